@@ -1,0 +1,56 @@
+# Two commands do everything on a fresh machine with a Swift toolchain: `make demo` and `make test`.
+SHELL := /bin/bash
+# One configuration serves the program and its tests, so that nothing is built twice.
+SWIFT_FLAGS := -c release
+BIN := .build/release/tandem
+ARGS ?=
+PIPELINE ?= pipelines/pk-landscape.json
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build test test-fast demo run publish play lint format golden bench bench-quick clean
+
+help: ## This list
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## Install the system packages that are missing (apt; else prints the one line to run)
+	@.ci/deps
+
+build: deps ## Build the program: .build/release/tandem
+	swift build $(SWIFT_FLAGS) --product tandem
+
+test: deps ## Run all tests, end to end ones with real ffmpeg included
+	swift build $(SWIFT_FLAGS) --build-tests
+	swift test $(SWIFT_FLAGS) --skip-build
+
+test-fast: ## Only the pure cores: no ffmpeg, no sockets
+	swift test $(SWIFT_FLAGS) --filter 'MediaKernelsTests|MediaTypesTests|StagesTests|RTMPTests|HLSTests|PipelineSpecTests|ProgramTests|LadderTests|ArchitectureTests'
+
+demo: build ## A PK room with two real RTMP publishers, HLS and a page to watch (ARGS="--duration 60")
+	$(BIN) demo $(ARGS)
+
+run: build ## Run a room: make run PIPELINE=pipelines/pk-landscape.json
+	$(BIN) run $(PIPELINE) $(ARGS)
+
+publish: build ## Publish two test patterns to a room on port 1935 with the keys of pk-landscape.json
+	$(BIN) publish pattern:ANNA rtmp://127.0.0.1:1935/live/a_7fd1 & $(BIN) publish pattern:BEN rtmp://127.0.0.1:1935/live/b_19c4; wait
+
+play: ## Play the demo's stream with ffplay
+	ffplay -loglevel warning tandem-demo/index.m3u8
+
+lint: ## Check the format of every Swift file
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests benchmarks/Package.swift benchmarks/Sources
+
+format: ## Rewrite every Swift file in the project's format
+	swift format --in-place --recursive --parallel Package.swift Sources Tests benchmarks/Package.swift benchmarks/Sources
+
+golden: ## Accept what the tests produce as the new golden files and schema
+	UPDATE_GOLDEN=1 swift test $(SWIFT_FLAGS)
+
+bench: deps build ## R1 beside FFmpeg and the kernels, five runs (minutes); results in benchmarks/results
+	benchmarks/run.sh full
+
+bench-quick: deps build ## The same, short, with the thresholds CI holds
+	benchmarks/run.sh quick
+
+clean: ## Remove build products and what the demo wrote
+	rm -rf .build benchmarks/.build benchmarks/work tandem-demo

@@ -1,0 +1,134 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Code that touches raw memory says so at every step: `grep -rn "unsafe " Sources` is the audit list.
+let auditedMemory: [SwiftSetting] = [.strictMemorySafety(), .enableUpcomingFeature("InternalImportsByDefault")]
+let house: [SwiftSetting] = [.enableUpcomingFeature("InternalImportsByDefault")]
+
+let nio: [Target.Dependency] = [
+    .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "NIOPosix", package: "swift-nio"),
+]
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+
+let package = Package(
+    name: "tandem",
+    products: [
+        .executable(name: "tandem", targets: ["tandem"]),
+        // What benchmarks/ measures. The kernels alone start fast, which counts under callgrind.
+        .library(name: "TandemKernels", targets: ["MediaKernels"]),
+        .library(name: "TandemCores", targets: ["MediaKernels", "MediaTypes", "RTMP", "HLS", "LibAV"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.3.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
+    ],
+    // Ground floor first. A target may import only targets above it in this list (Tests/ArchitectureTests holds it so).
+    targets: [
+        .systemLibrary(
+            name: "CLibAV", pkgConfig: "libavfilter",
+            providers: [.apt(["libavcodec-dev", "libavformat-dev", "libavfilter-dev", "libswresample-dev"])]),
+        .target(name: "MediaKernels", swiftSettings: auditedMemory),
+        .target(name: "MediaTypes", dependencies: ["MediaKernels"], swiftSettings: house),
+        .target(
+            name: "Stages", dependencies: ["MediaTypes", .product(name: "DequeModule", package: "swift-collections")],
+            swiftSettings: house),
+        .target(name: "RTMP", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
+        .target(name: "HLS", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
+        .target(name: "PipelineSpec", dependencies: ["MediaTypes"], swiftSettings: house),
+        .target(name: "LibAV", dependencies: ["CLibAV", "MediaTypes", "MediaKernels"], swiftSettings: auditedMemory),
+        .target(
+            name: "Ingest", dependencies: ["RTMP", "MediaTypes", "MediaKernels", logging] + nio, swiftSettings: house),
+        .target(
+            name: "Program",
+            dependencies: [
+                "LibAV", "Stages", "MediaTypes", "MediaKernels", logging,
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: house),
+        .target(
+            name: "Ladder", dependencies: ["LibAV", "Stages", "MediaTypes", "MediaKernels", logging],
+            swiftSettings: house),
+        .target(
+            name: "Packager", dependencies: ["HLS", "MediaTypes", "MediaKernels"],
+            swiftSettings: house),
+        .target(
+            name: "Push", dependencies: ["RTMP", "LibAV", "MediaTypes", "MediaKernels", logging] + nio,
+            swiftSettings: house),
+        .target(
+            name: "HTTPListener", dependencies: ["MediaTypes", hummingbirdCore, httpTypes, logging] + nio,
+            swiftSettings: house),
+        .target(
+            name: "Origin", dependencies: ["HTTPListener", "MediaTypes", httpTypes, logging] + nio,
+            resources: [
+                .embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/playlist.js"),
+                .embedInCode("Page/player.js"), .embedInCode("Page/page.js"),
+            ], swiftSettings: house),
+        .target(
+            name: "Control", dependencies: ["HTTPListener", "MediaTypes", httpTypes, logging] + nio,
+            swiftSettings: house),
+        .target(
+            name: "Room",
+            dependencies: [
+                "Ingest", "Program", "Ladder", "Packager", "Push", "Origin", "Control", "PipelineSpec", "LibAV", "HLS",
+                "RTMP",
+                "Stages", "MediaTypes", "MediaKernels", logging,
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], swiftSettings: house),
+        .executableTarget(
+            name: "tandem",
+            dependencies: [
+                "Room", "PipelineSpec", "Push", "HLS", "LibAV", "Stages", "MediaTypes", logging,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ], swiftSettings: house),
+        .testTarget(name: "ArchitectureTests", swiftSettings: house),
+        .testTarget(name: "MediaKernelsTests", dependencies: ["MediaKernels"], swiftSettings: house),
+        .testTarget(name: "MediaTypesTests", dependencies: ["MediaTypes"], swiftSettings: house),
+        .testTarget(name: "StagesTests", dependencies: ["Stages"], swiftSettings: house),
+        .testTarget(
+            name: "ProgramTests", dependencies: ["Program", "LibAV", "MediaTypes", "MediaKernels"], swiftSettings: house
+        ),
+        .testTarget(name: "LadderTests", dependencies: ["Ladder"], swiftSettings: house),
+        .testTarget(name: "PipelineSpecTests", dependencies: ["PipelineSpec", "MediaTypes"], swiftSettings: house),
+        .target(
+            name: "HLSTestKit", dependencies: ["MediaTypes", "MediaKernels"], path: "Tests/HLSTestKit",
+            swiftSettings: house),
+        .testTarget(
+            name: "HLSTests", dependencies: ["HLSTestKit", "HLS", "MediaTypes", "MediaKernels"], exclude: ["Golden"],
+            swiftSettings: house),
+        .testTarget(
+            name: "PackagerTests", dependencies: ["HLSTestKit", "Packager", "HLS", "MediaTypes", "MediaKernels"],
+            swiftSettings: house),
+        .testTarget(
+            name: "RTMPTests", dependencies: ["RTMP", "MediaTypes", "MediaKernels"], exclude: ["Fixtures"],
+            swiftSettings: house),
+        .testTarget(
+            name: "IngestTests", dependencies: ["Ingest", "RTMP", "MediaTypes", "MediaKernels", logging] + nio,
+            swiftSettings: house),
+        .target(name: "HTTPProbe", dependencies: nio, path: "Tests/HTTPProbe", swiftSettings: house),
+        .testTarget(
+            name: "HTTPListenerTests",
+            dependencies: ["HTTPListener", "HTTPProbe", "MediaTypes", httpTypes, logging] + nio,
+            swiftSettings: house),
+        .testTarget(
+            name: "OriginTests",
+            dependencies: ["Origin", "HTTPListener", "HTTPProbe", "MediaTypes", httpTypes, logging] + nio,
+            swiftSettings: house),
+        .testTarget(
+            name: "ControlTests",
+            dependencies: ["Control", "HTTPListener", "HTTPProbe", "MediaTypes", httpTypes, logging] + nio,
+            swiftSettings: house),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["Push", "HLS", "LibAV", "MediaTypes"], exclude: ["Scripts"],
+            swiftSettings: house),
+    ],
+    swiftLanguageModes: [.v6]
+)

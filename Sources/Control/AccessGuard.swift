@@ -1,0 +1,77 @@
+package import HTTPTypes
+package import MediaTypes
+
+/// Decides who may use the control API.
+///
+/// With a token, who knows it. Without one the listener is on loopback, where every process of the machine may connect,
+/// and so may every web page its user opens: a page cannot forge `Host` and `Origin`, so these tell it apart (DNS
+/// rebinding shows in the first, cross-site requests in the second).
+package struct AccessGuard: Sendable {
+    private enum Rule {
+        case token([UInt8])
+        case loopbackNames(boundHost: String)
+        /// A Unix socket: the mode of its file decides.
+        case fileMode
+    }
+
+    private let rule: Rule
+
+    package init(listen: ListenAddress, token: String?) {
+        if let token {
+            self.rule = .token(Array(token.utf8))
+        } else if case .tcp(let host, _) = listen {
+            self.rule = .loopbackNames(boundHost: host.lowercased())
+        } else {
+            self.rule = .fileMode
+        }
+    }
+
+    /// Why the request is refused, or `nil`.
+    ///
+    /// - Parameter isProbe: A health endpoint: an orchestrator's probe carries no token.
+    package func refusal(of head: HTTPRequest, isProbe: Bool) -> ControlFailure? {
+        switch self.rule {
+        case .fileMode: nil
+        case .token(let token): isProbe || Self.bearer(head, is: token) ? nil : Self.tokenMissing
+        case .loopbackNames(let boundHost): Self.foreign(head, boundHost: boundHost)
+        }
+    }
+
+    private static let tokenMissing = ControlFailure.authDenied(
+        "the request does not carry this room's token", fix: "send the field Authorization: Bearer TOKEN", status: 401)
+
+    private static func foreign(_ head: HTTPRequest, boundHost: String) -> ControlFailure? {
+        let authority = (head.authority ?? "").lowercased()
+        let host = Self.host(of: authority)
+        guard ListenAddress.isLoopback(host: host) || (!host.isEmpty && host == boundHost) else {
+            return .authDenied(
+                "the request was sent to the host \"\(host)\", which is not this listener",
+                fix: "use http://127.0.0.1 or http://localhost, or configure a bearer token")
+        }
+        guard let origin = head.headerFields[.origin]?.lowercased(), origin != "http://\(authority)" else { return nil }
+        return .authDenied(
+            "a web page of \(origin) may not control this room",
+            fix: "configure a bearer token and send it from your server")
+    }
+
+    /// The host of `HOST`, `HOST:PORT` or `[IPV6]:PORT`, without brackets.
+    package static func host(of authority: String) -> String {
+        if authority.hasPrefix("[") { return String(authority.dropFirst().prefix { $0 != "]" }) }
+        return String(authority.prefix { $0 != ":" })
+    }
+
+    private static func bearer(_ head: HTTPRequest, is token: [UInt8]) -> Bool {
+        guard let field = head.headerFields[.authorization], let space = field.firstIndex(of: " "),
+            field[..<space].lowercased() == "bearer"
+        else { return false }
+        return Self.equal(Array(field[space...].drop { $0 == " " }.utf8), token)
+    }
+
+    /// Takes the same time wherever the two differ: the time must not tell how much of a guess was right.
+    package static func equal(_ guess: [UInt8], _ token: [UInt8]) -> Bool {
+        guard !token.isEmpty else { return false }
+        var difference: UInt8 = guess.count == token.count ? 0 : 1
+        for (index, byte) in guess.enumerated() { difference |= byte ^ token[index % token.count] }
+        return difference == 0
+    }
+}

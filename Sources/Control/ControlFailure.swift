@@ -1,0 +1,55 @@
+/// Why a request is refused: an entry of the error catalogue, what is wrong here, and what to send instead.
+package struct ControlFailure: Error, Sendable, Hashable {
+    /// Stable identity, such as `notFound`.
+    package let code: String
+    /// The number live services use for it, such as 1404; 0 where they have none.
+    package let number: Int
+    /// HTTP status: 400, 401, 403, 404, 405, 409, 410, 412, 413, 415, 422, 429, 500, 502 or 503.
+    package let status: Int
+    /// One sentence without trailing period.
+    package let what: String
+    package let fix: String
+
+    package init(code: String, number: Int, status: Int, what: String, fix: String) {
+        self.code = code
+        self.number = number
+        self.status = status
+        self.what = what
+        self.fix = fix
+    }
+
+    /// The request cannot be understood.
+    package static func invalidFormat(_ what: String, fix: String, status: Int = 400) -> ControlFailure {
+        ControlFailure(code: "invalidFormat", number: 1400, status: status, what: what, fix: fix)
+    }
+
+    /// The room is over or is ending.
+    package static func roomExited(_ what: String, fix: String) -> ControlFailure {
+        ControlFailure(code: "roomExited", number: 1401, status: 410, what: what, fix: fix)
+    }
+
+    /// The request names what this room does not have.
+    package static func notFound(_ what: String, fix: String) -> ControlFailure {
+        ControlFailure(code: "notFound", number: 1404, status: 404, what: what, fix: fix)
+    }
+
+    /// The request was understood and cannot be done.
+    package static func requestFailed(_ what: String, fix: String) -> ControlFailure {
+        ControlFailure(code: "requestFailed", number: 1417, status: 502, what: what, fix: fix)
+    }
+
+    /// The scene cannot be composed.
+    package static func invalidLayout(_ what: String, fix: String) -> ControlFailure {
+        ControlFailure(code: "invalidLayout", number: 1501, status: 422, what: what, fix: fix)
+    }
+
+    /// The sender may not do this. 401 asks for a token, 403 does not.
+    package static func authDenied(_ what: String, fix: String, status: Int = 403) -> ControlFailure {
+        ControlFailure(code: "authDenied", number: 0, status: status, what: what, fix: fix)
+    }
+
+    /// The body is larger than the limit.
+    package static func inputTooLarge(_ what: String, fix: String) -> ControlFailure {
+        ControlFailure(code: "inputTooLarge", number: 0, status: 413, what: what, fix: fix)
+    }
+}

@@ -1,0 +1,116 @@
+package import HTTPListener
+import HTTPTypes
+
+/// Answers the operator's requests. A request in, a call to the room and a reply out.
+package struct ControlResponder: Sendable {
+    /// Loudest volume of a source, in percent of what it publishes.
+    package static let volumeRange = 0...200
+    /// The stream of a uid that a request means when it names none.
+    package static let defaultStreamType = "main"
+
+    private let room: any RoomControlling
+    private let guardian: AccessGuard
+
+    package init(room: any RoomControlling, guardian: AccessGuard) {
+        self.room = room
+        self.guardian = guardian
+    }
+
+    package func reply(to request: ListenerRequest) -> ListenerReply {
+        do throws(ControlFailure) {
+            guard let target = request.target else {
+                throw .invalidFormat("the path cannot be read", fix: "percent-encode it as UTF-8")
+            }
+            let route = ControlRoute(path: target.path)
+            if let refusal = self.guardian.refusal(of: request.head, isProbe: route?.isProbe == true) { throw refusal }
+            guard let route else { throw Self.unknownPath(target.path) }
+            guard route.methods.contains(request.head.method) else {
+                return Self.wrongMethod(request.head.method, route)
+            }
+            guard case .bytes(let body) = request.body else {
+                throw .inputTooLarge(
+                    "the body is larger than 64 KiB", fix: "send only the members that the route knows")
+            }
+            return try self.perform(route, query: target.query, body: body)
+        } catch {
+            return .problem(error)
+        }
+    }
+
+    private func perform(
+        _ route: ControlRoute, query: [(name: String, value: String)], body: [UInt8]
+    ) throws(ControlFailure) -> ListenerReply {
+        switch route {
+        case .state: return .json(.ok, self.room.stateJSON())
+        case .startup, .liveness, .readiness: return Self.probe(route, self.room.health)
+        case .program:
+            try Self.refuseUnknown(query, known: [])
+            return try self.setProgram(body)
+        case .source(let uid):
+            try Self.refuseUnknown(query, known: ["streamType"])
+            return try self.setSource(uid, streamType: query.last?.value ?? Self.defaultStreamType, body)
+        case .end:
+            _ = try FlatObject(body: body, keys: [])
+            self.room.end()
+            return .json(.accepted, #"{"accepted":"end"}"#)
+        case .drain:
+            _ = try FlatObject(body: body, keys: [])
+            self.room.drain()
+            return .json(.accepted, #"{"accepted":"drain"}"#)
+        }
+    }
+
+    private static func probe(_ route: ControlRoute, _ report: HealthReport) -> ListenerReply {
+        switch route {
+        case .startup: .health(report, passes: report.started)
+        case .readiness: .health(report, passes: report.ready)
+        default: .health(report, passes: report.live)
+        }
+    }
+
+    private func setProgram(_ body: [UInt8]) throws(ControlFailure) -> ListenerReply {
+        guard let scene = try FlatObject(body: body, keys: ["scene"]).string("scene") else {
+            throw .invalidFormat("the body names no scene", fix: "send {\"scene\":\"ID\"}")
+        }
+        try self.room.setProgram(sceneID: scene)
+        return .json(.ok, JSONText.object([("scene", JSONText.string(scene))]))
+    }
+
+    private func setSource(_ uid: String, streamType: String, _ body: [UInt8]) throws(ControlFailure) -> ListenerReply {
+        let values = try FlatObject(body: body, keys: ["volume", "audioPush", "videoPush"])
+        let volume = try values.integer("volume", in: Self.volumeRange)
+        let audioPush = try values.bool("audioPush")
+        let videoPush = try values.bool("videoPush")
+        guard volume != nil || audioPush != nil || videoPush != nil else {
+            throw .invalidFormat("the body changes nothing", fix: "send \"volume\", \"audioPush\" or \"videoPush\"")
+        }
+        try self.room.setSource(
+            uid: uid, streamType: streamType, volume: volume, audioPush: audioPush, videoPush: videoPush)
+        var members = [("uid", JSONText.string(uid)), ("streamType", JSONText.string(streamType))]
+        if let volume { members.append(("volume", String(volume))) }
+        if let audioPush { members.append(("audioPush", String(audioPush))) }
+        if let videoPush { members.append(("videoPush", String(videoPush))) }
+        return .json(.ok, JSONText.object(members))
+    }
+
+    private static func refuseUnknown(_ query: [(name: String, value: String)], known: [String]) throws(ControlFailure)
+    {
+        if let pair = query.first(where: { !known.contains($0.name) }) {
+            throw FlatObject.unknown("query parameter", pair.name, known: known)
+        }
+    }
+
+    private static func unknownPath(_ path: String) -> ControlFailure {
+        let nearest = NearestName.of(path, in: ControlRoute.paths).map { "did you mean \($0)? " } ?? ""
+        return .notFound(
+            "there is no \(path.prefix(64))", fix: "\(nearest)known: \(ControlRoute.paths.joined(separator: ", "))")
+    }
+
+    private static func wrongMethod(_ method: HTTPRequest.Method, _ route: ControlRoute) -> ListenerReply {
+        let allowed = route.methods.map(\.rawValue).joined(separator: ", ")
+        var reply = ListenerReply.problem(
+            .invalidFormat("\(method.rawValue) is not a method of this path", fix: "use \(allowed)", status: 405))
+        reply.fields[.allow] = allowed
+        return reply
+    }
+}

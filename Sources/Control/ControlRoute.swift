@@ -1,0 +1,53 @@
+import HTTPListener
+package import HTTPTypes
+
+/// What a request asks for, by method and path.
+package enum ControlRoute: Hashable {
+    case state
+    case program
+    case source(uid: String)
+    case end
+    case drain
+    case startup
+    case liveness
+    case readiness
+
+    /// A health endpoint.
+    package var isProbe: Bool {
+        switch self {
+        case .startup, .liveness, .readiness: true
+        case .state, .program, .source, .end, .drain: false
+        }
+    }
+
+    /// Methods the route answers, in the order of `Allow`.
+    package var methods: [HTTPRequest.Method] {
+        switch self {
+        case .state, .startup, .liveness, .readiness: [.get, .head]
+        case .program, .source: [.put]
+        case .end, .drain: [.post]
+        }
+    }
+
+    package static let paths = [
+        "/v1/room", "/v1/state", "/v1/program", "/v1/sources/{uid}", "/v1/room:end", "/v1/room:drain", "/startupz",
+        "/livez",
+        "/readyz",
+    ]
+
+    package init?(path: String) {
+        switch path {
+        case "/v1/room", "/v1/state": self = .state
+        case "/v1/program": self = .program
+        case "/v1/room:end": self = .end
+        case "/v1/room:drain": self = .drain
+        case "/startupz": self = .startup
+        case "/livez": self = .liveness
+        case "/readyz": self = .readiness
+        default:
+            let prefix = "/v1/sources/"
+            guard path.hasPrefix(prefix), path.count > prefix.count else { return nil }
+            self = .source(uid: String(path.dropFirst(prefix.count)))
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/// The room, as the control API sees it. Called from many threads; none of these may block for long.
+package protocol RoomControlling: Sendable {
+    /// The room's state: one JSON object.
+    func stateJSON() -> String
+
+    /// Puts a scene on air at the next tick.
+    ///
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for a scene the pipeline does not have, its scenes listed in `fix`.
+    func setProgram(sceneID: String) throws(ControlFailure)
+
+    /// Changes what a source contributes; `nil` leaves a value as it is.
+    ///
+    /// - Parameters:
+    ///   - streamType: Of the source among those of `uid`; `main` where the request names none.
+    ///   - volume: Percent, 0 to 200; 100 is as published.
+    ///   - audioPush: Whether the source is heard.
+    ///   - videoPush: Whether the source is seen.
+    func setSource(uid: String, streamType: String, volume: Int?, audioPush: Bool?, videoPush: Bool?)
+        throws(ControlFailure)
+
+    /// The room is over: everything is flushed and the playlists are closed.
+    func end()
+
+    /// This worker stops: the playlists stay open for a successor.
+    func drain()
+
+    var health: HealthReport { get }
+}

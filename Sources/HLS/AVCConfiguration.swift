@@ -1,0 +1,110 @@
+/// The H.264 decoder configuration record (`avcC`): parameter sets as a player needs them before the first picture.
+///
+/// Spec: ISO/IEC 14496-15 §5.3.3.1.
+package struct AVCConfiguration: Sendable, Hashable {
+    /// Whole NAL units, without start code or length.
+    package let sequenceParameterSets: [[UInt8]]
+    package let pictureParameterSets: [[UInt8]]
+    /// What the first sequence parameter set says.
+    package let sequence: SequenceParameterSet
+
+    /// RFC 6381 `avc1.PPCCLL`, from the bytes of the parameter set itself.
+    package var codecString: String { self.sequence.codecString }
+
+    /// From raw NAL units; kinds other than parameter sets (7 and 8) are left out.
+    ///
+    /// - Returns: `nil` unless there is at least one readable set of each kind, at most 31 and 255, each below 64 KiB.
+    package init?(nalUnits: [[UInt8]]) {
+        let sequences = nalUnits.filter { ($0.first ?? 0) & 0x1F == 7 }
+        let pictures = nalUnits.filter { ($0.first ?? 0) & 0x1F == 8 }
+        guard let first = sequences.first, let sequence = SequenceParameterSet(nalUnit: first), !pictures.isEmpty,
+            sequences.count <= 31, pictures.count <= 255,
+            (sequences + pictures).allSatisfy({ $0.count <= Int(UInt16.max) })
+        else { return nil }
+        self.sequenceParameterSets = sequences
+        self.pictureParameterSets = pictures
+        self.sequence = sequence
+    }
+
+    /// From an encoder's extradata in either form: Annex B (start codes; SEI and the like are left out) or `avcC`.
+    package init?(extradata: [UInt8]) {
+        if extradata.first == 1, let units = Self.nalUnits(inRecord: extradata) {
+            self.init(nalUnits: units)
+        } else {
+            self.init(nalUnits: Self.nalUnits(inAnnexB: extradata))
+        }
+    }
+
+    /// The record: the same bytes for the same parameter sets, whatever form they came in. NAL lengths are four bytes.
+    package var record: [UInt8] {
+        var writer = BoxWriter()
+        writer.u8(1)
+        writer.u8(self.sequence.profile)
+        writer.u8(self.sequence.constraints)
+        writer.u8(self.sequence.level)
+        writer.u8(0xFC | 3)
+        writer.u8(0xE0 | UInt8(self.sequenceParameterSets.count))
+        Self.write(self.sequenceParameterSets, to: &writer)
+        writer.u8(UInt8(self.pictureParameterSets.count))
+        Self.write(self.pictureParameterSets, to: &writer)
+        if SequenceParameterSet.hasChromaFields(profile: self.sequence.profile) {
+            writer.u8(0xFC | self.sequence.chromaFormat)
+            writer.u8(0xF8 | (self.sequence.lumaBitDepth - 8))
+            writer.u8(0xF8 | (self.sequence.chromaBitDepth - 8))
+            writer.u8(0)
+        }
+        return writer.bytes
+    }
+
+    private static func write(_ units: [[UInt8]], to writer: inout BoxWriter) {
+        for unit in units {
+            writer.u16(UInt16(unit.count))
+            writer.raw(unit)
+        }
+    }
+
+    /// The parameter sets of a record; `nil` where it is cut short.
+    private static func nalUnits(inRecord record: [UInt8]) -> [[UInt8]]? {
+        guard record.count >= 7 else { return nil }
+        var units: [[UInt8]] = []
+        var position = 6
+        func take(_ count: Int) -> Bool {
+            for _ in 0..<count {
+                guard position + 2 <= record.count else { return false }
+                let length = Int(record[position]) << 8 | Int(record[position + 1])
+                guard position + 2 + length <= record.count else { return false }
+                units.append(Array(record[(position + 2)..<(position + 2 + length)]))
+                position += 2 + length
+            }
+            return true
+        }
+        guard take(Int(record[5] & 0x1F)), position < record.count else { return nil }
+        let pictures = Int(record[position])
+        position += 1
+        return take(pictures) ? units : nil
+    }
+
+    /// The NAL units between start codes. Spec: ITU-T H.264 Annex B; zero bytes before a start code are not payload.
+    static func nalUnits(inAnnexB bytes: [UInt8]) -> [[UInt8]] {
+        var units: [[UInt8]] = []
+        var start: Int?
+        var index = 0
+        func close(at end: Int) {
+            guard let begin = start else { return }
+            var last = end
+            while last > begin, bytes[last - 1] == 0 { last -= 1 }
+            if last > begin { units.append(Array(bytes[begin..<last])) }
+        }
+        while index + 3 <= bytes.count {
+            if bytes[index] == 0, bytes[index + 1] == 0, bytes[index + 2] == 1 {
+                close(at: index)
+                start = index + 3
+                index += 3
+            } else {
+                index += 1
+            }
+        }
+        close(at: bytes.count)
+        return units
+    }
+}

@@ -1,0 +1,28 @@
+/// Text for the quoted strings of playlists.
+///
+/// Spec: rfc8216bis §4.2: no line feed, carriage return or double quote, and nothing empty.
+enum AttributeText {
+    /// `text` in quotes. A double quote becomes a single one and control characters are dropped: names come from people,
+    /// and one of them must not be able to break the list for everybody.
+    static func quoted(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 0x22: result.unicodeScalars.append("'")
+            case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029, 0xFEFF: continue
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return "\"\(result.isEmpty ? "-" : result)\""
+    }
+
+    /// `ticks / 10^digits` in decimal, all digits written.
+    static func decimal(_ value: Int64, digits: Int) -> String {
+        var unit: Int64 = 1
+        for _ in 0..<digits { unit *= 10 }
+        let magnitude = value.magnitude
+        let fraction = String(magnitude % UInt64(unit))
+        let padding = String(repeating: "0", count: max(0, digits - fraction.utf8.count))
+        return "\(value < 0 ? "-" : "")\(magnitude / UInt64(unit)).\(padding)\(fraction)"
+    }
+}

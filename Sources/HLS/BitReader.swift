@@ -1,0 +1,43 @@
+/// Reads the bits of a NAL unit's payload, most significant first; past the end every read is `nil`.
+struct BitReader {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    /// - Parameter bytes: Payload with emulation prevention already removed.
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// - Parameter count: 0…32.
+    mutating func bits(_ count: Int) -> UInt32? {
+        guard count >= 0, count <= 32, self.position + count <= self.bytes.count * 8 else { return nil }
+        var value: UInt32 = 0
+        for _ in 0..<count {
+            let bit = self.bytes[self.position >> 3] >> UInt8(7 - (self.position & 7)) & 1
+            value = value << 1 | UInt32(bit)
+            self.position += 1
+        }
+        return value
+    }
+
+    mutating func flag() -> Bool? { self.bits(1).map { $0 == 1 } }
+
+    /// `ue(v)`. Spec: ITU-T H.264 §9.1.
+    mutating func unsignedGolomb() -> UInt32? {
+        var zeros = 0
+        while true {
+            guard let bit = self.bits(1) else { return nil }
+            if bit == 1 { break }
+            zeros += 1
+            // 32 leading zeros or more cannot be a value of this syntax.
+            if zeros > 31 { return nil }
+        }
+        guard let rest = self.bits(zeros) else { return nil }
+        return (UInt32(1) << UInt32(zeros)) - 1 + rest
+    }
+
+    /// `se(v)`. Spec: ITU-T H.264 §9.1.1.
+    mutating func signedGolomb() -> Int64? {
+        guard let code = self.unsignedGolomb() else { return nil }
+        let magnitude = Int64(code / 2 + code % 2)
+        return code.isMultiple(of: 2) ? -magnitude : magnitude
+    }
+}

@@ -1,0 +1,43 @@
+import MediaTypes
+
+/// `BANDWIDTH` and `AVERAGE-BANDWIDTH` of a variant, from its encoder settings.
+///
+/// Spec: rfc8216bis §4.4.6.2. The list is fetched once a session, before there is anything to measure, so the values are
+/// bounds that a rate-controlled encoder keeps: over a run of length T a video buffer verifier lets through at most
+/// `maxrate × T + bufsize` bits, and the shortest run that counts is one segment.
+package struct DeclaredBandwidth: Sendable, Hashable {
+    /// Bits per second.
+    package let peak: Int64
+    /// Bits per second.
+    package let average: Int64
+
+    /// Bytes a fragment adds around its samples, the table included: 16 bytes a picture, about 100 for the boxes.
+    /// Generous for sound.
+    private static let fragmentOverhead: Int64 = 150
+
+    /// - Parameters (bits per second, `videoBuffer` in bits; 0 where there is no such track or limit):
+    ///   - videoPeak: The encoder's `maxrate`; `videoBitrate` if 0.
+    ///   - videoBuffer: The encoder's `bufsize`.
+    ///   - audioPeak: Highest bit rate of the audio; `audioBitrate` if 0.
+    package init(
+        videoBitrate: Int64, videoPeak: Int64, videoBuffer: Int64, audioBitrate: Int64, audioPeak: Int64,
+        grid: OutputGrid
+    ) {
+        let limit: Int64 = 1 << 40
+        func bounded(_ value: Int64) -> Int64 { min(max(0, value), limit) }
+        let videoBitrate = bounded(videoBitrate)
+        let videoPeak = max(videoBitrate, bounded(videoPeak))
+        let audioBitrate = bounded(audioBitrate)
+        let audioPeak = max(audioBitrate, bounded(audioPeak))
+        let tracks: Int64 = (videoBitrate > 0 ? 1 : 0) + (audioBitrate > 0 ? 1 : 0)
+        let burst = TimeMath.scale(
+            bounded(videoBuffer), by: Int64(grid.fps), over: Int64(grid.segmentFrames), rounding: .up)
+        let overhead = TimeMath.scale(
+            Self.fragmentOverhead * 8 * tracks, by: Int64(grid.fps), over: Int64(grid.partFrames), rounding: .up)
+        let videoShare = videoBitrate > 0 ? videoPeak + burst : 0
+        self.peak =
+            TimeMath.scale(videoShare, by: 103, over: 100, rounding: .up)
+            + TimeMath.scale(audioPeak, by: 102, over: 100, rounding: .up) + overhead
+        self.average = TimeMath.scale(videoBitrate, by: 103, over: 100, rounding: .up) + audioBitrate + overhead
+    }
+}

@@ -1,0 +1,52 @@
+package import MediaKernels
+import MediaTypes
+
+/// A part whose bytes are final.
+package struct FinishedPart: Sendable {
+    /// Number of the part on the grid, counted from the room's origin.
+    package let number: Int64
+    /// Ticks of the track's timescale since the room's origin.
+    package let start: Int64
+    /// Ticks; more than 0.
+    package let duration: Int64
+    /// The fragment, with the segment type box in front where it is the first of its segment.
+    package let memory: PacketMemory
+    /// Begins with an IDR picture; always true for sound.
+    package let independent: Bool
+    package let sampleCount: Int
+    /// The samples of a sound part, so that its end can still be cut; empty for video.
+    let samples: [GridSample]
+
+    package var end: Int64 { self.start + self.duration }
+
+    /// - Parameters:
+    ///   - samples: In decoding order with rising times; not empty.
+    ///   - end: Where the part ends in ticks; the last sample reaches that far. `nil`: by its nominal duration.
+    init(number: Int64, kind: TrackKind, samples: [GridSample], end: Int64?, startsSegment: Bool) {
+        let start = samples.first?.time ?? 0
+        var rows: [PartSample] = []
+        rows.reserveCapacity(samples.count)
+        var stop = start
+        for (index, sample) in samples.enumerated() {
+            let next = index + 1 < samples.count ? samples[index + 1].time : end ?? (sample.time + sample.nominal)
+            let duration = max(1, next - sample.time)
+            stop = sample.time + duration
+            let flags =
+                kind == .audio || sample.isKey ? FragmentWriter.syncSample : FragmentWriter.dependentSample
+            rows.append(
+                PartSample(
+                    memory: sample.memory, range: sample.range, duration: UInt32(clamping: duration), flags: flags,
+                    compositionOffset: Int32(clamping: sample.pts - sample.time)))
+        }
+        self.number = number
+        self.start = start
+        self.duration = max(1, stop - start)
+        self.independent = kind == .audio || samples.first?.isKey == true
+        self.sampleCount = samples.count
+        self.samples = kind == .audio ? samples : []
+        // Numbered by the grid: rising within a run and across the runs of a room, and the same in every rendition.
+        self.memory = FragmentWriter.fragment(
+            kind: kind, sequence: UInt32(truncatingIfNeeded: number &+ 1), decodeTime: start, samples: rows,
+            startsSegment: startsSegment)
+    }
+}

@@ -1,0 +1,71 @@
+package import MediaKernels
+package import MediaTypes
+
+/// Writes one movie fragment (`moof` and `mdat`): the bytes of a part.
+///
+/// Spec: ISO/IEC 14496-12 §8.8, CMAF ISO/IEC 23000-19 §7.3.2: one track, addresses relative to the fragment, the
+/// decode time on the media timeline, signed composition offsets.
+package enum FragmentWriter {
+    /// §8.8.3.1: depends on no other sample; a sync sample.
+    package static let syncSample: UInt32 = 0x0200_0000
+    /// §8.8.3.1: depends on others; not a sync sample.
+    package static let dependentSample: UInt32 = 0x0101_0000
+
+    /// - Parameters:
+    ///   - sequence: `mfhd` number; rises from fragment to fragment of a track.
+    ///   - decodeTime: `tfdt`: decoding time of the first sample in ticks since the room's origin; not negative.
+    ///   - samples: In decoding order.
+    ///   - startsSegment: Puts the segment type box in front.
+    /// - Returns: The part's bytes; the samples are copied once.
+    package static func fragment(
+        kind: TrackKind, sequence: UInt32, decodeTime: Int64, samples: [PartSample], startsSegment: Bool
+    ) -> PacketMemory {
+        // Sound needs neither offsets nor flags of its own: every frame is a sync sample.
+        let table: PartAssembly.Table = kind == .video ? .full : .short
+        var writer = BoxWriter()
+        if startsSegment {
+            writer.box("styp") { box in
+                box.text("msdh")
+                box.u32(0)
+                for brand in ["msdh", "cmfs"] { box.text(brand) }
+            }
+        }
+        let start = writer.bytes.count
+        let rows = samples.count * table.rowSize
+        var sizeFields: [(offset: Int, added: Int)] = []
+        var dataOffset = 0
+        writer.box("moof") { moof in
+            sizeFields.append((start, rows))
+            moof.fullBox("mfhd") { $0.u32(sequence) }
+            sizeFields.append((moof.bytes.count, rows))
+            moof.box("traf") { traf in
+                // Default base is the fragment; sound also carries the default flags.
+                traf.fullBox("tfhd", flags: kind == .video ? 0x02_0000 : 0x02_0020) { tfhd in
+                    tfhd.u32(1)
+                    if kind == .audio { tfhd.u32(Self.syncSample) }
+                }
+                traf.fullBox("tfdt", version: 1) { $0.u64(UInt64(max(0, decodeTime))) }
+                sizeFields.append((traf.bytes.count, rows))
+                traf.fullBox("trun", version: 1, flags: kind == .video ? 0xF01 : 0x301) { trun in
+                    trun.u32(UInt32(truncatingIfNeeded: samples.count))
+                    dataOffset = trun.bytes.count
+                    trun.u32(0)
+                }
+            }
+        }
+        // The rows are written by the kernel behind this prefix: the three boxes around them grow by as much.
+        let header = writer.bytes.count - start
+        for field in sizeFields {
+            let written = Self.read(writer.bytes, at: field.offset)
+            writer.patch(written &+ UInt32(truncatingIfNeeded: field.added), at: field.offset)
+        }
+        let payload = UInt32(truncatingIfNeeded: header + rows + PartAssembly.mediaDataHeaderSize)
+        writer.patch(payload, at: dataOffset)
+        return PartAssembly.assemble(prefix: writer.bytes, samples: samples, table: table)
+    }
+
+    private static func read(_ bytes: [UInt8], at offset: Int) -> UInt32 {
+        guard offset >= 0, offset + 4 <= bytes.count else { return 0 }
+        return bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}

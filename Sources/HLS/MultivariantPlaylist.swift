@@ -1,0 +1,96 @@
+/// The multivariant playlist: which renditions there are.
+///
+/// Spec: rfc8216bis §4.4.6.
+package struct MultivariantPlaylist: Sendable, Hashable {
+    /// The shared audio rendition. Spec: §4.4.6.1 (`EXT-X-MEDIA`).
+    package struct Audio: Sendable, Hashable {
+        package let name: String
+        package let uri: String
+        /// Channels; 0 leaves the attribute out.
+        package let channels: Int
+
+        package init(name: String, uri: String, channels: Int) {
+            self.name = name
+            self.uri = uri
+            self.channels = channels
+        }
+    }
+
+    /// One variant. Spec: §4.4.6.2 (`EXT-X-STREAM-INF`).
+    package struct Variant: Sendable, Hashable {
+        package let uri: String
+        /// Peak and average bits per second, with the audio rendition.
+        package let bandwidth: Int64
+        package let averageBandwidth: Int64
+        /// RFC 6381 strings of everything the variant plays, sound included.
+        package let codecs: [String]
+        /// Pixels; `nil` for sound alone.
+        package let resolution: (width: Int, height: Int)?
+        /// Frames in 1,000 seconds; `nil` for sound alone.
+        package let frameRateMilli: Int64?
+        /// Plays the audio group.
+        package let usesAudioGroup: Bool
+
+        package init(
+            uri: String, bandwidth: Int64, averageBandwidth: Int64, codecs: [String],
+            resolution: (width: Int, height: Int)?, frameRateMilli: Int64?, usesAudioGroup: Bool
+        ) {
+            self.uri = uri
+            self.bandwidth = bandwidth
+            self.averageBandwidth = averageBandwidth
+            self.codecs = codecs
+            self.resolution = resolution
+            self.frameRateMilli = frameRateMilli
+            self.usesAudioGroup = usesAudioGroup
+        }
+
+        package static func == (left: Variant, right: Variant) -> Bool { left.line == right.line }
+        package func hash(into hasher: inout Hasher) { hasher.combine(self.line) }
+
+        /// The tag and the URI below it.
+        var line: String {
+            var attributes = ["BANDWIDTH=\(self.bandwidth)", "AVERAGE-BANDWIDTH=\(self.averageBandwidth)"]
+            var seen: Set<String> = []
+            let codecs = self.codecs.filter { seen.insert($0).inserted }
+            if !codecs.isEmpty { attributes.append("CODECS=\(AttributeText.quoted(codecs.joined(separator: ",")))") }
+            if let size = self.resolution { attributes.append("RESOLUTION=\(size.width)x\(size.height)") }
+            if let rate = self.frameRateMilli {
+                attributes.append("FRAME-RATE=\(AttributeText.decimal(rate, digits: 3))")
+            }
+            if self.usesAudioGroup { attributes.append("AUDIO=\"audio\"") }
+            // On every variant: without it players offer captions that are not there.
+            if self.resolution != nil { attributes.append("CLOSED-CAPTIONS=NONE") }
+            return "#EXT-X-STREAM-INF:\(attributes.joined(separator: ","))\n\(self.uri)\n"
+        }
+    }
+
+    package let title: String?
+    package let audio: Audio?
+    /// The first one is where players start.
+    package let variants: [Variant]
+
+    package init(title: String? = nil, audio: Audio?, variants: [Variant]) {
+        self.title = title
+        self.audio = audio
+        self.variants = variants
+    }
+
+    /// The text, each line ended by a line feed.
+    package func rendered() -> String {
+        var text = "#EXTM3U\n#EXT-X-VERSION:6\n#EXT-X-INDEPENDENT-SEGMENTS\n"
+        if let title = self.title {
+            text += "#EXT-X-SESSION-DATA:DATA-ID=\"com.apple.hls.title\",VALUE=\(AttributeText.quoted(title))\n"
+        }
+        if let audio = self.audio, self.variants.contains(where: \.usesAudioGroup) {
+            var attributes = [
+                "TYPE=AUDIO", "GROUP-ID=\"audio\"", "LANGUAGE=\"und\"", "NAME=\(AttributeText.quoted(audio.name))",
+                "DEFAULT=YES", "AUTOSELECT=YES",
+            ]
+            if audio.channels > 0 { attributes.append("CHANNELS=\"\(audio.channels)\"") }
+            attributes.append("URI=\(AttributeText.quoted(audio.uri))")
+            text += "#EXT-X-MEDIA:\(attributes.joined(separator: ","))\n"
+        }
+        for variant in self.variants { text += variant.line }
+        return text
+    }
+}

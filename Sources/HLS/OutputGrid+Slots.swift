@@ -1,0 +1,46 @@
+package import MediaTypes
+
+extension OutputGrid {
+    /// Media time is kept below this many ticks, some thousand years at any timescale, so that sums cannot overflow.
+    package static let lastTick: Int64 = 1 << 52
+
+    /// Number of the part that holds the instant, counted from the room's origin.
+    ///
+    /// - Parameter ticks: On the track's timescale, 0…``lastTick``.
+    package func part(at ticks: Int64, of kind: TrackKind) -> Int64 {
+        let perPart = Int64(self.partFrames)
+        switch kind {
+        case .video: return TimeMath.scale(ticks, by: 1, over: perPart * Self.ticksPerFrame, rounding: .down)
+        case .audio:
+            return TimeMath.scale(ticks, by: Int64(self.fps), over: perPart * Int64(self.sampleRate), rounding: .down)
+        }
+    }
+
+    /// The first tick that lies in the part. Computed from the part's number, so that rounding never adds up.
+    package func startOfPart(_ part: Int64, of kind: TrackKind) -> Int64 {
+        self.ticks(ofFrame: part * Int64(self.partFrames), kind)
+    }
+
+    /// The first tick at or after the frame's start.
+    package func ticks(ofFrame frame: Int64, _ kind: TrackKind) -> Int64 {
+        switch kind {
+        case .video: frame * Self.ticksPerFrame
+        case .audio: TimeMath.scale(frame, by: Int64(self.sampleRate), over: Int64(self.fps), rounding: .up)
+        }
+    }
+
+    /// Number of the segment slot that holds the part.
+    package func slot(ofPart part: Int64) -> Int64 {
+        let perSegment = Int64(self.partsPerSegment)
+        return part >= 0 ? part / perSegment : (part - perSegment + 1) / perSegment
+    }
+
+    /// First frame of the slot.
+    package func firstFrame(ofSlot slot: Int64) -> Int64 { slot * Int64(self.segmentFrames) }
+
+    /// The slot that starts at or next after a time, in nanoseconds since the room's origin.
+    package func firstSlot(atOrAfter nanoseconds: Int64) -> Int64 {
+        let perSlot = Int64(self.segmentFrames) * TimeMath.nanoseconds
+        return max(0, TimeMath.scale(nanoseconds, by: Int64(self.fps), over: perSlot, rounding: .up))
+    }
+}

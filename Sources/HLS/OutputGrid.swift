@@ -1,0 +1,115 @@
+package import MediaTypes
+
+/// The grid every output of a room is cut on, counted in frames of the program from the room's origin.
+///
+/// All numbers that players must never see change (target duration, part target) follow from it alone, so they are
+/// known before the first frame and cannot be moved by what was measured.
+package struct OutputGrid: Sendable, Hashable {
+    /// Frames per second, 1…60.
+    package let fps: Int
+    /// Frames from one IDR picture to the next.
+    package let gopFrames: Int
+    /// GOPs in a segment.
+    package let segmentGops: Int
+    /// Frames in a part.
+    package let partFrames: Int
+    /// Audio samples per second.
+    package let sampleRate: Int
+
+    /// Ticks of one frame on the video timescale. A thousand of them leave room to order samples inside a frame.
+    package static let ticksPerFrame: Int64 = 1_000
+    /// Samples in an AAC-LC frame.
+    package static let samplesPerAudioFrame: Int64 = 1_024
+    /// The longest segment in seconds: beyond it players start so late that it must be a mistake.
+    package static let longestSegment = 60
+
+    /// - Parameters left `nil`: the default for the frame rate, see ``defaultFrames(fps:)``.
+    /// - Throws: ``MediaError/Code/rejected``, naming the field and the remedy.
+    package init(
+        fps: Int, gopFrames: Int? = nil, segmentGops: Int = 2, partFrames: Int? = nil, sampleRate: Int = 48_000
+    ) throws(MediaError) {
+        func refuse(_ what: String, fix: String) -> MediaError { MediaError(.rejected, what, at: "grid", fix: fix) }
+        guard (1...60).contains(fps) else {
+            throw refuse("fps \(fps) is outside 1…60", fix: "use a whole frame rate from 1 to 60")
+        }
+        let defaults = Self.defaultFrames(fps: fps)
+        let gop = gopFrames ?? defaults.gop
+        let part = partFrames ?? (gopFrames == nil ? defaults.part : Self.defaultPart(gopFrames: gop))
+        guard (1...3_600).contains(gop) else {
+            throw refuse("gopFrames \(gop) is outside 1…3600", fix: "use about one second of frames")
+        }
+        guard (1...60).contains(segmentGops) else {
+            throw refuse("segmentGops \(segmentGops) is outside 1…60", fix: "use 2")
+        }
+        guard gop * segmentGops <= fps * Self.longestSegment else {
+            throw refuse(
+                "a segment of \(gop * segmentGops) frames at \(fps) fps is longer than \(Self.longestSegment) s",
+                fix: "lower gopFrames or segmentGops")
+        }
+        // Every GOP must start a part (or every part a GOP), or independent parts would fall out of step.
+        guard part >= 1, (gop * segmentGops) % part == 0, gop % part == 0 || part % gop == 0 else {
+            throw refuse(
+                "partFrames \(part) does not divide gopFrames \(gop), nor is it whole GOPs that divide a segment",
+                fix: "use a divisor of gopFrames, such as \(Self.defaultPart(gopFrames: gop))")
+        }
+        guard (8_000...96_000).contains(sampleRate) else {
+            throw refuse("sampleRate \(sampleRate) is outside 8000…96000", fix: "use 48000")
+        }
+        self.fps = fps
+        self.gopFrames = gop
+        self.segmentGops = segmentGops
+        self.partFrames = part
+        self.sampleRate = sampleRate
+    }
+
+    /// GOP and part for a frame rate: about one second and half a second. 16 frames at 25 and 30 fps and 32 at 50 and 60
+    /// fps are a whole number of AAC frames at 48 kHz too, so both media are cut at the same instant.
+    package static func defaultFrames(fps: Int) -> (gop: Int, part: Int) {
+        switch fps {
+        case 41...: (64, 32)
+        case 20...40: (32, 16)
+        case 10...19: (16, 8)
+        default: (max(1, fps), max(1, fps))
+        }
+    }
+
+    private static func defaultPart(gopFrames: Int) -> Int { gopFrames.isMultiple(of: 2) ? gopFrames / 2 : gopFrames }
+
+    /// Frames in a whole segment.
+    package var segmentFrames: Int { self.gopFrames * self.segmentGops }
+    /// Parts in a whole segment.
+    package var partsPerSegment: Int { self.segmentFrames / self.partFrames }
+    /// Length of a whole segment.
+    package var segmentDuration: MediaDuration {
+        MediaDuration(ticks: Int64(self.segmentFrames), timescale: Int32(self.fps))
+    }
+
+    /// Ticks per second of the track's media timescale: `fps × 1000` for video, the sample rate for audio.
+    package func timescale(of kind: TrackKind) -> Int32 {
+        switch kind {
+        case .video: Int32(self.fps) * Int32(Self.ticksPerFrame)
+        case .audio: Int32(self.sampleRate)
+        }
+    }
+
+    /// `EXT-X-TARGETDURATION` in whole seconds; at least 1; the same in every playlist for the life of the room.
+    ///
+    /// Spec: rfc8216bis §4.4.3.1: no `EXTINF`, rounded to the nearest integer, may exceed it. The longest segment is
+    /// an audio one: a frame of sound belongs to the slot it starts in, so a slot may hold one frame's overhang.
+    package var targetDuration: Int {
+        Int(max(1, self.segmentDuration.roundedSeconds, self.longestAudio(frames: self.segmentFrames).roundedSeconds))
+    }
+
+    /// `PART-TARGET`: no part is longer.
+    package var partTarget: MediaDuration {
+        max(
+            MediaDuration(ticks: Int64(self.partFrames), timescale: Int32(self.fps)),
+            self.longestAudio(frames: self.partFrames))
+    }
+
+    private func longestAudio(frames: Int) -> MediaDuration {
+        let samples = TimeMath.scale(Int64(frames), by: Int64(self.sampleRate), over: Int64(self.fps), rounding: .up)
+        let whole = (samples + Self.samplesPerAudioFrame - 1) / Self.samplesPerAudioFrame
+        return MediaDuration(ticks: whole * Self.samplesPerAudioFrame, timescale: Int32(self.sampleRate))
+    }
+}

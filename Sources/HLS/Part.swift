@@ -1,0 +1,25 @@
+/// A part of a segment: a piece that can be published before the segment is whole.
+///
+/// Spec: rfc8216bis §4.4.4.9 (`EXT-X-PART`).
+package struct Part: Sendable, Hashable {
+    package let uri: String
+    /// Start in ticks of the track's timescale since the room's origin.
+    package let start: Int64
+    package let duration: MediaDuration
+    /// Begins with an IDR picture; always true for sound.
+    package let independent: Bool
+    package let gap: Bool
+    /// Size in bytes.
+    package let byteCount: Int
+
+    package init(
+        uri: String, start: Int64, duration: MediaDuration, independent: Bool, gap: Bool = false, byteCount: Int
+    ) {
+        self.uri = uri
+        self.start = start
+        self.duration = duration
+        self.independent = independent
+        self.gap = gap
+        self.byteCount = byteCount
+    }
+}

@@ -1,0 +1,154 @@
+package import MediaTypes
+
+/// The segments of one media playlist: what is listed, in which numbers, and what may be deleted when.
+///
+/// Invariants:
+/// (1) Media sequence numbers are consecutive from ``mediaSequence`` to ``nextMediaSequence``, and neither ever falls.
+/// (2) No listed segment is longer than the target duration, rounded (rfc8216bis §4.4.3.1).
+/// (3) Segments leave from the head only, in order, and never so that less than three target durations stay
+///     (§6.2.2); an event playlist loses none.
+/// (4) The discontinuity sequence counts the tagged segments that have left, so the number of every segment that stays is
+///     the same before and after (§6.2.2).
+/// (5) What has left is kept until every player that may still know it is past it (§6.2.2), see ``takeExpired(at:)``.
+package struct PlaylistWindow: Sendable {
+    /// What may leave.
+    package enum Style: Sendable, Hashable {
+        /// Slides: at least this many seconds stay listed.
+        case live(windowSeconds: Int)
+        /// Only grows. Spec: §4.4.3.5 `EXT-X-PLAYLIST-TYPE:EVENT`.
+        case event
+    }
+
+    /// Only the newest segments keep their parts: players use them near the live edge alone, and they must go from a
+    /// list elsewhere (§6.2.2). More than three target durations of any grid.
+    private static let segmentsWithParts = 6
+
+    package let style: Style
+    /// Whole seconds; frozen.
+    package let targetDuration: Int
+    /// Nanoseconds that a removed segment is kept beyond the rule; at least one target duration.
+    package let slack: Int64
+    package private(set) var segments: [Segment] = []
+    package private(set) var nextMediaSequence: Int64
+    package private(set) var discontinuitySequence: Int64
+    package private(set) var retired: [RetiredSegment]
+    /// The longest this playlist has ever been, in nanoseconds.
+    package private(set) var longestDuration: Int64
+    package private(set) var isEnded = false
+
+    /// - Parameters:
+    ///   - slackSeconds: See ``slack``.
+    ///   - nextMediaSequence: Number of the first segment to come.
+    ///   - retired: What a worker before this one took from the list and had not deleted yet.
+    package init(
+        style: Style, targetDuration: Int, slackSeconds: Int = 0, nextMediaSequence: Int64 = 0,
+        discontinuitySequence: Int64 = 0, retired: [RetiredSegment] = [], longestDuration: Int64 = 0
+    ) {
+        self.style = style
+        self.targetDuration = max(1, targetDuration)
+        self.slack = Int64(max(self.targetDuration, slackSeconds)) &* TimeMath.nanoseconds
+        self.nextMediaSequence = nextMediaSequence
+        self.discontinuitySequence = discontinuitySequence
+        self.retired = retired
+        self.longestDuration = longestDuration
+    }
+
+    /// Number of the first listed segment.
+    package var mediaSequence: Int64 { self.segments.first?.mediaSequence ?? self.nextMediaSequence }
+
+    /// Listed nanoseconds.
+    package var duration: Int64 { self.segments.reduce(0) { $0 &+ $1.duration.nanoseconds } }
+
+    /// Adds the next segment.
+    ///
+    /// - Throws: ``MediaError/Code/internal`` for a number out of order, a segment longer than the target duration, or an
+    ///   ended playlist: nothing is changed then.
+    package mutating func append(_ segment: Segment) throws(MediaError) {
+        func refuse(_ what: String) -> MediaError {
+            MediaError(.internal, what, at: "playlist[\(segment.uri)]", fix: "report it: the segmenter broke its grid")
+        }
+        guard !self.isEnded else { throw refuse("the playlist has ended") }
+        guard segment.mediaSequence == self.nextMediaSequence else {
+            throw refuse("media sequence \(segment.mediaSequence) where \(self.nextMediaSequence) is next")
+        }
+        guard segment.duration.ticks > 0, segment.duration.roundedSeconds <= Int64(self.targetDuration) else {
+            throw refuse("a length of \(segment.duration.nanoseconds) ns does not fit the target duration")
+        }
+        self.segments.append(segment)
+        let passed = self.segments.count - 1 - Self.segmentsWithParts
+        if passed >= 0 { self.segments[passed] = self.segments[passed].withoutParts }
+        self.nextMediaSequence += 1
+        self.longestDuration = max(self.longestDuration, self.duration)
+    }
+
+    /// How many segments may leave from the head and still leave the window (and three target durations) listed.
+    package var removableCount: Int {
+        guard case .live(let seconds) = self.style, !self.isEnded else { return 0 }
+        let keep = max(Int64(seconds), 3 * Int64(self.targetDuration)) &* TimeMath.nanoseconds
+        var rest = self.duration
+        var count = 0
+        for segment in self.segments {
+            rest -= segment.duration.nanoseconds
+            if rest < keep { break }
+            count += 1
+        }
+        return count
+    }
+
+    /// Takes `count` segments from the head; they become ``retired``.
+    ///
+    /// - Returns: `false` where the rules (3) forbid it; nothing is changed then.
+    @discardableResult
+    package mutating func removeFirst(_ count: Int) -> Bool {
+        guard count >= 0, count <= self.removableCount else { return false }
+        for segment in self.segments.prefix(count) {
+            if segment.discontinuity { self.discontinuitySequence += 1 }
+            let deleteAt =
+                segment.publishedAt &+ segment.duration.nanoseconds &+ self.longestDuration &+ self.slack
+            self.retired.append(
+                RetiredSegment(
+                    uri: segment.uri, map: segment.map, deleteAt: deleteAt, gap: segment.gap,
+                    byteCount: segment.byteCount))
+        }
+        self.segments.removeFirst(count)
+        return true
+    }
+
+    /// The last segment is in: nothing is added or removed any more.
+    package mutating func end() { self.isEnded = true }
+
+    /// Takes out the names whose time is over: segments first, then initialization segments that nothing listed or
+    /// retired refers to any more.
+    ///
+    /// - Parameters:
+    ///   - mediaTime: Nanoseconds since the room's origin. Media time, not the machine's clock: a job that runs faster
+    ///     than real time deletes the same files at the same points, and a stopped worker deletes nothing.
+    ///   - current: The initialization segment of what comes next; never among the names.
+    package mutating func takeExpired(at mediaTime: Int64, current: InitializationSegment? = nil) -> [String] {
+        let expired = self.retired.filter { $0.deleteAt <= mediaTime }
+        guard !expired.isEmpty else { return [] }
+        self.retired.removeAll { $0.deleteAt <= mediaTime }
+        var used = Set(self.segments.map(\.map)).union(self.retired.map(\.map))
+        if let current { used.insert(current) }
+        var names = expired.filter { !$0.gap }.map(\.uri)
+        for retired in expired where used.insert(retired.map).inserted { names.append(retired.map.uri) }
+        return names
+    }
+}
+
+extension PlaylistWindow {
+    /// A window as a worker before this one left it.
+    ///
+    /// - Parameter segments: In order; the first one's number becomes the media sequence.
+    /// - Throws: As ``append(_:)``.
+    package init(
+        style: Style, targetDuration: Int, slackSeconds: Int, segments: [Segment], nextMediaSequence: Int64,
+        discontinuitySequence: Int64, retired: [RetiredSegment], longestDuration: Int64
+    ) throws(MediaError) {
+        self.init(
+            style: style, targetDuration: targetDuration, slackSeconds: slackSeconds,
+            nextMediaSequence: segments.first?.mediaSequence ?? nextMediaSequence,
+            discontinuitySequence: discontinuitySequence, retired: retired, longestDuration: longestDuration)
+        for segment in segments { try self.append(segment) }
+    }
+}

@@ -1,0 +1,19 @@
+/// A segment that is no longer listed but must still be served for a while.
+package struct RetiredSegment: Sendable, Hashable {
+    package let uri: String
+    package let map: InitializationSegment
+    /// Nanoseconds of media time since the room's origin: from here on the file may go.
+    package let deleteAt: Int64
+    /// It was a gap: there is no file.
+    package let gap: Bool
+    /// Size in bytes.
+    package let byteCount: Int
+
+    package init(uri: String, map: InitializationSegment, deleteAt: Int64, gap: Bool, byteCount: Int) {
+        self.uri = uri
+        self.map = map
+        self.deleteAt = deleteAt
+        self.gap = gap
+        self.byteCount = byteCount
+    }
+}

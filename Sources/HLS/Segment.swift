@@ -1,0 +1,71 @@
+import MediaTypes
+
+/// A media segment as the playlists list it.
+///
+/// Spec: rfc8216bis §3, §4.4.4.
+package struct Segment: Sendable, Hashable {
+    /// Media sequence number: never falls, never names another resource.
+    package let mediaSequence: Int64
+    package let uri: String
+    /// Start in ticks of ``duration``'s timescale since the room's origin. `EXTINF` is computed from it, so that lengths
+    /// rounded one by one never add up to a drift.
+    package let start: Int64
+    package let duration: MediaDuration
+    /// Wall-clock time of the first sample: nanoseconds since the Unix epoch.
+    package let programDate: Int64
+    /// The initialization segment that goes with it.
+    package let map: InitializationSegment
+    /// The first segment after a break in time or coding.
+    package let discontinuity: Bool
+    package let key: SegmentKey?
+    /// Listed but not there: players skip over it.
+    package let gap: Bool
+    package let parts: [Part]
+    /// Size in bytes; 0 for a gap.
+    package let byteCount: Int
+    /// Starts with an IDR picture; always true for sound.
+    package let independent: Bool
+    /// When it was first listed: nanoseconds of media time since the room's origin.
+    package let publishedAt: Int64
+
+    /// - Parameter publishedAt: The end of the segment if `nil`, which is when a worker that keeps up publishes it.
+    package init(
+        mediaSequence: Int64, uri: String, start: Int64, duration: MediaDuration, programDate: Int64,
+        map: InitializationSegment, discontinuity: Bool = false, key: SegmentKey? = nil, gap: Bool = false,
+        parts: [Part] = [], byteCount: Int, independent: Bool = true, publishedAt: Int64? = nil
+    ) {
+        self.mediaSequence = mediaSequence
+        self.uri = uri
+        self.start = start
+        self.duration = duration
+        self.programDate = programDate
+        self.map = map
+        self.discontinuity = discontinuity
+        self.key = key
+        self.gap = gap
+        self.parts = parts
+        self.byteCount = byteCount
+        self.independent = independent
+        self.publishedAt =
+            publishedAt
+            ?? TimeMath.rescale(
+                start &+ duration.ticks, from: Int64(duration.timescale), to: TimeMath.nanoseconds)
+    }
+
+    /// The same segment without its parts.
+    package var withoutParts: Segment {
+        Segment(
+            mediaSequence: self.mediaSequence, uri: self.uri, start: self.start, duration: self.duration,
+            programDate: self.programDate, map: self.map, discontinuity: self.discontinuity, key: self.key,
+            gap: self.gap,
+            byteCount: self.byteCount, independent: self.independent, publishedAt: self.publishedAt)
+    }
+
+    /// `EXTINF` in units of 10 µs: the rounded end less the rounded start, so that the sum over any run of segments is
+    /// within half a unit of the truth.
+    package var listedDuration: Int64 {
+        let timescale = Int64(self.duration.timescale)
+        let end = TimeMath.rescale(self.start &+ self.duration.ticks, from: timescale, to: 100_000)
+        return end - TimeMath.rescale(self.start, from: timescale, to: 100_000)
+    }
+}

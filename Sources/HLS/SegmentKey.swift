@@ -1,0 +1,21 @@
+/// How a segment is encrypted.
+///
+/// Spec: rfc8216bis §4.4.4.4 (`EXT-X-KEY`).
+package struct SegmentKey: Sendable, Hashable {
+    /// Encryption methods.
+    package enum Method: String, Sendable, Hashable {
+        /// Whole segments, AES-128-CBC.
+        case aes128 = "AES-128"
+    }
+
+    package let method: Method
+    package let uri: String
+    /// 16 bytes; `nil` leaves the IV to the media sequence number.
+    package let initializationVector: [UInt8]?
+
+    package init(method: Method, uri: String, initializationVector: [UInt8]? = nil) {
+        self.method = method
+        self.uri = uri
+        self.initializationVector = initializationVector
+    }
+}

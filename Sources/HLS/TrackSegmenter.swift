@@ -1,0 +1,234 @@
+package import MediaTypes
+
+/// Cuts the coded packets of one track into parts and segments on the grid.
+///
+/// Times of the packets count from the room's origin in any timescale in which a frame (video) or a sample (audio) is
+/// exact, such as `fps`, `fps × 1000`, the sample rate; video is put on the nearest frame.
+///
+/// Invariants:
+/// (1) A sample is in the part its ``GridSample/time`` lies in: sound by its start, pictures by their decoding time, which
+///     for an IDR picture is the time it is shown. With a closed GOP that is the same cut in every rendition, whatever
+///     number of pictures its encoder reorders.
+/// (2) Video parts are contiguous: a part starts and ends on the grid; where a picture is missing, its predecessor is shown
+///     for longer, at the head of a part its successor from the part's start. Parts and slots without any sample are not
+///     filled: time jumps over them.
+/// (3) Decoding times rise strictly. A packet that does not advance is dropped and counted.
+/// (4) Slots come out in order, each exactly once, from the first tick's to the last that had a sample.
+package struct TrackSegmenter: Sendable {
+    /// What a packet has completed.
+    package enum Output: Sendable {
+        case part(FinishedPart)
+        case segment(FinishedSegment)
+    }
+
+    /// A jump over more slots than this, half an hour at 2 s, is damage, not a hole.
+    private static let longestJump: Int64 = 1_024
+    /// Largest part in bytes; sizes inside a fragment are 32 bits.
+    private static let largestPart = 1 << 30
+
+    /// H.264 reorders no more pictures (§A.3.1, `MaxDpbFrames`).
+    private static let deepestReorder: Int64 = 16
+    /// Larger frame numbers are cut to this one, which is out of range.
+    private static let lastFrame = OutputGrid.lastTick / OutputGrid.ticksPerFrame + 1
+
+    package let kind: TrackKind
+    package let grid: OutputGrid
+    /// Packets that could not be used: before the first tick or the first IDR picture, not advancing, or out of range.
+    package private(set) var droppedPackets = 0
+    /// End of the last sample shown, in ticks of the track's timescale; `nil` before the first.
+    package private(set) var endTime: Int64?
+
+    private let firstTime: Int64
+    private var currentPart: Int64
+    private var samples: [GridSample] = []
+    private var openBytes = 0
+    private var parts: [FinishedPart] = []
+    private var lastTime: Int64?
+    private var lastDTS: Int64?
+    /// Time of the first picture.
+    private var firstShown: Int64?
+    /// Pictures so far whose `dts` lies before ``firstShown``.
+    private var picturesAhead: Int64 = 0
+    /// Ticks; known with the first picture whose `dts` is not before ``firstShown``.
+    private var reorderDelay: Int64?
+
+    /// - Parameter firstTick: Frame the run starts at, counted from the room's origin; rounded down to a segment's start.
+    package init(kind: TrackKind, grid: OutputGrid, firstTick: Int64) {
+        self.kind = kind
+        self.grid = grid
+        let frames = Int64(grid.segmentFrames)
+        let slot = min(max(0, firstTick), OutputGrid.lastTick / OutputGrid.ticksPerFrame) / frames
+        self.currentPart = slot * Int64(grid.partsPerSegment)
+        self.firstTime = grid.startOfPart(self.currentPart, of: kind)
+    }
+
+    /// The next packet in decoding order.
+    ///
+    /// - Returns: What it completed, in order; mostly nothing.
+    package mutating func append(_ packet: CodedPacket) -> [Output] {
+        guard let sample = self.place(packet) else {
+            self.droppedPackets += 1
+            return []
+        }
+        var output: [Output] = []
+        let part = self.grid.part(at: sample.time, of: self.kind)
+        if part > self.currentPart { self.advance(to: part, &output) }
+        self.samples.append(sample)
+        self.openBytes += sample.range.count
+        let shownUntil = max(sample.pts, sample.time) + sample.nominal
+        self.endTime = max(self.endTime ?? 0, self.kind == .video ? sample.pts + sample.nominal : shownUntil)
+        // Nothing can follow in this part: do not wait for the next packet to say so.
+        if sample.time + sample.nominal >= self.grid.startOfPart(self.currentPart + 1, of: self.kind) {
+            self.advance(to: self.currentPart + 1, &output)
+        }
+        return output
+    }
+
+    /// No packet follows: the last part and segment, mostly shorter than the others.
+    ///
+    /// - Parameter end: For sound: ticks of its timescale at which the pictures end; frames that start there or later are
+    ///   cut off. `nil` cuts nothing.
+    package mutating func finish(cuttingAt end: Int64? = nil) -> [Output] {
+        var output: [Output] = []
+        if !self.samples.isEmpty {
+            let partEnd = self.grid.startOfPart(self.currentPart + 1, of: self.kind)
+            self.closePart(end: min(partEnd, max(self.endTime ?? 0, (self.lastTime ?? 0) + 1)), &output)
+        }
+        guard !self.parts.isEmpty else { return output }
+        let segment = self.takeSegment(slot: self.grid.slot(ofPart: self.currentPart))
+        if let end {
+            if let trimmed = segment.trimmed(to: end) { output.append(.segment(trimmed)) }
+        } else {
+            output.append(.segment(segment))
+        }
+        return output
+    }
+
+    // MARK: Placing
+
+    /// The packet on the track's timeline; `nil` if it cannot be used.
+    private mutating func place(_ packet: CodedPacket) -> GridSample? {
+        guard packet.kind == self.kind, packet.timescale > 0, packet.count > 0,
+            self.openBytes + packet.count <= Self.largestPart
+        else { return nil }
+        let pts = self.ticks(packet.pts, packet.timescale)
+        let dts = self.ticks(packet.dts, packet.timescale)
+        guard pts >= self.firstTime, pts < OutputGrid.lastTick, dts.magnitude < UInt64(OutputGrid.lastTick) else {
+            return nil
+        }
+        let time: Int64
+        let nominal: Int64
+        switch self.kind {
+        case .audio:
+            if let last = self.lastTime, pts <= last { return nil }
+            time = pts
+            let stated = TimeMath.rescale(
+                packet.duration, from: Int64(packet.timescale), to: Int64(self.grid.sampleRate))
+            nominal =
+                (1...4 * OutputGrid.samplesPerAudioFrame).contains(stated) ? stated : OutputGrid.samplesPerAudioFrame
+        case .video:
+            guard packet.isKey || self.lastDTS != nil else { return nil }
+            if let last = self.lastDTS, dts <= last { return nil }
+            nominal = OutputGrid.ticksPerFrame
+            time = self.decodingTime(pts: pts, dts: dts, isKey: packet.isKey)
+        }
+        let slot = self.grid.slot(ofPart: self.grid.part(at: time, of: self.kind))
+        guard slot - self.grid.slot(ofPart: self.currentPart) <= Self.longestJump else { return nil }
+        self.lastTime = time
+        self.lastDTS = dts
+        return GridSample(
+            memory: packet.memory, range: packet.range, time: time, pts: pts, nominal: nominal, isKey: packet.isKey)
+    }
+
+    /// Reordering encoders send as many pictures ahead as they reorder, with a `dts` before the first IDR picture's time;
+    /// from there on `dts` is the times shown, sorted. Moved by that number of frames it is a decoding time that is never
+    /// later than the picture's turn, however many pictures are missing. Counted, not taken from the first difference of
+    /// `pts` and `dts`, which a picture missing at the start makes larger.
+    private mutating func decodingTime(pts: Int64, dts: Int64, isKey: Bool) -> Int64 {
+        let first = self.firstShown ?? pts
+        self.firstShown = first
+        if self.reorderDelay == nil {
+            if dts >= first {
+                self.reorderDelay = self.picturesAhead * OutputGrid.ticksPerFrame
+            } else {
+                self.picturesAhead = min(self.picturesAhead + 1, Self.deepestReorder)
+            }
+        }
+        var time = self.reorderDelay.map { dts + $0 } ?? first
+        time = max(time, self.grid.startOfPart(self.currentPart, of: .video))
+        if isKey { time = max(time, pts) }
+        if let last = self.lastTime { time = max(time, last + OutputGrid.ticksPerFrame) }
+        return time
+    }
+
+    private func ticks(_ value: Int64, _ timescale: Int32) -> Int64 {
+        switch self.kind {
+        case .audio: TimeMath.rescale(value, from: Int64(timescale), to: Int64(self.grid.sampleRate))
+        case .video:
+            OutputGrid.ticksPerFrame
+                * min(
+                    max(TimeMath.rescale(value, from: Int64(timescale), to: Int64(self.grid.fps)), -Self.lastFrame),
+                    Self.lastFrame)
+        }
+    }
+
+    // MARK: Closing
+
+    private mutating func advance(to part: Int64, _ output: inout [Output]) {
+        if !self.samples.isEmpty {
+            self.closePart(end: self.grid.startOfPart(self.currentPart + 1, of: self.kind), &output)
+        }
+        let target = self.grid.slot(ofPart: part)
+        var slot = self.grid.slot(ofPart: self.currentPart)
+        while slot < target {
+            output.append(.segment(self.takeSegment(slot: slot)))
+            slot += 1
+        }
+        self.currentPart = part
+    }
+
+    private mutating func closePart(end: Int64, _ output: inout [Output]) {
+        var samples = self.samples
+        if self.kind == .video {
+            Self.fit(&samples, start: self.grid.startOfPart(self.currentPart, of: .video), end: end)
+        }
+        let part = FinishedPart(
+            number: self.currentPart, kind: self.kind, samples: samples, end: self.kind == .video ? end : nil,
+            startsSegment: self.parts.isEmpty)
+        self.samples.removeAll(keepingCapacity: true)
+        self.openBytes = 0
+        self.parts.append(part)
+        output.append(.part(part))
+    }
+
+    /// Keeps (2): the first sample starts with the part, the last one ends with it.
+    private static func fit(_ samples: inout [GridSample], start: Int64, end: Int64) {
+        if samples[0].time > start {
+            // Shown from the part's start instead of leaving a hole, if it is the first one shown.
+            if samples[0].pts == samples[0].time { samples[0].pts = start }
+            samples[0].time = start
+        }
+        var limit = end
+        for index in samples.indices.reversed() {
+            samples[index].time = min(samples[index].time, limit - 1)
+            limit = samples[index].time
+        }
+    }
+
+    private mutating func takeSegment(slot: Int64) -> FinishedSegment {
+        let timescale = self.grid.timescale(of: self.kind)
+        let parts = self.parts
+        self.parts.removeAll(keepingCapacity: true)
+        guard let first = parts.first, let last = parts.last else {
+            let perSlot = Int64(self.grid.partsPerSegment)
+            let start = self.grid.startOfPart(slot * perSlot, of: self.kind)
+            let end = self.grid.startOfPart((slot + 1) * perSlot, of: self.kind)
+            return FinishedSegment(
+                slot: slot, kind: self.kind, start: start,
+                duration: MediaDuration(ticks: end - start, timescale: timescale), parts: [])
+        }
+        return FinishedSegment(
+            slot: slot, kind: self.kind, start: first.start,
+            duration: MediaDuration(ticks: last.end - first.start, timescale: timescale), parts: parts)
+    }
+}

@@ -1,0 +1,41 @@
+package import HTTPTypes
+
+/// One HTTP response. `Content-Length`, `Date` and the omission of the body for HEAD are the listener's to add.
+package struct ListenerReply: Sendable {
+    package enum Body: Sendable {
+        case none
+        /// The bytes of `range` of `bytes`.
+        case bytes([UInt8], range: Range<Int>)
+        /// The bytes of `range` of a file. A file that cannot be opened makes the reply 404.
+        case file(path: String, range: Range<Int>)
+
+        package static func bytes(_ bytes: [UInt8]) -> Body { .bytes(bytes, range: 0..<bytes.count) }
+        package static func text(_ text: String) -> Body { .bytes(Array(text.utf8)) }
+
+        /// Bytes to send.
+        package var count: Int {
+            switch self {
+            case .none: 0
+            case .bytes(_, let range), .file(_, let range): range.count
+            }
+        }
+    }
+
+    package var status: HTTPResponse.Status
+    package var fields: HTTPFields
+    package var body: Body
+
+    package init(_ status: HTTPResponse.Status, fields: HTTPFields = [:], body: Body = .none) {
+        self.status = status
+        self.fields = fields
+        self.body = body
+    }
+
+    /// A one-line answer for people.
+    package static func plain(_ status: HTTPResponse.Status, _ text: String, fields: HTTPFields = [:]) -> ListenerReply
+    {
+        var fields = fields
+        fields[.contentType] = "text/plain; charset=utf-8"
+        return ListenerReply(status, fields: fields, body: .text(text + "\n"))
+    }
+}

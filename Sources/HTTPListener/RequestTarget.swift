@@ -1,0 +1,78 @@
+/// The target of a request: a decoded path and the query.
+///
+/// Spec: RFC 9112 §3.2 (origin-form and absolute-form), RFC 3986 §2.1 (percent-encoding).
+package struct RequestTarget: Sendable, Hashable {
+    /// Percent-decoded, begins with `/`. Nothing is normalized: `..` stays `..`.
+    package let path: String
+    /// Percent-decoded pairs in the order of the query; a key without `=` has an empty value.
+    package let query: [(name: String, value: String)]
+
+    package init?(parsing text: String) {
+        var rest = text[...]
+        if let scheme = rest.range(ofASCII: "://"), !rest.hasPrefix("/") {
+            // Absolute-form, as a proxy sends it; the authority is the Host field's business.
+            rest = rest[scheme.upperBound...]
+            rest = rest[(rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex)...]
+            if rest.isEmpty { rest = "/" }
+        }
+        let cut = rest.firstIndex(of: "?") ?? rest.endIndex
+        guard rest.hasPrefix("/"), let path = Self.percentDecoded(rest[..<cut], plusIsSpace: false) else { return nil }
+        self.path = path
+        var pairs: [(name: String, value: String)] = []
+        for piece in rest[cut...].dropFirst().split(separator: "&") {
+            let equals = piece.firstIndex(of: "=") ?? piece.endIndex
+            guard let name = Self.percentDecoded(piece[..<equals], plusIsSpace: true),
+                let value = Self.percentDecoded(piece[equals...].dropFirst(), plusIsSpace: true)
+            else { return nil }
+            pairs.append((name, value))
+        }
+        self.query = pairs
+    }
+
+    /// `nil` for a broken escape, bytes that are not UTF-8, or a NUL.
+    private static func percentDecoded(_ text: Substring, plusIsSpace: Bool) -> String? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count)
+        var units = text.utf8.makeIterator()
+        while let unit = units.next() {
+            switch unit {
+            case UInt8(ascii: "%"):
+                guard let high = units.next()?.hexValue, let low = units.next()?.hexValue else { return nil }
+                bytes.append(high << 4 | low)
+            case UInt8(ascii: "+") where plusIsSpace: bytes.append(UInt8(ascii: " "))
+            default: bytes.append(unit)
+            }
+        }
+        guard !bytes.contains(0) else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    package static func == (left: RequestTarget, right: RequestTarget) -> Bool {
+        left.path == right.path && left.query.elementsEqual(right.query, by: ==)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(self.path)
+        for pair in self.query {
+            hasher.combine(pair.name)
+            hasher.combine(pair.value)
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var hexValue: UInt8? {
+        switch self {
+        case 0x30...0x39: self &- 0x30
+        case 0x41...0x46: self &- 0x37
+        case 0x61...0x66: self &- 0x57
+        default: nil
+        }
+    }
+}
+
+extension Substring {
+    fileprivate func range(ofASCII needle: String) -> Range<Index>? {
+        self.firstRange(of: needle)
+    }
+}

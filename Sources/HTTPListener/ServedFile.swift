@@ -1,0 +1,39 @@
+import Glibc
+package import NIOCore
+
+/// A file opened for reading, closed with its last reference: it can be deleted while it is being sent.
+package final class ServedFile: Sendable {
+    private let descriptor: Int32
+
+    /// `nil` if there is no such regular file. A link as last component is not followed.
+    package init?(path: String) {
+        // O_NONBLOCK: opening a FIFO must not wait for its writer.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            return nil
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit { close(self.descriptor) }
+
+    /// Exactly `count` bytes from `offset`, or `nil` if the file is shorter or cannot be read. Blocks.
+    package func read(at offset: Int, count: Int) -> ByteBuffer? {
+        var buffer = ByteBufferAllocator().buffer(capacity: count)
+        while buffer.readableBytes < count {
+            let (start, missing) = (offset + buffer.readableBytes, count - buffer.readableBytes)
+            let taken = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: missing) { space in
+                var result = pread(self.descriptor, space.baseAddress, min(missing, space.count), off_t(start))
+                while result < 0, errno == EINTR {
+                    result = pread(self.descriptor, space.baseAddress, min(missing, space.count), off_t(start))
+                }
+                return max(result, 0)
+            }
+            guard taken > 0 else { return nil }
+        }
+        return buffer
+    }
+}

@@ -1,0 +1,31 @@
+package import RTMP
+
+/// Settings of the RTMP server.
+package struct IngestConfiguration: Sendable {
+    /// What happens when a second encoder comes with a key that is in use.
+    package enum DuplicatePolicy: Sendable, Hashable {
+        /// The newer one wins: nearly always it is the same user on a new network path while the old connection is half
+        /// open. At most twice in ten seconds, so that two encoders do not fight for ever.
+        case takeover
+        /// The older one stays, the newer one gets `BadName`.
+        case reject
+    }
+
+    /// `HOST:PORT`; port 0 lets the system choose.
+    package var listen: String
+    /// First part of the URL's path.
+    package var app = "live"
+    package var bindings: [IngestBinding]
+    package var onDuplicate = DuplicatePolicy.takeover
+    /// Rules of each connection.
+    package var session = RTMPServerConfiguration()
+    /// Nanoseconds from the accepted publish to the refusal of a publisher that sends nothing we can read.
+    package var unsupportedCodecTimeout: Int64 = 5_000_000_000
+    /// Connections that have not published; one more is closed at once.
+    package var maximumUnpublished = 256
+
+    package init(listen: String = "127.0.0.1:1935", bindings: [IngestBinding]) {
+        self.listen = listen
+        self.bindings = bindings
+    }
+}

@@ -1,0 +1,24 @@
+package import MediaTypes
+
+/// What the ingest tells the room. Never carries a stream key.
+package enum IngestEvent: Sendable, Hashable {
+    /// The server is bound to this address, `HOST:PORT`.
+    case listening(address: String)
+    /// Someone opened a connection.
+    case connected(remote: String)
+    /// A publisher was let in.
+    case publishing(SourceID, PublisherInfo)
+    /// A track is coded like this from here on.
+    case configuration(SourceID, CodecParameters)
+    /// The first packet of this publication's video, and the first of its audio.
+    case firstVideo(SourceID)
+    case firstAudio(SourceID)
+    /// A track is in a codec that is not supported; the others go on.
+    case unsupportedCodec(SourceID, codec: String)
+    /// The publisher has taken leave.
+    case unpublished(SourceID, reason: String)
+    /// The publisher is gone without leave: network, timeout, protocol fault, or sent away.
+    case lost(SourceID, reason: String)
+    /// A publisher was turned away, or a connection ended before it published.
+    case refused(remote: String, key: RedactedKey?, reason: String)
+}

@@ -1,0 +1,277 @@
+import Logging
+import MediaTypes
+import NIOCore
+import RTMP
+
+/// Performs what one connection's session asks for.
+///
+/// States: open → closing (the session is closed; what comes is dropped, the peer has a second to read the status) →
+/// inactive.
+final class RTMPConnectionHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// How long a refused peer may take to read why.
+    private static let lingering = TimeAmount.seconds(1)
+
+    private let core: IngestCore
+    private var session: RTMPServerSession
+    private var demuxer = FLVDemuxer()
+    private var context: ChannelHandlerContext?
+    private let remote: String
+    private var logger: Logger
+
+    private var hub: SourceHub?
+    private var publishingSince: Int64 = 0
+    private var seen: Set<TrackKind> = []
+    private var toldUnsupported = false
+    private var key: RedactedKey?
+    private var wasAccepted = false
+    private var wasDenied = false
+    private var isClosing = false
+    private var isPaused = false
+    private var countedBytes: UInt64 = 0
+
+    private var timer: Scheduled<Void>?
+    private var timerDue = Int64.max
+
+    init(core: IngestCore, remote: String, random: [UInt8]) {
+        self.core = core
+        self.remote = remote
+        self.session = RTMPServerSession(
+            configuration: core.configuration.session, now: core.clock.now(), random: random)
+        self.logger = core.logger
+        self.logger[metadataKey: "remote"] = "\(remote)"
+    }
+
+    // MARK: Channel
+
+    func channelActive(context: ChannelHandlerContext) {
+        self.context = context
+        self.core.unpublished += 1
+        self.core.emit(.connected(remote: self.remote))
+        self.logger.debug("connection opened")
+        guard self.core.unpublished <= self.core.configuration.maximumUnpublished else {
+            self.logger.warning("too many connections that do not publish")
+            context.close(promise: nil)
+            return
+        }
+        self.armTimer()
+        context.fireChannelActive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !self.isClosing else { return }
+        let buffer = self.unwrapInboundIn(data)
+        let now = self.core.clock.now()
+        self.perform(self.session.receive(buffer.readableBytesUInt8Span, now: now))
+        self.checkCodecs(now: now)
+        self.updateStatistics()
+        self.armTimer()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.timer?.cancel()
+        self.timer = nil
+        self.perform(self.session.inputEnded())
+        if !self.wasAccepted {
+            self.core.unpublished -= 1
+            if !self.isClosing {
+                self.core.emit(.refused(remote: self.remote, key: self.key, reason: "closed before publishing"))
+            }
+        }
+        self.isClosing = true
+        self.context = nil
+        self.logger.debug("connection closed")
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        self.logger.debug("connection failed", metadata: ["error": "\(error)"])
+        context.close(promise: nil)
+    }
+
+    /// Ends the connection with a status for the encoder.
+    func refuse(_ refusal: PublishRefusal) { self.perform(self.session.refuse(refusal)) }
+
+    /// Back-pressure on this one publisher: TCP tells it.
+    func setPaused(_ isPaused: Bool) {
+        guard self.isPaused != isPaused, let context = self.context else { return }
+        self.isPaused = isPaused
+        // A pause of ours is no silence of the publisher's.
+        if !isPaused { self.perform(self.session.receive([UInt8]().span, now: self.core.clock.now())) }
+        context.channel.setOption(.autoRead, value: !isPaused).whenFailure { [logger] error in
+            logger.debug("reading was not switched", metadata: ["error": "\(error)"])
+        }
+        self.armTimer()
+    }
+
+    // MARK: Actions
+
+    private func perform(_ actions: [RTMPServerAction]) {
+        var items: [SourceItem] = []
+        let arrival = self.core.clock.now()
+        for action in actions {
+            if case .message(let message) = action {
+                self.demuxer.receive(message, arrival: arrival, into: &items)
+                continue
+            }
+            self.handOut(&items)
+            switch action {
+            case .send(let bytes): self.send(bytes)
+            case .publishRequested(let request): self.decide(request)
+            case .unpublished(let reason): self.endPublication(reason)
+            case .close(let failure): self.close(failure)
+            case .metadata, .message: break
+            }
+        }
+        self.handOut(&items)
+    }
+
+    /// One write a burst: Wirecast cannot read an answer in pieces.
+    private func send(_ bytes: [UInt8]) {
+        guard let context = self.context else { return }
+        context.writeAndFlush(self.wrapOutboundOut(context.channel.allocator.buffer(bytes: bytes)), promise: nil)
+    }
+
+    private func decide(_ request: PublishRequest) {
+        self.key = RedactedKey(request.address, app: self.core.configuration.app)
+        switch self.core.admit(request, by: self) {
+        case .deny(let refusal):
+            self.wasDenied = true
+            self.perform(self.session.decide(.deny(refusal), on: request.id, now: self.core.clock.now()))
+        case .accept(let hub, let isTakeover):
+            if !self.wasAccepted { self.core.unpublished -= 1 }
+            self.wasAccepted = true
+            self.hub = hub
+            self.demuxer = FLVDemuxer()
+            self.seen = []
+            self.toldUnsupported = false
+            let now = self.core.clock.now()
+            self.publishingSince = now
+            hub.updateStatistics {
+                $0.publications += 1
+                $0.isPublishing = true
+            }
+            let encoder = String(request.flashVersion.prefix(128))
+            self.logger[metadataKey: "source"] = "\(hub.source)"
+            self.logger.info("publishing", metadata: ["encoder": "\(encoder)"])
+            self.core.emit(
+                .publishing(
+                    hub.source, PublisherInfo(encoder: encoder, remote: self.remote, isTakeover: isTakeover)))
+            self.perform(self.session.decide(.accept, on: request.id, now: now))
+            if hub.isFull { self.setPaused(true) }
+        }
+    }
+
+    private func handOut(_ items: inout [SourceItem]) {
+        guard !items.isEmpty else { return }
+        defer { items.removeAll(keepingCapacity: true) }
+        guard let hub = self.hub else { return }
+        hub.receive(items)
+        for item in items {
+            switch item {
+            case .configuration(let parameters): self.core.emit(.configuration(hub.source, parameters))
+            case .packet(let packet):
+                if self.seen.count < 2, self.seen.insert(packet.kind).inserted {
+                    self.core.emit(packet.kind == .video ? .firstVideo(hub.source) : .firstAudio(hub.source))
+                }
+            case .end: break
+            }
+        }
+    }
+
+    private func endPublication(_ reason: UnpublishReason) {
+        guard let hub = self.hub else { return }
+        self.updateStatistics()
+        self.hub = nil
+        hub.updateStatistics { $0.isPublishing = false }
+        hub.receive([.end])
+        self.core.release(hub.source, by: self)
+        switch reason {
+        case .client:
+            self.logger.info("unpublished")
+            self.core.emit(.unpublished(hub.source, reason: "unpublished by the encoder"))
+            if self.isPaused { self.setPaused(false) }
+        case .disconnected:
+            self.logger.info("publisher lost")
+            self.core.emit(.lost(hub.source, reason: "connection closed"))
+        case .closed(let failure):
+            self.logger.info("publisher lost", metadata: ["reason": "\(failure)"])
+            self.core.emit(.lost(hub.source, reason: "\(failure)"))
+        }
+    }
+
+    private func close(_ failure: RTMPFailure) {
+        guard !self.isClosing else { return }
+        self.isClosing = true
+        self.timer?.cancel()
+        self.timer = nil
+        // A connection that had published may ask again, with a key that is not let in.
+        if !self.wasAccepted || self.wasDenied {
+            self.logger.info(
+                "connection refused", metadata: ["reason": "\(failure)", "key": "\(self.key?.description ?? "")"])
+            self.core.emit(.refused(remote: self.remote, key: self.key, reason: "\(failure)"))
+        }
+        guard let context = self.context else { return }
+        // Unread input would turn the close into a reset, which eats the status: so shut the sending side, and read on.
+        if self.isPaused { self.setPaused(false) }
+        context.close(mode: .output, promise: nil)
+        let channel = context.channel
+        context.eventLoop.scheduleTask(in: RTMPConnectionHandler.lingering) { channel.close(promise: nil) }
+    }
+
+    // MARK: Time
+
+    private func armTimer() {
+        guard !self.isClosing, let context = self.context else { return }
+        let due = min(self.session.nextDeadline ?? .max, self.codecDeadline)
+        // A deadline that moved away is looked at when the timer fires; most move with every read.
+        guard due < self.timerDue else { return }
+        self.timer?.cancel()
+        self.timerDue = due
+        let wait = max(0, due &- self.core.clock.now())
+        let box = NIOLoopBound(self, eventLoop: context.eventLoop)
+        self.timer = context.eventLoop.scheduleTask(in: .nanoseconds(wait)) { box.value.timerFired() }
+    }
+
+    private func timerFired() {
+        self.timerDue = .max
+        let now = self.core.clock.now()
+        if !self.isPaused { self.perform(self.session.deadlineReached(now: now)) }
+        self.checkCodecs(now: now)
+        // While paused every deadline passes; `setPaused(_:)` arms again.
+        if !self.isPaused { self.armTimer() }
+    }
+
+    private var codecDeadline: Int64 {
+        guard self.hub != nil, self.demuxer.unsupportedCodec != nil, !self.demuxer.hasSupportedTrack else {
+            return .max
+        }
+        return self.publishingSince &+ self.core.configuration.unsupportedCodecTimeout
+    }
+
+    private func checkCodecs(now: Int64) {
+        guard let hub = self.hub, let codec = self.demuxer.unsupportedCodec else { return }
+        if !self.toldUnsupported {
+            self.toldUnsupported = true
+            self.logger.warning("unsupported codec", metadata: ["codec": "\(codec)"])
+            self.core.emit(.unsupportedCodec(hub.source, codec: codec))
+        }
+        if now >= self.codecDeadline { self.refuse(.unsupportedCodec(codec)) }
+    }
+
+    private func updateStatistics() {
+        guard let hub = self.hub else { return }
+        let received = self.session.bytesReceived
+        let new = received - self.countedBytes
+        self.countedBytes = received
+        let quirks = self.session.quirks
+        let counters = self.demuxer.counters
+        hub.updateStatistics {
+            $0.bytes += new
+            $0.quirks = quirks
+            $0.demuxed = counters
+        }
+    }
+}

@@ -1,0 +1,16 @@
+package import MediaTypes
+
+/// Reads a source: its decoder, a relay, a recorder.
+package protocol SourceSubscriber: AnyObject, Sendable {
+    /// Gets the source's items in order, one call at a time.
+    ///
+    /// Called on the publisher's event loop, and during ``SourceHub/subscribe(_:)`` on the caller's thread for what was
+    /// cached. Must not block, and must not call ``SourceHub/subscribe(_:)``, ``SourceHub/unsubscribe(_:)`` or
+    /// ``SourceHub/receive(_:)``; ``SourceHub/setFull(_:for:)`` is fine.
+    func receive(_ item: SourceItem)
+}
+
+/// Names a subscription.
+package struct SubscriptionToken: Sendable, Hashable {
+    let id: Int
+}

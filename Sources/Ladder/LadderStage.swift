@@ -1,0 +1,183 @@
+import Dispatch
+package import LibAV
+import MediaKernels
+package import MediaTypes
+import Stages
+import Synchronization
+
+/// The threads behind the program: one that scales the canvas, one per rendition that encodes it, one for the sound.
+///
+/// Everything is opened by ``open(rungs:audio:canvas:settings:output:)`` on the thread that will use it, so that an
+/// impossible ladder is refused before the room is ready.
+package final class LadderStage: Sendable {
+    package struct Settings: Sendable {
+        /// Canvas size and rate.
+        package var width: Int
+        package var height: Int
+        package var fps: Int
+        /// Pictures from one IDR picture to the next.
+        package var gopFrames: Int
+        package var sampleRate: Int
+        package var audioBitrate: Int
+        /// The program waits for the encoders instead of losing ticks.
+        package var isOffline: Bool
+
+        package init(
+            width: Int, height: Int, fps: Int, gopFrames: Int, sampleRate: Int, audioBitrate: Int, isOffline: Bool
+        ) {
+            self.width = width
+            self.height = height
+            self.fps = fps
+            self.gopFrames = gopFrames
+            self.sampleRate = sampleRate
+            self.audioBitrate = audioBitrate
+            self.isOffline = isOffline
+        }
+    }
+
+    /// Where coded media goes. Called on the encoders' threads; track numbers are the ladder's order, the sound is last.
+    package struct Output: Sendable {
+        package var packet: @Sendable (_ track: Int, _ packet: CodedPacket) -> Void
+        /// The track's last packet is out.
+        package var finished: @Sendable (_ track: Int) -> Void
+        package var failed: @Sendable (MediaError) -> Void
+
+        package init(
+            packet: @escaping @Sendable (_ track: Int, _ packet: CodedPacket) -> Void,
+            finished: @escaping @Sendable (_ track: Int) -> Void, failed: @escaping @Sendable (MediaError) -> Void
+        ) {
+            self.packet = packet
+            self.finished = finished
+            self.failed = failed
+        }
+    }
+
+    /// A picture with its tick.
+    struct Ticked: Sendable {
+        var picture: Picture
+        var tick: Int64
+    }
+
+    struct SoundBlock: Sendable {
+        var samples: [Float]
+        var position: Int64
+    }
+
+    /// Pictures that may wait before each encoder. Live: encoders are bursty (60 ms). Offline: as few as keep every
+    /// thread busy, because each 720p picture is 1.4 MB.
+    private static let liveDepth = 15
+    private static let offlineDepth = 1
+    /// Seconds of canvases that may wait before scaling: a machine that was stopped for two seconds makes up its ticks
+    /// at once, and none of them may be lost.
+    private static let liveSeconds = 3
+
+    package let rungs: [Rung]
+    /// Codec parameters of every track as the encoders gave them: Annex B parameter sets, then `AudioSpecificConfig`.
+    package let parameters: [CodecParameters]
+    private let settings: Settings
+    private let canvases: BoundedQueue<Ticked>
+    private let sound: BoundedQueue<SoundBlock>
+    private let threads: Mutex<[StageThread]>
+
+    private init(
+        rungs: [Rung], parameters: [CodecParameters], settings: Settings, canvases: BoundedQueue<Ticked>,
+        sound: BoundedQueue<SoundBlock>, threads: [StageThread]
+    ) {
+        self.rungs = rungs
+        self.parameters = parameters
+        self.settings = settings
+        self.canvases = canvases
+        self.sound = sound
+        self.threads = Mutex(threads)
+    }
+
+    /// Starts the threads and waits until every codec is open.
+    ///
+    /// - Throws: The first ``MediaError`` of any of them; all threads have ended then.
+    package static func open(rungs: [Rung], settings: Settings, output: Output) throws(MediaError) -> LadderStage {
+        let depth = settings.isOffline ? self.offlineDepth : self.liveDepth
+        let canvases = BoundedQueue<Ticked>(capacity: settings.isOffline ? depth : settings.fps * self.liveSeconds)
+        let sound = BoundedQueue<SoundBlock>(capacity: settings.isOffline ? 8 : 256)
+        let queues = rungs.map { _ in BoundedQueue<Ticked>(capacity: depth) }
+        var threads: [StageThread] = []
+        let births = (0..<rungs.count + 2).map { _ in Birth() }
+        for (index, rung) in rungs.enumerated() {
+            let (queue, birth) = (queues[index], births[index])
+            threads.append(
+                StageThread("enc-\(rung.name)") {
+                    RungWorker(track: index, rung: rung, settings: settings, output: output).run(queue, birth)
+                })
+        }
+        threads.append(
+            StageThread("enc-audio") { [birth = births[rungs.count]] in
+                SoundWorker(track: rungs.count, settings: settings, output: output).run(sound, birth)
+            })
+        threads.append(
+            StageThread("scale") { [birth = births[rungs.count + 1]] in
+                ScaleWorker(rungs: rungs, settings: settings, output: output).run(canvases, queues, birth)
+            })
+        var parameters: [CodecParameters] = []
+        var failure: MediaError?
+        for birth in births {
+            switch birth.wait() {
+            case .success(let value): if let value { parameters.append(value) }
+            case .failure(let error): failure = failure ?? error
+            }
+        }
+        if let failure {
+            canvases.close()
+            sound.close()
+            for queue in queues { queue.close() }
+            for thread in threads { thread.join() }
+            throw failure
+        }
+        return LadderStage(
+            rungs: rungs, parameters: parameters, settings: settings, canvases: canvases, sound: sound, threads: threads
+        )
+    }
+
+    /// Takes one canvas. Live it never blocks.
+    ///
+    /// - Returns: `false` when there was no room: the tick is lost.
+    package func put(_ picture: Picture, tick: Int64) -> Bool {
+        let ticked = Ticked(picture: picture, tick: tick)
+        return self.settings.isOffline ? self.canvases.put(ticked) : self.canvases.offer(ticked)
+    }
+
+    /// Takes 1,024 pairs of interleaved stereo whose first is at `position`.
+    package func put(sound samples: [Float], position: Int64) {
+        let block = SoundBlock(samples: samples, position: position)
+        if self.settings.isOffline { self.sound.put(block) } else { _ = self.sound.offer(block) }
+    }
+
+    /// No more comes: flushes every encoder and returns when the last packet is out.
+    package func finish() {
+        self.canvases.close()
+        self.sound.close()
+        let threads = self.threads.withLock { threads in
+            defer { threads = [] }
+            return threads
+        }
+        for thread in threads { thread.join() }
+    }
+
+    /// Canvases waiting to be scaled: how far the encoders are behind.
+    package var backlog: Int { self.canvases.count }
+}
+
+/// Hands what a stage thread made at its start back to whoever started it.
+final class Birth: Sendable {
+    private let result = Mutex<Result<CodecParameters?, MediaError>?>(nil)
+    private let done = DispatchSemaphore(value: 0)
+
+    func report(_ result: Result<CodecParameters?, MediaError>) {
+        self.result.withLock { $0 = result }
+        self.done.signal()
+    }
+
+    func wait() -> Result<CodecParameters?, MediaError> {
+        self.done.wait()
+        return self.result.withLock { $0 }
+            ?? .failure(MediaError(.internal, "a stage did not start", at: "ladder", fix: "report this"))
+    }
+}

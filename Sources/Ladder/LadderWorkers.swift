@@ -1,0 +1,135 @@
+import LibAV
+import MediaKernels
+import MediaTypes
+import Stages
+
+/// The thread that scales each canvas into every size.
+struct ScaleWorker {
+    let rungs: [Rung]
+    let settings: LadderStage.Settings
+    let output: LadderStage.Output
+
+    func run(
+        _ canvases: BoundedQueue<LadderStage.Ticked>, _ queues: [BoundedQueue<LadderStage.Ticked>], _ birth: Birth
+    ) {
+        defer { for queue in queues { queue.close() } }
+        let text = LadderGraph(
+            sizes: self.rungs.map { ($0.settings.width, $0.settings.height) }, width: self.settings.width,
+            height: self.settings.height)
+        // Two graphs at most: a canvas that is the background alone signals its colors, one that comes straight from
+        // a source may not. They differ only in that signal, which the encoders do not look at.
+        var graphs: [PictureFormat: FilterGraph] = [:]
+        birth.report(.success(nil))
+        while let canvas = canvases.take() {
+            do throws(MediaError) {
+                let graph: FilterGraph
+                if let open = graphs[canvas.picture.format] {
+                    graph = open
+                } else {
+                    if graphs.count >= 4 { graphs.removeAll() }
+                    graph = try self.open(text, for: canvas.picture.format)
+                    graphs[canvas.picture.format] = graph
+                }
+                let pictures = try graph.run([canvas.picture], pts: canvas.tick)
+                for (queue, picture) in zip(queues, pictures) {
+                    queue.put(LadderStage.Ticked(picture: picture, tick: canvas.tick))
+                }
+            } catch {
+                self.output.failed(error)
+                // Nobody takes canvases any more: an offline program must not wait for room.
+                canvases.close()
+                return
+            }
+        }
+    }
+
+    private func open(_ text: LadderGraph, for format: PictureFormat) throws(MediaError) -> FilterGraph {
+        try FilterGraph.open(
+            text.text, inputs: [FilterGraph.Input(label: LadderGraph.input, format: format)], outputs: text.outputs,
+            fps: self.settings.fps, place: "scale")
+    }
+}
+
+/// The thread of one rendition's encoder.
+struct RungWorker {
+    let track: Int
+    let rung: Rung
+    let settings: LadderStage.Settings
+    let output: LadderStage.Output
+
+    func run(_ queue: BoundedQueue<LadderStage.Ticked>, _ birth: Birth) {
+        defer { self.output.finished(self.track) }
+        let encoder: VideoEncoder
+        do {
+            encoder = try VideoEncoder.open(self.rung.settings, place: "encode[\(self.rung.name)]")
+        } catch {
+            birth.report(.failure(error))
+            return
+        }
+        birth.report(.success(CodecParameters(codec: .h264, configuration: encoder.parameterSets)))
+        var gop: Int64?
+        do {
+            while let ticked = queue.take() {
+                // The grid is the room's: an IDR picture at every multiple of the GOP, or at the first picture behind
+                // it when that tick was lost.
+                let current = ticked.tick / Int64(self.settings.gopFrames)
+                try encoder.encode(ticked.picture, pts: ticked.tick, forceIDR: current != gop) {
+                    self.output.packet(self.track, $0)
+                }
+                gop = current
+            }
+            try encoder.finish { self.output.packet(self.track, $0) }
+        } catch {
+            self.output.failed(error)
+            // Take the rest, or the scaling thread would wait for this one for ever.
+            queue.close()
+            while queue.take() != nil {}
+        }
+    }
+}
+
+/// The thread of the sound's encoder.
+struct SoundWorker {
+    let track: Int
+    let settings: LadderStage.Settings
+    let output: LadderStage.Output
+
+    func run(_ queue: BoundedQueue<LadderStage.SoundBlock>, _ birth: Birth) {
+        defer { self.output.finished(self.track) }
+        let encoder: AudioEncoder
+        do {
+            encoder = try AudioEncoder.open(
+                sampleRate: self.settings.sampleRate, bitrate: self.settings.audioBitrate, place: "encode[audio]")
+        } catch {
+            birth.report(.failure(error))
+            return
+        }
+        birth.report(.success(CodecParameters(codec: .aac, configuration: encoder.configuration)))
+        var expected: Int64?
+        var first: Int64?
+        do {
+            while let block = queue.take() {
+                // A block that was lost is silence: AAC frames must follow one another without a hole.
+                while let next = expected, next < block.position {
+                    let silence = [Float](repeating: 0, count: block.samples.count)
+                    try encoder.encode(silence[...], pts: next) { self.hand($0, from: first) }
+                    expected = next + Int64(AudioEncoder.frameLength)
+                }
+                if first == nil { first = block.position }
+                try encoder.encode(block.samples[...], pts: block.position) { self.hand($0, from: first) }
+                expected = block.position + Int64(AudioEncoder.frameLength)
+            }
+            try encoder.finish { self.hand($0, from: first) }
+        } catch {
+            self.output.failed(error)
+            queue.close()
+            while queue.take() != nil {}
+        }
+    }
+
+    /// The encoder's first packet is its own priming, before the first sample: players start at the sample.
+    private func hand(_ packet: CodedPacket, from first: Int64?) {
+        guard let first, packet.pts >= first else { return }
+        self.output.packet(self.track, packet)
+    }
+}

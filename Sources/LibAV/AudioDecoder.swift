@@ -1,0 +1,109 @@
+import CLibAV
+package import MediaTypes
+
+/// Decoded sound in the program's own form: 32-bit float, interleaved stereo, at the program's sample rate.
+package struct SampleBlock: Sendable {
+    /// Time of the first sample in ticks of the packets' timescale; `nil` when the packet had none.
+    package var pts: Int64?
+    /// Left, right, left, right …; nominal range −1…1.
+    package var samples: [Float]
+    /// Sample pairs.
+    package var frames: Int { self.samples.count / 2 }
+
+    package init(pts: Int64?, samples: [Float]) {
+        self.pts = pts
+        self.samples = samples
+    }
+}
+
+/// An audio decoder with the resampler behind it. Created, used and released on one stage thread.
+///
+/// The decoder's own rate and channels may change in mid-stream; the resampler is rebuilt and nobody downstream notices.
+@safe
+package final class AudioDecoder {
+    private let context: UnsafeMutablePointer<AVCodecContext>
+    private let frame: UnsafeMutablePointer<AVFrame>
+    private let slot: PacketSlot
+    private let place: String
+    private let sampleRate: Int32
+    private var resampler: Resampler?
+
+    /// - Parameters:
+    ///   - sampleRate: The program's rate, in hertz; what ``decode(_:_:)`` hands out has it.
+    ///   - place: Names the stage in errors and logs.
+    /// - Throws: ``MediaError/Code/unavailable``, ``MediaError/Code/rejected``, ``MediaError/Code/outOfMemory``.
+    package static func open(
+        _ parameters: CodecParameters, sampleRate: Int, place: String
+    ) throws(MediaError) -> AudioDecoder {
+        let slot = try PacketSlot.open(place: place)
+        guard let frame = unsafe av_frame_alloc() else {
+            throw MediaError(.outOfMemory, "no memory for a decoder", at: place, fix: "give the room more memory")
+        }
+        let context: UnsafeMutablePointer<AVCodecContext>
+        do {
+            unsafe context = try CodecContext.allocateDecoder(parameters, place: place)
+        } catch {
+            var spent: UnsafeMutablePointer<AVFrame>? = unsafe frame
+            unsafe av_frame_free(&spent)
+            throw error
+        }
+        let decoder = unsafe AudioDecoder(
+            owning: context, frame: frame, slot: slot, sampleRate: Int32(sampleRate), place: place)
+        unsafe context.pointee.thread_count = 1
+        let status = unsafe avcodec_open2(context, nil, nil)
+        guard status >= 0 else {
+            throw .libav(
+                .rejected, "\(parameters.codec) decoder did not open", status, at: place,
+                fix: "check the encoder's stream; its configuration record is broken")
+        }
+        return decoder
+    }
+
+    private init(
+        owning context: UnsafeMutablePointer<AVCodecContext>, frame: UnsafeMutablePointer<AVFrame>,
+        slot: consuming PacketSlot, sampleRate: Int32, place: String
+    ) {
+        unsafe self.context = context
+        unsafe self.frame = frame
+        self.slot = slot
+        self.sampleRate = sampleRate
+        self.place = place
+    }
+
+    deinit {
+        var context: UnsafeMutablePointer<AVCodecContext>? = unsafe self.context
+        unsafe avcodec_free_context(&context)
+        var frame: UnsafeMutablePointer<AVFrame>? = unsafe self.frame
+        unsafe av_frame_free(&frame)
+    }
+
+    /// Decodes one packet and hands the samples that are ready to `body`.
+    ///
+    /// - Returns: `false` when libavcodec found the data damaged.
+    package func decode(_ packet: CodedPacket, _ body: (SampleBlock) -> Void) -> Bool {
+        guard self.slot.lend(packet) else { return false }
+        var intact = unsafe avcodec_send_packet(self.context, self.slot.raw) >= 0
+        unsafe av_packet_unref(self.slot.raw)
+        while true {
+            let status = unsafe avcodec_receive_frame(self.context, self.frame)
+            guard status >= 0 else {
+                if status != CLIBAV_ERROR_AGAIN, status != CLIBAV_ERROR_EOF { intact = false }
+                return intact
+            }
+            let pts = unsafe self.frame.pointee.pts
+            guard let samples = self.resample() else {
+                intact = false
+                continue
+            }
+            body(SampleBlock(pts: pts == CLIBAV_NO_TIMESTAMP ? nil : pts, samples: samples))
+        }
+    }
+
+    private func resample() -> [Float]? {
+        let shape = unsafe Resampler.Shape(self.frame.pointee)
+        if self.resampler?.shape != shape {
+            self.resampler = try? Resampler.open(from: shape, to: self.sampleRate, place: self.place)
+        }
+        return unsafe self.resampler?.convert(self.frame)
+    }
+}

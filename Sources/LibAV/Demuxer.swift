@@ -1,0 +1,149 @@
+import CLibAV
+import MediaKernels
+package import MediaTypes
+
+/// Reads a media file as a source: the same items a publisher would send, as fast as they are asked for.
+/// Created, used and released on one thread.
+@safe
+package final class Demuxer {
+    private let context: UnsafeMutablePointer<AVFormatContext>
+    private let slot: PacketSlot
+    private let place: String
+    private var tracks: [Int32: Track] = [:]
+    /// Codec of each track that is read: the file's best video and best audio stream.
+    package private(set) var parameters: [CodecParameters] = []
+    /// Length in milliseconds as the container says; 0 when it does not.
+    package var durationMs: Int64 { max(0, unsafe self.context.pointee.duration / 1_000) }
+
+    private struct Track {
+        var kind: TrackKind
+        var numerator: Int64
+        var denominator: Int64
+    }
+
+    /// Ticks of every packet: fine enough that no container's time is rounded visibly, and exact for 1/1000.
+    package static let timescale: Int32 = 1_000_000
+
+    /// - Throws: ``MediaError/Code/notReadable`` when there is no such file, ``MediaError/Code/invalidData`` when it is
+    ///   not media or has no track we can decode.
+    package static func open(path: String, place: String) throws(MediaError) -> Demuxer {
+        let slot = try PacketSlot.open(place: place)
+        var context: UnsafeMutablePointer<AVFormatContext>?
+        var status = unsafe avformat_open_input(&context, path, nil, nil)
+        guard status >= 0, let made = unsafe context else {
+            let missing = status == -2  // AVERROR(ENOENT)
+            throw .libav(
+                missing ? .notReadable : .invalidData, "cannot open \(path)", status, at: place,
+                fix: missing
+                    ? "check the path; it is relative to the working directory" : "give a media file FFmpeg can read")
+        }
+        let demuxer = unsafe Demuxer(owning: made, slot: slot, place: place)
+        status = unsafe avformat_find_stream_info(made, nil)
+        guard status >= 0 else {
+            throw .libav(
+                .invalidData, "\(path) is not readable media", status, at: place,
+                fix: "give a media file FFmpeg can read")
+        }
+        demuxer.chooseTracks()
+        guard !demuxer.tracks.isEmpty else {
+            throw MediaError(
+                .invalidData, "\(path) has no H.264, AAC or other track we know", at: place,
+                fix: "transcode it to H.264 and AAC")
+        }
+        return demuxer
+    }
+
+    private init(owning context: UnsafeMutablePointer<AVFormatContext>, slot: consuming PacketSlot, place: String) {
+        unsafe self.context = context
+        self.slot = slot
+        self.place = place
+    }
+
+    deinit {
+        var context: UnsafeMutablePointer<AVFormatContext>? = unsafe self.context
+        unsafe avformat_close_input(&context)
+    }
+
+    private func chooseTracks() {
+        let wanted: [(AVMediaType, TrackKind)] = [(AVMEDIA_TYPE_VIDEO, .video), (AVMEDIA_TYPE_AUDIO, .audio)]
+        for (type, kind) in wanted {
+            let index = unsafe av_find_best_stream(self.context, type, -1, -1, nil, 0)
+            guard index >= 0, let stream = unsafe self.context.pointee.streams[Int(index)] else { continue }
+            let codecpar = unsafe stream.pointee.codecpar.pointee
+            guard let codec = unsafe CodecName(codecpar.codec_id) else { continue }
+            let extradata = unsafe UnsafeBufferPointer(
+                start: codecpar.extradata, count: max(0, Int(codecpar.extradata_size)))
+            unsafe self.parameters.append(CodecParameters(codec: codec, configuration: [UInt8](extradata)))
+            let base = unsafe stream.pointee.time_base
+            guard base.den > 0 else { continue }
+            self.tracks[index] = Track(
+                kind: kind, numerator: Int64(base.num) * Int64(Self.timescale), denominator: Int64(base.den))
+        }
+    }
+
+    /// The next packet of a chosen track in file order; `nil` at the end (or at damage that libavformat cannot pass).
+    package func next() -> CodedPacket? {
+        while true {
+            unsafe av_packet_unref(self.slot.raw)
+            guard unsafe av_read_frame(self.context, self.slot.raw) >= 0 else { return nil }
+            let packet = unsafe self.slot.raw.pointee
+            guard let track = unsafe self.tracks[packet.stream_index], unsafe packet.size > 0 else { continue }
+            let memory = unsafe PacketMemory(
+                copying: UnsafeRawBufferPointer(start: packet.data, count: Int(packet.size)))
+            let dts = unsafe packet.dts != CLIBAV_NO_TIMESTAMP ? packet.dts : packet.pts
+            let pts = unsafe packet.pts != CLIBAV_NO_TIMESTAMP ? packet.pts : dts
+            guard pts != CLIBAV_NO_TIMESTAMP else { continue }
+            return unsafe CodedPacket(
+                kind: track.kind, memory: memory,
+                pts: TimeMath.scale(pts, by: track.numerator, over: track.denominator),
+                dts: TimeMath.scale(dts, by: track.numerator, over: track.denominator),
+                duration: TimeMath.scale(packet.duration, by: track.numerator, over: track.denominator),
+                timescale: Self.timescale, isKey: packet.flags & Int32(CLIBAV_PACKET_FLAG_KEY) != 0)
+        }
+    }
+}
+
+extension Picture {
+    /// The first picture of an image or video file, for placeholders.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/invalidData``.
+    package static func load(path: String, place: String) throws(MediaError) -> Picture {
+        var context: UnsafeMutablePointer<AVFormatContext>?
+        var status = unsafe avformat_open_input(&context, path, nil, nil)
+        defer { unsafe avformat_close_input(&context) }
+        guard status >= 0, let input = unsafe context else {
+            throw .libav(
+                .notReadable, "cannot open the image \(path)", status, at: place, fix: "give a PNG or JPEG file")
+        }
+        status = unsafe avformat_find_stream_info(input, nil)
+        let index = unsafe av_find_best_stream(input, AVMEDIA_TYPE_VIDEO, -1, -1, nil, 0)
+        guard status >= 0, index >= 0, let stream = unsafe input.pointee.streams[Int(index)],
+            let codec = unsafe avcodec_find_decoder(stream.pointee.codecpar.pointee.codec_id),
+            let decoder = unsafe avcodec_alloc_context3(codec)
+        else { throw MediaError(.invalidData, "\(path) is not an image", at: place, fix: "give a PNG or JPEG file") }
+        var spare: UnsafeMutablePointer<AVCodecContext>? = unsafe decoder
+        defer { unsafe avcodec_free_context(&spare) }
+        _ = unsafe avcodec_parameters_to_context(decoder, stream.pointee.codecpar)
+        unsafe decoder.pointee.thread_count = 1
+        unsafe decoder.pointee.max_pixels = 8192 * 8192
+        let slot = try PacketSlot.open(place: place)
+        guard unsafe avcodec_open2(decoder, codec, nil) >= 0 else {
+            throw MediaError(.invalidData, "\(path) cannot be decoded", at: place, fix: "give a PNG or JPEG file")
+        }
+        for _ in 0..<64 {
+            let ended = unsafe av_read_frame(input, slot.raw) < 0
+            _ = unsafe avcodec_send_packet(decoder, ended ? nil : slot.raw)
+            unsafe av_packet_unref(slot.raw)
+            guard let frame = unsafe av_frame_alloc() else { break }
+            if unsafe avcodec_receive_frame(decoder, frame) >= 0 {
+                unsafe frame.pointee.pict_type = AV_PICTURE_TYPE_NONE
+                unsafe frame.removeSideData()
+                return unsafe Picture(owning: frame)
+            }
+            var unused: UnsafeMutablePointer<AVFrame>? = unsafe frame
+            unsafe av_frame_free(&unused)
+            if ended { break }
+        }
+        throw MediaError(.invalidData, "\(path) holds no picture", at: place, fix: "give a PNG or JPEG file")
+    }
+}

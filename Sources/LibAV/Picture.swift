@@ -1,0 +1,127 @@
+import CLibAV
+import MediaTypes
+
+/// The shape and meaning of a picture's samples: what a filter graph is built for.
+package struct PictureFormat: Sendable, Hashable, CustomStringConvertible {
+    /// Coded size in samples.
+    package var width: Int
+    package var height: Int
+    /// `AVPixelFormat`'s number.
+    package var pixelFormat: Int32
+    /// Sample aspect ratio; 1:1 when the stream does not say.
+    package var sarNumerator: Int32 = 1
+    package var sarDenominator: Int32 = 1
+    /// `AVColorRange`, `AVColorSpace` numbers as signalled (0 and 2 mean unspecified).
+    package var range: UInt32 = 0
+    package var matrix: UInt32 = 2
+
+    /// The one canvas format: 8-bit 4:2:0, BT.709, limited range, square samples.
+    package static func canvas(width: Int, height: Int) -> PictureFormat {
+        PictureFormat(
+            width: width, height: height, pixelFormat: AV_PIX_FMT_YUV420P.rawValue,
+            range: AVCOL_RANGE_MPEG.rawValue, matrix: AVCOL_SPC_BT709.rawValue)
+    }
+
+    /// Full-range, by signal or by the `yuvj` formats that imply it.
+    package var isFullRange: Bool {
+        let j: [AVPixelFormat] = [AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P]
+        return self.range == AVCOL_RANGE_JPEG.rawValue || j.contains { $0.rawValue == self.pixelFormat } || self.isRGB
+    }
+
+    /// RGB or gray-with-palette: no Y'CbCr matrix applies.
+    package var isRGB: Bool {
+        guard let descriptor = unsafe av_pix_fmt_desc_get(AVPixelFormat(self.pixelFormat)) else { return false }
+        return unsafe descriptor.pointee.flags & UInt64(1 << 5) != 0  // AV_PIX_FMT_FLAG_RGB
+    }
+
+    /// BT.601 by signal. Unsignalled is taken for BT.709, which is what phones and encoders send at these sizes.
+    package var isBT601: Bool {
+        self.matrix == AVCOL_SPC_SMPTE170M.rawValue || self.matrix == AVCOL_SPC_BT470BG.rawValue
+            || self.matrix == AVCOL_SPC_FCC.rawValue
+    }
+
+    /// Whether the samples are already those of the canvas, so that no conversion is needed.
+    package var isCanvasLike: Bool {
+        self.pixelFormat == AV_PIX_FMT_YUV420P.rawValue && !self.isFullRange && !self.isBT601
+    }
+
+    package var description: String {
+        let name = unsafe av_get_pix_fmt_name(AVPixelFormat(self.pixelFormat)).map { unsafe String(cString: $0) }
+        return "\(self.width)x\(self.height) \(name ?? "format \(self.pixelFormat)")"
+    }
+}
+
+/// One raw picture. Immutable and shared by reference: a repeated or fanned-out picture is the same planes.
+@safe
+package final class Picture: @unchecked Sendable {
+    // @unchecked Sendable: nothing writes `raw` or its planes after `init(owning:)`; libav's reference counts are
+    // atomic ("Referencing and unreferencing the buffers is thread-safe", libavutil/buffer.h).
+    private let raw: UnsafeMutablePointer<AVFrame>
+    package let format: PictureFormat
+
+    /// Takes over `raw` and its reference; nobody else may write it from here on.
+    init(owning raw: UnsafeMutablePointer<AVFrame>) {
+        unsafe self.raw = raw
+        unsafe self.format = PictureFormat(raw.pointee)
+    }
+
+    deinit {
+        var raw: UnsafeMutablePointer<AVFrame>? = unsafe self.raw
+        unsafe av_frame_free(&raw)
+    }
+
+    /// Presentation time in ticks of whoever made the picture; `nil` when it has none.
+    package var pts: Int64? {
+        let ticks = unsafe self.raw.pointee.pts
+        return ticks == CLIBAV_NO_TIMESTAMP ? nil : ticks
+    }
+
+    /// The decoder had to guess parts of it.
+    package var isCorrupt: Bool { unsafe self.raw.pointee.flags & Int32(CLIBAV_FRAME_FLAG_CORRUPT) != 0 }
+
+    /// A new frame header on the same planes, for a filter or encoder that wants its own pts. O(1).
+    ///
+    /// - Throws: ``MediaError/Code/outOfMemory``.
+    func makeReference() throws(MediaError) -> UnsafeMutablePointer<AVFrame> {
+        guard let copy = unsafe av_frame_clone(self.raw) else {
+            throw MediaError(
+                .outOfMemory, "no memory for a picture header", at: "picture", fix: "give the room more memory")
+        }
+        return unsafe copy
+    }
+
+    /// Lends one plane of an 8-bit picture: rows of `stride` bytes, of which the first `width` are samples.
+    ///
+    /// - Returns: `nil` when the picture has no such plane.
+    package func withPlane<R>(_ plane: Int, _ body: (UnsafeBufferPointer<UInt8>, _ stride: Int) -> R) -> R? {
+        guard plane >= 0, plane < 3 else { return nil }
+        let height = plane == 0 ? self.format.height : (self.format.height + 1) / 2
+        let (data, stride) = unsafe self.raw.plane(plane)
+        // A negative stride means bottom-up rows, which no decoder of ours makes.
+        guard let base = unsafe data, stride > 0 else { return nil }
+        return unsafe body(UnsafeBufferPointer(start: base, count: stride * height), stride)
+    }
+}
+
+extension PictureFormat {
+    init(_ frame: AVFrame) {
+        let sar = unsafe frame.sample_aspect_ratio
+        let known = sar.num > 0 && sar.den > 0
+        unsafe self.init(
+            width: Int(frame.width), height: Int(frame.height), pixelFormat: frame.format,
+            sarNumerator: known ? sar.num : 1, sarDenominator: known ? sar.den : 1,
+            range: frame.color_range.rawValue, matrix: frame.colorspace.rawValue)
+    }
+}
+
+extension UnsafeMutablePointer where Pointee == AVFrame {
+    /// Address and stride of plane `index` (0, 1 or 2).
+    func plane(_ index: Int) -> (UnsafeMutablePointer<UInt8>?, Int) {
+        let frame = unsafe self.pointee
+        switch index {
+        case 0: return unsafe (frame.data.0, Int(frame.linesize.0))
+        case 1: return unsafe (frame.data.1, Int(frame.linesize.1))
+        default: return unsafe (frame.data.2, Int(frame.linesize.2))
+        }
+    }
+}

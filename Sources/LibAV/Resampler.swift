@@ -1,0 +1,81 @@
+import CLibAV
+import MediaTypes
+
+/// Converts decoded sound of one shape into interleaved float stereo of one rate.
+@safe
+final class Resampler {
+    /// What must stay the same for one resampler.
+    struct Shape: Equatable {
+        var rate: Int32
+        var format: Int32
+        var channels: Int32
+
+        init(_ frame: AVFrame) {
+            unsafe self.rate = frame.sample_rate
+            unsafe self.format = frame.format
+            unsafe self.channels = frame.ch_layout.nb_channels
+        }
+    }
+
+    let shape: Shape
+    private let context: OpaquePointer
+    private let outputRate: Int32
+
+    static func open(from shape: Shape, to rate: Int32, place: String) throws(MediaError) -> Resampler {
+        guard shape.rate >= 8_000, shape.rate <= 192_000, (1...8).contains(shape.channels) else {
+            throw MediaError(
+                .rejected, "sound of \(shape.rate) Hz and \(shape.channels) channels", at: place,
+                fix: "publish 8 to 192 kHz and at most 8 channels")
+        }
+        var input = unsafe AVChannelLayout()
+        var output = unsafe AVChannelLayout()
+        unsafe av_channel_layout_default(&input, shape.channels)
+        unsafe av_channel_layout_default(&output, 2)
+        var context: OpaquePointer?
+        var status = unsafe swr_alloc_set_opts2(
+            &context, &output, AV_SAMPLE_FMT_FLT, rate, &input, AVSampleFormat(shape.format), shape.rate, 0, nil)
+        guard status >= 0, let made = unsafe context else {
+            throw .libav(
+                .rejected, "no resampler", status, at: place, fix: "publish AAC, 44.1 or 48 kHz, mono or stereo")
+        }
+        let resampler = unsafe Resampler(owning: made, shape: shape, outputRate: rate)
+        status = unsafe swr_init(made)
+        guard status >= 0 else {
+            throw .libav(
+                .rejected, "no resampler", status, at: place, fix: "publish AAC, 44.1 or 48 kHz, mono or stereo")
+        }
+        return resampler
+    }
+
+    private init(owning context: OpaquePointer, shape: Shape, outputRate: Int32) {
+        unsafe self.context = context
+        self.shape = shape
+        self.outputRate = outputRate
+    }
+
+    deinit {
+        var context: OpaquePointer? = unsafe self.context
+        unsafe swr_free(&context)
+    }
+
+    /// The samples of `frame` (and what the filter still held) as interleaved stereo.
+    func convert(_ frame: UnsafeMutablePointer<AVFrame>) -> [Float]? {
+        let count = unsafe frame.pointee.nb_samples
+        guard count > 0, count <= 1 << 16 else { return nil }
+        let capacity = unsafe swr_get_out_samples(self.context, count)
+        guard capacity > 0, capacity <= 1 << 20 else { return capacity == 0 ? [] : nil }
+        var failed = false
+        let samples = unsafe [Float](unsafeUninitializedCapacity: Int(capacity) * 2) { buffer, written in
+            guard let base = buffer.baseAddress else { return }
+            unsafe base.withMemoryRebound(to: UInt8.self, capacity: Int(capacity) * 8) { bytes in
+                var output: UnsafeMutablePointer<UInt8>? = unsafe bytes
+                let input = unsafe UnsafeMutablePointer<UnsafePointer<UInt8>?>(
+                    OpaquePointer(frame.pointee.extended_data))
+                let got = unsafe swr_convert(self.context, &output, capacity, input, count)
+                failed = got < 0
+                written = max(0, Int(got)) * 2
+            }
+        }
+        return failed ? nil : samples
+    }
+}

@@ -1,0 +1,125 @@
+import CLibAV
+package import MediaTypes
+
+/// A video decoder. Created, used and released on one stage thread: deliberately not `Sendable`.
+@safe
+package final class VideoDecoder {
+    private let context: UnsafeMutablePointer<AVCodecContext>
+    private let slot: PacketSlot
+    private let place: String
+
+    /// - Parameters:
+    ///   - parameters: Codec and its configuration record; the stream may repeat parameter sets in band as well.
+    ///   - threads: libavcodec's threads. One is as fast as many on a small machine and holds no pictures back.
+    ///   - maxPixels: Pictures with more samples are refused before memory is taken for them.
+    ///   - place: Names the stage in errors and logs, such as `decode[1001]`.
+    /// - Throws: ``MediaError/Code/unavailable``, ``MediaError/Code/rejected``, ``MediaError/Code/outOfMemory``.
+    package static func open(
+        _ parameters: CodecParameters, threads: Int32 = 1, maxPixels: Int64 = 1920 * 1920, place: String
+    ) throws(MediaError) -> VideoDecoder {
+        let slot = try PacketSlot.open(place: place)
+        let context = try unsafe CodecContext.allocateDecoder(parameters, place: place)
+        let decoder = unsafe VideoDecoder(owning: context, slot: slot, place: place)
+        unsafe context.pointee.thread_count = threads
+        unsafe context.pointee.thread_type = Int32(FF_THREAD_SLICE)
+        unsafe context.pointee.max_pixels = maxPixels
+        let status = unsafe avcodec_open2(context, nil, nil)
+        guard status >= 0 else {
+            throw .libav(
+                .rejected, "\(parameters.codec) decoder did not open", status, at: place,
+                fix: "check the encoder's stream; its configuration record is broken")
+        }
+        return decoder
+    }
+
+    private init(owning context: UnsafeMutablePointer<AVCodecContext>, slot: consuming PacketSlot, place: String) {
+        unsafe self.context = context
+        self.slot = slot
+        self.place = place
+    }
+
+    deinit {
+        var context: UnsafeMutablePointer<AVCodecContext>? = unsafe self.context
+        unsafe avcodec_free_context(&context)
+    }
+
+    /// Decodes one access unit and hands every picture that is ready to `body`, in presentation order. A picture's pts
+    /// is in the packet's timescale.
+    ///
+    /// - Returns: `false` when libavcodec found the data damaged; the next packets may decode again.
+    package func decode(_ packet: CodedPacket, _ body: (Picture) -> Void) -> Bool {
+        guard self.slot.lend(packet) else { return false }
+        var intact = unsafe avcodec_send_packet(self.context, self.slot.raw) >= 0
+        unsafe av_packet_unref(self.slot.raw)
+        if !self.drainReady(body) { intact = false }
+        return intact
+    }
+
+    /// Hands out what the decoder still holds. After this it takes no more packets: open another.
+    package func finish(_ body: (Picture) -> Void) {
+        _ = unsafe avcodec_send_packet(self.context, nil)
+        _ = self.drainReady(body)
+    }
+
+    private func drainReady(_ body: (Picture) -> Void) -> Bool {
+        while true {
+            guard let frame = unsafe av_frame_alloc() else { return false }
+            let status = unsafe avcodec_receive_frame(self.context, frame)
+            guard status >= 0 else {
+                var spent: UnsafeMutablePointer<AVFrame>? = unsafe frame
+                unsafe av_frame_free(&spent)
+                return status == CLIBAV_ERROR_AGAIN || status == CLIBAV_ERROR_EOF
+            }
+            // The best guess at a presentation time, for streams without composition offsets.
+            if unsafe frame.pointee.pts == CLIBAV_NO_TIMESTAMP {
+                unsafe frame.pointee.pts = frame.pointee.best_effort_timestamp
+            }
+            // libx264 takes an incoming picture's type for a command, and overlay and scale hand it on.
+            unsafe frame.pointee.pict_type = AV_PICTURE_TYPE_NONE
+            unsafe frame.removeSideData()
+            unsafe body(Picture(owning: frame))
+        }
+    }
+}
+
+extension UnsafeMutablePointer where Pointee == AVFrame {
+    /// Drops all side data: closed captions, SEI and the like belong to one source and must not reach the encoders.
+    func removeSideData() {
+        while unsafe self.pointee.nb_side_data > 0 {
+            guard let entry = unsafe self.pointee.side_data[0] else { return }
+            let type = unsafe entry.pointee.type
+            unsafe av_frame_remove_side_data(self, type)
+        }
+    }
+}
+
+enum CodecContext {
+    /// Allocates a context for decoding `parameters` with its extradata set. The caller owns it.
+    static func allocateDecoder(
+        _ parameters: CodecParameters, place: String
+    ) throws(MediaError) -> UnsafeMutablePointer<AVCodecContext> {
+        guard let codec = unsafe avcodec_find_decoder(parameters.codec.avCodecID) else {
+            throw MediaError(
+                .unavailable, "no decoder for \(parameters.codec)", at: place,
+                fix: "publish H.264 and AAC, or install an FFmpeg with it")
+        }
+        guard let context = unsafe avcodec_alloc_context3(codec) else {
+            throw MediaError(.outOfMemory, "no memory for a decoder", at: place, fix: "give the room more memory")
+        }
+        let count = parameters.configuration.count
+        if count > 0, count < 1 << 20 {
+            let size = count + Int(CLIBAV_INPUT_PADDING)
+            guard let extradata = unsafe av_mallocz(size) else {
+                var spent: UnsafeMutablePointer<AVCodecContext>? = unsafe context
+                unsafe avcodec_free_context(&spent)
+                throw MediaError(.outOfMemory, "no memory for a decoder", at: place, fix: "give the room more memory")
+            }
+            unsafe parameters.configuration.withUnsafeBytes { bytes in
+                if let base = bytes.baseAddress { unsafe extradata.copyMemory(from: base, byteCount: count) }
+            }
+            unsafe context.pointee.extradata = extradata.assumingMemoryBound(to: UInt8.self)
+            unsafe context.pointee.extradata_size = Int32(count)
+        }
+        return unsafe context
+    }
+}

@@ -1,0 +1,186 @@
+import CLibAV
+import MediaKernels
+package import MediaTypes
+
+/// What an H.264 encoder of one rendition is told. Fixed for the life of the room: the initialization segment follows
+/// from it byte for byte.
+package struct VideoEncoderSettings: Sendable, Hashable {
+    package var width: Int
+    package var height: Int
+    /// Pictures per second, whole.
+    package var fps: Int
+    /// libx264's preset and profile names.
+    package var preset: String
+    package var profile: String
+    /// Bits per second; buffer in bits.
+    package var bitrate: Int
+    package var maxBitrate: Int
+    package var bufferSize: Int
+    /// B-pictures in a row, 0…3.
+    package var bFrames: Int
+    /// Pictures the rate control looks ahead, 0…60; the encoder's delay is exactly this many pictures.
+    package var lookaheadFrames: Int
+    /// libx264's threads.
+    package var threads: Int
+
+    package init(
+        width: Int, height: Int, fps: Int, preset: String, profile: String, bitrate: Int, maxBitrate: Int,
+        bufferSize: Int, bFrames: Int, lookaheadFrames: Int, threads: Int
+    ) {
+        self.width = width
+        self.height = height
+        self.fps = fps
+        self.preset = preset
+        self.profile = profile
+        self.bitrate = bitrate
+        self.maxBitrate = maxBitrate
+        self.bufferSize = bufferSize
+        self.bFrames = bFrames
+        self.lookaheadFrames = lookaheadFrames
+        self.threads = threads
+    }
+}
+
+/// libx264 behind libavcodec. Created, used and released on one stage thread: deliberately not `Sendable`.
+@safe
+package final class VideoEncoder {
+    /// Ticks of a picture in the packets' timescale: fine enough to order samples inside a picture.
+    package static let ticksPerPicture: Int64 = 1_000
+    /// Parameter sets live in the initialization segment; access unit delimiters say nothing there.
+    private static let leftOut: NALTypes = [.sps, .pps, .aud]
+
+    private let context: UnsafeMutablePointer<AVCodecContext>
+    private let slot: PacketSlot
+    private let place: String
+    private let timescale: Int32
+    /// SPS and PPS as Annex B, known before the first picture.
+    package let parameterSets: [UInt8]
+
+    /// - Parameter place: Names the stage in errors, such as `encode[720p]`.
+    /// - Throws: ``MediaError/Code/unavailable``, ``MediaError/Code/rejected``, ``MediaError/Code/outOfMemory``.
+    package static func open(_ settings: VideoEncoderSettings, place: String) throws(MediaError) -> VideoEncoder {
+        guard let codec = unsafe avcodec_find_encoder_by_name("libx264") else {
+            throw MediaError(
+                .unavailable, "this FFmpeg has no libx264", at: place,
+                fix: "install an FFmpeg built with libx264 (Debian's is)")
+        }
+        let slot = try PacketSlot.open(place: place)
+        guard let context = unsafe avcodec_alloc_context3(codec) else {
+            throw MediaError(.outOfMemory, "no memory for an encoder", at: place, fix: "give the room more memory")
+        }
+        var spare: UnsafeMutablePointer<AVCodecContext>? = unsafe context
+        unsafe self.configure(context, settings)
+        var options: OpaquePointer?
+        defer { unsafe av_dict_free(&options) }
+        for (name, value) in self.options(settings) { unsafe av_dict_set(&options, name, value, 0) }
+        let status = unsafe avcodec_open2(context, codec, &options)
+        guard status >= 0 else {
+            unsafe avcodec_free_context(&spare)
+            throw .libav(
+                .rejected, "libx264 refused \(settings.width)x\(settings.height) at \(settings.bitrate) bit/s", status,
+                at: place, fix: "check the rendition's size (even), preset, profile and bit rates")
+        }
+        return unsafe VideoEncoder(
+            owning: context, slot: slot, timescale: Int32(clamping: Int64(settings.fps) * Self.ticksPerPicture),
+            place: place)
+    }
+
+    private static func configure(_ context: UnsafeMutablePointer<AVCodecContext>, _ settings: VideoEncoderSettings) {
+        unsafe context.pointee.width = Int32(settings.width)
+        unsafe context.pointee.height = Int32(settings.height)
+        unsafe context.pointee.pix_fmt = AV_PIX_FMT_YUV420P
+        unsafe context.pointee.time_base = AVRational(num: 1, den: Int32(settings.fps))
+        unsafe context.pointee.framerate = AVRational(num: Int32(settings.fps), den: 1)
+        unsafe context.pointee.sample_aspect_ratio = AVRational(num: 1, den: 1)
+        unsafe context.pointee.color_range = AVCOL_RANGE_MPEG
+        unsafe context.pointee.colorspace = AVCOL_SPC_BT709
+        unsafe context.pointee.color_primaries = AVCOL_PRI_BT709
+        unsafe context.pointee.color_trc = AVCOL_TRC_BT709
+        unsafe context.pointee.bit_rate = Int64(settings.bitrate)
+        unsafe context.pointee.rc_max_rate = Int64(settings.maxBitrate)
+        unsafe context.pointee.rc_buffer_size = Int32(clamping: settings.bufferSize)
+        // Key pictures come only where the grid forces them; 600 is far beyond any GOP.
+        unsafe context.pointee.gop_size = 600
+        unsafe context.pointee.max_b_frames = Int32(settings.bFrames)
+        unsafe context.pointee.thread_count = Int32(settings.threads)
+        unsafe context.pointee.flags |= Int32(CLIBAV_CODEC_FLAG_GLOBAL_HEADER)
+    }
+
+    private static func options(_ settings: VideoEncoderSettings) -> [(String, String)] {
+        var options = [
+            ("preset", settings.preset), ("profile", settings.profile), ("forced-idr", "1"), ("sc_threshold", "0"),
+            ("rc-lookahead", "\(settings.lookaheadFrames)"),
+            // force-cfr: the grid is constant, and without it libx264 holds one picture more for the same result.
+            ("x264-params", "force-cfr=1"),
+        ]
+        // With one B-picture there is nothing to decide, and deciding costs a quarter of the lookahead's time.
+        if settings.bFrames <= 1 { options.append(("b_strategy", "0")) }
+        return options
+    }
+
+    private init(
+        owning context: UnsafeMutablePointer<AVCodecContext>, slot: consuming PacketSlot, timescale: Int32,
+        place: String
+    ) {
+        unsafe self.context = context
+        self.slot = slot
+        self.timescale = timescale
+        self.place = place
+        let header = unsafe UnsafeBufferPointer(
+            start: context.pointee.extradata, count: max(0, Int(context.pointee.extradata_size)))
+        unsafe self.parameterSets = [UInt8](header)
+    }
+
+    deinit {
+        var context: UnsafeMutablePointer<AVCodecContext>? = unsafe self.context
+        unsafe avcodec_free_context(&context)
+    }
+
+    /// Encodes one picture.
+    ///
+    /// - Parameters:
+    ///   - pts: In ticks of 1/fps, rising.
+    ///   - forceIDR: Makes this picture an IDR picture, exactly.
+    ///   - body: Gets finished packets: NAL units with four-byte lengths, ``ticksPerPicture`` ticks a picture; `dts` starts
+    ///     below zero when there are B-pictures.
+    /// - Throws: ``MediaError/Code/rejected`` when the encoder failed; the rendition cannot go on.
+    package func encode(
+        _ picture: Picture, pts: Int64, forceIDR: Bool, _ body: (CodedPacket) -> Void
+    ) throws(MediaError) {
+        let frame = try unsafe picture.makeReference()
+        var spare: UnsafeMutablePointer<AVFrame>? = unsafe frame
+        defer { unsafe av_frame_free(&spare) }
+        unsafe frame.pointee.pts = pts
+        unsafe frame.pointee.pict_type = forceIDR ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
+        let status = unsafe avcodec_send_frame(self.context, frame)
+        guard status >= 0 else {
+            throw .libav(.rejected, "the encoder refused a picture", status, at: self.place, fix: "restart the room")
+        }
+        try self.drainReady(body)
+    }
+
+    /// Flushes the pictures the encoder still holds. After this it takes no more.
+    package func finish(_ body: (CodedPacket) -> Void) throws(MediaError) {
+        _ = unsafe avcodec_send_frame(self.context, nil)
+        try self.drainReady(body)
+    }
+
+    private func drainReady(_ body: (CodedPacket) -> Void) throws(MediaError) {
+        while true {
+            let status = unsafe avcodec_receive_packet(self.context, self.slot.raw)
+            if status == CLIBAV_ERROR_AGAIN || status == CLIBAV_ERROR_EOF { return }
+            guard status >= 0 else {
+                throw .libav(.rejected, "the encoder failed", status, at: self.place, fix: "restart the room")
+            }
+            let packet = unsafe self.slot.raw.pointee
+            let bytes = unsafe UnsafeRawBufferPointer(start: packet.data, count: max(0, Int(packet.size)))
+            let payload = unsafe AnnexB.lengthPrefixed(bytes, skipping: Self.leftOut)
+            unsafe body(
+                CodedPacket(
+                    kind: .video, memory: payload.memory, pts: packet.pts &* Self.ticksPerPicture,
+                    dts: packet.dts &* Self.ticksPerPicture, duration: Self.ticksPerPicture, timescale: self.timescale,
+                    isKey: payload.types.contains(.idr)))
+            unsafe av_packet_unref(self.slot.raw)
+        }
+    }
+}

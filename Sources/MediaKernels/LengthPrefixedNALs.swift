@@ -1,0 +1,64 @@
+/// The form in which MP4 and FLV carry H.264: every NAL unit behind its length ("AVCC").
+///
+/// Spec: ISO/IEC 14496-15 §5.3.4.2, `NALUnitLength` of `lengthSizeMinusOne + 1` bytes.
+@safe
+public enum LengthPrefixedNALs {
+    /// Calls `body` with the range of each NAL unit, without its length, in order; empty units included.
+    ///
+    /// - Parameter lengthSize: Bytes of each length, 1 to 4.
+    /// - Returns: True when the last unit ends exactly at the last byte; false when a length points outside, or for a
+    ///   length size that does not exist. Units before the fault have been visited.
+    @inline(__always)
+    public static func walk(
+        _ bytes: UnsafeRawBufferPointer, lengthSize: Int, _ body: (Range<Int>) -> Void
+    ) -> Bool {
+        guard (1...4).contains(lengthSize) else { return false }
+        var offset = 0
+        while offset < bytes.count {
+            guard bytes.count &- offset >= lengthSize else { return false }
+            var length = 0
+            for index in 0..<lengthSize {
+                // Checked: `offset + lengthSize <= bytes.count`.
+                length = unsafe length &<< 8 | Int(bytes[offset &+ index])
+            }
+            offset &+= lengthSize
+            guard length <= bytes.count &- offset else { return false }
+            body(offset..<(offset &+ length))
+            offset &+= length
+        }
+        return true
+    }
+
+    /// What one walk over a payload finds.
+    public struct Summary: Sendable, Hashable {
+        /// The walk landed exactly on the last byte.
+        public var lands = false
+        /// Types of the units that are not empty.
+        public var types: NALTypes = []
+        /// Units that are not empty.
+        public var units = 0
+        /// Units of length zero, which FFmpeg 5.1 answers by refusing the whole packet.
+        public var emptyUnits = 0
+        /// Units that begin with a start code: a length in front of Annex B.
+        public var startCodeUnits = 0
+    }
+
+    /// Walks `bytes` once and says what is in them.
+    public static func summary(_ bytes: UnsafeRawBufferPointer, lengthSize: Int) -> Summary {
+        var summary = Summary()
+        summary.lands = unsafe self.walk(bytes, lengthSize: lengthSize) { range in
+            if range.isEmpty {
+                summary.emptyUnits &+= 1
+                return
+            }
+            summary.units &+= 1
+            if unsafe AnnexB.startCodeLength(at: 0, in: UnsafeRawBufferPointer(rebasing: bytes[range])) > 0 {
+                summary.startCodeUnits &+= 1
+            } else {
+                // Checked: the range is not empty and lies inside `bytes`.
+                unsafe summary.types.formUnion(NALTypes(header: bytes[range.lowerBound]))
+            }
+        }
+        return summary
+    }
+}

@@ -1,0 +1,21 @@
+extension PacketMemory {
+    /// New memory with a copy of the payload bytes in `range`, cut to what is there.
+    public func copy(of range: Range<Int>) -> PacketMemory {
+        unsafe self.withBytes(in: range) { unsafe PacketMemory(copying: $0) }
+    }
+
+    /// The payload byte at `offset`; nil outside.
+    @inline(__always)
+    public func byte(at offset: Int) -> UInt8? {
+        guard offset >= 0, offset < self.count else { return nil }
+        return unsafe self.withBytes { unsafe $0[offset] }
+    }
+
+    /// The payload bytes in `range`, cut to what is there, as an array.
+    public func bytes(in range: Range<Int>) -> [UInt8] { unsafe self.withBytes(in: range) { unsafe [UInt8]($0) } }
+
+    /// Appends the payload bytes in `range`, cut to what is there, to `array`.
+    public func append(_ range: Range<Int>, to array: inout [UInt8]) {
+        unsafe self.withBytes(in: range) { unsafe array.append(contentsOf: $0) }
+    }
+}

@@ -1,0 +1,133 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The bytes of one coded packet: written once by a ``PacketAssembler``, immutable and shared by reference after that.
+///
+/// Invariant: ``padding`` zero bytes follow the ``count`` payload bytes, because libavcodec's bit readers run past the
+/// end of their input (`AV_INPUT_BUFFER_PADDING_SIZE`). So a packet can be lent to a decoder without a copy.
+@safe
+public final class PacketMemory: @unchecked Sendable {
+    // @unchecked Sendable: the block is written only through the unique PacketAssembler that made it; `finish()`
+    // consumes that assembler, and nothing here writes.
+
+    /// Zero bytes behind the payload.
+    public static let padding = 64
+
+    private let base: UnsafeMutableRawPointer
+    /// Payload bytes.
+    public let count: Int
+
+    /// Takes over `base`, a `malloc` block of at least `count` + ``padding`` bytes whose padding is already zero.
+    init(owning base: UnsafeMutableRawPointer, count: Int) {
+        unsafe self.base = base
+        self.count = count
+    }
+
+    deinit { unsafe free(self.base) }
+
+    /// A copy of `bytes`.
+    public convenience init(copying bytes: UnsafeRawBufferPointer) {
+        let base = unsafe PacketMemory.allocate(capacity: bytes.count)
+        if let source = bytes.baseAddress { unsafe base.copyMemory(from: source, byteCount: bytes.count) }
+        unsafe memset(base + bytes.count, 0, PacketMemory.padding)
+        unsafe self.init(owning: base, count: bytes.count)
+    }
+
+    /// A copy of `bytes`.
+    public convenience init(_ bytes: [UInt8]) {
+        let base = unsafe PacketMemory.allocate(capacity: bytes.count)
+        unsafe bytes.withUnsafeBytes { source in
+            if let start = source.baseAddress { unsafe base.copyMemory(from: start, byteCount: source.count) }
+        }
+        unsafe memset(base + bytes.count, 0, PacketMemory.padding)
+        unsafe self.init(owning: base, count: bytes.count)
+    }
+
+    /// Lends the payload. The pointer is valid only inside `body`.
+    public func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        try unsafe body(UnsafeRawBufferPointer(start: self.base, count: self.count))
+    }
+
+    /// Lends the part of the payload that lies in `range`; a range that reaches outside is cut to what is there.
+    public func withBytes<R, E: Error>(
+        in range: Range<Int>, _ body: (UnsafeRawBufferPointer) throws(E) -> R
+    ) throws(E) -> R {
+        let inside = range.clamped(to: 0..<self.count)
+        return try unsafe body(UnsafeRawBufferPointer(start: self.base + inside.lowerBound, count: inside.count))
+    }
+
+    /// The payload as an array: a copy, for headers, tests and text.
+    public var bytes: [UInt8] { unsafe self.withBytes { unsafe [UInt8]($0) } }
+
+    /// `malloc` of a block that holds `capacity` payload bytes and the padding.
+    static func allocate(capacity: Int) -> UnsafeMutableRawPointer {
+        // Out of memory for one packet cannot be recovered in a way that keeps the room: glibc overcommits, so a nil
+        // here means an address space limit, and the supervisor's restart is the remedy.
+        guard let base = unsafe malloc(capacity + PacketMemory.padding) else {
+            fatalError("out of memory for a packet")
+        }
+        return unsafe base
+    }
+}
+
+/// Gathers one packet from pieces, with a cap, growing only as bytes really arrive: a peer that announces 16 MiB and
+/// sends ten bytes costs ten bytes (rounded up).
+@safe
+public struct PacketAssembler: ~Copyable {
+    private var base: UnsafeMutableRawPointer
+    private var capacity: Int
+    /// Bytes gathered so far.
+    public private(set) var count: Int
+
+    /// - Parameter expected: The announced length in bytes. At most 64 KiB of it are reserved ahead.
+    public init(expecting expected: Int) {
+        let capacity = max(64, min(expected, 64 << 10))
+        unsafe self.base = PacketMemory.allocate(capacity: capacity)
+        self.capacity = capacity
+        self.count = 0
+    }
+
+    deinit { unsafe free(self.base) }
+
+    /// Copies `bytes` behind what is there. Amortized O(*n*); the block doubles when it is full.
+    @inline(__always)
+    public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        guard let source = bytes.baseAddress, bytes.count > 0 else { return }
+        let end = self.count + bytes.count
+        if end > self.capacity { self.grow(to: end) }
+        // Checked above: `end` fits the capacity.
+        unsafe (self.base + self.count).copyMemory(from: source, byteCount: bytes.count)
+        self.count = end
+    }
+
+    /// Hands out room for exactly `byteCount` more bytes, which `body` must fill.
+    @inline(__always)
+    public mutating func append(byteCount: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
+        guard byteCount > 0 else { return }
+        let end = self.count + byteCount
+        if end > self.capacity { self.grow(to: end) }
+        // Checked above: `end` fits the capacity.
+        unsafe body(UnsafeMutableRawBufferPointer(start: self.base + self.count, count: byteCount))
+        self.count = end
+    }
+
+    private mutating func grow(to needed: Int) {
+        let capacity = max(needed, self.capacity &* 2)
+        guard let base = unsafe realloc(self.base, capacity + PacketMemory.padding) else {
+            fatalError("out of memory for a packet")  // see PacketMemory.allocate
+        }
+        unsafe self.base = base
+        self.capacity = capacity
+    }
+
+    /// The finished packet. The assembler is used up; no byte is copied.
+    public consuming func finish() -> PacketMemory {
+        unsafe memset(self.base + self.count, 0, PacketMemory.padding)
+        let memory = unsafe PacketMemory(owning: self.base, count: self.count)
+        discard self
+        return memory
+    }
+}

@@ -1,0 +1,76 @@
+extension ListenAddress {
+    static func unixPath(_ path: String) throws(Malformed) -> String {
+        guard path.hasPrefix("/"), path.utf8.count > 1, !path.hasSuffix("/"), !path.utf8.contains(0) else {
+            throw Malformed(
+                what: "\"unix:\(path)\" does not name a socket file by an absolute path",
+                fix: "write unix:/run/tandem/control.sock")
+        }
+        guard path.utf8.count <= Self.longestUnixPath else {
+            throw Malformed(
+                what: "the socket path has \(path.utf8.count) bytes, the system allows \(Self.longestUnixPath)",
+                fix: "use a shorter directory, such as /run/tandem")
+        }
+        return path
+    }
+
+    static func hostAndPort(_ text: String) throws(Malformed) -> ListenAddress {
+        guard let colon = text.lastIndex(of: ":") else {
+            throw Malformed(what: "\"\(text)\" is not HOST:PORT", fix: "write \(Self.example(for: text))")
+        }
+        var host = String(text[..<colon])
+        let digits = text[text.index(after: colon)...]
+        if host.hasPrefix("[") {
+            guard host.hasSuffix("]"), Self.looksLikeIPv6(host.dropFirst().dropLast()) else {
+                throw Malformed(what: "\"\(host)\" is not an IPv6 address in brackets", fix: "write [::1]:8080")
+            }
+            host = String(host.dropFirst().dropLast())
+        } else if host.contains(":") {
+            throw Malformed(
+                what: "\"\(text)\" mixes an IPv6 address and a port", fix: "put the address in brackets: [::1]:8080")
+        } else if host.isEmpty {
+            throw Malformed(
+                what: "\"\(text)\" has no host",
+                fix:
+                    "write 0.0.0.0:\(digits) for every address of this machine, 127.0.0.1:\(digits) for this machine only"
+            )
+        } else if !Self.looksLikeName(host) {
+            throw Malformed(what: "\"\(host)\" is not a host name or address", fix: "write 127.0.0.1:\(digits)")
+        }
+        guard !digits.isEmpty, digits.utf8.allSatisfy(\.isDigit), let port = UInt16(digits) else {
+            throw Malformed(
+                what: "\"\(digits)\" is not a port", fix: "use a number from 1 to 65535, or 0 for any free port")
+        }
+        return .tcp(host: host, port: port)
+    }
+
+    static func bracketed(_ host: String) -> String {
+        host.contains(":") ? "[\(host)]" : host
+    }
+
+    /// A bare number was most likely meant as a port, anything else as a host.
+    private static func example(for text: String) -> String {
+        if !text.isEmpty, text.utf8.allSatisfy(\.isDigit) { return "127.0.0.1:\(text)" }
+        return Self.looksLikeName(text) ? "\(text):8080" : "127.0.0.1:8080"
+    }
+
+    private static func looksLikeName(_ host: String) -> Bool {
+        (1...253).contains(host.utf8.count)
+            && host.utf8.allSatisfy {
+                $0.isDigit || $0.isLetter || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-")
+                    || $0 == UInt8(ascii: "_")
+            }
+    }
+
+    private static func looksLikeIPv6(_ host: Substring) -> Bool {
+        // A zone ("%eth0") may follow; whether the address exists is for bind(2) to say.
+        let address = host.prefix { $0 != "%" }
+        return host.utf8.count <= 253 && address.contains(":")
+            && address.utf8.allSatisfy { $0.isHexDigit || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLetter: Bool { (0x41...0x5a).contains(self & 0xdf) }
+    fileprivate var isHexDigit: Bool { self.isDigit || (0x41...0x46).contains(self & 0xdf) }
+    var isDigit: Bool { (0x30...0x39).contains(self) }
+}

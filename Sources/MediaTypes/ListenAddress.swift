@@ -1,0 +1,74 @@
+/// Where a listener is bound: `HOST:PORT`, `[IPV6]:PORT` or `unix:/path`. Port 0 asks the kernel for a free one.
+package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
+    /// `host` is a name or an address without brackets, 1 to 253 characters.
+    case tcp(host: String, port: UInt16)
+    /// `path` is absolute, 1 to ``longestUnixPath`` bytes of UTF-8.
+    case unix(path: String)
+
+    /// What is wrong with the text of an address, and what to write instead.
+    package struct Malformed: Error, Sendable, Hashable, CustomStringConvertible {
+        /// One sentence without trailing period.
+        package let what: String
+        package let fix: String
+
+        package var description: String { "\(self.what). Fix: \(self.fix)" }
+    }
+
+    /// Bytes that fit `sockaddr_un.sun_path` on Linux (108 with the closing NUL).
+    package static let longestUnixPath = 107
+
+    package init(parsing text: String) throws(Malformed) {
+        if text.hasPrefix("unix:") {
+            self = .unix(path: try Self.unixPath(String(text.dropFirst("unix:".count))))
+        } else {
+            self = try Self.hostAndPort(text)
+        }
+    }
+
+    /// True where only this machine can connect: 127.0.0.0/8, `::1`, `localhost` and Unix sockets.
+    package var isLoopback: Bool {
+        switch self {
+        case .unix: true
+        case .tcp(let host, _): Self.isLoopback(host: host)
+        }
+    }
+
+    /// True for a host of 127.0.0.0/8, `::1` or `localhost`. A name that merely starts so is not one.
+    package static func isLoopback(host: String) -> Bool {
+        let host = host.lowercased()
+        if host == "localhost" || host == "::1" || host == "0:0:0:0:0:0:0:1" { return true }
+        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
+        return octets.count == 4 && octets[0] == "127"
+            && octets.allSatisfy { $0.utf8.allSatisfy(\.isDigit) && UInt8($0) != nil }
+    }
+
+    /// True where the listener takes connections on every address of the machine.
+    package var isWildcard: Bool {
+        switch self {
+        case .unix: false
+        case .tcp(let host, _): host == "0.0.0.0" || host == "::"
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .unix(let path): "unix:\(path)"
+        case .tcp(let host, let port): "\(Self.bracketed(host)):\(port)"
+        }
+    }
+
+    /// The address as a client on this machine writes it, such as `http://127.0.0.1:8080`. A wildcard becomes the
+    /// loopback address of its family; a Unix socket stays `unix:/path`.
+    ///
+    /// - Parameters:
+    ///   - scheme: `http` or `rtmp`.
+    ///   - boundPort: What the kernel gave, for port 0; `nil` keeps the port asked for.
+    package func url(scheme: String, boundPort: Int? = nil) -> String {
+        switch self {
+        case .unix: return self.description
+        case .tcp(let host, let port):
+            let reachable = host == "0.0.0.0" ? "127.0.0.1" : host == "::" ? "::1" : host
+            return "\(scheme)://\(Self.bracketed(reachable)):\(boundPort ?? Int(port))"
+        }
+    }
+}

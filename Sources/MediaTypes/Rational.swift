@@ -1,0 +1,45 @@
+/// Exact arithmetic on media time. Nothing here rounds twice and nothing overflows: intermediate products are 128 bit.
+public enum TimeMath {
+    /// How a quotient that is not whole is rounded.
+    public enum Rounding: Sendable { case down, nearest, up }
+
+    /// `value * numerator / denominator`.
+    ///
+    /// - Parameter denominator: Must be positive; a programmer's constant, never outside data.
+    /// - Returns: The exact quotient rounded as asked; saturated at the ends of `Int64`.
+    public static func scale(
+        _ value: Int64, by numerator: Int64, over denominator: Int64, rounding: Rounding = .nearest
+    ) -> Int64 {
+        precondition(denominator > 0, "denominator must be positive")
+        let product = Int128(value) * Int128(numerator)
+        let divisor = Int128(denominator)
+        var quotient = product / divisor
+        let remainder = product % divisor  // carries the sign of `product`
+        switch rounding {
+        case .down: if remainder < 0 { quotient -= 1 }
+        case .up: if remainder > 0 { quotient += 1 }
+        case .nearest:
+            // Halves go up, for negative times too, so that a shifted timeline rounds the same way everywhere.
+            let positive = remainder < 0 ? remainder + divisor : remainder
+            if remainder < 0 { quotient -= 1 }
+            if positive * 2 >= divisor { quotient += 1 }
+        }
+        return Int64(clamping: quotient)
+    }
+
+    /// Converts `ticks` of `timescale` ticks per second into ticks of `other` ticks per second.
+    public static func rescale(
+        _ ticks: Int64, from timescale: Int64, to other: Int64, rounding: Rounding = .nearest
+    ) -> Int64 {
+        timescale == other ? ticks : self.scale(ticks, by: other, over: timescale, rounding: rounding)
+    }
+
+    /// Nanoseconds in a second.
+    public static let nanoseconds: Int64 = 1_000_000_000
+}
+
+/// Where "now" comes from. Live code asks the machine, tests hand in a number; nothing sleeps in a test.
+public protocol MonotonicClock: Sendable {
+    /// Nanoseconds since an arbitrary start; never goes back.
+    func now() -> Int64
+}

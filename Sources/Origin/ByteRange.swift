@@ -1,0 +1,42 @@
+/// The part of an object that a `Range` field asks for.
+///
+/// Spec: RFC 9110 §14.1.2 (byte ranges), §14.2 (a field that cannot be understood is ignored).
+package enum ByteRange: Sendable, Hashable {
+    /// Send all: no range, several ranges, another unit, or a field that is not well formed.
+    case whole
+    /// Send these bytes (206). Not empty, within the object.
+    case part(Range<Int>)
+    /// No byte of the range exists (416).
+    case unsatisfiable
+
+    /// - Parameter size: Bytes of the object, zero or more.
+    package init(field: String?, size: Int) {
+        guard let field, let equals = field.firstIndex(of: "="),
+            field[..<equals].filter({ $0 != " " }).lowercased() == "bytes"
+        else {
+            self = .whole
+            return
+        }
+        let spec = field[field.index(after: equals)...].filter { $0 != " " && $0 != "\t" }
+        let ends = spec.split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {
+            self = .whole
+            return
+        }
+        switch (Self.position(ends[0]), Self.position(ends[1])) {
+        case (nil, nil): self = .whole
+        case (nil, .some(let suffix)):
+            self = suffix == 0 || size == 0 ? .unsatisfiable : .part(max(0, size - suffix)..<size)
+        case (.some(let first), nil):
+            self = first < size ? .part(first..<size) : .unsatisfiable
+        case (.some(let first), .some(let last)) where last < first: self = .whole
+        case (.some(let first), .some(let last)):
+            self = first < size ? .part(first..<min(last, size - 1) + 1) : .unsatisfiable
+        }
+    }
+
+    /// Saturates: a number beyond `Int` is beyond every object too.
+    private static func position(_ digits: some StringProtocol) -> Int? {
+        digits.isEmpty ? nil : Int(digits) ?? Int.max
+    }
+}

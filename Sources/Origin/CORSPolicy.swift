@@ -1,0 +1,46 @@
+package import HTTPTypes
+
+/// Which pages of other origins may play this room.
+///
+/// Spec: Fetch §3.3 (CORS protocol).
+package struct CORSPolicy: Sendable, Hashable {
+    private enum Rule: Hashable {
+        case everyone
+        case listed(Set<String>)
+    }
+
+    private let rule: Rule
+
+    /// - Parameter allowOrigins: Origins as browsers send them, such as `https://player.example`; `*` admits every page, an
+    ///   empty list none.
+    package init(allowOrigins: [String]) {
+        self.rule = allowOrigins.contains("*") ? .everyone : .listed(Set(allowOrigins.map(Self.normalized)))
+    }
+
+    /// The fields for a response to a request with this `Origin` field.
+    package func fields(origin: String?) -> HTTPFields {
+        var fields: HTTPFields = [:]
+        switch self.rule {
+        case .everyone:
+            fields[.accessControlAllowOrigin] = "*"
+        case .listed(let origins):
+            // A cache must not hand the answer for one page to another.
+            if !origins.isEmpty { fields[.vary] = "Origin" }
+            guard let origin, origins.contains(Self.normalized(origin)) else { return fields }
+            fields[.accessControlAllowOrigin] = origin
+        }
+        fields[.accessControlExposeHeaders] = "Content-Length, Content-Range, Age, Date"
+        return fields
+    }
+
+    /// The further fields for a preflight request. `Range` is the only field of a player that needs leave.
+    package static let preflight: HTTPFields = [
+        .accessControlAllowMethods: "GET, HEAD, OPTIONS",
+        .accessControlAllowHeaders: "Range, If-None-Match",
+        .accessControlMaxAge: "86400",
+    ]
+
+    private static func normalized(_ origin: String) -> String {
+        origin.hasSuffix("/") ? String(origin.dropLast()).lowercased() : origin.lowercased()
+    }
+}

@@ -1,0 +1,325 @@
+// The page: what the room is doing, in words; which player; the controls; the numbers.
+
+const $ = (id) => document.getElementById(id);
+const video = $("v"), notice = $("notice"), choice = $("rendition");
+const query = new URLSearchParams(location.search);
+const playlistURL = new URL("index.m3u8", location.href).href;
+const icons = {
+  play: "M6 4l14 8-14 8z", pause: "M6 4h4v16H6zM14 4h4v16h-4z",
+  sound: "M4 9v6h4l5 5V4L8 9zM16 8a5 5 0 010 8M16 5a9 9 0 010 14",
+  silent: "M4 9v6h4l5 5V4L8 9zM16 9l5 6M21 9l-5 6",
+  full: "M4 9V4h5v2H6v3zM15 4h5v5h-2V6h-3zM20 15v5h-5v-2h3v-3zM9 20H4v-5h2v3h3z",
+};
+const icon = (name) => {
+  const stroke = name === "sound" || name === "silent" ? ' stroke="currentColor" stroke-width="2" stroke-linecap="round"' : "";
+  return `<svg viewBox="0 0 24 24"${stroke}><path d="${icons[name]}"/></svg>`;
+};
+
+let multivariant = null;   // parsed multivariant playlist
+let player = null;         // MSEPlayer, or null when the browser plays by itself
+let hasPlayed = false, playedFrom = 0, isOver = false, wasLive = false, stalls = 0, attempts = 0, nativeEdge = null, generation = 0;
+
+const words = {
+  loading: "Starting", waiting: "Waiting", live: "Live", lost: "Reconnecting", ending: "Ending", ended: "Ended",
+  replay: "Recording", failed: "Cannot play",
+};
+function setState(state) { $("state").dataset.state = state; $("state").querySelector("b").textContent = words[state]; }
+
+/** `kind`: "busy" turns a wheel, "still" does not, "light" leaves the picture visible; null hides the notice. */
+function say(kind, title = "", detail = "", action = null) {
+  notice.hidden = kind === null;
+  notice.className = kind === "still" ? "still" : kind === "light" ? "light" : "";
+  notice.querySelector("strong").textContent = title;
+  notice.querySelector("p").textContent = detail;
+  const button = notice.querySelector("button");
+  button.hidden = !action;
+  if (action) { button.textContent = action.text; button.onclick = action.run; }
+}
+
+/** The playlist is closed: a viewer who was there live sees the last seconds, one who comes later a recording. */
+function closed() {
+  if (isOver) return;
+  isOver = true;
+  if (hasPlayed) setState(wasLive ? "ending" : "replay");
+}
+const onAir = () => setState(!isOver ? "live" : wasLive ? "ending" : "replay");
+
+function waitForStreamer() {
+  setState("waiting");
+  say("busy", "Waiting for the first streamer", "The room is open. The picture comes by itself as soon as somebody publishes.");
+}
+
+/** Looks for the playlist each second until it is there. */
+async function begin() {
+  const mine = ++generation;
+  isOver = false; wasLive = false;
+  for (;;) {
+    try {
+      const response = await fetch(playlistURL, { cache: "no-store" });
+      if (mine !== generation) return;
+      if (response.ok) {
+        const parsed = parseMultivariant(await response.text(), response.url || playlistURL);
+        if (parsed.variants.length) { multivariant = parsed; break; }
+        waitForStreamer();
+      } else if (response.status === 404 && !/has ended/.test(await response.text())) waitForStreamer();
+      else if (response.status === 404 || response.status === 410) {
+        setState("ended");
+        say("still", "The room has ended", "There is nothing to play any more.");
+      } else { setState("lost"); say("busy", "The room does not answer as it should", `HTTP ${response.status}; trying again.`); }
+    } catch {
+      if (mine !== generation) return;
+      setState("lost");
+      say("busy", "The room cannot be reached", "Check the network, or whether the room still runs. Trying again each second.");
+    }
+    await pause(1000);
+  }
+  fillChoice();
+  startPlayer(mine);
+}
+
+function fillChoice() {
+  const kept = choice.value;
+  choice.replaceChildren(new Option("Auto", "auto"));
+  multivariant.variants.forEach((variant, index) => {
+    choice.append(new Option(`${renditionName(variant)} · ${(variant.bandwidth / 1e6).toFixed(1)} Mbit/s`, String(index)));
+  });
+  choice.value = [...choice.options].some(({ value }) => value === kept) ? kept : "auto";
+  choice.disabled = !MSEPlayer.source || multivariant.variants.length < 2;
+}
+
+const renditionName = ({ width, height, bandwidth }) => (height ? `${Math.min(width, height)}p` : `${Math.round(bandwidth / 1000)} kbit/s`);
+const playsNatively = () => Boolean(video.canPlayType("application/vnd.apple.mpegurl"));
+
+function startPlayer(mine) {
+  const forced = query.get("player");
+  const wantsOwn = forced === "mse" || choice.value !== "auto" || !playsNatively();
+  hasPlayed = false;
+  setState("loading");
+  say("busy", "Starting");
+  if (forced !== "native" && wantsOwn && MSEPlayer.source) startOwn(mine);
+  else if (playsNatively()) startNative(mine);
+  else {
+    setState("failed");
+    say("still", "This browser cannot play the room", "It has neither HLS nor Media Source Extensions. Any current browser has one of them; VLC and ffplay play the address below.");
+  }
+}
+
+function startNative(mine) {
+  $("s-player").textContent = "browser";
+  nativeEdge = null;
+  video.src = playlistURL;
+  play();
+  watchEdge(mine);
+}
+
+async function startOwn(mine) {
+  $("s-player").textContent = "page";
+  player = new MSEPlayer(video, multivariant, (event, error) => { if (mine === generation) heard(event, error); });
+  try {
+    await player.start();
+    if (choice.value !== "auto") player.select(Number(choice.value));
+  } catch (error) {
+    setState("failed");
+    say("still", "This browser cannot play the room", error.message);
+  }
+}
+
+function heard(event, error) {
+  if (event === "positioned") play();
+  else if (event === "closed") closed();
+  else if (event === "open") { wasLive = true; if (hasPlayed) setState("live"); }
+  else if (event === "recovered") { onAir(); if (video.readyState >= 3) say(null); }
+  else if (event === "interrupted") { setState("lost"); say("light", "Connection lost", "Trying again."); }
+  else if (event === "failed") restart(error);
+}
+
+/** Takes everything down and looks for the playlist again, more slowly each time. */
+function restart(error) {
+  if (error) console.warn("player:", error.message || error);
+  const mine = ++generation;
+  dismantle();
+  setState("lost");
+  say("busy", "Playback was interrupted", "Picking it up again.");
+  attempts += 1;
+  setTimeout(() => { if (mine === generation) begin(); }, Math.min(8000, 500 * 2 ** Math.min(attempts, 4)));
+}
+
+function dismantle() {
+  if (player) player.stop();
+  else { video.removeAttribute("src"); video.load(); }
+  player = null;
+}
+
+/** Addresses that the browser's own player has fetched lately. */
+const fetched = [];
+try {
+  new PerformanceObserver((list) => {
+    for (const { name, initiatorType } of list.getEntries()) {
+      if (initiatorType === "video" && fetched.push(name) > 40) fetched.shift();
+    }
+  }).observe({ type: "resource", buffered: true });
+} catch { /* without it the latency is known only where the browser tells the date itself */ }
+
+/** In native mode the page reads a media playlist too: its program dates give the latency. */
+async function watchEdge(mine) {
+  // Sound is the same in every rendition, so its segments tell how far the browser is whatever it chose.
+  const sound = Object.values(multivariant.audio).flat().find(({ uri }) => uri);
+  const { uri } = sound || multivariant.variants[0];
+  let failures = 0;
+  while (mine === generation && !player) {
+    try {
+      noteEdge(parseMedia(await (await load(uri)).text(), uri));
+      if (nativeEdge.ended) closed();
+      else wasLive = true;
+      if (failures > 1 && hasPlayed && !video.ended) onAir();
+      failures = 0;
+      await pause(Math.max(1000, nativeEdge.targetDuration * 500));
+    } catch {
+      failures += 1;
+      if (failures > 1 && hasPlayed && !isOver && mine === generation) setState("lost");
+      await pause(1000);
+    }
+  }
+}
+
+/**
+ * Finds the date (ms) of media time zero: the newest fetched segment ends where the buffer ends, or later for as long as the
+ * browser has not taken it in. So the smallest distance seen lately is the true one.
+ */
+function noteEdge(list) {
+  const { buffered } = video, samples = nativeEdge?.samples || [];
+  const newest = list.segments.findLast((segment) => fetched.includes(segment.uri));
+  if (newest && newest.date !== null && buffered.length && hasPlayed) {
+    samples.push(newest.date + newest.duration * 1000 - buffered.end(buffered.length - 1) * 1000);
+    if (samples.length > 12) samples.shift();
+  }
+  nativeEdge = { ...list, samples };
+}
+
+function nativeLatency() {
+  let zero = video.getStartDate?.().getTime();
+  if (!Number.isFinite(zero)) zero = nativeEdge?.samples.length ? Math.min(...nativeEdge.samples) : NaN;
+  return Number.isFinite(zero) ? (Date.now() - zero) / 1000 - video.currentTime : null;
+}
+
+/** Media time (s) of the live edge in native mode. */
+function nativeEnd() {
+  if (video.seekable.length && Number.isFinite(video.seekable.end(0))) return video.seekable.end(video.seekable.length - 1);
+  return video.buffered.length ? video.buffered.end(video.buffered.length - 1) : null;
+}
+
+async function play() {
+  try { await video.play(); } catch (error) {
+    if (error.name !== "NotAllowedError") return;
+    // Sound needs a gesture; the picture does not.
+    video.muted = true;
+    $("unmute").hidden = false;
+    video.play().catch(() => say("still", "Ready", "", { text: "Play", run: () => { say(null); play(); } }));
+  }
+}
+
+video.addEventListener("playing", () => {
+  if (!hasPlayed) playedFrom = video.currentTime;
+  hasPlayed = true; attempts = 0;
+  say(null);
+  onAir();
+});
+video.addEventListener("waiting", () => {
+  if (!hasPlayed || video.seeking || video.ended || isOver && video.currentTime >= video.duration - 0.5) return;
+  // Browsers begin as soon as the first pictures are there, and wait once more: that is still the start.
+  if (video.currentTime > playedFrom + 1) stalls += 1;
+  say("light", "Buffering");
+});
+video.addEventListener("seeked", () => { if (video.readyState >= 3) say(null); });
+video.addEventListener("ended", () => {
+  setState("ended");
+  const again = { text: "Watch again", run: () => { say(null); video.currentTime = video.seekable.length ? video.seekable.start(0) : 0; play(); } };
+  say("still", wasLive ? "The room has ended" : "The end", wasLive ? "Thank you for watching." : "", again);
+});
+video.addEventListener("error", () => { if (video.error && video.src) restart(video.error); });
+video.addEventListener("volumechange", showControls);
+video.addEventListener("play", showControls);
+video.addEventListener("pause", showControls);
+
+function showControls() {
+  $("play").innerHTML = icon(video.paused ? "play" : "pause");
+  $("mute").innerHTML = icon(video.muted || !video.volume ? "silent" : "sound");
+  $("volume").value = video.muted ? 0 : video.volume;
+  if (!video.muted) $("unmute").hidden = true;
+}
+
+function toggle() { if (video.paused) play(); else video.pause(); }
+function toggleSound() { video.muted = !video.muted; if (!video.muted && !video.volume) video.volume = 1; }
+function goLive() {
+  if (player) player.goLive();
+  else if (nativeEnd() !== null && nativeEdge) {
+    video.currentTime = Math.max(video.currentTime, nativeEnd() - nativeEdge.holdBack);
+    play();
+  }
+}
+function toggleFull() {
+  if (document.fullscreenElement) document.exitFullscreen();
+  else if ($("stage").requestFullscreen) $("stage").requestFullscreen().catch(() => {});
+  else video.webkitEnterFullscreen?.();
+}
+$("play").onclick = toggle;
+$("mute").onclick = toggleSound;
+$("unmute").onclick = () => { video.muted = false; $("unmute").hidden = true; };
+$("volume").oninput = (event) => { video.volume = Number(event.target.value); video.muted = !video.volume; };
+$("edge").onclick = goLive;
+$("full").onclick = toggleFull;
+$("copy").onclick = async () => {
+  try { await navigator.clipboard.writeText(playlistURL); $("copy").textContent = "Copied"; } catch { getSelection().selectAllChildren($("url")); }
+  setTimeout(() => { $("copy").textContent = "Copy"; }, 1500);
+};
+choice.onchange = () => {
+  if (player && !(choice.value === "auto" && playsNatively() && query.get("player") !== "mse")) {
+    player.select(choice.value === "auto" ? -1 : Number(choice.value));
+    return;
+  }
+  // The browser's own player takes no wishes: a chosen rendition is played by the page's, Auto goes back.
+  const mine = ++generation;
+  dismantle();
+  startPlayer(mine);
+};
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || /^(SELECT|INPUT|BUTTON)$/.test(event.target.tagName)) return;
+  const action = { " ": toggle, k: toggle, m: toggleSound, f: toggleFull, l: goLive }[event.key.toLowerCase()];
+  if (action) { event.preventDefault(); action(); }
+});
+
+function show(id, text, isBad = false) {
+  if ($(id).textContent !== text) $(id).textContent = text;
+  $(id).classList.toggle("warn", isBad);
+}
+
+setInterval(() => {
+  const isLive = $("state").dataset.state === "live";
+  const latency = isLive ? (player ? player.latency() : nativeLatency()) : null;
+  // A viewer's clock that is off by more than the latency itself makes the number meaningless.
+  const isKnown = latency !== null && latency > -1 && latency < 3600;
+  show("s-latency", isKnown ? `≈ ${Math.max(0, latency).toFixed(1)} s` : "–");
+  const { videoWidth: width, videoHeight: height } = video;
+  const rendition = multivariant?.variants.find((variant) => variant.height === height && variant.width === width);
+  show("s-rendition", rendition && hasPlayed ? renditionName(rendition) : "–");
+  show("s-picture", width ? `${width}×${height}` : "–");
+  let ahead = 0;
+  for (let i = 0; i < video.buffered.length; i += 1) {
+    if (video.buffered.start(i) <= video.currentTime + 0.1) ahead = Math.max(ahead, video.buffered.end(i) - video.currentTime);
+  }
+  show("s-buffer", hasPlayed ? `${ahead.toFixed(1)} s` : "–", hasPlayed && isLive && !video.paused && ahead < 0.5);
+  show("s-stalls", String(stalls), stalls > 0);
+  const quality = video.getVideoPlaybackQuality?.();
+  show("s-dropped", quality && quality.totalVideoFrames ? `${quality.droppedVideoFrames} / ${quality.totalVideoFrames}` : "–",
+    Boolean(quality) && quality.droppedVideoFrames > 0.01 * quality.totalVideoFrames);
+  const edge = player ? player.liveEnd() : nativeEnd();
+  const hold = player?.main?.list?.holdBack ?? nativeEdge?.holdBack ?? 9;
+  $("edge").classList.toggle("on", isLive && edge !== null && edge - video.currentTime < hold + 4);
+  $("edge").hidden = isOver;
+}, 500);
+
+$("url").textContent = playlistURL;
+$("full").innerHTML = icon("full");
+showControls();
+say("busy", "Connecting");
+begin();

@@ -1,0 +1,296 @@
+// A small HLS player on Media Source Extensions: one video rendition and the audio group, at the live edge.
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function load(uri, range, signal) {
+  const headers = range ? { Range: `bytes=${range[0]}-${range[1]}` } : {};
+  const response = await fetch(uri, { headers, signal, cache: range ? "default" : "no-cache" });
+  if (!response.ok) throw Object.assign(new Error(`${response.status} for ${uri}`), { status: response.status });
+  return response;
+}
+
+/** One SourceBuffer and the playlist that feeds it. */
+class Track {
+  constructor(player, kind, mime, choose) {
+    Object.assign(this, { player, kind, mime, choose });
+    this.buffer = player.source.addSourceBuffer(mime);
+    this.next = null;      // media sequence number of the segment to append next
+    this.list = null;      // last playlist
+    this.variant = null;   // what the playlist belongs to
+    this.map = null;       // initialization segment that was appended last
+    this.anchor = null;    // { media: s, date: ms } at the end of the last appended segment
+    this.done = false;
+  }
+
+  update(change) {
+    return new Promise((resolve, reject) => {
+      const failed = () => { this.buffer.removeEventListener("updateend", finished); reject(new Error("the browser refused the media")); };
+      const finished = () => { this.buffer.removeEventListener("error", failed); resolve(); };
+      this.buffer.addEventListener("updateend", finished, { once: true });
+      this.buffer.addEventListener("error", failed, { once: true });
+      try { change(); } catch (error) {
+        this.buffer.removeEventListener("updateend", finished);
+        this.buffer.removeEventListener("error", failed);
+        reject(error);
+      }
+    });
+  }
+
+  async append(bytes) {
+    for (let attempt = 0; ; attempt += 1) {
+      try { return await this.update(() => this.buffer.appendBuffer(bytes)); } catch (error) {
+        if (error.name !== "QuotaExceededError" || attempt === 3) throw error;
+        await this.evict(5 - attempt);
+        await pause(500);
+      }
+    }
+  }
+
+  /** Forgets what lies more than `keep` seconds behind the playback position. */
+  async evict(keep) {
+    const { buffered } = this.buffer, limit = this.player.video.currentTime - keep;
+    if (buffered.length && limit > buffered.start(0) + 1) await this.update(() => this.buffer.remove(0, limit));
+  }
+
+  ahead() {
+    const { buffered } = this.buffer, now = this.player.video.currentTime;
+    for (let i = 0; i < buffered.length; i += 1) {
+      if (now < buffered.end(i) && now >= buffered.start(i) - 0.5) return buffered.end(i) - now;
+    }
+    return buffered.length && buffered.start(buffered.length - 1) > now ? buffered.end(buffered.length - 1) - now : 0;
+  }
+
+  /** The first segment to play: everything of a finished room, else what ends about the hold-back before the live edge. */
+  startSequence() {
+    const { segments, holdBack, ended } = this.list;
+    if (!segments.length) return null;
+    if (ended) return segments[0].sequence;
+    let rest = 0, index = segments.length - 1;
+    for (; index > 0; index -= 1) {
+      rest += segments[index].duration;
+      if (rest >= holdBack) break;
+    }
+    return segments[index].sequence;
+  }
+
+  async refresh(signal) {
+    const variant = this.choose();
+    if (variant !== this.variant) { this.variant = variant; this.list = null; this.map = null; }
+    const response = await load(variant.uri, null, signal);
+    const list = parseMedia(await response.text(), response.url || variant.uri);
+    const isNew = !this.list || list.segments.at(-1)?.sequence !== this.list.segments.at(-1)?.sequence || list.ended;
+    this.list = list;
+    this.player.refreshed(this);
+    return isNew;
+  }
+
+  async run(signal) {
+    let failures = 0;
+    while (!signal.aborted && !this.done) {
+      try {
+        await this.step(signal);
+        failures = 0;
+        this.player.recovered(this);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error.name === "QuotaExceededError" || !/TypeError|Error/.test(error.name) || this.player.source.readyState !== "open") {
+          return this.player.failed(error);
+        }
+        failures += 1;
+        this.list = null;
+        // A segment that is gone stays gone: go on with what the next playlist offers.
+        if (error.segment && failures >= 3) { this.next = error.segment.sequence + 1; }
+        this.player.interrupted(this, error, failures);
+        await pause(Math.min(1000, 250 * failures));
+      }
+    }
+  }
+
+  async step(signal) {
+    if (this.choose() !== this.variant || !this.list) {
+      await this.refresh(signal);
+      if (this.next === null) this.next = this.startSequence();
+    }
+    const { segments } = this.list;
+    const segment = segments.find(({ sequence }) => sequence >= this.next);
+    if (this.next === null || !segment) {
+      if (this.list.ended) { this.done = true; return this.player.trackDone(); }
+      await pause(500 * Math.min(this.list.targetDuration, 2));
+      if (!(await this.refresh(signal))) await pause(250);
+      if (this.next === null) this.next = this.startSequence();
+      // A worker that began anew: its numbers are behind ours.
+      const last = this.list.segments.at(-1);
+      if (last && this.next !== null && last.sequence + 1 < this.next) this.next = this.startSequence();
+      return;
+    }
+    if (this.ahead() > this.player.bufferGoal) return pause(250);
+    if (segment.gap) { this.next = segment.sequence + 1; return; }
+    try {
+      const key = segment.map && segment.map.uri + (segment.map.range || "");
+      if (segment.map && key !== this.map) {
+        const response = await load(segment.map.uri, segment.map.range, signal);
+        if (this.variant.mime && this.variant.mime !== this.mime && this.buffer.changeType) {
+          this.buffer.changeType(this.variant.mime);
+          this.mime = this.variant.mime;
+        }
+        await this.append(await response.arrayBuffer());
+        this.map = key;
+      }
+      const begun = performance.now();
+      const bytes = await (await load(segment.uri, segment.range, signal)).arrayBuffer();
+      this.player.measured(bytes.byteLength, performance.now() - begun);
+      await this.append(bytes);
+    } catch (error) {
+      if (error.status === 404 || error.status === 410) error.segment = segment;
+      throw error;
+    }
+    this.next = segment.sequence + 1;
+    const { buffered } = this.buffer;
+    if (buffered.length && segment.date !== null) {
+      this.anchor = { media: buffered.end(buffered.length - 1), date: segment.date + segment.duration * 1000 };
+    }
+    this.player.appended();
+    if (this.ahead() >= 0) await this.evict(30);
+  }
+}
+
+/** Plays a multivariant playlist in a video element. Tells `report` what people should know. */
+class MSEPlayer {
+  static get source() { return window.ManagedMediaSource || window.MediaSource; }
+
+  constructor(video, multivariant, report) {
+    Object.assign(this, { video, report, multivariant });
+    this.variants = multivariant.variants;
+    this.wanted = -1;             // index of a variant, -1 = by throughput
+    this.current = 0;
+    this.throughput = 0;          // bit/s, smoothed
+    this.bufferGoal = 20;         // s
+    this.tracks = [];
+    this.abort = new AbortController();
+  }
+
+  async start() {
+    const first = this.variants[0], group = this.multivariant.audio[first.audioGroup];
+    const shared = group?.find(({ isDefault }) => isDefault) || group?.[0];
+    const hasOwnAudio = !(shared && shared.uri);
+    const mime = (type, codecs) => `${type}${codecs.length ? `; codecs="${codecs.join(",")}"` : ""}`;
+    for (const variant of this.variants) {
+      variant.mime = mime("video/mp4", hasOwnAudio ? [...variant.videoCodecs, ...variant.audioCodecs] : variant.videoCodecs);
+    }
+    this.variants = this.variants.filter((variant) => variant.videoCodecs.length && MSEPlayer.source.isTypeSupported(variant.mime));
+    if (!this.variants.length) throw new Error("no rendition of this room can be decoded by this browser");
+    this.source = new MSEPlayer.source();
+    if (window.ManagedMediaSource) this.video.disableRemotePlayback = true;
+    this.video.src = URL.createObjectURL(this.source);
+    await new Promise((resolve) => this.source.addEventListener("sourceopen", resolve, { once: true }));
+    URL.revokeObjectURL(this.video.src);
+    this.tracks.push(new Track(this, "video", this.variants[0].mime, () => this.variants[this.current]));
+    if (!hasOwnAudio) {
+      this.tracks.push(new Track(this, "audio", mime("audio/mp4", first.audioCodecs), () => shared));
+    }
+    for (const track of this.tracks) track.run(this.abort.signal);
+    this.timer = setInterval(() => this.tick(), 250);
+  }
+
+  stop() {
+    this.abort.abort();
+    clearInterval(this.timer);
+    this.video.removeAttribute("src");
+    this.video.load();
+  }
+
+  get main() { return this.tracks[0]; }
+  get isLive() { return Boolean(this.main?.list) && !this.main.list.ended; }
+
+  /** Media time (s) of the live edge. */
+  liveEnd() {
+    const { list, next, buffer } = this.main;
+    if (!list || !buffer.buffered.length) return null;
+    const rest = list.segments.filter(({ sequence }) => sequence >= next).reduce((sum, { duration }) => sum + duration, 0);
+    return buffer.buffered.end(buffer.buffered.length - 1) + rest;
+  }
+
+  /** Seconds between the picture on screen and now, by the program dates. */
+  latency() {
+    const anchor = this.main?.anchor;
+    return anchor ? (Date.now() - anchor.date) / 1000 + anchor.media - this.video.currentTime : null;
+  }
+
+  goLive() {
+    const end = this.liveEnd();
+    if (end === null || !this.isLive) return;
+    const target = end - this.main.list.holdBack;
+    const { buffered } = this.main.buffer;
+    if (buffered.end(buffered.length - 1) <= target) for (const track of this.tracks) { track.list = null; track.next = null; }
+    this.video.currentTime = Math.max(this.video.currentTime, target);
+    this.video.play().catch(() => {});
+  }
+
+  select(index) { this.wanted = index; this.adapt(); }
+
+  measured(bytes, ms) {
+    if (bytes < 2000) return;
+    const sample = (bytes * 8000) / Math.max(ms, 1);
+    this.throughput = this.throughput ? 0.7 * this.throughput + 0.3 * sample : sample;
+    this.adapt();
+  }
+
+  /** The best rendition that the network carries with room to spare and the screen can show. */
+  adapt() {
+    if (this.wanted >= 0) { this.current = Math.min(this.wanted, this.variants.length - 1); return; }
+    if (!this.throughput) return;
+    const pixels = Math.max(this.video.clientHeight, this.video.clientWidth) * (window.devicePixelRatio || 1);
+    const longSide = (variant) => Math.max(variant.width, variant.height);
+    const enough = Math.min(...this.variants.map(longSide).filter((side) => side >= pixels), Infinity);
+    let best = null;
+    this.variants.forEach((variant, index) => {
+      const fits = variant.bandwidth <= 0.7 * this.throughput && longSide(variant) <= enough;
+      if (fits && (best === null || variant.bandwidth > this.variants[best].bandwidth)) best = index;
+    });
+    if (best === null) best = this.variants.reduce((low, { bandwidth }, index, all) => (bandwidth < all[low].bandwidth ? index : low), 0);
+    this.current = best;
+  }
+
+  appended() {
+    const { video } = this;
+    if (!this.positioned && this.tracks.every((track) => track.buffer.buffered.length)) {
+      // Both tracks are there: begin where both have media.
+      const start = Math.max(...this.tracks.map((track) => track.buffer.buffered.start(0)));
+      this.positioned = true;
+      if (video.currentTime < start) video.currentTime = start + 0.001;
+      this.report("positioned");
+    }
+  }
+
+  refreshed(track) { if (track === this.main) this.report(track.list.ended ? "closed" : "open"); }
+  recovered(track) { if (track.troubled) { track.troubled = false; this.report("recovered"); } }
+  interrupted(track, error, failures) { if (failures >= 2) { track.troubled = true; this.report("interrupted", error); } }
+  failed(error) { this.report("failed", error); }
+
+  trackDone() {
+    if (this.tracks.every(({ done }) => done) && this.source.readyState === "open") this.source.endOfStream();
+  }
+
+  /** Steps over holes and keeps to the live edge. */
+  tick() {
+    const { video } = this, { buffered } = video;
+    if (video.paused || video.seeking || !this.positioned) { this.stuckAt = null; return; }
+    const end = this.liveEnd();
+    if (!this.isLive) video.playbackRate = 1;
+    if (end !== null && this.isLive) {
+      const behind = end - video.currentTime, { holdBack, targetDuration } = this.main.list;
+      if (behind > Math.max(15, 3 * holdBack)) this.goLive();
+      video.playbackRate = behind > holdBack + 1.5 * targetDuration ? 1.06 : 1;
+    }
+    if (video.readyState >= 3) { this.stuckAt = null; return; }
+    this.stuckAt ??= performance.now();
+    if (performance.now() - this.stuckAt < 750) return;
+    for (let i = 0; i < buffered.length; i += 1) {
+      if (buffered.start(i) > video.currentTime && buffered.end(i) > video.currentTime + 0.5) {
+        video.currentTime = buffered.start(i) + 0.01;
+        break;
+      }
+    }
+    this.stuckAt = null;
+  }
+}

@@ -1,0 +1,71 @@
+// Playlists as data. Spec: RFC 8216 §4.
+
+/** NAME=value pairs of a tag; quotes are removed. */
+function parseAttributes(text) {
+  const attributes = {};
+  for (const match of text.matchAll(/([A-Z0-9-]+)=("[^"]*"|[^",]*)/g)) attributes[match[1]] = match[2].replace(/^"|"$/g, "");
+  return attributes;
+}
+
+/** The multivariant playlist: variants in their order, audio renditions by group. */
+function parseMultivariant(text, base) {
+  const variants = [], audio = {};
+  let pending = null;
+  for (const line of text.split(/\r?\n/)) {
+    if (line.startsWith("#EXT-X-STREAM-INF:")) pending = parseAttributes(line.slice(18));
+    else if (line.startsWith("#EXT-X-MEDIA:")) {
+      const media = parseAttributes(line.slice(13));
+      if (media.TYPE !== "AUDIO") continue;
+      const rendition = { uri: media.URI ? new URL(media.URI, base).href : null, isDefault: media.DEFAULT === "YES" };
+      (audio[media["GROUP-ID"]] ||= []).push(rendition);
+    } else if (line && !line.startsWith("#") && pending) {
+      const [width, height] = (pending.RESOLUTION || "0x0").split("x").map(Number);
+      const codecs = (pending.CODECS || "").split(",").map((codec) => codec.trim()).filter(Boolean);
+      const isAudioCodec = (codec) => /^(mp4a|opus|flac|ac-3|ec-3)/i.test(codec);
+      variants.push({
+        uri: new URL(line.trim(), base).href, bandwidth: Number(pending.BANDWIDTH) || 0, width, height,
+        frameRate: Number(pending["FRAME-RATE"]) || 0, audioGroup: pending.AUDIO || null,
+        videoCodecs: codecs.filter((codec) => !isAudioCodec(codec)), audioCodecs: codecs.filter(isAudioCodec),
+      });
+      pending = null;
+    }
+  }
+  return { variants, audio };
+}
+
+/** A media playlist: segments with media sequence number, duration (s), initialization segment and program date (ms). */
+function parseMedia(text, base) {
+  const list = { segments: [], targetDuration: 2, holdBack: 0, ended: false, type: null };
+  let sequence = 0, duration = 0, map = null, date = null, gap = false, range = null, rangeEnd = 0;
+  const byteRange = (value) => {
+    const [length, offset] = value.split("@").map(Number);
+    const start = Number.isFinite(offset) ? offset : rangeEnd;
+    rangeEnd = start + length;
+    return [start, rangeEnd - 1];
+  };
+  for (const line of text.split(/\r?\n/)) {
+    const value = line.slice(line.indexOf(":") + 1);
+    if (line.startsWith("#EXTINF:")) duration = parseFloat(value);
+    else if (line.startsWith("#EXT-X-TARGETDURATION:")) list.targetDuration = Number(value) || 2;
+    else if (line.startsWith("#EXT-X-MEDIA-SEQUENCE:")) sequence = Number(value) || 0;
+    else if (line.startsWith("#EXT-X-PLAYLIST-TYPE:")) list.type = value;
+    else if (line.startsWith("#EXT-X-SERVER-CONTROL:")) list.holdBack = Number(parseAttributes(value)["HOLD-BACK"]) || 0;
+    else if (line.startsWith("#EXT-X-MAP:")) {
+      const attributes = parseAttributes(value);
+      map = { uri: new URL(attributes.URI, base).href, range: attributes.BYTERANGE ? byteRange(attributes.BYTERANGE) : null };
+    } else if (line.startsWith("#EXT-X-PROGRAM-DATE-TIME:")) date = Date.parse(value);
+    else if (line.startsWith("#EXT-X-BYTERANGE:")) range = byteRange(value);
+    else if (line.startsWith("#EXT-X-GAP")) gap = true;
+    else if (line.startsWith("#EXT-X-ENDLIST")) list.ended = true;
+    else if (line && !line.startsWith("#")) {
+      list.segments.push({ uri: new URL(line.trim(), base).href, sequence, duration, map, date, gap, range });
+      if (date !== null) date += duration * 1000;
+      sequence += 1; gap = false; range = null;
+    }
+  }
+  list.holdBack ||= 3 * list.targetDuration;
+  list.duration = list.segments.reduce((sum, segment) => sum + segment.duration, 0);
+  const last = list.segments.at(-1);
+  list.endDate = last && last.date !== null ? last.date + last.duration * 1000 : null;
+  return list;
+}

@@ -1,0 +1,124 @@
+package import MediaKernels
+package import MediaTypes
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A store that is a directory: each object is written beside its place and moved over it.
+package struct DirectoryStore: SegmentStore {
+    /// The mode of files and directories before the process's mask.
+    private static let fileMode: mode_t = 0o644
+    private static let directoryMode: mode_t = 0o755
+    /// How often the lock is tried, 10 ms apart: a holder that has not let go after a second is a stopped process.
+    private static let lockAttempts = 100
+
+    package let directory: String
+
+    package init(directory: String) { self.directory = directory.isEmpty ? "." : directory }
+
+    package func prepare() throws(MediaError) {
+        var path = self.directory.utf8.first == UInt8(ascii: "/") ? "/" : ""
+        for component in self.directory.split(separator: "/") {
+            path += path.isEmpty || path == "/" ? String(component) : "/\(component)"
+            if mkdir(path, Self.directoryMode) != 0, errno != EEXIST {
+                throw self.notCreatable("cannot create \(path): \(Self.reason())")
+            }
+        }
+        let descriptor = open(self.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw self.notCreatable("cannot open \(self.directory): \(Self.reason())") }
+        close(descriptor)
+        guard access(self.directory, W_OK | X_OK) == 0 else {
+            throw self.notCreatable("cannot write in \(self.directory): \(Self.reason())")
+        }
+    }
+
+    package func put(_ name: String, _ pieces: [PacketMemory], durable: Bool) throws(MediaError) {
+        let target = self.full(name)
+        let temporary = self.temporary(name)
+        // A new file each time: a worker that was stopped in the middle of writing the same name still holds the old one,
+        // and must not write into ours when it goes on.
+        unlink(temporary)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, Self.fileMode)
+        guard descriptor >= 0 else { throw self.lost("cannot create \(temporary): \(Self.reason())") }
+        var failure: String?
+        for piece in pieces where failure == nil { failure = Self.write(piece, to: descriptor) }
+        if failure == nil, durable, fsync(descriptor) != 0 { failure = Self.reason() }
+        if close(descriptor) != 0, failure == nil { failure = Self.reason() }
+        if failure == nil, rename(temporary, target) != 0 { failure = Self.reason() }
+        if let failure {
+            unlink(temporary)
+            throw self.lost("cannot write \(target): \(failure)")
+        }
+    }
+
+    package func remove(_ name: String) throws(MediaError) {
+        // What a worker was killed over while it wrote the name.
+        unlink(self.temporary(name))
+        if unlink(self.full(name)) != 0, errno != ENOENT {
+            throw self.lost("cannot remove \(self.full(name)): \(Self.reason())")
+        }
+    }
+
+    package func read(_ name: String) -> [UInt8]? {
+        let descriptor = open(self.full(name), O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = systemRead(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            if count == 0 { return bytes }
+            bytes += chunk[..<count]
+        }
+    }
+
+    package func contains(_ name: String) -> Bool { access(self.full(name), F_OK) == 0 }
+
+    package func path(of name: String) -> String? { self.full(name) }
+
+    package func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R {
+        // The lock is on the directory itself: no file to leave behind, and the kernel lets go of it with the process.
+        let descriptor = open(self.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return try body() }
+        defer { close(descriptor) }
+        for _ in 0..<Self.lockAttempts {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { break }
+            usleep(10_000)
+        }
+        return try body()
+    }
+
+    private static func write(_ piece: PacketMemory, to descriptor: Int32) -> String? {
+        var written = 0
+        while written < piece.count {
+            let count = piece.withBytes(in: written..<piece.count) { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return Self.reason() }
+            written += count
+        }
+        return nil
+    }
+
+    private func full(_ name: String) -> String { "\(self.directory)/\(name)" }
+
+    private func temporary(_ name: String) -> String { self.full(".\(name).tmp") }
+
+    private static func reason() -> String { String(cString: strerror(errno)) }
+
+    private func notCreatable(_ what: String) -> MediaError {
+        MediaError(.notCreatable, what, at: "hls", fix: "name a directory this user can create and write")
+    }
+
+    private func lost(_ what: String) -> MediaError {
+        MediaError(.outputLost, what, at: "hls", fix: "free space or restore the directory; the output keeps trying")
+    }
+}
+
+// Inside the type `read` and `write` are its own methods.
+private let systemRead = read
+private let systemWrite = write

@@ -1,0 +1,50 @@
+package import HLS
+
+/// One HLS output of a room: where it goes and how it is listed.
+package struct HLSOutputSettings: Sendable, Hashable {
+    /// Whether segments leave the playlists.
+    package enum PlaylistType: String, Sendable, Hashable, CaseIterable { case live, event }
+
+    /// The directory; made with its parents if it is not there.
+    package var directory: String
+    /// File name of the multivariant playlist.
+    package var multivariantName: String
+    package var grid: OutputGrid
+    /// Seconds that stay listed at least; below three target durations those count. Ignored for event playlists.
+    package var windowSeconds: Int
+    package var playlistType: PlaylistType
+    /// Seconds a segment that is no longer listed stays beyond what players may need; at least one target duration.
+    package var deleteGraceSeconds: Int
+    /// For the players' user interface.
+    package var title: String?
+    /// Start anew in a directory whose room has ended: what the ended session left is removed. A room that has not ended is
+    /// continued all the same.
+    package var newSession: Bool
+    /// `receive` blocks while the store is behind, and no track is ever given up: for jobs that run as fast as they can.
+    /// Otherwise a track that is two segments behind the others is listed as a gap.
+    package var waitsForStore: Bool
+
+    package init(
+        directory: String, multivariantName: String = "index.m3u8", grid: OutputGrid, windowSeconds: Int = 60,
+        playlistType: PlaylistType = .live, deleteGraceSeconds: Int = 10, title: String? = nil,
+        newSession: Bool = false,
+        waitsForStore: Bool = false
+    ) {
+        self.directory = directory
+        self.multivariantName = multivariantName
+        self.grid = grid
+        self.windowSeconds = windowSeconds
+        self.playlistType = playlistType
+        self.deleteGraceSeconds = deleteGraceSeconds
+        self.title = title
+        self.newSession = newSession
+        self.waitsForStore = waitsForStore
+    }
+
+    var windowStyle: PlaylistWindow.Style {
+        switch self.playlistType {
+        case .live: .live(windowSeconds: max(0, min(self.windowSeconds, 7 * 86_400)))
+        case .event: .event
+        }
+    }
+}

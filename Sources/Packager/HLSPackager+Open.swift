@@ -1,0 +1,117 @@
+package import MediaTypes
+
+extension HLSPackager {
+    /// Opens an output in a directory, see ``open(_:tracks:store:clock:report:)``.
+    package static func open(
+        _ settings: HLSOutputSettings, tracks: [TrackDescription], clock: any MonotonicClock,
+        report: @escaping @Sendable (PackagerEvent) -> Void
+    ) throws(MediaError) -> HLSPackager {
+        try self.open(
+            settings, tracks: tracks, store: DirectoryStore(directory: settings.directory), clock: clock, report: report
+        )
+    }
+
+    /// Makes the place ready and claims the room in it: from here on a worker of a lower incarnation publishes nothing more.
+    ///
+    /// - Parameters:
+    ///   - tracks: Renditions in the order players should try them, and at most one track of sound.
+    ///   - report: Called on the thread of ``run()``.
+    /// - Throws: ``MediaError/Code/rejected`` for tracks or names that cannot be, or a grid the room does not have;
+    ///   ``MediaError/Code/notCreatable``; ``MediaError/Code/roomExited`` for a room that has ended (unless
+    ///   `newSession`); ``MediaError/Code/invalidData`` for a damaged state file or an unreadable codec configuration.
+    package static func open(
+        _ settings: HLSOutputSettings, tracks: [TrackDescription], store: any SegmentStore, clock: any MonotonicClock,
+        report: @escaping @Sendable (PackagerEvent) -> Void
+    ) throws(MediaError) -> HLSPackager {
+        try self.check(settings, tracks)
+        try store.prepare()
+        let claimed = try store.exclusively { () throws(MediaError) -> RoomState in
+            try self.claim(settings, tracks, store)
+        }
+        return HLSPackager(
+            settings: settings, tracks: tracks, store: store, clock: clock, claimed: claimed, report: report)
+    }
+
+    private static func check(_ settings: HLSOutputSettings, _ tracks: [TrackDescription]) throws(MediaError) {
+        func refuse(_ what: String, fix: String) -> MediaError { MediaError(.rejected, what, at: "hls", fix: fix) }
+        guard !tracks.isEmpty else { throw refuse("there is no track", fix: "add a rendition or sound") }
+        guard tracks.count(where: { $0.kind == .audio }) <= 1 else {
+            throw refuse("there is more than one track of sound", fix: "keep one: all renditions share it")
+        }
+        guard TrackNames.isValid(settings.multivariantName), settings.multivariantName.hasSuffix(".m3u8") else {
+            throw refuse(
+                "\(settings.multivariantName) cannot name the multivariant playlist", fix: "use a plain name.m3u8")
+        }
+        var names: Set<String> = [settings.multivariantName]
+        for track in tracks {
+            guard TrackNames.isValid(track.name) else {
+                throw refuse(
+                    "\(track.name) cannot begin a file's name", fix: "use up to 64 letters, digits, '.', '_' and '-'")
+            }
+            guard names.insert(TrackNames(track: track.name).playlist).inserted else {
+                throw refuse("the name \(track.name) is taken", fix: "give each rendition its own name")
+            }
+            guard track.parameters.kind == track.kind, track.codecString != nil else {
+                throw MediaError(
+                    .invalidData, "the codec configuration cannot be read", at: "hls[\(track.name)]",
+                    fix: "use h264 or aac with a global header")
+            }
+        }
+    }
+
+    private static func claim(
+        _ settings: HLSOutputSettings, _ tracks: [TrackDescription], _ store: any SegmentStore
+    ) throws(MediaError) -> RoomState {
+        let grid = RoomState.Grid(settings.grid)
+        var state = RoomState(incarnation: 0, multivariantName: settings.multivariantName, grid: grid)
+        if let bytes = store.read(RoomState.name) {
+            let old = try RoomState(json: bytes, path: store.path(of: RoomState.name) ?? RoomState.name)
+            if old.ended {
+                guard settings.newSession else {
+                    throw MediaError(
+                        .roomExited, "the room in \(settings.directory) has ended", at: "hls",
+                        fix: "choose another directory, or start anew in this one with --new-session")
+                }
+                try self.remove(old, store)
+                // Numbers start anew, the incarnation does not: it keeps the names apart.
+                state.incarnation = old.incarnation
+            } else {
+                guard old.grid == grid || old.nextMediaSequence == 0 else {
+                    throw MediaError(
+                        .rejected,
+                        "the room in \(settings.directory) runs on another grid (\(old.grid.fps) fps, "
+                            + "\(old.grid.gopFrames) frames × \(old.grid.segmentGops) a segment)", at: "hls",
+                        fix: "keep the grid for the life of a room, or choose another directory")
+                }
+                state = old
+                state.grid = grid
+            }
+        } else if store.contains(settings.multivariantName), !settings.newSession {
+            throw MediaError(
+                .notCreatable, "\(settings.directory) holds playlists but no \(RoomState.name)", at: "hls",
+                fix: "choose an empty directory, or take this one over with --new-session")
+        }
+        state.incarnation += 1
+        do {
+            try store.put(RoomState.name, bytes: Array(state.json.utf8), durable: true)
+        } catch {
+            throw MediaError(.notCreatable, error.what, at: error.place, fix: "name a directory this user can write")
+        }
+        return state
+    }
+
+    /// Takes away what an ended session has left.
+    private static func remove(_ state: RoomState, _ store: any SegmentStore) throws(MediaError) {
+        // Playlists first: nobody is to find a list whose segments are gone.
+        try store.remove(state.multivariantName)
+        for track in state.tracks { try store.remove(TrackNames(track: track.name).playlist) }
+        for track in state.tracks {
+            let names = TrackNames(track: track.name)
+            for entry in track.entries {
+                try store.remove(names.segment(entry.mediaSequence, incarnation: entry.incarnation))
+            }
+            for retired in track.retired { try store.remove(retired.uri) }
+            for map in track.maps { try store.remove(map) }
+        }
+    }
+}

@@ -1,0 +1,262 @@
+import HLS
+package import MediaTypes
+import Dispatch
+import Synchronization
+
+/// One HLS output of a room: takes the coded packets of all tracks, cuts them on the grid and keeps the directory, the
+/// playlists and the viewers' objects in step.
+///
+/// Life: ``open(_:tracks:store:clock:report:)`` claims the directory, ``begin(now:)`` fixes time, ``receive(track:_:)`` takes
+/// packets from the encoders' threads, ``run()`` is the writer's thread, ``finish(endlist:)`` lets it return.
+/// No wall clock is read: all times follow from the origin handed in.
+package final class HLSPackager: Sendable {
+    /// How a run ended.
+    package enum Outcome: Sendable, Equatable {
+        /// `EXT-X-ENDLIST` is written.
+        case ended
+        /// The playlists are left open for a successor.
+        case drained
+        /// A newer worker serves this directory.
+        case superseded
+    }
+
+    /// Time of a run.
+    package struct Beginning: Sendable, Hashable {
+        /// Time zero of the room: nanoseconds since the Unix epoch.
+        package let origin: Int64
+        /// First frame of this run, counted from the origin; a segment's first.
+        package let firstTick: Int64
+
+        package init(origin: Int64, firstTick: Int64) {
+            self.origin = origin
+            self.firstTick = firstTick
+        }
+    }
+
+    /// With `waitsForStore`: slots that may wait for the store before `receive` blocks.
+    private static let queuedSlots = 4
+
+    private struct Intake {
+        var collector: SlotCollector?
+        /// Set by ``finish(endlist:)``.
+        var endlist: Bool?
+        /// The writer has stopped.
+        var isOver = false
+        /// Threads blocked in ``receive(track:_:)``.
+        var waiting = 0
+    }
+
+    private let settings: HLSOutputSettings
+    private let tracks: [TrackDescription]
+    private let store: any SegmentStore
+    private let clock: any MonotonicClock
+    private let report: @Sendable (PackagerEvent) -> Void
+    private let claimed: RoomState
+    private let segmenters: [TrackIntake]
+    private let intake = Mutex(Intake())
+    private let writer = Mutex<PublicationWriter?>(nil)
+    private let objects = Mutex<[String: PublishedObject]>([:])
+    private let work = DispatchSemaphore(value: 0)
+    private let space = DispatchSemaphore(value: 0)
+
+    init(
+        settings: HLSOutputSettings, tracks: [TrackDescription], store: any SegmentStore, clock: any MonotonicClock,
+        claimed: RoomState, report: @escaping @Sendable (PackagerEvent) -> Void
+    ) {
+        self.settings = settings
+        self.tracks = tracks
+        self.store = store
+        self.clock = clock
+        self.claimed = claimed
+        self.report = report
+        self.segmenters = tracks.map { _ in TrackIntake() }
+    }
+
+    /// Number of this run in the room; 1 for the first.
+    package var incarnation: Int64 { self.claimed.incarnation }
+
+    /// The room's origin, if a worker before this one has set it.
+    package var origin: Int64? { self.claimed.origin }
+
+    // MARK: Beginning
+
+    /// Fixes the run's place on the room's timeline. A fresh room begins now, with frame 0; a successor keeps the origin and
+    /// begins with the first segment slot that starts now or later and that nobody has published.
+    ///
+    /// - Parameter now: Nanoseconds since the Unix epoch.
+    /// - Throws: ``MediaError/Code/outputLost`` where the state cannot be written, ``MediaError/Code/superseded``,
+    ///   ``MediaError/Code/invalidData`` for a state or a codec configuration that cannot be used.
+    package func begin(now: Int64) throws(MediaError) -> Beginning {
+        let origin = self.claimed.origin ?? now
+        let grid = self.settings.grid
+        let frames = Int64(grid.segmentFrames)
+        // Never a slot that is published already, even if the clock was set back.
+        let firstSlot = max(
+            grid.firstSlot(atOrAfter: now.subtractingReportingOverflow(origin).partialValue),
+            (self.claimed.nextFrame + frames - 1) / frames)
+        let publication = try Publication.restore(
+            settings: self.settings, tracks: self.tracks, state: self.claimed, origin: origin, store: self.store)
+        var writer = PublicationWriter(publication: publication, store: self.store, clock: self.clock) {
+            [weak self] objects in
+            self?.objects.withLock { $0 = objects }
+        }
+        try writer.begin()
+        self.removeOrphans()
+        let begun = writer
+        self.writer.withLock { $0 = begun }
+        let firstTick = grid.firstFrame(ofSlot: firstSlot)
+        self.intake.withLock {
+            $0.collector = SlotCollector(
+                kinds: self.tracks.map(\.kind), firstSlot: firstSlot, waits: self.settings.waitsForStore)
+        }
+        for (track, segmenter) in zip(self.tracks, self.segmenters) {
+            segmenter.state.withLock { $0 = TrackSegmenter(kind: track.kind, grid: grid, firstTick: firstTick) }
+        }
+        return Beginning(origin: origin, firstTick: firstTick)
+    }
+
+    /// What the worker before wrote and did not live to list.
+    private func removeOrphans() {
+        let before = self.claimed.incarnation - 1
+        guard before >= 1 else { return }
+        for track in self.claimed.tracks {
+            let names = TrackNames(track: track.name)
+            // Two slots at most: the one being published and the one that was held.
+            for number in self.claimed.nextMediaSequence..<(self.claimed.nextMediaSequence + 2) {
+                try? self.store.remove(names.segment(number, incarnation: before))
+            }
+            let initialization = names.initialization(incarnation: before)
+            if !track.maps.contains(initialization) { try? self.store.remove(initialization) }
+            if !self.tracks.contains(where: { $0.name == track.name }) { try? self.store.remove(names.playlist) }
+        }
+    }
+
+    // MARK: Packets
+
+    /// The next packet of a track, in decoding order; times count from the room's origin, see ``TrackSegmenter``.
+    ///
+    /// Each track has one calling thread; tracks may be fed at the same time. Packets before ``begin(now:)`` and after
+    /// ``finish(endlist:)`` are left out.
+    package func receive(track: Int, _ packet: CodedPacket) {
+        guard self.segmenters.indices.contains(track) else { return }
+        if self.settings.waitsForStore { self.waitForSpace() }
+        let output = self.segmenters[track].state.withLock { $0?.append(packet) ?? [] }
+        self.collect(output, track: track)
+    }
+
+    private func collect(_ output: [TrackSegmenter.Output], track: Int) {
+        guard !output.isEmpty else { return }
+        let isReady = self.intake.withLock { intake in
+            for case .segment(let segment) in output { intake.collector?.insert(segment, track: track) }
+            return (intake.collector?.readyCount ?? 0) > 0
+        }
+        if isReady { self.work.signal() }
+    }
+
+    private func waitForSpace() {
+        while self.intake.withLock({ intake in
+            guard !intake.isOver, intake.endlist == nil, (intake.collector?.readyCount ?? 0) >= Self.queuedSlots else {
+                return false
+            }
+            intake.waiting += 1
+            return true
+        }) {
+            self.space.wait()
+        }
+    }
+
+    /// No packet follows. What is there is published up to the end of the pictures, then ``run()`` returns.
+    ///
+    /// - Parameter endlist: The room is over: players are told so, and the directory takes no further worker. Otherwise the
+    ///   playlists stay open for a successor.
+    package func finish(endlist: Bool) {
+        var pictureEnd: Int64?
+        for (index, track) in self.tracks.enumerated() where track.kind == .video {
+            let (output, end) = self.segmenters[index].finish(cuttingAt: nil)
+            self.collect(output, track: index)
+            if let end {
+                pictureEnd = max(pictureEnd ?? 0, (end + OutputGrid.ticksPerFrame - 1) / OutputGrid.ticksPerFrame)
+            }
+        }
+        let grid = self.settings.grid
+        for (index, track) in self.tracks.enumerated() where track.kind == .audio {
+            let cut = pictureEnd.map { grid.ticks(ofFrame: $0, .audio) }
+            self.collect(self.segmenters[index].finish(cuttingAt: cut).output, track: index)
+        }
+        self.intake.withLock { intake in
+            guard intake.endlist == nil else { return }
+            intake.endlist = endlist
+            intake.collector?.close(cuttingSoundAt: pictureEnd, grid: grid)
+        }
+        self.releaseWaiters()
+        self.work.signal()
+    }
+
+    // MARK: The writer's thread
+
+    /// Publishes until ``finish(endlist:)`` or a newer worker ends it. Blocks; call it on a thread of its own.
+    package func run() -> Outcome {
+        while true {
+            self.work.wait()
+            if let outcome = self.step() { return outcome }
+        }
+    }
+
+    /// Publishes everything that is ready, without waiting.
+    ///
+    /// - Returns: `nil` while more may come.
+    package func step() -> Outcome? {
+        while true {
+            let (slot, endlist) = self.intake.withLock { ($0.collector?.take(), $0.endlist) }
+            self.releaseWaiters()
+            let result: PublicationWriter.Result
+            let events: [PackagerEvent]
+            if let slot {
+                (result, events) = self.withWriter { $0.commit(slot) }
+            } else if let endlist {
+                (result, events) = self.withWriter { $0.end(endlist: endlist) }
+            } else {
+                return nil
+            }
+            for event in events { self.report(event) }
+            if result == .superseded { return self.over(.superseded) }
+            if slot == nil, let endlist { return self.over(endlist ? .ended : .drained) }
+        }
+    }
+
+    private func withWriter(
+        _ body: (inout PublicationWriter) -> PublicationWriter.Result
+    ) -> (PublicationWriter.Result, [PackagerEvent]) {
+        self.writer.withLock { writer in
+            guard var current = writer.take() else { return (.done, []) }
+            let result = body(&current)
+            let events = current.takeEvents()
+            writer = current
+            return (result, events)
+        }
+    }
+
+    private func over(_ outcome: Outcome) -> Outcome {
+        self.intake.withLock { $0.isOver = true }
+        for segmenter in self.segmenters { segmenter.state.withLock { $0 = nil } }
+        self.releaseWaiters()
+        return outcome
+    }
+
+    private func releaseWaiters() {
+        let count = self.intake.withLock { intake in
+            defer { intake.waiting = 0 }
+            return intake.waiting
+        }
+        for _ in 0..<count { self.space.signal() }
+    }
+
+    // MARK: Viewers
+
+    /// An object viewers may have now: a playlist, an initialization segment, a segment that is listed or was until a
+    /// while ago; never anything else that lies in the directory. Callable from any thread.
+    package func object(named name: String) -> PublishedObject? { self.objects.withLock { $0[name] } }
+
+    /// File name of the multivariant playlist.
+    package var multivariantName: String { self.settings.multivariantName }
+}

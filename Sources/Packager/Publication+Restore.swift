@@ -1,0 +1,120 @@
+import HLS
+import MediaTypes
+
+extension Publication {
+    /// The publication a run starts with: empty in a fresh room, otherwise as the worker before left it.
+    ///
+    /// A track the state does not know starts with an empty window at the room's numbers; one that is no longer described
+    /// leaves its segments behind to be deleted in their time.
+    ///
+    /// - Parameter state: Read when this run claimed the room; its incarnation is this run's.
+    /// - Throws: ``MediaError/Code/invalidData`` for a state that contradicts itself or a codec configuration that cannot be
+    ///   read.
+    static func restore(
+        settings: HLSOutputSettings, tracks: [TrackDescription], state: RoomState, origin: Int64,
+        store: any SegmentStore
+    ) throws(MediaError) -> Publication {
+        let latestDiscontinuity =
+            state.tracks.map { track in
+                track.discontinuitySequence &+ Int64(track.entries.filter(\.discontinuity).count)
+            }.max() ?? 0
+        var restored: [TrackPublication] = []
+        for track in tracks {
+            restored.append(
+                try Self.track(
+                    track, settings: settings, state: state, origin: origin, newDiscontinuities: latestDiscontinuity,
+                    leftBehind: restored.isEmpty ? Self.leftBehind(state, tracks: tracks, settings: settings) : [],
+                    store: store))
+        }
+        return Publication(
+            settings: settings, origin: origin, incarnation: state.incarnation, tracks: restored,
+            nextMediaSequence: state.nextMediaSequence, nextFrame: state.nextFrame)
+    }
+
+    private static func track(
+        _ description: TrackDescription, settings: HLSOutputSettings, state: RoomState, origin: Int64,
+        newDiscontinuities: Int64, leftBehind: [RetiredSegment], store: any SegmentStore
+    ) throws(MediaError) -> TrackPublication {
+        let place = "hls[\(description.name)]"
+        let grid = settings.grid
+        let names = TrackNames(track: description.name)
+        let initialization = try InitializationSegmentWriter.bytes(
+            for: description.parameters, width: description.width, height: description.height, grid: grid, place: place)
+        guard let codec = description.codecString else {
+            throw MediaError(
+                .invalidData, "the codec configuration cannot be read", at: place,
+                fix: "let the encoder write a global header")
+        }
+        let old = state.tracks.first { $0.name == description.name }
+        let maps = (old?.maps ?? []).map(InitializationSegment.init(uri:))
+        // The same bytes keep their name: players then see no change of coding at all.
+        let reused = maps.last { store.read($0.uri) == initialization }
+        var incarnations: [Int64: Int64] = [:]
+        var segments: [Segment] = []
+        for entry in old?.entries ?? [] {
+            let uri = names.segment(entry.mediaSequence, incarnation: entry.incarnation)
+            let duration = MediaDuration(ticks: entry.duration, timescale: grid.timescale(of: description.kind))
+            incarnations[entry.mediaSequence] = entry.incarnation
+            segments.append(
+                Segment(
+                    mediaSequence: entry.mediaSequence, uri: uri, start: entry.start, duration: duration,
+                    programDate: origin
+                        &+ TimeMath.rescale(entry.start, from: Int64(duration.timescale), to: TimeMath.nanoseconds),
+                    map: maps[entry.map], discontinuity: entry.discontinuity,
+                    // A listed file that answers "not found" stops some players for good; a gap does not.
+                    gap: entry.gap || !store.contains(uri), byteCount: entry.byteCount, independent: entry.independent))
+        }
+        let window: PlaylistWindow
+        do {
+            window = try PlaylistWindow(
+                style: settings.windowStyle, targetDuration: grid.targetDuration,
+                slackSeconds: settings.deleteGraceSeconds, segments: segments,
+                nextMediaSequence: state.nextMediaSequence,
+                discontinuitySequence: old.map(\.discontinuitySequence) ?? newDiscontinuities,
+                retired: leftBehind
+                    + (old?.retired ?? []).map {
+                        RetiredSegment(
+                            uri: $0.uri, map: maps[$0.map], deleteAt: $0.deleteAt, gap: $0.gap, byteCount: $0.byteCount)
+                    },
+                longestDuration: old?.longestDuration ?? 0)
+        } catch {
+            throw Self.contradiction(place)
+        }
+        guard window.nextMediaSequence == state.nextMediaSequence else { throw Self.contradiction(place) }
+        return TrackPublication(
+            description: description, names: names, timescale: grid.timescale(of: description.kind), codec: codec,
+            initialization: initialization,
+            map: reused ?? InitializationSegment(uri: names.initialization(incarnation: state.incarnation)),
+            isInitializationWritten: reused != nil, window: window,
+            meter: BandwidthMeter(targetDuration: grid.targetDuration), incarnations: incarnations)
+    }
+
+    private static func contradiction(_ place: String) -> MediaError {
+        MediaError(
+            .invalidData, "\(RoomState.name) contradicts itself", at: place,
+            fix: "move the directory away or choose another one")
+    }
+
+    /// Segments of tracks that are no longer described: deleted once no viewer can be among them.
+    private static func leftBehind(
+        _ state: RoomState, tracks: [TrackDescription], settings: HLSOutputSettings
+    ) -> [RetiredSegment] {
+        let end = TimeMath.rescale(state.nextFrame, from: Int64(settings.grid.fps), to: TimeMath.nanoseconds)
+        let grace = Int64(max(0, min(settings.deleteGraceSeconds, 86_400))) &* TimeMath.nanoseconds
+        return state.tracks.filter { old in !tracks.contains { $0.name == old.name } }.flatMap { old in
+            let names = TrackNames(track: old.name)
+            let listed = old.entries.map { entry in
+                RetiredSegment(
+                    uri: names.segment(entry.mediaSequence, incarnation: entry.incarnation),
+                    map: InitializationSegment(uri: old.maps[entry.map]), deleteAt: end &+ old.longestDuration &+ grace,
+                    gap: entry.gap, byteCount: entry.byteCount)
+            }
+            return listed
+                + old.retired.map {
+                    RetiredSegment(
+                        uri: $0.uri, map: InitializationSegment(uri: old.maps[$0.map]), deleteAt: $0.deleteAt,
+                        gap: $0.gap, byteCount: $0.byteCount)
+                }
+        }
+    }
+}

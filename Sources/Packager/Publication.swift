@@ -1,0 +1,165 @@
+import HLS
+import MediaTypes
+
+/// Everything an output lists, as a value: what the playlists, the state file and the viewers' objects are made from.
+struct Publication: Sendable {
+    let settings: HLSOutputSettings
+    let origin: Int64
+    let incarnation: Int64
+    var tracks: [TrackPublication]
+    private(set) var nextMediaSequence: Int64
+    private(set) var nextFrame: Int64
+    private(set) var isEnded = false
+    /// The next segment continues after a hole or another worker.
+    private var discontinuityIsDue: Bool
+    private var alarmed: Set<String> = []
+
+    init(
+        settings: HLSOutputSettings, origin: Int64, incarnation: Int64, tracks: [TrackPublication],
+        nextMediaSequence: Int64, nextFrame: Int64
+    ) {
+        self.settings = settings
+        self.origin = origin
+        self.incarnation = incarnation
+        self.tracks = tracks
+        self.nextMediaSequence = nextMediaSequence
+        self.nextFrame = nextFrame
+        self.discontinuityIsDue = nextMediaSequence > 0
+    }
+
+    var grid: OutputGrid { self.settings.grid }
+    var hasSegments: Bool { self.tracks.contains { !$0.window.segments.isEmpty } }
+
+    /// Lists a slot in every playlist and takes from the heads what all windows let go, so that media sequence
+    /// numbers stay equal.
+    ///
+    /// - Parameter missing: Tracks whose segment could not be written.
+    /// - Returns: What was listed.
+    /// - Throws: ``MediaError/Code/internal`` where a segment breaks the playlist's rules; nothing is changed then.
+    mutating func append(_ slot: CompleteSlot, missing: Set<Int>) throws(MediaError) -> ListedSlot {
+        let number = self.nextMediaSequence
+        var tracks = self.tracks
+        var bytes: [String: Int] = [:]
+        var listed: [Segment] = []
+        for index in tracks.indices {
+            let finished =
+                missing.contains(index) ? nil : slot.segments.indices.contains(index) ? slot.segments[index] : nil
+            let segment = tracks[index].segment(
+                finished, slot: slot.slot, mediaSequence: number, incarnation: self.incarnation, origin: self.origin,
+                discontinuity: self.discontinuityIsDue, grid: self.grid)
+            try tracks[index].window.append(segment)
+            tracks[index].incarnations[number] = self.incarnation
+            if segment.gap {
+                tracks[index].meter.breakRun()
+            } else {
+                tracks[index].meter.append(duration: segment.duration, byteCount: segment.byteCount)
+            }
+            bytes[tracks[index].names.track] = segment.byteCount
+            listed.append(segment)
+        }
+        // The number all lists may begin with: a list that is younger than the others began later.
+        let head = tracks.map { $0.window.mediaSequence + Int64($0.window.removableCount) }.min() ?? 0
+        for index in tracks.indices {
+            let first = tracks[index].window.mediaSequence
+            guard head > first else { continue }
+            tracks[index].window.removeFirst(Int(head - first))
+            for gone in first..<head { tracks[index].incarnations[gone] = nil }
+        }
+        self.tracks = tracks
+        self.nextMediaSequence += 1
+        self.discontinuityIsDue = false
+        let firstFrame = self.grid.firstFrame(ofSlot: slot.slot)
+        self.nextFrame = firstFrame + Int64(self.grid.segmentFrames)
+        // What the slot is reported as: its pictures where there are any.
+        let pictures = zip(tracks, listed).first { $0.kind == .video && !$1.gap }?.1
+        let shown = pictures ?? listed.first { !$0.gap } ?? listed.first
+        let duration = shown?.duration ?? self.grid.segmentDuration
+        return ListedSlot(
+            mediaSequence: number, programDate: shown?.programDate ?? self.origin, duration: duration, bytes: bytes,
+            frames: firstFrame..<(firstFrame + self.frames(in: duration)))
+    }
+
+    private func frames(in duration: MediaDuration) -> Int64 {
+        TimeMath.rescale(duration.ticks, from: Int64(duration.timescale), to: Int64(self.grid.fps), rounding: .up)
+    }
+
+    /// No segment follows.
+    mutating func end() {
+        self.isEnded = true
+        for index in self.tracks.indices { self.tracks[index].window.end() }
+    }
+
+    /// Names that may be deleted now.
+    mutating func takeExpired() -> [String] {
+        let mediaTime = TimeMath.rescale(self.nextFrame, from: Int64(self.grid.fps), to: TimeMath.nanoseconds)
+        var names: [String] = []
+        for index in self.tracks.indices {
+            names += self.tracks[index].window.takeExpired(at: mediaTime, current: self.tracks[index].map)
+        }
+        return names
+    }
+
+    var state: RoomState {
+        RoomState(
+            origin: self.origin, incarnation: self.incarnation, ended: self.isEnded,
+            multivariantName: self.settings.multivariantName, grid: RoomState.Grid(self.grid),
+            nextMediaSequence: self.nextMediaSequence, nextFrame: self.nextFrame, tracks: self.tracks.map(\.state))
+    }
+
+    /// Media playlists, sound first: a player that sees a new picture segment then always finds its sound.
+    var mediaPlaylists: [(name: String, text: String)] {
+        let order = self.tracks.filter { $0.kind == .audio } + self.tracks.filter { $0.kind == .video }
+        return order.map { ($0.names.playlist, MediaPlaylist($0.window).rendered()) }
+    }
+
+    // MARK: Variants
+
+    var multivariant: MultivariantPlaylist {
+        let sound = self.tracks.first { $0.kind == .audio }
+        let pictures = self.tracks.filter { $0.kind == .video }
+        let audio = sound.map {
+            MultivariantPlaylist.Audio(name: "Audio", uri: $0.names.playlist, channels: $0.description.channels)
+        }
+        let variants = (pictures.isEmpty ? self.tracks : pictures).map { track in
+            let declared = self.declared(track)
+            let isVideo = track.kind == .video
+            return MultivariantPlaylist.Variant(
+                uri: track.names.playlist, bandwidth: declared.peak, averageBandwidth: declared.average,
+                codecs: isVideo ? [track.codec] + (sound.map { [$0.codec] } ?? []) : [track.codec],
+                resolution: isVideo ? (track.description.width, track.description.height) : nil,
+                frameRateMilli: isVideo ? Int64(self.grid.fps) * 1_000 : nil, usesAudioGroup: isVideo && sound != nil)
+        }
+        return MultivariantPlaylist(title: self.settings.title, audio: audio, variants: variants)
+    }
+
+    private func declared(_ track: TrackPublication) -> DeclaredBandwidth {
+        let sound = self.tracks.first { $0.kind == .audio }?.description
+        let video = track.kind == .video ? track.description : nil
+        return DeclaredBandwidth(
+            videoBitrate: video?.bitrate ?? 0, videoPeak: video?.maxBitrate ?? 0, videoBuffer: video?.bufferSize ?? 0,
+            audioBitrate: sound?.bitrate ?? 0, audioPeak: sound?.maxBitrate ?? 0, grid: self.grid)
+    }
+
+    /// Variants that have come to exceed what they declare by more than a tenth; each is named once.
+    mutating func takeAlarms() -> [PackagerEvent] {
+        let sound = self.tracks.first { $0.kind == .audio }?.meter.peak ?? 0
+        var alarms: [PackagerEvent] = []
+        for track in self.tracks where track.kind == .video && !self.alarmed.contains(track.names.track) {
+            let declared = self.declared(track).peak
+            let measured = track.meter.peak + sound
+            guard measured > declared + declared / 10 else { continue }
+            self.alarmed.insert(track.names.track)
+            alarms.append(.bandwidthExceeded(track: track.names.track, measured: measured, declared: declared))
+        }
+        return alarms
+    }
+}
+
+/// A slot as the playlists list it; ``PublishedSegment`` without the time it went out.
+struct ListedSlot: Sendable {
+    let mediaSequence: Int64
+    let programDate: Int64
+    let duration: MediaDuration
+    let bytes: [String: Int]
+    let frames: Range<Int64>
+}

@@ -1,0 +1,250 @@
+import HLS
+import MediaTypes
+
+/// Carries a publication to its store, in the order that never lets a viewer see a name without its bytes:
+/// initialization segments, segments of all tracks, the state file, media playlists (sound first), the multivariant
+/// playlist where it changed, deletions.
+///
+/// A slot whose segments cannot be written is *held*: tried again when the next slot is ready, and after that listed as a
+/// gap in the playlists concerned. Nothing here traps or gives up for good.
+struct PublicationWriter: Sendable {
+    /// What an attempt to publish came to.
+    enum Result: Sendable, Equatable { case done, superseded }
+
+    private struct HeldSlot {
+        let slot: CompleteSlot
+        var unwritten: Set<Int>
+    }
+
+    private let store: any SegmentStore
+    private let clock: any MonotonicClock
+    /// Makes a set of objects the one viewers see.
+    private let show: @Sendable ([String: PublishedObject]) -> Void
+    private(set) var publication: Publication
+    private var held: HeldSlot?
+    private var unannounced: [ListedSlot] = []
+    private var objects: [String: PublishedObject] = [:]
+    private var writtenMultivariant: [UInt8] = []
+    private var writtenState: [UInt8] = []
+    /// The next media sequence number in the state file; never above the publication's.
+    private var recordedMediaSequence: Int64
+    private var events: [PackagerEvent] = []
+
+    init(
+        publication: Publication, store: any SegmentStore, clock: any MonotonicClock,
+        show: @escaping @Sendable ([String: PublishedObject]) -> Void
+    ) {
+        self.publication = publication
+        self.recordedMediaSequence = publication.nextMediaSequence
+        self.store = store
+        self.clock = clock
+        self.show = show
+    }
+
+    /// Events since the last call, in order.
+    mutating func takeEvents() -> [PackagerEvent] {
+        defer { self.events.removeAll() }
+        return self.events
+    }
+
+    // MARK: Steps of a run
+
+    /// Writes the origin down before anything depends on it, and shows viewers what the worker before has left.
+    ///
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/superseded``.
+    mutating func begin() throws(MediaError) {
+        guard !self.isSuperseded() else {
+            throw MediaError(.superseded, "a newer worker serves this room", at: "hls", fix: "let it")
+        }
+        try self.putState()
+        guard self.publication.hasSegments else { return }
+        for track in self.publication.tracks {
+            for map in track.maps { if let bytes = self.store.read(map.uri) { self.add(map, bytes, of: track) } }
+            for segment in track.window.segments where !segment.gap {
+                self.add(segment.uri, segment.byteCount, of: track)
+            }
+            for segment in track.window.retired where !segment.gap {
+                self.add(segment.uri, segment.byteCount, of: track)
+            }
+        }
+        self.showPlaylists()
+    }
+
+    /// Publishes a slot, and before it one that is held.
+    mutating func commit(_ slot: CompleteSlot) -> Result {
+        guard !self.isSuperseded() else { return self.giveWay() }
+        if self.settleHeld() == .superseded { return .superseded }
+        let present = slot.segments.indices.filter { slot.segments[$0].map { !$0.gap } ?? false }
+        var held = HeldSlot(slot: slot, unwritten: Set(present))
+        self.write(&held)
+        self.held = held
+        return held.unwritten.isEmpty ? self.settleHeld() : .done
+    }
+
+    /// Publishes what is held, then closes the playlists or leaves them open.
+    mutating func end(endlist: Bool) -> Result {
+        guard !self.isSuperseded() else { return self.giveWay() }
+        if self.settleHeld() == .superseded { return .superseded }
+        guard endlist, self.publication.hasSegments else {
+            return self.unannounced.isEmpty ? .done : self.publish()
+        }
+        self.publication.end()
+        if self.publish() == .superseded { return .superseded }
+        self.events.append(.playlistEnded)
+        return .done
+    }
+
+    // MARK: Segments
+
+    /// Lists the held slot, after one more attempt at what is not written yet.
+    private mutating func settleHeld() -> Result {
+        guard var held = self.held else { return .done }
+        if !held.unwritten.isEmpty { self.write(&held) }
+        self.held = nil
+        do {
+            let listed = try self.publication.append(held.slot, missing: held.unwritten)
+            self.unannounced.append(listed)
+            for (index, track) in self.publication.tracks.enumerated() where !held.unwritten.contains(index) {
+                if let segment = track.window.segments.last, segment.mediaSequence == listed.mediaSequence, !segment.gap
+                {
+                    self.add(track.map, track.initialization, of: track)
+                    self.add(segment.uri, segment.byteCount, of: track)
+                }
+            }
+        } catch {
+            self.events.append(.outputFailed(error))
+            return .done
+        }
+        self.events += self.publication.takeAlarms()
+        return self.publish()
+    }
+
+    private mutating func write(_ held: inout HeldSlot) {
+        let number = self.publication.nextMediaSequence
+        for index in held.unwritten.sorted() {
+            guard let segment = held.slot.segments[index], self.publication.tracks.indices.contains(index) else {
+                continue
+            }
+            let track = self.publication.tracks[index]
+            do {
+                if !track.isInitializationWritten {
+                    try self.store.put(track.map.uri, bytes: track.initialization)
+                    self.publication.tracks[index].isInitializationWritten = true
+                }
+                let name = track.names.segment(number, incarnation: self.publication.incarnation)
+                try self.store.put(name, segment.pieces, durable: false)
+                held.unwritten.remove(index)
+            } catch {
+                self.events.append(.outputFailed(error))
+            }
+        }
+    }
+
+    // MARK: Lists
+
+    private mutating func publish() -> Result {
+        do {
+            let store = self.store
+            let result = try store.exclusively { () throws(MediaError) -> Result in
+                guard !self.isSuperseded() else { return .superseded }
+                try self.putState()
+                // From here on the numbers are safe: viewers of this process may see them even if a file fails below.
+                self.showPlaylists()
+                for (name, text) in self.publication.mediaPlaylists { try store.put(name, bytes: Array(text.utf8)) }
+                let multivariant = Array(self.publication.multivariant.rendered().utf8)
+                if multivariant != self.writtenMultivariant {
+                    try store.put(self.publication.settings.multivariantName, bytes: multivariant)
+                    self.writtenMultivariant = multivariant
+                }
+                return .done
+            }
+            guard result == .done else { return self.giveWay() }
+        } catch {
+            self.events.append(.outputFailed(error))
+            return .done
+        }
+        self.announce()
+        self.deleteExpired()
+        return .done
+    }
+
+    private mutating func announce() {
+        let now = self.clock.now()
+        for slot in self.unannounced {
+            self.events.append(
+                .segmentPublished(
+                    PublishedSegment(
+                        mediaSequence: slot.mediaSequence, programDate: slot.programDate, duration: slot.duration,
+                        bytes: slot.bytes, publishedAt: now, frames: slot.frames)))
+        }
+        self.unannounced.removeAll()
+    }
+
+    private mutating func deleteExpired() {
+        let names = self.publication.takeExpired()
+        guard !names.isEmpty else { return }
+        for name in names { self.objects[name] = nil }
+        self.show(self.objects)
+        for name in names {
+            do { try self.store.remove(name) } catch { self.events.append(.outputFailed(error)) }
+        }
+    }
+
+    private mutating func putState() throws(MediaError) {
+        let bytes = Array(self.publication.state.json.utf8)
+        try self.store.put(RoomState.name, bytes: bytes, durable: true)
+        self.writtenState = bytes
+        self.recordedMediaSequence = self.publication.nextMediaSequence
+    }
+
+    // MARK: Giving way
+
+    /// The state file names a higher incarnation. One that is missing or damaged names none: this worker writes it anew.
+    private func isSuperseded() -> Bool {
+        guard let bytes = self.store.read(RoomState.name), bytes != self.writtenState,
+            let incarnation = JSONReader.read(bytes)?.object?["incarnation"]?.integer
+        else { return false }
+        return incarnation > self.publication.incarnation
+    }
+
+    /// Takes back what no state file names: the successor knows nothing of it.
+    private mutating func giveWay() -> Result {
+        for number in self.recordedMediaSequence...self.publication.nextMediaSequence {
+            for track in self.publication.tracks {
+                // Nothing to report: the directory belongs to another worker now.
+                try? self.store.remove(track.names.segment(number, incarnation: self.publication.incarnation))
+            }
+        }
+        self.held = nil
+        self.events.append(.superseded)
+        return .superseded
+    }
+
+    // MARK: Objects for viewers
+
+    private mutating func add(_ uri: String, _ byteCount: Int, of track: TrackPublication) {
+        guard let path = self.store.path(of: uri) else { return }
+        self.objects[uri] = PublishedObject(
+            body: .file(path: path, size: byteCount), contentType: track.contentType,
+            cacheControl: PublishedObject.immutable)
+    }
+
+    private mutating func add(_ map: InitializationSegment, _ bytes: [UInt8], of track: TrackPublication) {
+        guard self.objects[map.uri] == nil else { return }
+        self.objects[map.uri] = PublishedObject(
+            body: .bytes(bytes), contentType: track.contentType, cacheControl: PublishedObject.immutable)
+    }
+
+    private mutating func showPlaylists() {
+        let target = self.publication.grid.targetDuration
+        for (name, text) in self.publication.mediaPlaylists {
+            self.objects[name] = PublishedObject(
+                body: .bytes(Array(text.utf8)), contentType: PublishedObject.playlistType,
+                cacheControl: "max-age=\(max(1, target / 2))")
+        }
+        self.objects[self.publication.settings.multivariantName] = PublishedObject(
+            body: .bytes(Array(self.publication.multivariant.rendered().utf8)),
+            contentType: PublishedObject.playlistType, cacheControl: "max-age=\(target)")
+        self.show(self.objects)
+    }
+}

@@ -1,0 +1,18 @@
+/// One object a viewer may fetch.
+package struct PublishedObject: Sendable, Hashable {
+    /// Where the bytes are.
+    package enum Body: Sendable, Hashable {
+        case bytes([UInt8])
+        /// A finished file; its content never changes.
+        case file(path: String, size: Int)
+    }
+
+    package let body: Body
+    package let contentType: String
+    package let cacheControl: String
+
+    /// Spec: rfc8216bis §4.
+    static let playlistType = "application/vnd.apple.mpegurl"
+    /// A name of a segment never gets other bytes.
+    static let immutable = "public, max-age=31536000, immutable"
+}

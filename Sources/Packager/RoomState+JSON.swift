@@ -1,0 +1,129 @@
+import HLS
+import MediaTypes
+
+extension RoomState {
+    /// Larger numbers are damage, and sums of two must not overflow.
+    static let largestNumber: Int64 = 1 << 52
+
+    /// The file's content.
+    var json: String {
+        var text = "{\n"
+        text += "\"version\": 1,\n"
+        text += "\"origin\": \(self.origin.map(String.init) ?? "null"),\n"
+        text += "\"incarnation\": \(self.incarnation),\n"
+        text += "\"ended\": \(self.ended),\n"
+        text += "\"multivariant\": \"\(self.multivariantName)\",\n"
+        text += "\"grid\": {\"fps\": \(self.grid.fps), \"gopFrames\": \(self.grid.gopFrames), "
+        text += "\"segmentGops\": \(self.grid.segmentGops), \"partFrames\": \(self.grid.partFrames), "
+        text += "\"sampleRate\": \(self.grid.sampleRate)},\n"
+        text += "\"nextMediaSequence\": \(self.nextMediaSequence),\n"
+        text += "\"nextFrame\": \(self.nextFrame),\n"
+        text += "\"tracks\": [" + self.tracks.map(\.json).joined(separator: ",") + "\n]\n}\n"
+        return text
+    }
+
+    /// - Throws: ``MediaError/Code/invalidData``, naming the remedy.
+    init(json bytes: [UInt8], path: String) throws(MediaError) {
+        let damaged = MediaError(
+            .invalidData, "\(path) is damaged, so the numbers of this room's segments are lost", at: "hls",
+            fix: "move the directory away or choose another one")
+        guard let root = JSONReader.read(bytes)?.object, root["version"] == .integer(1),
+            let incarnation = root["incarnation"]?.integer, (1...Self.largestNumber).contains(incarnation),
+            let ended = root["ended"]?.bool, let multivariant = root["multivariant"]?.string,
+            let grid = root["grid"]?.object.flatMap(Grid.init(json:)),
+            let nextMediaSequence = root["nextMediaSequence"]?.integer,
+            (0...Self.largestNumber).contains(nextMediaSequence),
+            let nextFrame = root["nextFrame"]?.integer,
+            (0...OutputGrid.lastTick / OutputGrid.ticksPerFrame).contains(nextFrame), let origin = root["origin"],
+            origin == .null || origin.integer != nil, let list = root["tracks"]?.array
+        else { throw damaged }
+        var tracks: [Track] = []
+        for value in list {
+            guard let object = value.object, let track = Track(json: object) else { throw damaged }
+            tracks.append(track)
+        }
+        self.init(
+            origin: origin.integer, incarnation: incarnation, ended: ended, multivariantName: multivariant, grid: grid,
+            nextMediaSequence: nextMediaSequence, nextFrame: nextFrame, tracks: tracks)
+    }
+}
+
+extension RoomState.Grid {
+    fileprivate init?(json: [String: JSONValue]) {
+        func number(_ key: String) -> Int? { json[key]?.integer.flatMap { Int(exactly: $0) } }
+        guard let fps = number("fps"), let gop = number("gopFrames"), let gops = number("segmentGops"),
+            let part = number("partFrames"), let rate = number("sampleRate")
+        else { return nil }
+        self.init(fps: fps, gopFrames: gop, segmentGops: gops, partFrames: part, sampleRate: rate)
+    }
+}
+
+extension RoomState.Track {
+    // Entries are short rows, because an event playlist has one for every segment of the room:
+    // [media sequence, incarnation, start, duration, bytes, map, flags: 1 discontinuity, 2 gap, 4 independent].
+    fileprivate var json: String {
+        var text = "\n{\"name\": \"\(self.name)\", \"discontinuitySequence\": \(self.discontinuitySequence), "
+        text += "\"longestDuration\": \(self.longestDuration), "
+        text += "\"maps\": [" + self.maps.map { "\"\($0)\"" }.joined(separator: ", ") + "],\n\"entries\": ["
+        text += self.entries.map { entry in
+            let flags = (entry.discontinuity ? 1 : 0) + (entry.gap ? 2 : 0) + (entry.independent ? 4 : 0)
+            return "\n[\(entry.mediaSequence),\(entry.incarnation),\(entry.start),\(entry.duration),"
+                + "\(entry.byteCount),\(entry.map),\(flags)]"
+        }.joined(separator: ",")
+        text += "],\n\"retired\": ["
+        text += self.retired.map { "\n[\"\($0.uri)\",\($0.map),\($0.deleteAt),\($0.gap),\($0.byteCount)]" }.joined(
+            separator: ",")
+        return text + "]}"
+    }
+
+    fileprivate init?(json: [String: JSONValue]) {
+        guard let name = json["name"]?.string, TrackNames.isValid(name),
+            let discontinuities = json["discontinuitySequence"]?.integer,
+            (0...RoomState.largestNumber).contains(discontinuities),
+            let longest = json["longestDuration"]?.integer, (0...RoomState.largestNumber * 1_000).contains(longest),
+            let maps = json["maps"]?.array?.compactMap(\.string), maps.allSatisfy(TrackNames.isValid),
+            maps.count == json["maps"]?.array?.count, let entryRows = json["entries"]?.array,
+            let retiredRows = json["retired"]?.array
+        else { return nil }
+        var entries: [RoomState.Entry] = []
+        for row in entryRows {
+            guard let entry = row.array.flatMap({ RoomState.Entry(row: $0) }), maps.indices.contains(entry.map) else {
+                return nil
+            }
+            entries.append(entry)
+        }
+        var retired: [RoomState.Retired] = []
+        for row in retiredRows {
+            guard let fields = row.array, fields.count == 5, let uri = fields[0].string, TrackNames.isValid(uri),
+                let map = fields[1].integer, let deleteAt = fields[2].integer, let gap = fields[3].bool,
+                let byteCount = fields[4].integer, byteCount >= 0,
+                maps.indices.contains(Int(clamping: map))
+            else { return nil }
+            retired.append(
+                RoomState.Retired(
+                    uri: uri, map: Int(clamping: map), deleteAt: deleteAt, gap: gap, byteCount: Int(clamping: byteCount)
+                ))
+        }
+        self.init(
+            name: name, maps: maps, discontinuitySequence: discontinuities, longestDuration: longest, entries: entries,
+            retired: retired)
+    }
+}
+
+extension RoomState.Entry {
+    /// Ticks beyond this are damage; sums of two stay far inside 64 bits.
+    private static let lastTick: Int64 = 1 << 53
+
+    fileprivate init?(row: [JSONValue]) {
+        let numbers = row.compactMap(\.integer)
+        guard numbers.count == 7, row.count == 7, (0...RoomState.largestNumber).contains(numbers[0]),
+            (1...RoomState.largestNumber).contains(numbers[1]),
+            (0...Self.lastTick).contains(numbers[2]), (1...Self.lastTick).contains(numbers[3]),
+            (0...Int64(Int32.max) * 8).contains(numbers[4]), (0...7).contains(numbers[6])
+        else { return nil }
+        self.init(
+            mediaSequence: numbers[0], incarnation: numbers[1], start: numbers[2], duration: numbers[3],
+            byteCount: Int(numbers[4]), map: Int(clamping: numbers[5]), discontinuity: numbers[6] & 1 != 0,
+            gap: numbers[6] & 2 != 0, independent: numbers[6] & 4 != 0)
+    }
+}

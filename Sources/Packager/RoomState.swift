@@ -1,0 +1,80 @@
+import HLS
+
+/// What a later worker must know to continue an output: the room's state file.
+///
+/// It is written before every publish that uses a new number of it, so that no number is ever given twice.
+struct RoomState: Sendable, Hashable {
+    /// A listed segment. Its name follows from its track, number and incarnation.
+    struct Entry: Sendable, Hashable {
+        var mediaSequence: Int64
+        var incarnation: Int64
+        /// Ticks of the track's timescale.
+        var start: Int64
+        var duration: Int64
+        var byteCount: Int
+        /// Index into ``Track/maps``.
+        var map: Int
+        var discontinuity: Bool
+        var gap: Bool
+        var independent: Bool
+    }
+
+    /// A segment that is no longer listed but not deleted yet.
+    struct Retired: Sendable, Hashable {
+        var uri: String
+        /// Index into ``Track/maps``.
+        var map: Int
+        /// Nanoseconds since the room's origin.
+        var deleteAt: Int64
+        var gap: Bool
+        var byteCount: Int
+    }
+
+    struct Track: Sendable, Hashable {
+        var name: String
+        var maps: [String]
+        var discontinuitySequence: Int64
+        /// Nanoseconds.
+        var longestDuration: Int64
+        var entries: [Entry]
+        var retired: [Retired]
+    }
+
+    /// The grid's numbers; they may not change while the room lives, because players keep the durations that follow.
+    struct Grid: Sendable, Hashable {
+        var fps: Int
+        var gopFrames: Int
+        var segmentGops: Int
+        var partFrames: Int
+        var sampleRate: Int
+
+        init(fps: Int, gopFrames: Int, segmentGops: Int, partFrames: Int, sampleRate: Int) {
+            self.fps = fps
+            self.gopFrames = gopFrames
+            self.segmentGops = segmentGops
+            self.partFrames = partFrames
+            self.sampleRate = sampleRate
+        }
+
+        init(_ grid: OutputGrid) {
+            self.init(
+                fps: grid.fps, gopFrames: grid.gopFrames, segmentGops: grid.segmentGops, partFrames: grid.partFrames,
+                sampleRate: grid.sampleRate)
+        }
+    }
+
+    /// The file's name.
+    static let name = "state.json"
+
+    /// Time zero of the room: nanoseconds since the Unix epoch. `nil` until the program starts; kept by every later worker.
+    var origin: Int64?
+    /// Number of the worker's run; 1 for the first.
+    var incarnation: Int64
+    var ended = false
+    var multivariantName: String
+    var grid: Grid
+    var nextMediaSequence: Int64 = 0
+    /// End of the last published slot: frames since the origin.
+    var nextFrame: Int64 = 0
+    var tracks: [Track] = []
+}

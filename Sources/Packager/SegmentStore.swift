@@ -1,0 +1,42 @@
+package import MediaKernels
+package import MediaTypes
+
+/// Where an output's files go: a directory, or anything that takes whole objects by name.
+///
+/// One writer at a time. Names hold no path separator.
+package protocol SegmentStore: Sendable {
+    /// Makes the place ready.
+    ///
+    /// - Throws: ``MediaError/Code/notCreatable``.
+    func prepare() throws(MediaError)
+
+    /// Makes `pieces`, one after the other, the content of `name`: readers see the old or the new object, never a part of it.
+    ///
+    /// - Parameter durable: Must survive a crash of the machine once this returns.
+    /// - Throws: ``MediaError/Code/outputLost``; the old content stays then.
+    func put(_ name: String, _ pieces: [PacketMemory], durable: Bool) throws(MediaError)
+
+    /// Removes `name`; nothing happens where it is not there.
+    func remove(_ name: String) throws(MediaError)
+
+    /// The content of `name`; `nil` where it is not there or cannot be read.
+    func read(_ name: String) -> [UInt8]?
+
+    /// `name` is there.
+    func contains(_ name: String) -> Bool
+
+    /// Where a reader on this machine finds the object; `nil` if it cannot.
+    func path(of name: String) -> String?
+
+    /// Runs `body` while no other worker on the same place runs such a one, as far as the place can tell.
+    func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R
+}
+
+extension SegmentStore {
+    package func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R { try body() }
+
+    /// ``put(_:_:durable:)`` of bytes.
+    func put(_ name: String, bytes: [UInt8], durable: Bool = false) throws(MediaError) {
+        try self.put(name, [PacketMemory(bytes)], durable: durable)
+    }
+}

@@ -1,0 +1,77 @@
+import HLS
+import MediaTypes
+
+/// Brings the segments of all tracks together: a slot is published in all playlists at once.
+///
+/// States: *open* until ``close(cuttingSoundAt:)``, then *closed*. Slots leave in order, each at most once.
+struct SlotCollector: Sendable {
+    /// In an open live room a track this many segments behind the foremost one is given up for the slot: an encoder that
+    /// hangs must not keep the others' viewers waiting longer than they have buffered.
+    static let longestLag: Int64 = 2
+
+    private let kinds: [TrackKind]
+    /// Never gives a track up.
+    private let waits: Bool
+    private var nextSlot: Int64
+    private var pending: [Int64: [FinishedSegment?]] = [:]
+    private var ready: [CompleteSlot] = []
+    private var anythingTaken = false
+    private(set) var isClosed = false
+
+    init(kinds: [TrackKind], firstSlot: Int64, waits: Bool) {
+        self.kinds = kinds
+        self.nextSlot = firstSlot
+        self.waits = waits
+    }
+
+    /// Slots that wait to be published.
+    var readyCount: Int { self.ready.count }
+
+    /// A track has finished a slot. One that was given up meanwhile is too late and is left out.
+    mutating func insert(_ segment: FinishedSegment, track: Int) {
+        guard !self.isClosed, segment.slot >= self.nextSlot, self.kinds.indices.contains(track) else { return }
+        self.pending[segment.slot, default: Array(repeating: nil, count: self.kinds.count)][track] = segment
+        self.promote()
+    }
+
+    private mutating func promote() {
+        while let newest = self.pending.keys.max(), newest >= self.nextSlot {
+            let row = self.pending[self.nextSlot] ?? Array(repeating: nil, count: self.kinds.count)
+            let isComplete = row.allSatisfy { $0 != nil }
+            guard isComplete || (!self.waits && newest - self.nextSlot >= Self.longestLag) else { return }
+            self.pass(row)
+        }
+    }
+
+    private mutating func pass(_ row: [FinishedSegment?]) {
+        let slot = CompleteSlot(slot: self.nextSlot, segments: row)
+        self.pending[self.nextSlot] = nil
+        self.nextSlot += 1
+        // Before the first media of a run there is nothing to list a gap for.
+        guard self.anythingTaken || !slot.isEmpty else { return }
+        self.anythingTaken = true
+        self.ready.append(slot)
+    }
+
+    /// Nothing follows: what is there goes out, sound no further than the pictures.
+    ///
+    /// - Parameter end: Frame at which the pictures end; `nil` for sound alone.
+    mutating func close(cuttingSoundAt end: Int64?, grid: OutputGrid) {
+        guard !self.isClosed else { return }
+        self.isClosed = true
+        let last = self.pending.keys.max() ?? self.nextSlot - 1
+        while self.nextSlot <= last {
+            var row = self.pending[self.nextSlot] ?? Array(repeating: nil, count: self.kinds.count)
+            if let end {
+                let cut = grid.ticks(ofFrame: end, .audio)
+                for index in row.indices where self.kinds[index] == .audio { row[index] = row[index]?.trimmed(to: cut) }
+            }
+            if row.allSatisfy({ $0?.gap ?? true }), self.pending.keys.allSatisfy({ $0 <= self.nextSlot }) { break }
+            self.pass(row)
+        }
+        self.pending = [:]
+    }
+
+    /// The next slot to publish.
+    mutating func take() -> CompleteSlot? { self.ready.isEmpty ? nil : self.ready.removeFirst() }
+}

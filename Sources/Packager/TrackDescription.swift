@@ -1,0 +1,46 @@
+import HLS
+package import MediaTypes
+
+/// One track of the output: a rendition's pictures, or the sound all renditions share.
+package struct TrackDescription: Sendable, Hashable {
+    /// File names begin with it: 1…64 of `A–Z a–z 0–9 . _ -`, not beginning with a dot; unique in the output.
+    package var name: String
+    package var kind: TrackKind
+    /// H.264 (as `avcC` or Annex B) or AAC.
+    package var parameters: CodecParameters
+    /// Pixels; 0 for sound.
+    package var width: Int
+    package var height: Int
+    /// Bits per second.
+    package var bitrate: Int64
+    /// The encoder's limit in bits per second; 0: ``bitrate``.
+    package var maxBitrate: Int64
+    /// The encoder's rate buffer in bits; 0 for sound.
+    package var bufferSize: Int64
+    /// 0 for pictures.
+    package var channels: Int
+
+    package init(
+        name: String, kind: TrackKind, parameters: CodecParameters, width: Int = 0, height: Int = 0, bitrate: Int64,
+        maxBitrate: Int64 = 0, bufferSize: Int64 = 0, channels: Int = 0
+    ) {
+        self.name = name
+        self.kind = kind
+        self.parameters = parameters
+        self.width = width
+        self.height = height
+        self.bitrate = bitrate
+        self.maxBitrate = maxBitrate
+        self.bufferSize = bufferSize
+        self.channels = channels
+    }
+
+    /// RFC 6381; `nil` where the configuration cannot be read.
+    package var codecString: String? {
+        switch self.parameters.codec {
+        case .h264: AVCConfiguration(extradata: self.parameters.configuration)?.codecString
+        case .aac: AudioSpecificConfiguration(self.parameters.configuration)?.codecString
+        case .hevc, .av1, .vp9, .vp8, .mp3, .opus: nil
+        }
+    }
+}

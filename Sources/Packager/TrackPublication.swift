@@ -1,0 +1,85 @@
+import HLS
+import MediaTypes
+
+/// One track as it is listed: its window, its initialization segment, its measured rate.
+struct TrackPublication: Sendable {
+    let description: TrackDescription
+    let names: TrackNames
+    let timescale: Int32
+    /// RFC 6381.
+    let codec: String
+    /// Content and name of the initialization segment of what comes next.
+    let initialization: [UInt8]
+    let map: InitializationSegment
+    /// The store already has it.
+    var isInitializationWritten: Bool
+    var window: PlaylistWindow
+    var meter: BandwidthMeter
+    /// The incarnation in each listed segment's name, by media sequence number: not part of the HLS model.
+    var incarnations: [Int64: Int64] = [:]
+
+    var kind: TrackKind { self.description.kind }
+
+    var contentType: String {
+        switch self.kind {
+        case .video: "video/mp4"
+        case .audio: "audio/mp4"
+        }
+    }
+
+    /// Every initialization segment that something listed or kept refers to, and the current one.
+    var maps: [InitializationSegment] {
+        var seen: Set<InitializationSegment> = []
+        let all = self.window.retired.map(\.map) + self.window.segments.map(\.map) + [self.map]
+        return all.filter { seen.insert($0).inserted }
+    }
+
+    /// The part of the room's state this track has.
+    var state: RoomState.Track {
+        let maps = self.maps
+        var indices: [InitializationSegment: Int] = [:]
+        for (index, map) in maps.enumerated() { indices[map] = index }
+        return RoomState.Track(
+            name: self.names.track, maps: maps.map(\.uri),
+            discontinuitySequence: self.window.discontinuitySequence, longestDuration: self.window.longestDuration,
+            entries: self.window.segments.map { segment in
+                RoomState.Entry(
+                    mediaSequence: segment.mediaSequence, incarnation: self.incarnations[segment.mediaSequence] ?? 1,
+                    start: segment.start, duration: segment.duration.ticks, byteCount: segment.byteCount,
+                    map: indices[segment.map] ?? 0, discontinuity: segment.discontinuity, gap: segment.gap,
+                    independent: segment.independent)
+            },
+            retired: self.window.retired.map { segment in
+                RoomState.Retired(
+                    uri: segment.uri, map: indices[segment.map] ?? 0, deleteAt: segment.deleteAt, gap: segment.gap,
+                    byteCount: segment.byteCount)
+            })
+    }
+
+    /// The segment for a slot, in the numbers of the playlists.
+    ///
+    /// - Parameter finished: `nil` lists a gap of the slot's length.
+    func segment(
+        _ finished: FinishedSegment?, slot: Int64, mediaSequence: Int64, incarnation: Int64, origin: Int64,
+        discontinuity: Bool, grid: OutputGrid
+    ) -> Segment {
+        let perSlot = Int64(grid.partsPerSegment)
+        let slotStart = grid.startOfPart(slot * perSlot, of: self.kind)
+        let slotEnd = grid.startOfPart((slot + 1) * perSlot, of: self.kind)
+        let start = finished?.start ?? slotStart
+        let uri = self.names.segment(mediaSequence, incarnation: incarnation)
+        return Segment(
+            mediaSequence: mediaSequence, uri: uri, start: start,
+            duration: finished?.duration ?? MediaDuration(ticks: slotEnd - slotStart, timescale: self.timescale),
+            programDate: origin
+                &+ TimeMath.rescale(start, from: Int64(self.timescale), to: TimeMath.nanoseconds),
+            map: self.map, discontinuity: discontinuity, gap: finished?.gap ?? true,
+            parts: (finished?.parts ?? []).map { part in
+                Part(
+                    uri: uri, start: part.start,
+                    duration: MediaDuration(ticks: part.duration, timescale: self.timescale),
+                    independent: part.independent, byteCount: part.memory.count)
+            },
+            byteCount: finished?.byteCount ?? 0, independent: finished?.independent ?? false)
+    }
+}

@@ -1,0 +1,79 @@
+package import MediaTypes
+
+/// The ladder as HLS in a directory, and over HTTP when it listens.
+///
+/// The grid is counted in frames of the canvas; durations follow from it.
+package struct HLSOutput: Sendable, Hashable {
+    package enum PlaylistType: String, Sendable, CaseIterable {
+        /// A window that slides; old segments are deleted.
+        case live
+        /// Everything since the start stays listed (RFC 8216bis §4.4.3.5).
+        case event
+    }
+
+    /// The viewers' listener: public and read-only.
+    package struct HTTP: Sendable, Hashable {
+        /// A TCP address; `nil`: none. Default `127.0.0.1:0`, none for an offline room.
+        package var listen: ListenAddress? = .tcp(host: "127.0.0.1", port: 0)
+        /// Origins a browser may play from; `*` is any. Default `["*"]`.
+        package var allowOrigins = ["*"]
+
+        package init() {}
+    }
+
+    /// `[A-Za-z0-9_.-]{1,64}`. Default `hls`.
+    package var outputID = "hls"
+    /// Directory, relative to the working directory.
+    package var path: String
+    /// File name of the multivariant playlist. Default `index.m3u8`.
+    package var multivariantPlaylist = "index.m3u8"
+    /// Frames from one IDR picture to the next (1…600), a multiple of ``partFrames``. Default 32 at 30 frames a second,
+    /// in proportion at others.
+    package var gopFrames = 32
+    /// GOPs in a segment (1…30). Default 2.
+    package var segmentGops = 2
+    /// Frames in a part (1…600). Default 16 at 30 frames a second, in proportion at others.
+    package var partFrames = 16
+    /// How much a live playlist lists, in seconds (3…86,400), at least three segments. Default 60.
+    package var windowSeconds = 60
+    /// Default ``PlaylistType/live``; ``PlaylistType/event`` when the clock is offline.
+    package var playlistType = PlaylistType.live
+    /// How long a segment stays on disk after it left every playlist, in seconds (0…86,400). Default 30.
+    package var deleteGraceSeconds = 30
+    package var http = HTTP()
+
+    package init(path: String) { self.path = path }
+
+    /// Frames in a segment.
+    package var segmentFrames: Int { self.gopFrames * self.segmentGops }
+
+    /// EXT-X-TARGETDURATION in seconds: the duration of a whole segment rounded to the nearest second, at least 1.
+    ///
+    /// Spec: RFC 8216bis §4.4.3.1.
+    package func targetDuration(fps: Int) -> Int {
+        guard fps > 0 else { return 1 }
+        return max(1, (2 * self.segmentFrames + fps) / (2 * fps))
+    }
+}
+
+extension HLSOutput {
+    /// Part length that fits `fps`: 16 frames at 30 a second in proportion, or the divisor of `gopFrames` that differs
+    /// from that by the smallest factor, the smaller one of two.
+    package static func defaultPartFrames(fps: Int, gopFrames: Int?) -> Int {
+        let wanted = max(1, Int(clamping: TimeMath.scale(Int64(fps), by: 16, over: 30)))
+        guard let gopFrames, gopFrames > 0 else { return wanted }
+        var best = 1
+        for candidate in 1...gopFrames where gopFrames.isMultiple(of: candidate) {
+            let isNearer = max(candidate, wanted) * min(best, wanted) < max(best, wanted) * min(candidate, wanted)
+            if isNearer { best = candidate }
+        }
+        return best
+    }
+
+    /// GOP length that fits `fps`: the multiple of `partFrames` nearest to 32 frames at 30 a second, at least one part.
+    package static func defaultGopFrames(fps: Int, partFrames: Int) -> Int {
+        guard partFrames > 0 else { return 1 }
+        let wanted = Int(clamping: TimeMath.scale(Int64(fps), by: 32, over: 30))
+        return max(1, (wanted + partFrames / 2) / partFrames) * partFrames
+    }
+}

@@ -1,0 +1,80 @@
+/// A JSON value that remembers where it was written.
+///
+/// Spec: RFC 8259. Objects keep the order of their members.
+package struct JSONNode: Sendable, Equatable {
+    package enum Content: Sendable, Equatable {
+        case null
+        case boolean(Bool)
+        /// A number without fraction that fits 64 bits, however it was written (`30`, `30.0`, `3e1`).
+        case integer(Int64)
+        /// Any other number; finite.
+        case number(Double)
+        case string(String)
+        case array([JSONNode])
+        case object([JSONMember])
+    }
+
+    package var content: Content
+    package var position: SpecPosition
+
+    package init(_ content: Content, at position: SpecPosition = .none) {
+        self.content = content
+        self.position = position
+    }
+
+    /// The value of a member, `nil` when there is none or this is no object.
+    package subscript(key key: String) -> JSONNode? {
+        guard case .object(let members) = self.content else { return nil }
+        return members.first { $0.key == key }?.value
+    }
+
+    /// The text of a string, otherwise `nil`.
+    package var string: String? {
+        if case .string(let text) = self.content { text } else { nil }
+    }
+
+    /// The value of a number without fraction, otherwise `nil`.
+    package var integer: Int64? {
+        if case .integer(let number) = self.content { number } else { nil }
+    }
+
+    /// What it is, for a message: `a string`, `an object`.
+    var kind: String {
+        switch self.content {
+        case .null: "null"
+        case .boolean: "a boolean"
+        case .integer: "an integer"
+        case .number(let number):
+            number.truncatingRemainder(dividingBy: 1) == 0
+                ? "a number too large to be exact" : "a number with a fraction"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}
+
+/// A key of an object and its value.
+package struct JSONMember: Sendable, Equatable {
+    package var key: String
+    /// Where the key was written.
+    package var position: SpecPosition
+    package var value: JSONNode
+
+    package init(_ key: String, _ value: JSONNode, at position: SpecPosition = .none) {
+        self.key = key
+        self.position = position
+        self.value = value
+    }
+}
+
+extension JSONNode: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
+    package init(stringLiteral value: String) { self.init(.string(value)) }
+    package init(integerLiteral value: Int64) { self.init(.integer(value)) }
+    package init(booleanLiteral value: Bool) { self.init(.boolean(value)) }
+
+    package static func string(_ text: String) -> JSONNode { JSONNode(.string(text)) }
+    package static func integer(_ number: Int) -> JSONNode { JSONNode(.integer(Int64(number))) }
+    package static func array(_ elements: [JSONNode]) -> JSONNode { JSONNode(.array(elements)) }
+    package static func object(_ members: [JSONMember]) -> JSONNode { JSONNode(.object(members)) }
+}

@@ -1,0 +1,105 @@
+extension Output {
+    /// HLS or raw, told apart by `type`.
+    static let rule = ValueRule<Output>(
+        schema: [JSONMember("oneOf", .array([.object(HLSOutput.rule.schema), .object(RawOutput.rule.schema)]))],
+        read: { node, path, log in
+            if node[key: "type"]?.string == "raw" {
+                return RawOutput.rule.read(node, path, &log).map { .raw($0) }
+            }
+            if let type = node[key: "type"], type.string != "hls" {
+                log.note("\(path).type", at: type.position)
+                let what =
+                    type.string.map { "there is no \(SpecText.quoted($0)) here" } ?? "is \(type.kind), not a string"
+                log.mistake("\(path).type", what, fix: "write \"hls\" or \"raw\"")
+                // Which keys belong to it cannot be told.
+                return nil
+            }
+            return HLSOutput.rule.read(node, path, &log).map { .hls($0) }
+        })
+}
+
+extension RawOutput {
+    static let rule = ObjectRule(
+        "the composed canvas before any encoder, as YUV4MPEG2", RawOutput(path: ""),
+        [
+            Field("type", always: "raw", isRequired: true, "the kind of output"),
+            Field(
+                "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
+            Field(
+                required: "path", \.path,
+                .text("a path that ends in .y4m", pattern: "^[^\\u0000]+\\.y4m$") { text in
+                    text.utf8.count <= 4096 && text.hasSuffix(".y4m") && !text.utf8.contains(0)
+                }, "a .y4m file, relative to the working directory"),
+        ])
+}
+
+extension HLSOutput {
+    static let rule = ObjectRule(
+        "the ladder as HLS", HLSOutput(path: ""),
+        [
+            Field("type", always: "hls", isRequired: false, "the kind of output"),
+            Field(
+                "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
+            Field(required: "path", \.path, .path, "directory, relative to the working directory"),
+            Field(
+                "multivariantPlaylist", \.multivariantPlaylist,
+                .text("a file name that ends in .m3u8", pattern: "^[A-Za-z0-9_.-]{1,59}\\.m3u8$") { text in
+                    text.utf8.count <= 64 && text.hasSuffix(".m3u8") && text.utf8.count > 5
+                        && text.utf8.allSatisfy { byte in
+                            switch byte {
+                            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x2e, 0x2d: true
+                            default: false
+                            }
+                        }
+                }, "file name of the multivariant playlist"),
+            Field(
+                "gopFrames", \.gopFrames, .integer(1...600),
+                "frames from one IDR picture to the next, a multiple of partFrames; default 32 at 30 fps, in "
+                    + "proportion at others",
+                derived: true),
+            Field("segmentGops", \.segmentGops, .integer(1...30), "GOPs in a segment"),
+            Field(
+                "partFrames", \.partFrames, .integer(1...600),
+                "frames in a part; default 16 at 30 fps, in proportion at others",
+                derived: true),
+            Field(
+                "windowSeconds", \.windowSeconds, .integer(3...86_400),
+                "seconds a live playlist lists, at least three target durations"),
+            Field(
+                "playlistType", \.playlistType, .choice,
+                "live: a sliding window; event: all since the start; default live, event when the clock is offline",
+                derived: true),
+            Field(
+                "deleteGraceSeconds", \.deleteGraceSeconds, .integer(0...86_400),
+                "seconds a segment stays on disk after it left every playlist"),
+            Field("http", \.http, .object(HTTP.rule), "the viewers' listener"),
+        ])
+}
+
+extension HLSOutput.HTTP {
+    static let rule = ObjectRule(
+        "the viewers' listener", HLSOutput.HTTP(),
+        [
+            Field(
+                "listen", \.listen, .nullable(.address(unix: false)),
+                "host:port, port 0: any; null: none; default 127.0.0.1:0, null when the clock is offline", derived: true
+            ),
+            Field(
+                "allowOrigins", \.allowOrigins,
+                .list(
+                    of: .text(
+                        "\"*\", or an origin such as https://example.com", pattern: "^(\\*|https?://[^/\\s]+)$",
+                        accepts: isOrigin),
+                    0...64, standIn: ""),
+                "origins a browser may play from; * is any"),
+        ])
+
+    /// RFC 6454 §6.2: scheme and authority, no path.
+    private static func isOrigin(_ text: String) -> Bool {
+        if text == "*" { return true }
+        guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }) else { return false }
+        let host = text.utf8.dropFirst(scheme.utf8.count)
+        return (1...256).contains(host.count)
+            && host.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x2f && $0 != 0x22 }
+    }
+}

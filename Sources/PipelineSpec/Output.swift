@@ -1,0 +1,31 @@
+/// Where the room's media goes.
+package enum Output: Sendable, Hashable {
+    case hls(HLSOutput)
+    case raw(RawOutput)
+
+    /// The id that names it in events and in the control API.
+    package var outputID: String {
+        switch self {
+        case .hls(let output): output.outputID
+        case .raw(let output): output.outputID
+        }
+    }
+
+    /// The directory or file it writes, as written in the pipeline file.
+    package var path: String {
+        switch self {
+        case .hls(let output): output.path
+        case .raw(let output): output.path
+        }
+    }
+}
+
+/// The composed canvas before any encoder, as YUV4MPEG2: for tests and archives.
+package struct RawOutput: Sendable, Hashable {
+    /// `[A-Za-z0-9_.-]{1,64}`. Default `raw`.
+    package var outputID = "raw"
+    /// Path of a `.y4m` file, relative to the working directory.
+    package var path: String
+
+    package init(path: String) { self.path = path }
+}

@@ -1,0 +1,33 @@
+extension Pipeline {
+    /// The one picture everything is composed into.
+    package struct Canvas: Sendable, Equatable {
+        /// Pixels, even (64…1920). Default 1280.
+        package var width = 1280
+        /// Pixels, even (64…1920). Default 720.
+        package var height = 720
+        /// Pictures per second (1…60). Default 30.
+        package var fps = 30
+        /// Default `#101014`.
+        package var backgroundColor = Color(red: 0x10, green: 0x10, blue: 0x14)
+
+        package init(width: Int = 1280, height: Int = 720, fps: Int = 30) {
+            self.width = width
+            self.height = height
+            self.fps = fps
+        }
+    }
+
+    /// The one sound everything is mixed into.
+    package struct Audio: Sendable, Equatable {
+        /// Samples per second: 48,000.
+        package var sampleRate = 48_000
+        /// Channels: 2.
+        package var channels = 2
+        /// AAC bit rate in bit/s (32,000…320,000). Default 128,000.
+        package var bitrate = 128_000
+        /// Length of the ramp that hides a change of volume, in milliseconds (0…1,000). Default 20.
+        package var rampMs = 20
+
+        package init() {}
+    }
+}

@@ -1,0 +1,167 @@
+import MediaTypes
+
+extension Pipeline {
+    /// The document: what stands at its top.
+    static let rule = ObjectRule(
+        "one room: who comes in, what is composed, what goes out",
+        Pipeline(room: Room(roomID: ""), sources: [], scenes: [], outputs: []),
+        [
+            Field("apiVersion", always: Pipeline.apiVersion, isRequired: false, "version of this format"),
+            Field(required: "room", \.room, .object(Room.rule), "which room this is"),
+            Field(
+                "clock", \.clock, .choice, "what paces the program: the machine's clock, or the data of file sources"),
+            Field(
+                optional: "durationSeconds", \.durationMs, .seconds(upTo: 2_592_000),
+                "end the room after so many seconds of program time"),
+            Field("control", \.control, .object(Control.rule, finish: Control.checked), "the operators' listener"),
+            Field("ingest", \.ingest, .object(Ingest.rule), "how media comes in"),
+            Field(
+                required: "sources", \.sources,
+                .list(
+                    of: .object(SourceDraft.rule, finish: SourceDraft.finished), 1...64,
+                    standIn: SourceDraft.rule.prototype.source),
+                "the publishers and files; uid with streamType is unique"),
+            Field("canvas", \.canvas, .object(Canvas.rule), "the one picture everything is composed into"),
+            Field(
+                required: "scenes", \.scenes,
+                .list(
+                    of: .object(SceneDraft.rule, finish: SceneDraft.finished), 1...256,
+                    standIn: SceneDraft.rule.prototype.scene),
+                "layouts and their sound; sceneId is unique"),
+            Field("program", \.program, .object(Program.rule), "what is on air first"),
+            Field("audio", \.audio, .object(Audio.rule), "the one sound everything is mixed into"),
+            Field(
+                "renditions", \.renditions,
+                .list(
+                    of: .object(RenditionDraft.rule, finish: RenditionDraft.finished), 1...16,
+                    standIn: RenditionDraft.rule.prototype.rendition),
+                "the ladder; default 720p, 480p and 360p in the shape of the canvas, none larger than it", derived: true
+            ),
+            Field(
+                required: "outputs", \.outputs, .list(of: Output.rule, 1...16, standIn: .raw(RawOutput(path: ""))),
+                "where the media goes; at most one is hls"),
+            Field("limits", \.limits, .object(Limits.rule), "what the room refuses to take on"),
+            Field(free: "ext", "anything; not looked at"),
+        ])
+}
+
+extension Pipeline.Room {
+    static let rule = ObjectRule(
+        "which room this is", Pipeline.Room(roomID: ""),
+        [
+            Field(
+                required: "roomId", \.roomID, .name(64, marks: "_.-"),
+                "the room's id: 1 to 64 letters, digits, _ . or -"),
+            Field(optional: "title", \.title, .title, "a title for people"),
+        ])
+}
+
+extension Pipeline.Control {
+    static let rule = ObjectRule(
+        "the operators' listener", Pipeline.Control(),
+        [
+            Field("listen", \.listen, .address(unix: true), "host:port or unix:/path of the control API; port 0: any"),
+            Field(
+                optional: "tokenFile", \.tokenFile, .path,
+                "file that holds the bearer token; required unless listen is loopback or a Unix socket"),
+            Field(optional: "tokenEnv", \.tokenEnv, .variable, "environment variable that holds it instead"),
+        ])
+
+    private var tokenFile: String? {
+        get { if case .file(let path)? = self.token { path } else { nil } }
+        set { if let newValue { self.token = .file(newValue) } }
+    }
+
+    private var tokenEnv: String? {
+        get { if case .env(let name)? = self.token { name } else { nil } }
+        set { if let newValue { self.token = .env(newValue) } }
+    }
+
+    static func checked(_ control: Pipeline.Control, _ path: String, _ log: inout SpecLog) -> Pipeline.Control {
+        let hasToken = log.isWritten("\(path).tokenFile") || log.isWritten("\(path).tokenEnv")
+        if log.isWritten("\(path).tokenFile"), log.isWritten("\(path).tokenEnv") {
+            log.mistake("\(path).tokenEnv", "stands beside tokenFile", fix: "keep one of the two")
+        }
+        if !control.listen.isLoopback, !hasToken {
+            log.mistake(
+                "\(path).listen", "\(control.listen) is open to other machines, and no token guards it",
+                fix: "add \"tokenEnv\" or \"tokenFile\", or listen on 127.0.0.1 or unix:/path")
+        }
+        return control
+    }
+}
+
+extension Pipeline.Ingest {
+    static let rule = ObjectRule(
+        "how media comes in", Pipeline.Ingest(),
+        [Field("rtmp", \.rtmp, .object(Pipeline.RTMP.rule), "the RTMP listener")])
+}
+
+extension Pipeline.RTMP {
+    static let rule = ObjectRule(
+        "the RTMP listener", Pipeline.RTMP(),
+        [
+            Field("listen", \.listen, .address(unix: false), "host:port; port 0: any"),
+            Field("app", \.app, .name(64, marks: "_.-"), "application name in the publish URL"),
+            Field("chunkSize", \.chunkSize, .integer(128...65_536), "chunk size we announce, in bytes"),
+            Field(
+                "onDuplicate", \.onDuplicate, .choice,
+                "a second publisher with a stream key in use: it takes over, or is rejected"),
+            Field(
+                "firstPacketTimeoutMs", \.firstPacketTimeoutMs, .integer(1000...600_000),
+                "milliseconds from publish to the first media packet"),
+            Field(
+                "idleTimeoutMs", \.idleTimeoutMs, .integer(1000...3_600_000),
+                "milliseconds without any packet after which a connection is closed"),
+            Field(
+                "reconnectGraceMs", \.reconnectGraceMs, .integer(0...600_000),
+                "milliseconds a lost publisher has to come back before its source counts as gone"),
+            Field("maxConnections", \.maxConnections, .integer(1...1024), "most connections at once"),
+        ])
+}
+
+extension Pipeline.Canvas {
+    static let rule = ObjectRule(
+        "the one picture everything is composed into", Pipeline.Canvas(),
+        [
+            Field("width", \.width, .evened(64...1920), "width in pixels; odd is lowered to even"),
+            Field("height", \.height, .evened(64...1920), "height in pixels; odd is lowered to even"),
+            Field("fps", \.fps, .integer(1...60), "pictures per second"),
+            Field("backgroundColor", \.backgroundColor, .color, "color behind and around the panes"),
+        ])
+}
+
+extension Pipeline.Audio {
+    static let rule = ObjectRule(
+        "the one sound everything is mixed into", Pipeline.Audio(),
+        [
+            Field(
+                "sampleRate", \.sampleRate, .integer(48_000...48_000),
+                "samples per second; only 48000: sources at other rates are resampled"),
+            Field("channels", \.channels, .integer(2...2), "only 2: mono sources are heard on both sides"),
+            Field("bitrate", \.bitrate, .integer(32_000...320_000), "AAC bit rate in bit/s"),
+            Field("rampMs", \.rampMs, .integer(0...1000), "milliseconds over which a volume changes"),
+        ])
+}
+
+extension Pipeline.Program {
+    static let rule = ObjectRule(
+        "what is on air first", Pipeline.Program(scene: ""),
+        [Field("scene", \.scene, .name(64, marks: "_.-"), "sceneId; default the first scene", derived: true)])
+}
+
+extension Pipeline.Limits {
+    static let rule = ObjectRule(
+        "what the room refuses to take on", Pipeline.Limits(),
+        [
+            Field(
+                "maxInputWidth", \.maxInputWidth, .integer(16...8192), "largest picture width of a source, in pixels"),
+            Field(
+                "maxInputHeight", \.maxInputHeight, .integer(16...8192), "largest picture height of a source, in pixels"
+            ),
+            Field(
+                "maxInputFps", \.maxInputFps, .integer(1...240),
+                "largest frame rate of a source, in pictures per second"),
+            Field("maxSources", \.maxSources, .integer(1...64), "most sources"),
+        ])
+}

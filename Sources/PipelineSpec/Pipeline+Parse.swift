@@ -1,0 +1,70 @@
+extension Pipeline {
+    /// Reads a pipeline file, applies the overrides to it, fills in the defaults and checks every rule.
+    ///
+    /// All mistakes are found in one pass, except that text that is not JSON stops at the first place where it is not.
+    /// Never traps, whatever the bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: The file, at most 4 MiB of UTF-8.
+    ///   - overrides: In the order given; a later one wins.
+    package static func parse(_ bytes: [UInt8], overrides: [SpecOverride] = []) -> SpecReport {
+        let document = JSONParser.parse(bytes)
+        var log = SpecLog()
+        document.mistakes.forEach { log.add($0) }
+        guard var root = document.root else { return self.report(nil, log) }
+        for override in overrides {
+            if let mistake = override.apply(to: &root) { log.add(mistake) }
+        }
+        log.note("", at: root.position)
+        guard var pipeline = Self.rule.read(root, "", &log) else { return self.report(nil, log) }
+        pipeline.fillIn(log)
+        PipelineRules(pipeline).check(&log)
+        return self.report(pipeline, log)
+    }
+
+    /// The same for text.
+    package static func parse(_ text: String, overrides: [SpecOverride] = []) -> SpecReport {
+        self.parse(Array(text.utf8), overrides: overrides)
+    }
+
+    private static func report(_ pipeline: Pipeline?, _ log: SpecLog) -> SpecReport {
+        let mistakes = self.inOrder(log.mistakes)
+        let warnings = self.inOrder(log.warnings)
+        if let pipeline, mistakes.isEmpty { return SpecReport(result: .success(pipeline), warnings: warnings) }
+        return SpecReport(result: .failure(SpecReport.Refusal(mistakes: mistakes)), warnings: warnings)
+    }
+
+    /// File order, flags last; of the same place in the order they were found.
+    private static func inOrder(_ mistakes: [SpecMistake]) -> [SpecMistake] {
+        mistakes.enumerated().sorted { first, second in
+            let keys = [first, second].map {
+                ($0.element.flag == nil ? 0 : 1, $0.element.line, $0.element.column, $0.offset)
+            }
+            return keys[0] < keys[1]
+        }.map(\.element)
+    }
+
+    /// The defaults that depend on other values.
+    private mutating func fillIn(_ log: SpecLog) {
+        if !log.isWritten("program.scene") { self.program.scene = self.scenes.first?.sceneID ?? "" }
+        if !log.isWritten("renditions") { self.renditions = Rendition.defaultLadder(for: self.canvas) }
+        for index in self.renditions.indices where !log.isWritten("renditions[\(index)].fps") {
+            self.renditions[index].fps = self.canvas.fps
+        }
+        for (index, output) in self.outputs.enumerated() {
+            guard case .hls(var hls) = output else { continue }
+            let path = "outputs[\(index)]"
+            let hasGop = log.isWritten("\(path).gopFrames")
+            if !log.isWritten("\(path).partFrames") {
+                hls.partFrames = HLSOutput.defaultPartFrames(
+                    fps: self.canvas.fps, gopFrames: hasGop ? hls.gopFrames : nil)
+            }
+            if !hasGop { hls.gopFrames = HLSOutput.defaultGopFrames(fps: self.canvas.fps, partFrames: hls.partFrames) }
+            if self.clock == .offline {
+                if !log.isWritten("\(path).playlistType") { hls.playlistType = .event }
+                if !log.isWritten("\(path).http.listen") { hls.http.listen = nil }
+            }
+            self.outputs[index] = .hls(hls)
+        }
+    }
+}

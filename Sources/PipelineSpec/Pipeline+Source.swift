@@ -1,0 +1,76 @@
+package import MediaTypes
+
+extension Pipeline {
+    /// Media that comes in from one place, with any number of tracks.
+    package struct Source: Sendable, Equatable {
+        /// Where the media comes from.
+        package enum Input: Sendable, Equatable {
+            /// A publisher that presents this stream key.
+            case rtmp(streamKey: Secret)
+            /// A media file; `loop` starts it again at its end.
+            case file(path: String, loop: Bool)
+        }
+
+        package var id: SourceID
+        /// A name for people.
+        package var name: String?
+        package var input: Input
+        /// Gain of its sound, in percent (0…200). Default 100.
+        package var volume = 100
+        /// How long packets are kept before they are due, in milliseconds (0…5,000). Default 200.
+        package var jitterBufferMs = 200
+        /// Time without a picture after which it counts as stalled, in milliseconds (100…60,000). Default 1,000.
+        package var stallMs = 1000
+        /// Shifts all its tracks on program time, in milliseconds (−10,000…10,000; positive is later). Default 0.
+        package var offsetMs = 0
+        /// What the publisher is expected to send.
+        package var expected = Expected()
+        package var onLost = OnLost()
+        package var decode = Decode()
+
+        package init(_ id: SourceID, _ input: Input) {
+            self.id = id
+            self.input = input
+        }
+    }
+
+    /// What a publisher is expected to send. Informative: it says what is normal, and refuses nothing.
+    package struct Expected: Sendable, Equatable {
+        /// Pixels (16…8192). Default 1280.
+        package var width = 1280
+        /// Pixels (16…8192). Default 720.
+        package var height = 720
+        /// Pictures per second (1…240). Default 30.
+        package var fps = 30
+        /// Whether a still screen may send no pictures at all. Default false.
+        package var variableFrameRate = false
+        /// Bit/s (1,000…100,000,000). Default 2,048,000.
+        package var videoBitrate = 2_048_000
+        /// Seconds between key frames (1…60). Default 2.
+        package var keyFrameIntervalSeconds = 2
+        /// Samples per second (8,000…96,000). Default 48,000.
+        package var audioSampleRate = 48_000
+        /// Bit/s (1,000…1,000,000). Default 65,536.
+        package var audioBitrate = 65_536
+
+        package init() {}
+    }
+
+    /// What is shown of a source that sends no pictures.
+    package struct OnLost: Sendable, Equatable {
+        /// How long its last picture stays, in milliseconds (0…600,000). Default 2,000.
+        package var holdMs = 2000
+        /// Path of the image shown after that. `nil`: the pane shows the background color.
+        package var placeholderImage: String?
+
+        package init() {}
+    }
+
+    /// How a source is decoded.
+    package struct Decode: Sendable, Equatable {
+        /// Decoder threads (1…16). Default 1: each further frame thread adds a picture of delay.
+        package var threads = 1
+
+        package init() {}
+    }
+}

@@ -1,0 +1,90 @@
+extension Pipeline {
+    /// The room in a few lines for an operator: canvas, sources, scenes, ladder, and the grid with its durations.
+    ///
+    /// Holds no secret. Ends in a line break.
+    package func summary() -> String {
+        var lines: [(title: String, text: String)] = []
+        func add(_ title: String, _ rows: [String]) {
+            for (index, row) in rows.enumerated() { lines.append((index == 0 ? title : "", row)) }
+        }
+        let duration = self.durationMs.map { ", ends after \(SpecText.decimal($0, over: 1000)) s" } ?? ""
+        let title = self.room.title.map { " \(JSONNode.string($0).text())" } ?? ""
+        add("room", ["\(self.room.roomID)\(title), \(self.clock.rawValue)\(duration)"])
+        add(
+            "canvas",
+            [
+                "\(self.canvas.width)x\(self.canvas.height), \(self.canvas.fps) fps, background "
+                    + "\(self.canvas.backgroundColor)"
+            ])
+        add("sources", self.sources.map(Self.line))
+        add("scenes", self.scenes.map(self.line))
+        add(
+            "audio",
+            [
+                "AAC \(SpecText.grouped(self.audio.bitrate)) bit/s, \(self.audio.sampleRate) Hz, "
+                    + "\(self.audio.channels) channels"
+            ])
+        add("ladder", self.renditions.map(Self.line))
+        for output in self.outputs {
+            switch output {
+            case .hls(let hls):
+                let viewers = hls.http.listen.map { ", viewers at \($0)" } ?? ""
+                add(
+                    "output",
+                    [
+                        "\(hls.outputID): \(hls.playlistType.rawValue) HLS in \(hls.path), "
+                            + "\(hls.multivariantPlaylist)\(viewers)"
+                    ])
+                add("grid", self.gridLines(hls))
+            case .raw(let raw): add("output", ["\(raw.outputID): raw pictures in \(raw.path)"])
+            }
+        }
+        if self.hasPublishers { add("ingest", ["rtmp://\(self.ingest.rtmp.listen)/\(self.ingest.rtmp.app)"]) }
+        add("control", ["\(self.control.listen)\(self.control.token.map { ", token from \($0)" } ?? "")"])
+        let width = 9
+        return lines.map { line in
+            line.title + String(repeating: " ", count: max(1, width - line.title.utf8.count)) + line.text + "\n"
+        }.joined()
+    }
+
+    private var hasPublishers: Bool {
+        self.sources.contains { if case .rtmp = $0.input { true } else { false } }
+    }
+
+    private static func line(_ source: Source) -> String {
+        let name = source.name.map { " \(JSONNode.string($0).text())" } ?? ""
+        let volume = source.volume == 100 ? "" : ", volume \(source.volume)"
+        switch source.input {
+        case .rtmp(.inline): return "\(source.id)\(name): rtmp\(volume)"
+        case .rtmp(let key): return "\(source.id)\(name): rtmp, stream key from \(key)\(volume)"
+        case .file(let path, let loop): return "\(source.id)\(name): file \(path)\(loop ? ", looped" : "")\(volume)"
+        }
+    }
+
+    private func line(_ scene: Scene) -> String {
+        let panes = scene.resolvedPanes(canvas: self.canvas).map { pane in
+            "\(pane.source) \(pane.width)x\(pane.height)+\(pane.x)+\(pane.y)"
+        }
+        let onAir = scene.sceneID == self.program.scene ? " (first on air)" : ""
+        return "\(scene.sceneID)\(onAir): \(panes.joined(separator: ", "))"
+    }
+
+    private static func line(_ rendition: Rendition) -> String {
+        let video = rendition.video
+        return "\(rendition.name): \(rendition.width)x\(rendition.height), \(SpecText.grouped(video.bitrate)) bit/s, "
+            + "peak \(SpecText.grouped(video.maxBitrate)), \(video.encoder.rawValue) \(video.preset.rawValue) "
+            + "\(video.profile.rawValue)"
+    }
+
+    private func gridLines(_ hls: HLSOutput) -> [String] {
+        let fps = self.canvas.fps
+        func seconds(_ frames: Int) -> String { "\(SpecText.decimal(frames, over: fps)) s" }
+        let window = hls.playlistType == .live ? ", window \(hls.windowSeconds) s" : ""
+        return [
+            "part \(hls.partFrames) frames = \(seconds(hls.partFrames)), GOP \(hls.gopFrames) frames = "
+                + "\(seconds(hls.gopFrames))",
+            "segment \(hls.segmentGops) GOPs = \(hls.segmentFrames) frames = \(seconds(hls.segmentFrames)), "
+                + "TARGETDURATION \(hls.targetDuration(fps: fps))\(window)",
+        ]
+    }
+}

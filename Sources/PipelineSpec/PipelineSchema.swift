@@ -1,0 +1,15 @@
+/// The JSON Schema of the pipeline file, written from the same table that reads it.
+package enum PipelineSchema {
+    /// The schema as pretty-printed JSON that ends in a line break; the bytes of `pipelines/schema.json`.
+    ///
+    /// Spec: JSON Schema draft 2020-12.
+    package static func json() -> String {
+        let root: JSONNode = .object(
+            [
+                JSONMember("$schema", "https://json-schema.org/draft/2020-12/schema"),
+                JSONMember("title", "Tandem pipeline"),
+                JSONMember("description", .string(Pipeline.rule.meaning)),
+            ] + Pipeline.rule.schema)
+        return root.text(pretty: true) + "\n"
+    }
+}

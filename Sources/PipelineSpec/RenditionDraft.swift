@@ -1,0 +1,82 @@
+/// A rendition as its object is read: rates follow from its size once that is known.
+struct RenditionDraft: Sendable {
+    var rendition = Rendition(name: "", width: 16, height: 16, fps: 0, video: VideoEncoding(bitrate: 0))
+
+    static let rule = ObjectRule(
+        "one step of the ladder", RenditionDraft(),
+        [
+            Field(
+                required: "name", \.rendition.name, .name(32, marks: "_-"),
+                "the rendition's name: 1 to 32 letters, digits, _ or -"),
+            Field(
+                required: "width", \.rendition.width, .even(16...1920), "width in pixels, even, not above the canvas"),
+            Field(
+                required: "height", \.rendition.height, .even(16...1920), "height in pixels, even, not above the canvas"
+            ),
+            Field("fps", \.rendition.fps, .integer(1...60), "pictures per second; must be the canvas's", derived: true),
+            Field("video", \.rendition.video, .object(VideoEncoding.rule), "how it is encoded"),
+        ])
+
+    /// Fills in the rates that were not written; `fps` stays 0 until the canvas is known.
+    static func finished(_ draft: RenditionDraft, _ path: String, _ log: inout SpecLog) -> Rendition {
+        var rendition = draft.rendition
+        var video = rendition.video
+        if !log.isWritten("\(path).video.bitrate") {
+            video.bitrate = Rendition.defaultBitrate(width: rendition.width, height: rendition.height)
+        }
+        if !log.isWritten("\(path).video.maxBitrate") {
+            video.maxBitrate = VideoEncoding.defaultMaxBitrate(for: video.bitrate)
+        }
+        if !log.isWritten("\(path).video.bufferSize") { video.bufferSize = video.maxBitrate }
+        if log.isSound("\(path).video.bitrate", "\(path).video.maxBitrate"), video.maxBitrate < video.bitrate {
+            log.mistake(
+                "\(path).video.maxBitrate",
+                "\(SpecText.grouped(video.maxBitrate)) is below the bitrate, \(SpecText.grouped(video.bitrate))",
+                fix:
+                    "write at least \(video.bitrate), or leave it out for "
+                    + "\(VideoEncoding.defaultMaxBitrate(for: video.bitrate))"
+            )
+        }
+        if log.isSound("\(path).video.profile", "\(path).video.bFrames"), video.profile == .baseline, video.bFrames > 0
+        {
+            // H.264 Annex A.2.1: a baseline stream has no B slices.
+            if log.isWritten("\(path).video.bFrames") {
+                log.mistake(
+                    "\(path).video.bFrames", "the baseline profile has no B-frames",
+                    fix: "write 0, or use the main profile")
+            } else {
+                video.bFrames = 0
+            }
+        }
+        rendition.video = video
+        return rendition
+    }
+}
+
+extension VideoEncoding {
+    static let rule = ObjectRule(
+        "how a rendition is encoded", VideoEncoding(bitrate: 0),
+        [
+            Field("codec", \.codec, .choice, "video codec"),
+            Field("encoder", \.encoder, .choice, "its implementation"),
+            Field("preset", \.preset, .choice, "x264 preset, fastest first"),
+            Field("profile", \.profile, .choice, "H.264 profile; baseline sets bFrames to 0"),
+            Field(
+                "bitrate", \.bitrate, .integer(50_000...50_000_000),
+                "target in bit/s; default what the default ladder spends on as many pixels", derived: true),
+            Field(
+                "maxBitrate", \.maxBitrate, .integer(50_000...100_000_000), "peak in bit/s; default 1.1 times bitrate",
+                derived: true),
+            Field(
+                "bufferSize", \.bufferSize, .integer(50_000...200_000_000),
+                "decoder buffer in bits; default maxBitrate",
+                derived: true),
+            Field(
+                "bFrames", \.bFrames, .integer(0...3),
+                "B-frames between two other pictures; players built on FFmpeg show the picture later by as many"),
+            Field(
+                "lookaheadFrames", \.lookaheadFrames, .integer(0...60),
+                "pictures the rate control looks ahead, and its delay"),
+            Field("threads", \.threads, .integer(1...16), "encoder threads; each beyond the first adds delay"),
+        ])
+}

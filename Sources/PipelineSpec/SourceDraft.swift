@@ -1,0 +1,133 @@
+import MediaTypes
+
+/// A source as its object is read: the parts of its input are put together once all keys are known.
+struct SourceDraft: Sendable {
+    enum Kind: String, Sendable, CaseIterable { case rtmp, file }
+
+    var source = Pipeline.Source(SourceID(""), .rtmp(streamKey: .inline("")))
+    var kind = Kind.rtmp
+    var streamKey: String?
+    var streamKeyEnv: String?
+    var streamKeyFile: String?
+    var path: String?
+    var loop = false
+
+    private static let keyWords = ["streamKey", "streamKeyEnv", "streamKeyFile"]
+    private static let fileWords = ["path", "loop"]
+
+    static let rule = ObjectRule(
+        "a publisher or a file", SourceDraft(),
+        [
+            Field(required: "uid", \.source.id.uid, .uid, "the user's id, a string or an integer"),
+            Field(
+                "streamType", \.source.id.streamType, .choice, "which of the user's streams: camera or shared screen"),
+            Field(optional: "name", \.source.name, .title, "a name for people"),
+            Field("type", \.kind, .choice, "a publisher over RTMP, or a media file"),
+            Field(optional: "streamKey", \.streamKey, .streamKey, "what the publisher must present (rtmp); unique"),
+            Field(
+                optional: "streamKeyEnv", \.streamKeyEnv, .variable,
+                "environment variable that holds the stream key instead"),
+            Field(optional: "streamKeyFile", \.streamKeyFile, .path, "file that holds the stream key instead"),
+            Field(optional: "path", \.path, .path, "the media file (file), relative to the working directory"),
+            Field("loop", \.loop, .boolean, "start the file again at its end (file)"),
+            Field("volume", \.source.volume, .integer(0...200), "gain of its sound in percent"),
+            Field(
+                "jitterBufferMs", \.source.jitterBufferMs, .integer(0...5000),
+                "milliseconds packets are kept before they are due"),
+            Field(
+                "stallMs", \.source.stallMs, .integer(100...60_000),
+                "milliseconds without a picture until it counts as stalled"),
+            Field(
+                "offsetMs", \.source.offsetMs, .integer(-10_000...10_000),
+                "milliseconds all its tracks are shifted; positive is later"),
+            Field(
+                "expected", \.source.expected, .object(Pipeline.Expected.rule),
+                "what the publisher should send; informative"),
+            Field("onLost", \.source.onLost, .object(Pipeline.OnLost.rule), "what is shown when no pictures come"),
+            Field("decode", \.source.decode, .object(Pipeline.Decode.rule), "how it is decoded"),
+        ], keywords: [JSONMember("if", isFile), JSONMember("then", needs(["path"])), JSONMember("else", needsKey)])
+
+    private static let isFile: JSONNode = .object([
+        JSONMember("properties", .object([JSONMember("type", .object([JSONMember("const", "file")]))])),
+        JSONMember("required", .array(["type"])),
+    ])
+
+    private static let needsKey: JSONNode = .object([JSONMember("oneOf", .array(keyWords.map { needs([$0]) }))])
+
+    private static func needs(_ keys: [String]) -> JSONNode {
+        .object([JSONMember("required", .array(keys.map { .string($0) }))])
+    }
+
+    static func finished(_ draft: SourceDraft, _ path: String, _ log: inout SpecLog) -> Pipeline.Source {
+        var source = draft.source
+        // An unknown type is a mistake already; what belongs to it cannot be told.
+        guard log.isSound("\(path).type") else { return source }
+        let keys = self.keyWords.filter { log.isWritten("\(path).\($0)") }
+        switch draft.kind {
+        case .rtmp:
+            if keys.isEmpty {
+                log.mistake(
+                    "\(path).streamKey", "is missing",
+                    fix: "add \"streamKey\", \"streamKeyEnv\" or \"streamKeyFile\": what the publisher must present")
+            }
+            for key in keys.dropFirst() {
+                log.mistake("\(path).\(key)", "stands beside \(keys[0])", fix: "keep one of them")
+            }
+            for key in self.fileWords where log.isWritten("\(path).\(key)") {
+                log.mistake("\(path).\(key)", "belongs to file sources", fix: "remove it, or add \"type\": \"file\"")
+            }
+            source.input = .rtmp(streamKey: draft.secret)
+        case .file:
+            if !log.isWritten("\(path).path") {
+                log.mistake("\(path).path", "is missing", fix: "add \"path\": the media file")
+            }
+            for key in keys {
+                log.mistake("\(path).\(key)", "belongs to rtmp sources", fix: "remove it, or remove \"type\": \"file\"")
+            }
+            source.input = .file(path: draft.path ?? "", loop: draft.loop)
+        }
+        return source
+    }
+
+    private var secret: Secret {
+        if let name = self.streamKeyEnv { return .env(name) }
+        if let path = self.streamKeyFile { return .file(path) }
+        return .inline(self.streamKey ?? "")
+    }
+}
+
+extension Pipeline.Expected {
+    static let rule = ObjectRule(
+        "what a publisher should send", Pipeline.Expected(),
+        [
+            Field("width", \.width, .integer(16...8192), "width in pixels"),
+            Field("height", \.height, .integer(16...8192), "height in pixels"),
+            Field("fps", \.fps, .integer(1...240), "pictures per second"),
+            Field("variableFrameRate", \.variableFrameRate, .boolean, "whether a still screen may send no pictures"),
+            Field("videoBitrate", \.videoBitrate, .integer(1000...100_000_000), "bit/s"),
+            Field("keyFrameIntervalSeconds", \.keyFrameIntervalSeconds, .integer(1...60), "seconds between key frames"),
+            Field("audioSampleRate", \.audioSampleRate, .integer(8000...96_000), "samples per second"),
+            Field("audioBitrate", \.audioBitrate, .integer(1000...1_000_000), "bit/s"),
+        ])
+}
+
+extension Pipeline.OnLost {
+    static let rule = ObjectRule(
+        "what is shown when no pictures come", Pipeline.OnLost(),
+        [
+            Field("holdMs", \.holdMs, .integer(0...600_000), "milliseconds its last picture stays"),
+            Field(
+                optional: "placeholderImage", \.placeholderImage, .path,
+                "image shown after that, relative to the working directory; without one the background color"),
+        ])
+}
+
+extension Pipeline.Decode {
+    static let rule = ObjectRule(
+        "how a source is decoded", Pipeline.Decode(),
+        [
+            Field(
+                "threads", \.threads, .integer(1...16), "decoder threads; each beyond the first adds a picture of delay"
+            )
+        ])
+}

@@ -1,0 +1,94 @@
+/// One `--set path=value` of the command line: a value that takes the place of what the file says.
+package struct SpecOverride: Sendable, Hashable {
+    /// The path as given, such as `sources[0].streamKey`.
+    package var path: String
+    /// JSON, or a string without quotes.
+    package var value: String
+
+    package init(path: String, value: String) {
+        self.path = path
+        self.value = value
+    }
+
+    /// Reads `path=value`, cut at the first `=`; `nil` when there is none or nothing before it.
+    package init?(argument: String) {
+        guard let cut = argument.firstIndex(of: "="), cut != argument.startIndex else { return nil }
+        self.init(path: String(argument[..<cut]), value: String(argument[argument.index(after: cut)...]))
+    }
+
+    /// Puts the value into the tree. Objects on the way are made when they are missing, elements of arrays are not.
+    ///
+    /// Whether the keys mean anything is left to the reading of the tree, which then names the flag.
+    func apply(to root: inout JSONNode) -> SpecMistake? {
+        let position = SpecPosition.flag(path: self.path, text: self.value)
+        guard let path = SpecPath(self.path) else {
+            return SpecMistake(
+                path: self.path, at: position, what: "this is no path",
+                fix: "write keys and indexes as in sources[0].volume")
+        }
+        let failure = Self.set(
+            Self.node(for: self.value, at: position), in: &root, along: path.steps[...], at: position)
+        return failure.map { SpecMistake(path: self.path, at: position, what: $0.what, fix: $0.fix) }
+    }
+
+    private static func node(for text: String, at position: SpecPosition) -> JSONNode {
+        let document = JSONParser.parse(Array(text.utf8))
+        guard let root = document.root, document.mistakes.isEmpty else { return JSONNode(.string(text), at: position) }
+        return self.moved(root, to: position)
+    }
+
+    /// The value with every position replaced: lines and columns of a flag mean nothing to its reader.
+    private static func moved(_ node: JSONNode, to position: SpecPosition) -> JSONNode {
+        switch node.content {
+        case .array(let elements):
+            JSONNode(.array(elements.map { self.moved($0, to: position) }), at: position)
+        case .object(let members):
+            JSONNode(
+                .object(members.map { JSONMember($0.key, self.moved($0.value, to: position), at: position) }),
+                at: position)
+        default: JSONNode(node.content, at: position)
+        }
+    }
+
+    private static func set(
+        _ value: JSONNode, in node: inout JSONNode, along steps: ArraySlice<SpecPath.Step>, at position: SpecPosition
+    ) -> (what: String, fix: String)? {
+        guard let step = steps.first else {
+            node = value
+            return nil
+        }
+        switch (step, node.content) {
+        case (.key(let key), .object(var members)):
+            if let index = members.firstIndex(where: { $0.key == key }) {
+                if let failure = self.set(value, in: &members[index].value, along: steps.dropFirst(), at: position) {
+                    return failure
+                }
+            } else {
+                var child = JSONNode(.object([]), at: position)
+                if let failure = self.set(value, in: &child, along: steps.dropFirst(), at: position) { return failure }
+                members.append(JSONMember(key, child, at: position))
+            }
+            node.content = .object(members)
+            return nil
+        case (.index(let index), .array(var elements)):
+            guard elements.indices.contains(index) else {
+                return (
+                    "the file has \(elements.count) elements there, and no [\(index)]",
+                    "count from 0, or add the element to the file"
+                )
+            }
+            if let failure = self.set(value, in: &elements[index], along: steps.dropFirst(), at: position) {
+                return failure
+            }
+            node.content = .array(elements)
+            return nil
+        case (.key(let key), _):
+            return ("\(SpecText.quoted(key)) asks for a key of \(node.kind)", "check the path against `tandem schema`")
+        case (.index(let index), _):
+            return (
+                "[\(index)] asks for an element where the file has no array",
+                "check the path, or write the array in the file"
+            )
+        }
+    }
+}

@@ -1,0 +1,71 @@
+/// A place in a JSON document, such as `renditions[2].height`.
+package struct SpecPath: Sendable, Hashable, CustomStringConvertible {
+    package enum Step: Sendable, Hashable {
+        case key(String)
+        case index(Int)
+    }
+
+    package var steps: [Step] = []
+
+    package init() {}
+
+    /// Reads `key(.key | [index])*` with keys of letters, digits, `_`, `$` and `-`; at most 32 steps. `nil`: it is not
+    /// one.
+    package init?(_ text: String) {
+        var rest = Substring(text)
+        while !rest.isEmpty {
+            guard self.steps.count < 32 else { return nil }
+            if rest.first == "[" {
+                guard !self.steps.isEmpty, let end = rest.firstIndex(of: "]") else { return nil }
+                let digits = rest[rest.index(after: rest.startIndex)..<end]
+                guard (1...9).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                    let index = Int(digits)
+                else { return nil }
+                self.steps.append(.index(index))
+                rest = rest[rest.index(after: end)...]
+            } else {
+                if !self.steps.isEmpty {
+                    guard rest.first == "." else { return nil }
+                    rest = rest.dropFirst()
+                }
+                let key = rest.prefix { $0 != "." && $0 != "[" }
+                guard Self.isPlain(key) else { return nil }
+                self.steps.append(.key(String(key)))
+                rest = rest[key.endIndex...]
+            }
+        }
+        if self.steps.isEmpty { return nil }
+    }
+
+    package var description: String {
+        self.steps.reduce(into: "") { text, step in
+            switch step {
+            case .index(let index): text += "[\(index)]"
+            case .key(let key): text = Self.join(text, key)
+            }
+        }
+    }
+
+    /// `path.key`, with a key that is no plain word in brackets and quotes.
+    static func join(_ path: String, _ key: String) -> String {
+        if self.isPlain(key[...]) { return path.isEmpty ? key : "\(path).\(key)" }
+        return "\(path)[\(SpecText.quoted(key))]"
+    }
+
+    /// The path without its last step; `nil` for the document itself.
+    static func parent(of path: String) -> String? {
+        guard !path.isEmpty else { return nil }
+        guard let cut = path.lastIndex(where: { $0 == "." || $0 == "[" }) else { return "" }
+        return String(path[..<cut])
+    }
+
+    private static func isPlain(_ key: Substring) -> Bool {
+        (1...64).contains(key.utf8.count)
+            && key.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x24, 0x2d: true
+                default: false
+                }
+            }
+    }
+}

@@ -1,0 +1,69 @@
+/// Words for messages.
+enum SpecText {
+    /// The text in quotes, escaped as in JSON and cut after 40 characters, so that a message stays one line.
+    static func quoted(_ text: String) -> String {
+        let start = text.unicodeScalars.prefix(40)
+        let isCut = start.endIndex != text.unicodeScalars.endIndex
+        return JSONNode.string(String(start) + (isCut ? "…" : "")).text()
+    }
+
+    /// `"a", "b" or "c"`.
+    static func choice(_ words: [String], quoted: Bool = true) -> String {
+        let shown = quoted ? words.map(self.quoted) : words
+        guard let last = shown.last, shown.count > 1 else { return shown.first ?? "" }
+        return "\(shown.dropLast().joined(separator: ", ")) or \(last)"
+    }
+
+    /// Digits in groups of three from five digits on, so that a bit rate can be read.
+    static func grouped(_ number: Int) -> String {
+        let digits = Array(String(number.magnitude))
+        guard digits.count > 4 else { return String(number) }
+        var text = number < 0 ? "-" : ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
+            text.append(digit)
+        }
+        return text
+    }
+
+    /// `numerator / denominator` with three decimals, rounded to nearest, trailing zeros cut.
+    static func decimal(_ numerator: Int, over denominator: Int) -> String {
+        guard denominator > 0, numerator >= 0 else { return "0" }
+        let thousandths = Int128(numerator) * 1000 + Int128(denominator) / 2
+        let quotient = thousandths / Int128(denominator)
+        var fraction = String(String(quotient % 1000 + 1000).dropFirst())
+        while fraction.last == "0" { fraction.removeLast() }
+        return fraction.isEmpty ? "\(quotient / 1000)" : "\(quotient / 1000).\(fraction)"
+    }
+
+    /// The known word nearest to `word`, if one is near enough to be meant.
+    static func nearest(to word: String, among known: [String]) -> String? {
+        guard word.utf8.count <= 64 else { return nil }
+        var best: (word: String, distance: Int)?
+        for candidate in known {
+            let distance = self.distance(word.lowercased(), candidate.lowercased())
+            if distance < best?.distance ?? .max { best = (candidate, distance) }
+        }
+        guard let best, best.distance <= max(1, min(word.utf8.count, best.word.utf8.count) / 3) else { return nil }
+        return best.word
+    }
+
+    /// Edits (insert, delete, replace, swap neighbors) that turn one word into the other.
+    static func distance(_ first: String, _ second: String) -> Int {
+        let a = Array(first.utf8)
+        let b = Array(second.utf8)
+        var beforeLast = [Int](repeating: 0, count: b.count + 1)
+        var last = Array(0...b.count)
+        for i in a.indices {
+            var row = [i + 1]
+            row.reserveCapacity(b.count + 1)
+            for j in b.indices {
+                var cost = min(last[j + 1] + 1, row[j] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { cost = min(cost, beforeLast[j - 1] + 1) }
+                row.append(cost)
+            }
+            (beforeLast, last) = (last, row)
+        }
+        return last[b.count]
+    }
+}

@@ -1,0 +1,179 @@
+import MediaTypes
+
+extension ValueRule where Value == String {
+    /// A string that `accepts` takes.
+    ///
+    /// - Parameters:
+    ///   - pattern: The same as a regular expression for the schema; `nil`: it has none.
+    ///   - wording: What it must be, to follow "write".
+    ///   - isSecret: Its text is not repeated in messages.
+    static func text(
+        _ wording: String, pattern: String? = nil, isSecret: Bool = false, accepts: @escaping @Sendable (String) -> Bool
+    ) -> ValueRule {
+        ValueRule(
+            schema: [self.type("string")] + (pattern.map { [JSONMember("pattern", .string($0))] } ?? []),
+            read: { node, path, log in
+                guard let text = node.givenText else {
+                    log.mistake(path, "is \(node.kind), not a string", fix: "write \(wording)", at: node.position)
+                    return nil
+                }
+                guard accepts(text) else {
+                    let shown = isSecret ? "the text" : SpecText.quoted(text)
+                    log.mistake(path, "\(shown) does not fit", fix: "write \(wording)", at: node.position)
+                    return nil
+                }
+                return text
+            },
+            write: { .string($0) })
+    }
+
+    /// Letters, digits and a few marks, fit for paths and URLs.
+    static func name(_ most: Int, marks: String) -> ValueRule {
+        let allowed = Set(marks.utf8)
+        return self.text(
+            "1 to \(most) letters, digits or any of \(marks)", pattern: "^[A-Za-z0-9\(marks)]{1,\(most)}$",
+            accepts: { text in
+                (1...most).contains(text.utf8.count)
+                    && text.utf8.allSatisfy { byte in
+                        switch byte {
+                        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+                        default: allowed.contains(byte)
+                        }
+                    }
+            })
+    }
+
+    /// Any text for people, up to 256 characters.
+    static var title: ValueRule {
+        self.text("up to 256 characters of text", pattern: "^.{0,256}$") { text in
+            text.unicodeScalars.count <= 256 && !text.unicodeScalars.contains { $0 == "\n" || $0 == "\r" }
+        }
+    }
+
+    /// A path in the file system.
+    static var path: ValueRule {
+        self.text("a path of 1 to 4096 bytes", pattern: "^[^\\u0000]+$") { text in
+            (1...4096).contains(text.utf8.count) && !text.utf8.contains(0)
+        }
+    }
+
+    /// The name of an environment variable (POSIX.1 §8.1).
+    static var variable: ValueRule {
+        self.text("letters, digits and _, no digit first", pattern: "^[A-Za-z_][A-Za-z0-9_]*$") { text in
+            guard let first = text.utf8.first, !(0x30...0x39).contains(first), text.utf8.count <= 256 else {
+                return false
+            }
+            return text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f: true
+                default: false
+                }
+            }
+        }
+    }
+
+    /// What an encoder may send as its stream key: it becomes the last part of a URL.
+    static var streamKey: ValueRule {
+        self.text(
+            "1 to 256 printable ASCII characters without space, /, ?, # and &", pattern: "^[!-~]{1,256}$",
+            isSecret: true
+        ) { text in
+            (1...256).contains(text.utf8.count)
+                && text.utf8.allSatisfy { byte in
+                    (0x21...0x7e).contains(byte) && byte != 0x2f && byte != 0x3f && byte != 0x23 && byte != 0x26
+                }
+        }
+    }
+
+    /// A user's id: text, or an integer that becomes text.
+    static var uid: ValueRule {
+        let wording = "1 to 128 characters in quotes, or an integer"
+        return ValueRule(
+            schema: [JSONMember("type", .array(["string", "integer"]))],
+            read: { node, path, log in
+                if case .integer(let number) = node.content, node.flagText == nil { return String(number) }
+                guard let text = node.givenText else {
+                    log.mistake(path, "is \(node.kind), not a user id", fix: "write \(wording)", at: node.position)
+                    return nil
+                }
+                guard (1...128).contains(text.utf8.count),
+                    text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f })
+                else {
+                    log.mistake(
+                        path, "\(SpecText.quoted(text)) does not fit", fix: "write \(wording)", at: node.position)
+                    return nil
+                }
+                return text
+            },
+            write: { .string($0) })
+    }
+}
+
+extension ValueRule where Value == Color {
+    static var color: ValueRule {
+        let fix = "write \"#RRGGBB\", or the integer R*65536 + G*256 + B"
+        let text: JSONNode = .object([
+            JSONMember("type", "string"), JSONMember("pattern", "^#[0-9A-Fa-f]{6}$"),
+        ])
+        let packed: JSONNode = .object(ValueRule<Int>.integer(0...0xff_ffff).schema)
+        return ValueRule(
+            schema: [JSONMember("anyOf", .array([text, packed]))],
+            read: { node, path, log in
+                switch node.content {
+                case .string(let text):
+                    if let color = Color(text) { return color }
+                    log.mistake(path, "\(SpecText.quoted(text)) is no color", fix: fix, at: node.position)
+                case .integer(let number):
+                    if let color = Color(packed: number) { return color }
+                    log.mistake(path, "\(number) is no color", fix: fix, at: node.position)
+                default:
+                    log.mistake(path, "is \(node.kind), not a color", fix: fix, at: node.position)
+                }
+                return nil
+            },
+            write: { .string($0.description) })
+    }
+}
+
+extension ValueRule where Value == ListenAddress {
+    /// - Parameter unix: Whether a Unix socket will do.
+    static func address(unix: Bool) -> ValueRule {
+        let fix = "write host:port, port 0 for any\(unix ? ", or unix:/path of at most 107 bytes" : "")"
+        return ValueRule(
+            schema: [
+                self.type("string"),
+                JSONMember("pattern", .string(unix ? "^(unix:/.+|.+:[0-9]{1,5})$" : "^.+:[0-9]{1,5}$")),
+            ],
+            read: { node, path, log in
+                guard let text = node.string else {
+                    log.mistake(path, "is \(node.kind), not an address", fix: fix, at: node.position)
+                    return nil
+                }
+                switch try? ListenAddress(parsing: text) {
+                case .unix where !unix: break
+                case let address?: return address
+                case nil: break
+                }
+                log.mistake(path, "\(SpecText.quoted(text)) is no address to listen on", fix: fix, at: node.position)
+                return nil
+            },
+            write: { .string($0.description) })
+    }
+}
+
+extension JSONNode {
+    /// What a flag gave, letter by letter.
+    fileprivate var flagText: String? {
+        if case .flag(_, let text) = self.position { text } else { nil }
+    }
+
+    /// The text of a string; a number or word given by a flag counts as text where text is due, since a shell takes the
+    /// quotes away.
+    fileprivate var givenText: String? {
+        switch self.content {
+        case .string(let text): text
+        case .integer, .number, .boolean, .null: self.flagText
+        case .array, .object: nil
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import LibAV
+package import MediaTypes
+import Stages
+
+/// Reads a media file into a source's decode stage, as a publisher would send it. Runs on a thread of its own.
+package struct FileReader: Sendable {
+    package let path: String
+    package let loops: Bool
+    package let place: String
+
+    package init(path: String, loops: Bool, place: String) {
+        self.path = path
+        self.loops = loops
+        self.place = place
+    }
+
+    /// Opens the file once, to refuse a bad one before the room is ready.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/invalidData``.
+    package func probe() throws(MediaError) -> [CodecParameters] {
+        try Demuxer.open(path: self.path, place: self.place).parameters
+    }
+
+    /// Feeds `stage` until the file (or the stage) ends. The first picture of the file becomes program time zero; a
+    /// looping file goes on where it ended.
+    ///
+    /// - Parameter arrival: The machine's time now, for live rooms, which treat a file like a publisher.
+    package func run(into stage: DecodeStage, arrival: @Sendable () -> Int64) throws(MediaError) {
+        var base: Int64 = 0
+        repeat {
+            let demuxer = try Demuxer.open(path: self.path, place: self.place)
+            for parameters in demuxer.parameters { stage.put(.configuration(parameters)) }
+            var start: Int64?
+            var end: Int64 = base
+            // The container's first timestamps: packets before the first of every track decide what "zero" is.
+            var held: [CodedPacket] = []
+            let kinds = demuxer.parameters.count
+            while let packet = demuxer.next() {
+                guard !stage.isStopped else { return }
+                if start == nil {
+                    held.append(packet)
+                    guard Set(held.map(\.kind)).count == kinds || held.count >= 64 else { continue }
+                    start = Self.start(of: held)
+                    for early in held { end = max(end, self.put(early, base, start ?? 0, stage, arrival())) }
+                    held = []
+                    continue
+                }
+                end = max(end, self.put(packet, base, start ?? 0, stage, arrival()))
+            }
+            let first = start ?? Self.start(of: held)
+            for early in held { end = max(end, self.put(early, base, first, stage, arrival())) }
+            base = end
+        } while self.loops && !stage.isStopped
+        stage.put(.end)
+    }
+
+    /// What becomes time zero: the first picture, so that it is on air at the first tick; sound from before it is cut.
+    private static func start(of packets: [CodedPacket]) -> Int64 {
+        let pictures = packets.filter { $0.kind == .video }
+        return (pictures.isEmpty ? packets : pictures).map(\.pts).min() ?? 0
+    }
+
+    /// - Returns: Where the packet ends, in the demuxer's timescale.
+    private func put(_ packet: CodedPacket, _ base: Int64, _ start: Int64, _ stage: DecodeStage, _ arrival: Int64)
+        -> Int64
+    {
+        var packet = packet
+        packet.pts = packet.pts &- start &+ base
+        packet.dts = packet.dts &- start &+ base
+        packet.arrival = arrival
+        stage.put(.packet(packet))
+        return packet.pts &+ max(packet.duration, 0)
+    }
+}

@@ -1,0 +1,78 @@
+import LibAV
+
+/// Measures how far a source's sound is from its picture on the program, by the flash and the beep that test pictures
+/// carry once a second. Costs nothing when there is neither.
+package struct LipSyncProbe: Sendable {
+    /// A flash lights the middle of the picture; a beep comes after silence.
+    private static let dark: UInt8 = 110
+    private static let bright: UInt8 = 200
+    private static let loud: Float = 0.05
+    /// Pairs of quiet (0.2 s at 48 kHz) that must come before a beep.
+    private static let quietPairs: Int64 = 9_600
+    /// Flash and beep farther apart than this do not belong together.
+    private static let pairWithin: Int64 = 400_000_000
+
+    private var isLit = true
+    private var flashes: [Int64] = []
+    private var beeps: [Int64] = []
+    private var lastLoud: Int64 = .min / 2
+    /// Sound minus picture, in nanoseconds, one per second of test picture, in order; at most the last 600. Positive
+    /// means that the sound comes after the picture.
+    package private(set) var offsets: [Int64] = []
+
+    package init() {}
+
+    mutating func seen(_ picture: Picture, at time: Int64) {
+        let level = Self.centerLevel(picture)
+        if level >= Self.bright, !self.isLit {
+            self.flashes.append(time)
+            self.match()
+        }
+        if level >= Self.bright { self.isLit = true } else if level <= Self.dark { self.isLit = false }
+    }
+
+    mutating func heard(_ samples: [Float], at position: Int64) {
+        for index in stride(from: 0, to: samples.count - 1, by: 2) where abs(samples[index]) >= Self.loud {
+            let pair = position &+ Int64(index / 2)
+            if pair &- self.lastLoud > Self.quietPairs {
+                self.beeps.append(pair &* 1_000_000 / 48)
+                self.match()
+            }
+            self.lastLoud = pair
+        }
+    }
+
+    private mutating func match() {
+        while let flash = self.flashes.first, let beep = self.beeps.first {
+            let offset = beep &- flash
+            if abs(offset) <= Self.pairWithin {
+                self.flashes.removeFirst()
+                self.beeps.removeFirst()
+                self.offsets.append(offset)
+                if self.offsets.count > 600 { self.offsets.removeFirst() }
+            } else if offset > 0 {
+                self.flashes.removeFirst()
+            } else {
+                self.beeps.removeFirst()
+            }
+        }
+        if self.flashes.count > 8 { self.flashes.removeFirst() }
+        if self.beeps.count > 8 { self.beeps.removeFirst() }
+    }
+
+    /// Mean luma of a small square above the middle, where the test picture's flash is.
+    private static func centerLevel(_ picture: Picture) -> UInt8 {
+        picture.withPlane(0) { plane, stride in
+            let (x, y) = (picture.format.width / 2, picture.format.height / 2)
+            var sum = 0, count = 0
+            for row in max(0, y - 4)..<min(picture.format.height, y + 4) {
+                for column in max(0, x - 4)..<min(picture.format.width, x + 4) where row * stride + column < plane.count
+                {
+                    sum += Int(plane[row * stride + column])
+                    count += 1
+                }
+            }
+            return UInt8(clamping: count == 0 ? 0 : sum / count)
+        } ?? 0
+    }
+}

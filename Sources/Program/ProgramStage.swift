@@ -1,0 +1,388 @@
+import DequeModule
+import Dispatch
+package import LibAV
+package import MediaTypes
+import Stages
+import Synchronization
+
+/// The room's tick loop: one picture and the sound of its time, every tick, whatever the sources do.
+///
+/// States: waiting (until ``start(at:program:)``) → running → finished. It never waits for a source: what a source does
+/// not have is its last picture once more, then its placeholder, and silence. Offline it is paced by its files instead.
+package final class ProgramStage: Sendable {
+    package struct Source: Sendable {
+        package var buffer: SourceBuffer
+        /// Written on the card that stands for the source.
+        package var name: String
+        /// 0…2.
+        package var volume: Float
+        /// How long the last picture of a lost source stays, in nanoseconds.
+        package var hold: Int64
+        /// Shown instead of the card.
+        package var placeholder: Picture?
+
+        package init(buffer: SourceBuffer, name: String, volume: Float, hold: Int64, placeholder: Picture?) {
+            self.buffer = buffer
+            self.name = name
+            self.volume = volume
+            self.hold = hold
+            self.placeholder = placeholder
+        }
+    }
+
+    package struct Settings: Sendable {
+        package var canvas: Canvas
+        package var sampleRate: Int
+        package var rampMs: Int
+        package var isOffline: Bool
+        /// Ticks after which the program ends by itself.
+        package var durationTicks: Int64?
+
+        package init(canvas: Canvas, sampleRate: Int, rampMs: Int, isOffline: Bool, durationTicks: Int64?) {
+            self.canvas = canvas
+            self.sampleRate = sampleRate
+            self.rampMs = rampMs
+            self.isOffline = isOffline
+            self.durationTicks = durationTicks
+        }
+    }
+
+    /// Where the program goes. Called on the program thread.
+    package struct Outputs: Sendable {
+        /// One canvas per tick. `arrival` is the program time at which the newest picture in it reached us.
+        /// Returns `false` when the ladder has no room: the tick is lost.
+        package var picture: @Sendable (_ picture: Picture, _ tick: Int64, _ arrival: Int64?) -> Bool
+        /// 1,024 pairs of interleaved stereo and the position of the first, in pairs since `origin`.
+        package var sound: @Sendable (_ block: [Float], _ position: Int64) -> Void
+        /// The program is over; `tick` is the first one that is not part of it.
+        package var finished: @Sendable (_ tick: Int64) -> Void
+
+        package init(
+            picture: @escaping @Sendable (_ picture: Picture, _ tick: Int64, _ arrival: Int64?) -> Bool,
+            sound: @escaping @Sendable (_ block: [Float], _ position: Int64) -> Void,
+            finished: @escaping @Sendable (_ tick: Int64) -> Void
+        ) {
+            self.picture = picture
+            self.sound = sound
+            self.finished = finished
+        }
+    }
+
+    /// Counters in the words of the project: `late` ticks began over half a picture after they were due, `repeated`
+    /// panes were shown again for want of a picture, `lost` ticks have no encoded picture.
+    package struct Stats: Sendable, Equatable {
+        package var ticks: Int64 = 0
+        package var late: Int64 = 0
+        package var lost: Int64 = 0
+        package var repeated: [SourceID: Int64] = [:]
+        package var shown: [SourceID: Int64] = [:]
+        package var switches: Int64 = 0
+    }
+
+    /// What the control side sees and changes.
+    private struct Shared {
+        var scene: Scene
+        var pending: Pending?
+        var volumes: [SourceID: Float]
+        var soundDirty = true
+        var muted: Set<SourceID> = []
+        var hidden: Set<SourceID> = []
+        var lastPictures: [SourceID: Picture] = [:]
+        var tick: Int64 = 0
+        var stopAt: Int64?
+        var stats = Stats()
+        var soundPosition: Int64 = 0
+    }
+
+    /// A scene with its graph, built and warmed off the program thread.
+    private struct Pending: @unchecked Sendable {
+        // @unchecked Sendable: the compositor is handed over whole; the control side forgets it when it lets go of this.
+        var scene: Scene
+        var compositor: Compositor
+    }
+
+    package let clock: ProgramClock
+    private let settings: Settings
+    private let sources: [SourceID: Source]
+    private let outputs: Outputs
+    private let machine: SystemClock
+    private let shared: Mutex<Shared>
+    private let started = DispatchSemaphore(value: 0)
+    private let begin = Mutex<Int64?>(nil)
+
+    package init(
+        settings: Settings, sources: [SourceID: Source], scene: Scene, clock: ProgramClock, outputs: Outputs
+    ) {
+        self.settings = settings
+        self.sources = sources
+        self.clock = clock
+        self.outputs = outputs
+        self.machine = SystemClock()
+        self.shared = Mutex(Shared(scene: scene, volumes: sources.mapValues(\.volume)))
+    }
+
+    // MARK: Control, from any thread
+
+    package var stats: Stats { self.shared.withLock { $0.stats } }
+    package var scene: Scene { self.shared.withLock { $0.pending?.scene ?? $0.scene } }
+    package var tick: Int64 { self.shared.withLock { $0.tick } }
+    /// How far the sound has been mixed, in pairs.
+    package var soundPosition: Int64 { self.shared.withLock { $0.soundPosition } }
+
+    /// Puts `scene` on air at the next tick. The graph is built and warmed on the caller's thread; when that fails,
+    /// nothing has changed.
+    ///
+    /// - Throws: ``MediaError`` from libavfilter.
+    package func setScene(_ scene: Scene) throws(MediaError) {
+        let (pictures, hidden, tick) = self.shared.withLock { ($0.lastPictures, $0.hidden, $0.tick) }
+        let compositor = Compositor(canvas: self.settings.canvas)
+        let panes = scene.visiblePanes.filter { !hidden.contains($0.source) }
+        var feeds: [Picture] = []
+        for pane in panes {
+            if let picture = pictures[pane.source] {
+                feeds.append(picture)
+            } else {
+                feeds.append(try self.card(for: pane))
+            }
+        }
+        if !panes.isEmpty {
+            _ = try compositor.compose(background: scene.background, panes: panes, pictures: feeds, tick: tick - 1)
+        }
+        let pending = Pending(scene: scene, compositor: compositor)
+        self.shared.withLock {
+            $0.pending = pending
+            $0.soundDirty = true
+        }
+    }
+
+    /// Volume 0…2 of a source, whether it is heard, whether it is seen; `nil` leaves as it is.
+    package func setSource(_ source: SourceID, volume: Float?, audioPush: Bool?, videoPush: Bool?) {
+        self.shared.withLock { shared in
+            if let volume { shared.volumes[source] = min(2, max(0, volume)) }
+            if let audioPush { if audioPush { shared.muted.remove(source) } else { shared.muted.insert(source) } }
+            if let videoPush { if videoPush { shared.hidden.remove(source) } else { shared.hidden.insert(source) } }
+            shared.soundDirty = true
+        }
+    }
+
+    /// Lets the program run, beginning with tick `first`; ``clock`` says when that is due. Only the first call counts.
+    package func start(at first: Int64) {
+        let fresh = self.begin.withLock { begin -> Bool in
+            guard begin == nil else { return false }
+            begin = first
+            return true
+        }
+        if fresh { self.started.signal() }
+    }
+
+    /// Ends the program after the tick that is on air.
+    package func stop() {
+        self.shared.withLock { $0.stopAt = min($0.stopAt ?? .max, $0.tick + 1) }
+        self.started.signal()
+    }
+
+    private var shouldStop: Bool { self.shared.withLock { $0.stopAt != nil } }
+
+    // MARK: The program thread
+
+    /// Time of a tick on the program, rounded to the nanosecond.
+    private func time(of tick: Int64) -> Int64 {
+        TimeMath.scale(tick, by: TimeMath.nanoseconds, over: Int64(self.settings.canvas.fps))
+    }
+
+    /// First sample pair of a tick.
+    private func position(of tick: Int64) -> Int64 {
+        TimeMath.scale(
+            tick, by: Int64(self.settings.sampleRate), over: Int64(self.settings.canvas.fps), rounding: .down)
+    }
+
+    /// Runs the program to its end. Blocks; call it on a thread of its own.
+    package func run() {
+        self.started.wait()
+        guard let first = self.begin.withLock({ $0 }) else {
+            self.outputs.finished(0)
+            return
+        }
+        var worker = ProgramWorker(
+            compositor: Compositor(canvas: self.settings.canvas),
+            mixer: Mixer(
+                start: self.position(of: first),
+                rampPairs: Int64(self.settings.rampMs * self.settings.sampleRate / 1000)))
+        let interval = self.time(of: 1)
+        var tick = first
+        while true {
+            let due = self.time(of: tick)
+            if self.settings.isOffline {
+                if self.isOver(tick, first) { break }
+                self.awaitSources(due, tick)
+                if self.isOver(tick, first) { break }
+            } else {
+                self.pace(due, interval)
+                if self.isOver(tick, first) { break }
+            }
+            self.run(tick, due, interval, &worker)
+            tick += 1
+        }
+        self.mix(until: self.position(of: tick) + Mixer.blockPairs - 1, &worker)
+        self.outputs.finished(tick)
+    }
+
+    private func isOver(_ tick: Int64, _ first: Int64) -> Bool {
+        if let stop = self.shared.withLock({ $0.stopAt }), tick >= stop { return true }
+        if let duration = self.settings.durationTicks, tick - first >= duration { return true }
+        guard self.settings.isOffline else { return false }
+        var end: Int64 = 0
+        for source in self.sources.values {
+            guard
+                let time = source.buffer.endTime(
+                    interval: self.time(of: 1), sampleRate: Int64(self.settings.sampleRate))
+            else { return false }
+            end = max(end, time)
+        }
+        return tick >= TimeMath.scale(end, by: Int64(self.settings.canvas.fps), over: TimeMath.nanoseconds)
+    }
+
+    private func awaitSources(_ due: Int64, _ tick: Int64) {
+        let sound = Mixer.wantedUntil(blockEnd: self.position(of: tick + 1))
+        for source in self.sources.values {
+            source.buffer.waitUntilReady(for: due, soundPosition: sound) { self.shouldStop }
+        }
+    }
+
+    /// Sleeps until the tick is due. Ticks that are overdue run at once, one after the other, so that a machine that
+    /// was stopped makes up what it missed.
+    private func pace(_ due: Int64, _ interval: Int64) {
+        guard let zero = self.clock.zero else { return }
+        self.machine.sleep(until: zero &+ due)
+        if self.machine.now() &- (zero &+ due) > interval / 2 { self.shared.withLock { $0.stats.late += 1 } }
+    }
+
+    private func run(_ tick: Int64, _ due: Int64, _ interval: Int64, _ worker: inout ProgramWorker) {
+        let (scene, hidden, pending, volumes) = self.shared.withLock { shared in
+            shared.tick = tick
+            let pending = shared.pending
+            shared.pending = nil
+            if let pending {
+                shared.scene = pending.scene
+                shared.stats.switches += 1
+            }
+            let volumes: [SourceID: Float]? = shared.soundDirty ? Self.gains(shared) : nil
+            shared.soundDirty = false
+            return (shared.scene, shared.hidden, pending, volumes)
+        }
+        if let pending { worker.compositor = pending.compositor }
+        if let volumes {
+            for source in self.sources.keys {
+                worker.mixer.setGain(volumes[source] ?? 0, of: source, at: self.position(of: tick))
+            }
+        }
+        let (picture, arrival) = self.compose(scene, hidden, tick, due, interval, &worker)
+        self.mix(until: self.position(of: tick + 1), &worker)
+        let kept = picture.map { self.outputs.picture($0, tick, arrival) } ?? false
+        self.shared.withLock { shared in
+            shared.stats.ticks += 1
+            if !kept { shared.stats.lost += 1 }
+        }
+    }
+
+    private static func gains(_ shared: borrowing Shared) -> [SourceID: Float] {
+        var gains: [SourceID: Float] = [:]
+        for pane in shared.scene.panes where pane.audioPush && !shared.muted.contains(pane.source) {
+            gains[pane.source] = pane.volume ?? shared.volumes[pane.source] ?? 1
+        }
+        return gains
+    }
+
+    private func compose(
+        _ scene: Scene, _ hidden: Set<SourceID>, _ tick: Int64, _ due: Int64, _ interval: Int64,
+        _ worker: inout ProgramWorker
+    ) -> (Picture?, Int64?) {
+        // Every source moves on with every tick, on air or not: what comes on air later must be the present.
+        var selected: [SourceID: SourceBuffer.Selection] = [:]
+        for (id, source) in self.sources { selected[id] = source.buffer.select(at: due, interval: interval) }
+        let panes = scene.visiblePanes.filter { !hidden.contains($0.source) }
+        var pictures: [Picture] = []
+        var arrival: Int64?
+        var repeated: [SourceID] = []
+        do {
+            for pane in panes {
+                guard let selection = selected[pane.source], !self.isStale(selection, pane.source, due) else {
+                    pictures.append(try worker.card(pane) { () throws(MediaError) in try self.card(for: pane) })
+                    continue
+                }
+                if selection.isFresh {
+                    if let came = selection.arrival { arrival = max(arrival ?? .min, came) }
+                } else {
+                    repeated.append(pane.source)
+                }
+                pictures.append(selection.picture)
+            }
+            let canvas = try worker.compositor.compose(
+                background: scene.background, panes: panes, pictures: pictures, tick: tick)
+            worker.last = canvas
+        } catch {
+            // Keep the viewer's picture: the canvas of the tick before goes out again.
+            worker.failures += 1
+        }
+        let current = selected.mapValues(\.picture)
+        self.shared.withLock { shared in
+            shared.lastPictures = current
+            for source in repeated { shared.stats.repeated[source, default: 0] += 1 }
+            for pane in panes { shared.stats.shown[pane.source, default: 0] += 1 }
+        }
+        return (worker.last, arrival)
+    }
+
+    private func isStale(_ selection: SourceBuffer.Selection, _ id: SourceID, _ due: Int64) -> Bool {
+        guard let source = self.sources[id], !selection.isFresh else { return false }
+        let status = source.buffer.status
+        return status.status == .lost && due &- max(selection.time, status.since) > source.hold
+    }
+
+    private func card(for pane: Pane) throws(MediaError) -> Picture {
+        let source = self.sources[pane.source]
+        if let image = source?.placeholder { return image }
+        return try PlaceholderCard.draw(
+            name: source?.name ?? pane.source.description, width: pane.rect.width, height: pane.rect.height)
+    }
+
+    private func mix(until end: Int64, _ worker: inout ProgramWorker) {
+        while worker.mixer.position + Mixer.blockPairs <= end {
+            let position = worker.mixer.position
+            let block = worker.mixer.nextBlock { source, range, target in
+                self.sources[source]?.buffer.read(range, into: &target) ?? 0
+            }
+            self.outputs.sound(block, position)
+        }
+        let position = worker.mixer.position
+        self.shared.withLock { $0.soundPosition = position }
+    }
+}
+
+/// What only the program thread touches.
+private struct ProgramWorker {
+    var compositor: Compositor
+    var mixer: Mixer
+    var last: Picture?
+    var failures = 0
+    var cards: [Card: Picture] = [:]
+
+    struct Card: Hashable {
+        var source: SourceID
+        var width: Int
+        var height: Int
+    }
+
+    init(compositor: Compositor, mixer: Mixer) {
+        self.compositor = compositor
+        self.mixer = mixer
+    }
+
+    mutating func card(_ pane: Pane, _ draw: () throws(MediaError) -> Picture) throws(MediaError) -> Picture {
+        let key = Card(source: pane.source, width: pane.rect.width, height: pane.rect.height)
+        if let card = self.cards[key] { return card }
+        let picture = try draw()
+        self.cards[key] = picture
+        return picture
+    }
+}

@@ -1,0 +1,94 @@
+package import LibAV
+package import MediaTypes
+
+/// A rectangle on the canvas, in samples; all four numbers even, so that chroma stays aligned.
+package struct Rect: Sendable, Hashable {
+    package var x: Int
+    package var y: Int
+    package var width: Int
+    package var height: Int
+
+    package init(x: Int, y: Int, width: Int, height: Int) {
+        self.x = x
+        self.y = y
+        self.width = width
+        self.height = height
+    }
+
+    var area: Int { self.width * self.height }
+
+    func intersects(_ other: Rect) -> Bool {
+        self.x < other.x + other.width && other.x < self.x + self.width
+            && self.y < other.y + other.height && other.y < self.y + self.height
+    }
+}
+
+/// How a source's picture meets a rectangle of another shape.
+package enum Adaption: String, Sendable, Hashable {
+    /// All of the picture, centered; the background shows beside it.
+    case fit
+    /// All of the rectangle; the picture's overhang is cut off evenly.
+    case cropFill
+    /// All of both, distorted.
+    case stretch
+}
+
+/// A source's place in a scene, and its share of the sound.
+package struct Pane: Sendable, Hashable {
+    package var source: SourceID
+    package var rect: Rect
+    /// Higher lies on top; equal numbers keep the order of the list.
+    package var zOrder: Int
+    package var adaption: Adaption
+    package var videoPush: Bool
+    package var audioPush: Bool
+    /// 0…2, 1 as published; `nil` leaves it to the source's own volume.
+    package var volume: Float?
+
+    package init(
+        source: SourceID, rect: Rect, zOrder: Int = 0, adaption: Adaption = .cropFill, videoPush: Bool = true,
+        audioPush: Bool = true, volume: Float? = nil
+    ) {
+        self.source = source
+        self.rect = rect
+        self.zOrder = zOrder
+        self.adaption = adaption
+        self.videoPush = videoPush
+        self.audioPush = audioPush
+        self.volume = volume
+    }
+}
+
+/// A layout and its sound.
+package struct Scene: Sendable, Hashable {
+    package var sceneID: String
+    package var panes: [Pane]
+    package var background: CanvasColor
+
+    package init(sceneID: String, panes: [Pane], background: CanvasColor) {
+        self.sceneID = sceneID
+        self.panes = panes
+        self.background = background
+    }
+
+    /// The panes that show a picture, bottom first.
+    package var visiblePanes: [Pane] {
+        self.panes.enumerated().filter { $0.element.videoPush }
+            .sorted { ($0.element.zOrder, $0.offset) < ($1.element.zOrder, $1.offset) }
+            .map(\.element)
+    }
+}
+
+/// The picture everybody sees, before it is scaled for the ladder.
+package struct Canvas: Sendable, Hashable {
+    package var width: Int
+    package var height: Int
+    /// Whole pictures per second.
+    package var fps: Int
+
+    package init(width: Int, height: Int, fps: Int) {
+        self.width = width
+        self.height = height
+        self.fps = fps
+    }
+}

@@ -1,0 +1,84 @@
+import MediaKernels
+
+/// A source's sound on the program's sample grid: the last seconds of it, at absolute sample positions.
+///
+/// Positions count pairs since the room's `origin`. What was never written reads as silence.
+package struct SoundRing: Sendable {
+    /// Pairs kept: 5.4 s at 48 kHz, more than any jitter buffer.
+    package static let capacity = 1 << 18
+    /// A block that should start within this many pairs of the end of the one before continues it: timestamps in whole
+    /// milliseconds and sloppy encoders jitter by a few, and every correction is audible.
+    package static let continuity: Int64 = 1440
+
+    private var samples: [Float] = []
+    /// Positions that hold samples: `start ..< end`.
+    package private(set) var start: Int64 = 0
+    package private(set) var end: Int64 = 0
+
+    package init() {}
+
+    /// Writes `block` (interleaved stereo) at about `position`.
+    ///
+    /// - Parameter restart: The source's clock was mapped anew: do not continue what came before.
+    /// - Returns: Where the block's first pair really lies.
+    @discardableResult
+    package mutating func write(_ block: [Float], at position: Int64, restart: Bool = false) -> Int64 {
+        let pairs = Int64(block.count / 2)
+        guard pairs > 0, pairs < Int64(Self.capacity) else { return position }
+        if self.samples.isEmpty { self.samples = [Float](repeating: 0, count: Self.capacity * 2) }
+        var at = position
+        if self.end == self.start {
+            (self.start, self.end) = (at, at)
+        } else if !restart, abs(position &- self.end) <= Self.continuity {
+            at = self.end
+        } else if position > self.end {
+            self.fillSilence(to: position)
+        }
+        // A block that begins before the end keeps what was there and adds only what is new.
+        let skip = max(0, self.end &- at)
+        guard skip < pairs else { return at }
+        var index = Int(skip) * 2
+        var write = Int(truncatingIfNeeded: (at &+ skip) & Int64(Self.capacity - 1)) * 2
+        while index + 1 < block.count {
+            self.samples[write] = block[index]
+            self.samples[write + 1] = block[index + 1]
+            index += 2
+            write = (write + 2) & (Self.capacity * 2 - 1)
+        }
+        self.end = at &+ pairs
+        self.start = max(self.start, self.end &- Int64(Self.capacity))
+        return at
+    }
+
+    private mutating func fillSilence(to position: Int64) {
+        if position &- self.end >= Int64(Self.capacity) {
+            (self.start, self.end) = (position, position)
+            return
+        }
+        while self.end < position {
+            let write = Int(truncatingIfNeeded: self.end & Int64(Self.capacity - 1)) * 2
+            self.samples[write] = 0
+            self.samples[write + 1] = 0
+            self.end += 1
+        }
+        self.start = max(self.start, self.end &- Int64(Self.capacity))
+    }
+
+    /// Copies the pairs of `range` into `target` (interleaved stereo, 2 floats a pair); what is missing is silence.
+    ///
+    /// - Returns: How many pairs of the range were there.
+    package func read(_ range: Range<Int64>, into target: inout [Float]) -> Int {
+        let from = max(range.lowerBound, self.start), to = min(range.upperBound, self.end)
+        for index in target.indices { target[index] = 0 }
+        guard to > from, !self.samples.isEmpty else { return 0 }
+        var write = Int(from &- range.lowerBound) * 2
+        var read = Int(truncatingIfNeeded: from & Int64(Self.capacity - 1)) * 2
+        for _ in 0..<Int(to &- from) where write + 1 < target.count {
+            target[write] = self.samples[read]
+            target[write + 1] = self.samples[read + 1]
+            write += 2
+            read = (read + 2) & (Self.capacity * 2 - 1)
+        }
+        return Int(to &- from)
+    }
+}

@@ -1,0 +1,237 @@
+import DequeModule
+import Dispatch
+package import LibAV
+package import MediaTypes
+import Synchronization
+
+/// What one source has ready for the program: decoded pictures and sound on program time, and the state it is in.
+///
+/// Written by the source's decode thread, read by the program thread. Times are nanoseconds of program time.
+package final class SourceBuffer: Sendable {
+    /// Spec: the states of a source in the field's words.
+    package enum Status: String, Sendable {
+        /// Nobody has published yet.
+        case idle
+        case live
+        /// The publisher is gone; its last picture may still be on air.
+        case lost
+        /// A file that has been read to its end.
+        case ended
+    }
+
+    /// What a source gives for one tick.
+    package struct Selection: Sendable {
+        package var picture: Picture
+        /// Not shown at any tick before.
+        package var isFresh: Bool
+        /// Program time the picture is meant for, and of its arrival (`nil` for files).
+        package var time: Int64
+        package var arrival: Int64?
+    }
+
+    private struct Shown: Sendable {
+        var picture: Picture
+        var time: Int64
+        var arrival: Int64?
+        /// Begins a publication.
+        var isFirst: Bool
+    }
+
+    private struct State {
+        var pictures = Deque<Shown>()
+        var current: Shown?
+        /// The next picture that is pushed begins a publication.
+        var isBeginning = true
+        var sound = SoundRing()
+        var status = Status.idle
+        var statusSince: Int64 = 0
+        var lastArrival: Int64?
+        var hasVideo = false
+        var hasAudio = false
+        var isFinished = false
+        var dropped = 0
+        var flashes = LipSyncProbe()
+    }
+
+    /// Decoded pictures a live source may have waiting. At 30 fps and 200 ms of jitter buffer there are six or seven;
+    /// more than this means that they come faster than time, and the oldest go.
+    package static let pictureLimit = 24
+    /// Pictures and seconds of sound a file may be ahead of the program.
+    static let fileLead = 2
+    static let fileSoundLead: Int64 = 4_096
+
+    package let source: SourceID
+    /// The offline program asks for pictures that are not there yet and waits; the live one never does.
+    package let isPaced: Bool
+    private let state = Mutex(State())
+    private let changed = DispatchSemaphore(value: 0)
+    private let taken = DispatchSemaphore(value: 0)
+
+    package init(source: SourceID, isPaced: Bool) {
+        self.source = source
+        self.isPaced = isPaced
+    }
+
+    // MARK: The decode thread's side
+
+    package func setStatus(_ status: Status, at time: Int64) {
+        self.state.withLock { state in
+            guard state.status != status else { return }
+            state.status = status
+            state.statusSince = time
+            if status == .live {
+                state.isFinished = false
+                state.isBeginning = true
+            }
+        }
+        self.changed.signal()
+    }
+
+    /// Announces which tracks will come, so that the offline program knows what to wait for.
+    package func setTracks(video: Bool, audio: Bool) {
+        self.state.withLock {
+            $0.hasVideo = video
+            $0.hasAudio = audio
+        }
+    }
+
+    package func push(_ picture: Picture, time: Int64, arrival: Int64?) {
+        self.state.withLock { state in
+            // Presentation order is the decoder's promise; after a new mapping the new times win.
+            while let last = state.pictures.last, last.time >= time { _ = state.pictures.popLast() }
+            state.pictures.append(
+                Shown(picture: picture, time: time, arrival: arrival, isFirst: state.isBeginning))
+            state.isBeginning = false
+            if let arrival { state.lastArrival = arrival }
+            if !self.isPaced, state.pictures.count > Self.pictureLimit {
+                state.pictures.removeFirst()
+                state.dropped += 1
+            }
+        }
+        if self.isPaced { self.changed.signal() }
+    }
+
+    package func push(_ samples: [Float], at position: Int64, restart: Bool) {
+        self.state.withLock { state in
+            let start = state.sound.write(samples, at: position, restart: restart)
+            state.flashes.heard(samples, at: start)
+        }
+        if self.isPaced { self.changed.signal() }
+    }
+
+    /// No more will come: a file's end.
+    package func finish() {
+        self.state.withLock {
+            $0.isFinished = true
+            $0.status = .ended
+        }
+        self.changed.signal()
+    }
+
+    /// Blocks the decode thread of a file until the program has caught up with it. A track that is short of data never
+    /// waits for the other one.
+    package func waitUntilWanted(_ isStopped: () -> Bool, soundWantedUntil: () -> Int64) {
+        while !isStopped() {
+            let full = self.state.withLock { state -> Bool in
+                let pictures = !state.hasVideo || state.pictures.count >= Self.fileLead
+                let sound = !state.hasAudio || state.sound.end >= soundWantedUntil() + Self.fileSoundLead
+                return pictures && sound
+            }
+            if !full { return }
+            _ = self.taken.wait(timeout: .now() + .milliseconds(100))
+        }
+    }
+
+    // MARK: The program thread's side
+
+    package var status: (status: Status, since: Int64) { self.state.withLock { ($0.status, $0.statusSince) } }
+    /// Program time at which the newest picture came; `nil` before the first and for files.
+    package var lastArrival: Int64? { self.state.withLock { $0.lastArrival } }
+    package var droppedPictures: Int { self.state.withLock { $0.dropped } }
+    package var lipSync: LipSyncProbe { self.state.withLock { $0.flashes } }
+
+    /// The picture nearest to `time`; the one before once more when there is none newer; `nil` before the first.
+    ///
+    /// A picture that would be shown next anyway is taken even when it lies up to a quarter of a tick beyond the half
+    /// way: timestamps in whole milliseconds would otherwise make a source whose pictures fall between two ticks
+    /// flutter between repeated and skipped pictures. The first picture of a publication gets no such benefit: it sets how
+    /// all later ones lie to the ticks, and a bias there would be one of lip-sync.
+    ///
+    /// - Parameters:
+    ///   - time: The tick, in program time.
+    ///   - interval: The tick's length.
+    package func select(at time: Int64, interval: Int64) -> Selection? {
+        let selection = self.state.withLock { state -> Selection? in
+            let slack = interval / 4
+            var best: Int?
+            for index in state.pictures.indices {
+                let distance = abs(state.pictures[index].time &- time)
+                // The next picture in turn gets the benefit of the doubt, any later one must be clearly nearer.
+                let isNext =
+                    index == state.pictures.startIndex && state.current != nil && !state.pictures[index].isFirst
+                let reach = isNext ? interval / 2 + slack : interval / 2
+                if state.pictures[index].time <= time || distance <= reach {
+                    if let held = best {
+                        let heldDistance = abs(state.pictures[held].time &- time)
+                        if distance &+ slack &+ slack > heldDistance { break }
+                    }
+                    best = index
+                } else {
+                    break
+                }
+            }
+            guard let best else {
+                return state.current.map {
+                    Selection(picture: $0.picture, isFresh: false, time: $0.time, arrival: $0.arrival)
+                }
+            }
+            let chosen = state.pictures[best]
+            state.pictures.removeSubrange(state.pictures.startIndex...best)
+            state.current = chosen
+            state.flashes.seen(chosen.picture, at: time)
+            return Selection(picture: chosen.picture, isFresh: true, time: chosen.time, arrival: chosen.arrival)
+        }
+        if self.isPaced { self.taken.signal() }
+        return selection
+    }
+
+    /// Copies the sound of `range` (sample positions) into `target`; see ``SoundRing/read(_:into:)``.
+    package func read(_ range: Range<Int64>, into target: inout [Float]) -> Int {
+        let count = self.state.withLock { $0.sound.read(range, into: &target) }
+        if self.isPaced { self.taken.signal() }
+        return count
+    }
+
+    /// Whether the offline program may take the tick at `time`: a picture beyond it is decoded, and the sound up to
+    /// `soundPosition`, or nothing more comes.
+    private func isReady(for time: Int64, soundPosition: Int64) -> Bool {
+        self.state.withLock { state in
+            if state.isFinished { return true }
+            guard state.status != .idle else { return false }
+            let pictures = !state.hasVideo || (state.pictures.last.map { $0.time > time } ?? false)
+            return pictures && (!state.hasAudio || state.sound.end >= soundPosition)
+        }
+    }
+
+    /// Blocks the offline program until the source can serve the tick.
+    package func waitUntilReady(for time: Int64, soundPosition: Int64, _ isStopped: () -> Bool) {
+        while !self.isReady(for: time, soundPosition: soundPosition), !isStopped() {
+            self.taken.signal()
+            _ = self.changed.wait(timeout: .now() + .milliseconds(100))
+        }
+    }
+
+    /// When a file is over: the time its last picture or sound ends; `nil` while more may come.
+    ///
+    /// - Parameter interval: A picture's length.
+    package func endTime(interval: Int64, sampleRate: Int64) -> Int64? {
+        self.state.withLock { state in
+            guard state.isFinished else { return nil }
+            let picture = state.pictures.last?.time ?? state.current?.time
+            let sound =
+                state.sound.end > state.sound.start
+                ? TimeMath.scale(state.sound.end, by: TimeMath.nanoseconds, over: sampleRate) : 0
+            return state.hasVideo ? (picture.map { $0 &+ interval } ?? 0) : sound
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import LibAV
+package import MediaTypes
+import RTMP
+
+/// A media file sent as it is: H.264 and AAC (or MP3), no re-encoding.
+package final class FileInput: PublishInput {
+    package let parameters: [CodecParameters]
+    package let picture: (width: Int, height: Int, fps: Int)? = nil
+
+    private let path: String
+    private let loops: Bool
+    private let place: String
+    private var demuxer: Demuxer
+    /// Where the present round of the file begins, and where its last packet ended, in the demuxer's ticks.
+    private var base: Int64 = 0
+    private var end: Int64 = 0
+    private var start: Int64?
+    private var held: [CodedPacket] = []
+    private var isAtEnd = false
+
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` for codecs RTMP has no plain form for.
+    package init(path: String, loops: Bool) throws(MediaError) {
+        self.path = path
+        self.loops = loops
+        self.place = "publish[\(path)]"
+        self.demuxer = try Demuxer.open(path: path, place: self.place)
+        for parameters in self.demuxer.parameters
+        where FLVTagWriter.configuration(parameters) == nil && parameters.codec != .mp3 {
+            throw MediaError(
+                .rejected, "\(path) holds \(parameters.codec)", at: self.place,
+                fix: "transcode it: ffmpeg -i \(path) -c:v libx264 -c:a aac out.mp4")
+        }
+        for parameters in self.demuxer.parameters where parameters.codec == .h264 && parameters.configuration.first != 1
+        {
+            throw MediaError(
+                .rejected, "\(path) holds H.264 without a configuration record", at: self.place,
+                fix: "remux it: ffmpeg -i \(path) -c copy out.mp4")
+        }
+        self.parameters = self.demuxer.parameters
+    }
+
+    package func next() throws(MediaError) -> CodedPacket? {
+        while true {
+            if self.start != nil, !self.held.isEmpty { return self.placed(self.held.removeFirst()) }
+            guard !self.isAtEnd, let packet = self.demuxer.next() else {
+                if self.start == nil, !self.held.isEmpty {
+                    self.start = self.held.map(\.dts).min()
+                    self.isAtEnd = true
+                    continue
+                }
+                guard self.loops, self.end > self.base else { return nil }
+                self.demuxer = try Demuxer.open(path: self.path, place: self.place)
+                self.base = self.end
+                self.start = nil
+                self.isAtEnd = false
+                continue
+            }
+            if self.start != nil { return self.placed(packet) }
+            // The earliest first decoding time of all tracks becomes zero: RTMP has no negative times.
+            self.held.append(packet)
+            if Set(self.held.map(\.kind)).count == self.parameters.count || self.held.count >= 64 {
+                self.start = self.held.map(\.dts).min()
+            }
+        }
+    }
+
+    private func placed(_ packet: CodedPacket) -> CodedPacket {
+        var packet = packet
+        let shift = self.base &- (self.start ?? 0)
+        packet.pts = packet.pts &+ shift
+        packet.dts = packet.dts &+ shift
+        self.end = max(self.end, packet.dts &+ max(packet.duration, 1))
+        return packet
+    }
+}

@@ -1,0 +1,147 @@
+import Dispatch
+package import MediaTypes
+import NIOCore
+import NIOPosix
+import RTMP
+import Stages
+import Synchronization
+
+/// Publishes one input to an RTMP server in real time, as a streamer's encoder does.
+package final class RTMPPublisher: Sendable {
+    /// How it went, from the publisher's threads.
+    package enum Event: Sendable {
+        case connected
+        case publishing
+        /// Every second: packets and bytes so far, and how far behind real time the sending is, in milliseconds.
+        case progress(packets: Int, bytes: Int, behindMs: Int)
+    }
+
+    /// Why it stopped early.
+    package enum Failure: Error, Sendable {
+        case badURL(String)
+        case cannotConnect(String)
+        /// The server refused, in its own words.
+        case refused(code: String, text: String)
+        case connectionLost
+        case input(MediaError)
+    }
+
+    /// Bytes that may wait in the socket's buffer before sending pauses: two seconds of a usual publisher.
+    private static let outboundLimit = 1 << 20
+
+    private let stopping = Mutex(false)
+    private let events: @Sendable (Event) -> Void
+
+    package init(events: @escaping @Sendable (Event) -> Void = { _ in }) { self.events = events }
+
+    /// Lets ``run(url:duration:makeInput:)`` take leave of the server and return.
+    package func stop() { self.stopping.withLock { $0 = true } }
+
+    private var isStopped: Bool { self.stopping.withLock { $0 } }
+
+    /// Publishes until the input ends, `duration` has passed or ``stop()`` is called. Blocks; call it on a thread.
+    ///
+    /// - Parameters:
+    ///   - url: `rtmp://host[:port]/app/key`.
+    ///   - duration: Nanoseconds of media; `nil` is all of it.
+    ///   - makeInput: Makes the input, on the calling thread.
+    package func run(
+        url: String, duration: Int64?, makeInput: () throws(MediaError) -> any PublishInput
+    ) throws(Failure) {
+        guard let address = RTMPURL(url) else { throw .badURL(url) }
+        let input: any PublishInput
+        do { input = try makeInput() } catch { throw .input(error) }
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        defer { try? group.syncShutdownGracefully() }
+        let outcome = PublishOutcome()
+        let channel: any Channel
+        do {
+            channel = try ClientBootstrap(group: group)
+                .connectTimeout(.seconds(5))
+                .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(PublishHandler(url: address, outcome: outcome))
+                    }
+                }
+                .connect(host: address.host, port: address.port).wait()
+        } catch {
+            throw .cannotConnect("\(address.host):\(address.port): \(error)")
+        }
+        self.events(.connected)
+        outcome.wait(until: .ready)
+        if let failure = outcome.failure { throw failure }
+        self.events(.publishing)
+        defer { try? channel.close().wait() }
+        try self.send(input, over: channel, outcome, duration)
+        try? channel.triggerUserOutboundEvent(PublishHandler.Command.finish).wait()
+    }
+
+    private func send(
+        _ input: any PublishInput, over channel: any Channel, _ outcome: PublishOutcome, _ duration: Int64?
+    ) throws(Failure) {
+        let clock = SystemClock()
+        let codecs = Dictionary(input.parameters.map { ($0.kind, $0.codec) }) { first, _ in first }
+        channel.triggerUserOutboundEvent(
+            PublishHandler.Command.describe(input.parameters, input.picture.map { .init($0) }), promise: nil)
+        let start = clock.now()
+        var (packets, bytes, reported) = (0, 0, start)
+        while !self.isStopped {
+            let packet: CodedPacket?
+            do { packet = try input.next() } catch { throw .input(error) }
+            guard let packet, let codec = codecs[packet.kind] else { return }
+            let due = TimeMath.rescale(max(0, packet.dts), from: Int64(packet.timescale), to: TimeMath.nanoseconds)
+            if let duration, due >= duration { return }
+            clock.sleep(until: start &+ due)
+            if let failure = outcome.failure { throw failure }
+            while outcome.outbound > Self.outboundLimit, !self.isStopped, outcome.failure == nil {
+                clock.sleep(until: clock.now() &+ 5_000_000)
+            }
+            guard let message = FLVTagWriter.packet(packet, codec: codec) else { continue }
+            outcome.add(message.payload.count)
+            channel.triggerUserOutboundEvent(PublishHandler.Command.media(message), promise: nil)
+            packets += 1
+            bytes += message.payload.count
+            if clock.now() &- reported >= TimeMath.nanoseconds {
+                reported = clock.now()
+                let behind = Int((reported &- start &- due) / 1_000_000)
+                self.events(.progress(packets: packets, bytes: bytes, behindMs: behind))
+            }
+        }
+    }
+}
+
+/// What the sending thread and the connection tell each other.
+final class PublishOutcome: Sendable {
+    enum Milestone: Equatable { case ready }
+
+    private struct State {
+        var isReady = false
+        var failure: RTMPPublisher.Failure?
+        var outbound = 0
+    }
+
+    private let state = Mutex(State())
+    private let changed = DispatchSemaphore(value: 0)
+
+    var failure: RTMPPublisher.Failure? { self.state.withLock { $0.failure } }
+    var outbound: Int { self.state.withLock { $0.outbound } }
+
+    func add(_ bytes: Int) { self.state.withLock { $0.outbound += bytes } }
+    func sent(_ bytes: Int) { self.state.withLock { $0.outbound -= bytes } }
+
+    func ready() {
+        self.state.withLock { $0.isReady = true }
+        self.changed.signal()
+    }
+
+    /// Keeps the first reason: what follows is only its consequence.
+    func fail(_ failure: RTMPPublisher.Failure) {
+        self.state.withLock { if $0.failure == nil { $0.failure = failure } }
+        self.changed.signal()
+    }
+
+    func wait(until milestone: Milestone) {
+        while !self.state.withLock({ $0.isReady || $0.failure != nil }) { self.changed.wait() }
+    }
+}

@@ -1,0 +1,154 @@
+package import LibAV
+package import MediaTypes
+
+/// A moving test picture with a machine-readable frame counter, a clock, and a flash with a beep every second.
+///
+/// Everything that is measured stands in the middle, so that it survives the crop of a side-by-side scene.
+package struct TestPattern: Sendable {
+    package let name: String
+    package let width: Int
+    package let height: Int
+    package let fps: Int
+    package let sampleRate: Int
+    /// Frequency of the beep in hertz: different names beep differently.
+    package let beepHertz: Int
+
+    /// Length of flash and beep, in milliseconds.
+    package static let flashMs = 100
+
+    /// - Parameters:
+    ///   - width: Even, at least 160.
+    ///   - height: Even, at least 160.
+    package init(name: String, width: Int = 1280, height: Int = 720, fps: Int = 30, sampleRate: Int = 48_000) {
+        self.name = name
+        self.width = max(160, width & ~1)
+        self.height = max(160, height & ~1)
+        self.fps = max(1, fps)
+        self.sampleRate = sampleRate
+        // Sum, not a hash: the same name must look and sound the same in every run.
+        self.seed = name.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xffff }
+        self.beepHertz = 800 + self.seed % 8 * 100
+    }
+
+    private let seed: Int
+
+    // MARK: Picture
+
+    /// The picture of frame `index`.
+    ///
+    /// - Parameter clock: Milliseconds since midnight, burned in as `HH:MM:SS.mmm`.
+    /// - Throws: ``MediaError/Code/outOfMemory``.
+    package func picture(_ index: Int64, clock: Int64) throws(MediaError) -> Picture {
+        let palette = self.palette
+        var canvas = try PictureCanvas.open(width: self.width, height: self.height, fill: palette.dark)
+        self.drawMotion(index, palette, &canvas)
+        let unit = self.unit
+        let center = self.width / 2 & ~1
+        canvas.drawCentered(
+            self.name, centerX: center, centerY: self.height * 16 / 100, maxWidth: self.width * 45 / 100,
+            maxScale: max(2, unit / 3), .white)
+        canvas.drawCentered(
+            Self.clockText(clock), centerX: center, centerY: self.height * 30 / 100, maxWidth: self.width * 40 / 100,
+            maxScale: max(2, unit / 6), palette.light)
+        let side = self.height / 6 & ~1
+        canvas.fill(
+            x: center - side / 2 & ~1, y: self.height / 2 - side / 2 & ~1, width: side, height: side,
+            self.isFlash(index) ? .white : .black)
+        canvas.drawCentered(
+            "\(index)", centerX: center, centerY: self.height * 68 / 100, maxWidth: self.width * 40 / 100,
+            maxScale: max(2, unit / 5), .white)
+        for (bit, isSet) in PatternCode.bits(of: index).enumerated() {
+            let block = PatternCode.block(bit, width: self.width, height: self.height)
+            canvas.fill(x: block.x, y: block.y, width: block.side, height: block.side, isSet ? .white : .black)
+        }
+        return canvas.finish(pts: index)
+    }
+
+    private var unit: Int { max(8, min(self.width, self.height) / 24 & ~1) }
+
+    private var palette: (dark: CanvasColor, mid: CanvasColor, light: CanvasColor) {
+        let hues: [(UInt8, UInt8, UInt8)] = [
+            (38, 70, 120), (120, 48, 66), (34, 100, 84), (104, 70, 130), (128, 84, 34), (44, 96, 120),
+        ]
+        let hue = hues[self.seed % hues.count]
+        return (
+            CanvasColor(red: hue.0, green: hue.1, blue: hue.2),
+            CanvasColor(red: hue.0 + 36, green: hue.1 + 36, blue: hue.2 + 36),
+            CanvasColor(red: 226, green: 230, blue: 240)
+        )
+    }
+
+    private func drawMotion(
+        _ index: Int64, _ palette: (dark: CanvasColor, mid: CanvasColor, light: CanvasColor),
+        _ canvas: inout PictureCanvas
+    ) {
+        // Columns that march sideways: motion everywhere, as a camera has it.
+        let stripe = self.width / 8 & ~1
+        let shift = Int(truncatingIfNeeded: index &* Int64(max(2, self.width / 320))) % (stripe * 2)
+        var x = shift - stripe * 2
+        while x < self.width {
+            canvas.fill(x: x & ~1, y: 0, width: stripe, height: self.height, palette.mid)
+            x += stripe * 2
+        }
+        // A square that bounces along the lower edge, one crossing in four seconds.
+        let period = Int64(self.fps * 8)
+        let phase = Int(((index % period) + period) % period)
+        let half = self.fps * 4
+        let travel = self.width - self.unit * 2
+        let position = travel * (phase < half ? phase : 2 * half - phase) / max(1, half)
+        canvas.fill(
+            x: position & ~1, y: self.height - self.unit * 3 & ~1, width: self.unit * 2, height: self.unit * 2,
+            palette.light)
+    }
+
+    /// Second zero has neither flash nor beep: the encoder's first sound is cut short by its priming.
+    private func isFlash(_ index: Int64) -> Bool {
+        guard index >= Int64(self.fps) else { return false }
+        let second = ((index % Int64(self.fps)) + Int64(self.fps)) % Int64(self.fps)
+        return second * 1000 < Int64(Self.flashMs * self.fps)
+    }
+
+    static func clockText(_ ms: Int64) -> String {
+        func padded(_ value: Int64, _ digits: Int) -> String {
+            let text = "\(value)"
+            return String(repeating: "0", count: max(0, digits - text.count)) + text
+        }
+        let ms = ((ms % 86_400_000) + 86_400_000) % 86_400_000
+        return
+            "\(padded(ms / 3_600_000, 2)):\(padded(ms / 60_000 % 60, 2)):\(padded(ms / 1000 % 60, 2)).\(padded(ms % 1000, 3))"
+    }
+
+    // MARK: Sound
+
+    /// Interleaved stereo for `count` pairs from `position`: a beep at every whole second but the first, silence between.
+    package func sound(from position: Int64, count: Int) -> [Float] {
+        var samples = [Float](repeating: 0, count: count * 2)
+        let rate = Int64(self.sampleRate)
+        let length = rate * Int64(Self.flashMs) / 1000
+        // One period of the tone is a whole number of samples at 48 kHz for every multiple of 100 Hz, so this sine table
+        // by recurrence stays exact enough: it restarts at each beep.
+        for pair in 0..<count {
+            let inSecond = (position &+ Int64(pair)) % rate
+            guard position &+ Int64(pair) >= rate, inSecond < length else { continue }
+            let value = Sine.value(of: inSecond &* Int64(self.beepHertz), over: rate) * 0.5
+            samples[2 * pair] = value
+            samples[2 * pair + 1] = value
+        }
+        return samples
+    }
+}
+
+/// Sine of whole fractions of a turn, to about 16 bits, without a math library.
+enum Sine {
+    /// sin(2π · `numerator` / `denominator`). Bhaskara's rational approximation refined once by the Taylor residual is
+    /// not needed for a beep; a seventh-order polynomial on a quarter turn is.
+    static func value(of numerator: Int64, over denominator: Int64) -> Float {
+        let turn = Double(((numerator % denominator) + denominator) % denominator) / Double(denominator)
+        let half = turn < 0.5 ? turn : turn - 0.5
+        let quarter = half < 0.25 ? half : 0.5 - half
+        let x = quarter * 2 * Double.pi
+        let square = x * x
+        let sine = x * (1 - square / 6 * (1 - square / 20 * (1 - square / 42)))
+        return Float(turn < 0.5 ? sine : -sine)
+    }
+}

@@ -1,0 +1,45 @@
+/// One value of Action Message Format 0.
+///
+/// Spec: AMF0 Specification §2. Depth is bounded by the reader (``AMF0Reader/maximumDepth``).
+package indirect enum AMF0Value: Sendable, Hashable {
+    case number(Double)
+    case boolean(Bool)
+    /// Also the long string (marker 0x0C). Bytes that are not UTF-8 come as U+FFFD.
+    case string(String)
+    case object([AMF0Property])
+    /// The announced count is not kept: writers get it wrong, and readers must not trust it.
+    case ecmaArray([AMF0Property])
+    case strictArray([AMF0Value])
+    case null
+    case undefined
+    /// Index of an earlier object; the object is not looked up.
+    case reference(UInt16)
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    case date(Double)
+    case unsupported
+    case xml(String)
+    case typedObject(name: String, [AMF0Property])
+
+    /// The number, if it is one.
+    package var number: Double? {
+        if case .number(let number) = self { number } else { nil }
+    }
+
+    /// The text, if it is a string.
+    package var string: String? {
+        if case .string(let string) = self { string } else { nil }
+    }
+
+    /// The properties of an object in any of its three forms: encoders use them for one another.
+    package var properties: [AMF0Property]? {
+        switch self {
+        case .object(let properties), .ecmaArray(let properties), .typedObject(_, let properties): properties
+        default: nil
+        }
+    }
+
+    /// The first property of that name; nil for what is not an object.
+    package subscript(name: String) -> AMF0Value? {
+        self.properties?.first { $0.name == name }?.value
+    }
+}

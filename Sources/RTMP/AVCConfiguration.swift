@@ -1,0 +1,81 @@
+/// A validated `AVCDecoderConfigurationRecord`.
+///
+/// Spec: ISO/IEC 14496-15 §5.3.3.1. Reserved bits are not looked at (some encoders leave them 0); every length must lie
+/// inside the record, because decoders trust them.
+package struct AVCConfiguration: Sendable, Hashable {
+    /// AVCProfileIndication, profile_compatibility, AVCLevelIndication.
+    package let profile: [UInt8]
+    /// Bytes of each NAL unit length in the stream, 1 to 4.
+    package let lengthSize: Int
+    /// NAL units, header byte first; at least one.
+    package let sequenceParameterSets: [[UInt8]]
+    /// NAL units, header byte first; at least one.
+    package let pictureParameterSets: [[UInt8]]
+    /// What follows the picture parameter sets: chroma format and bit depths of the high profiles. May be empty.
+    package let rest: [UInt8]
+
+    /// Reads a record; nil when it is empty, of another version, cut, or without parameter sets.
+    package init?(record: [UInt8]) {
+        guard record.count >= 7, record[0] == 1 else { return nil }
+        self.profile = Array(record[1...3])
+        self.lengthSize = Int(record[4] & 3) + 1
+        var offset = 6
+        guard
+            let sequence = AVCConfiguration.units(in: record, at: &offset, count: Int(record[5] & 0x1F)),
+            offset < record.count
+        else { return nil }
+        let pictureCount = Int(record[offset])
+        offset += 1
+        guard let picture = AVCConfiguration.units(in: record, at: &offset, count: pictureCount),
+            !sequence.isEmpty, !picture.isEmpty
+        else { return nil }
+        self.sequenceParameterSets = sequence
+        self.pictureParameterSets = picture
+        self.rest = Array(record[offset...])
+    }
+
+    /// Makes a record of parameter sets found in the stream; nil without both, or with an SPS too short to say its profile.
+    package init?(sequenceParameterSets sequence: [[UInt8]], pictureParameterSets picture: [[UInt8]]) {
+        guard let first = sequence.first, first.count >= 4, !picture.isEmpty, sequence.count <= 31,
+            picture.count <= 255,
+            (sequence + picture).allSatisfy({ !$0.isEmpty && $0.count <= 0xFFFF })
+        else { return nil }
+        self.profile = Array(first[1...3])
+        self.lengthSize = 4
+        self.sequenceParameterSets = sequence
+        self.pictureParameterSets = picture
+        self.rest = []
+    }
+
+    /// The record in one form whatever the encoder wrote: reserved bits 1, four-byte lengths, which is how the payload is
+    /// handed on too.
+    package var record: [UInt8] {
+        var bytes: [UInt8] =
+            [1] + self.profile + [0xFF, 0xE0 | UInt8(truncatingIfNeeded: self.sequenceParameterSets.count)]
+        AVCConfiguration.append(self.sequenceParameterSets, to: &bytes)
+        bytes.append(UInt8(truncatingIfNeeded: self.pictureParameterSets.count))
+        AVCConfiguration.append(self.pictureParameterSets, to: &bytes)
+        return bytes + self.rest
+    }
+
+    /// Empty sets are skipped, and an impossible length ends in nil.
+    private static func units(in record: [UInt8], at offset: inout Int, count: Int) -> [[UInt8]]? {
+        var units: [[UInt8]] = []
+        for _ in 0..<count {
+            guard record.count - offset >= 2 else { return nil }
+            let length = Int(record[offset]) << 8 | Int(record[offset + 1])
+            offset += 2
+            guard length <= record.count - offset else { return nil }
+            if length > 0 { units.append(Array(record[offset..<(offset + length)])) }
+            offset += length
+        }
+        return units
+    }
+
+    private static func append(_ units: [[UInt8]], to bytes: inout [UInt8]) {
+        for unit in units {
+            bytes += [UInt8(truncatingIfNeeded: unit.count >> 8), UInt8(truncatingIfNeeded: unit.count)]
+            bytes += unit
+        }
+    }
+}

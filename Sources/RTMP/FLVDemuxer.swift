@@ -1,0 +1,238 @@
+import MediaKernels
+package import MediaTypes
+
+/// Turns the audio and video messages of one publication into configurations and coded packets.
+///
+/// Pure. Truth is the payload: neither the metadata nor the FLV header's rate, size and key flags are believed. Nothing
+/// in here can fail: what cannot be read is dropped and counted.
+///
+/// Spec: Video File Format 10.1 Annex E.4.2, E.4.3.
+package struct FLVDemuxer: Sendable {
+    /// What was dropped or mended so far, in messages.
+    package struct Counters: Sendable, Hashable {
+        /// Shorter than their header.
+        package var short = 0
+        /// Empty messages, empty frames, frames of empty NAL units.
+        package var empty = 0
+        /// Frames whose NAL units could not be found.
+        package var malformed = 0
+        /// Frames rewritten to four-byte lengths without empty units.
+        package var sanitized = 0
+        /// Records that no decoder should see.
+        package var badConfigurations = 0
+        /// Packets before the first configuration.
+        package var beforeConfiguration = 0
+        /// Composition offsets over 15 minutes, read as 0.
+        package var badCompositionOffsets = 0
+        /// Messages in codecs that are not supported.
+        package var unsupported = 0
+
+        package init() {}
+    }
+
+    package private(set) var counters = Counters()
+    /// The codec of the last message that was not supported, for the publisher to read; nil when there was none.
+    package private(set) var unsupportedCodec: String?
+    /// At least one track is in a codec we read.
+    package private(set) var hasSupportedTrack = false
+
+    private var unwrapper = TimestampUnwrapper()
+    private var video: CodecParameters?
+    private var audio: CodecParameters?
+    private var lengthSize = 4
+
+    package init() {}
+
+    /// Reads one message.
+    ///
+    /// - Parameters:
+    ///   - arrival: Nanoseconds of the process's monotonic clock.
+    ///   - items: Gets the configuration when it differs from the one before, and the packet.
+    package mutating func receive(_ message: RTMPMediaMessage, arrival: Int64, into items: inout [SourceItem]) {
+        // An empty audio message means "silence" in Enhanced RTMP; there is nothing to decode either way.
+        guard let first = message.payload.byte(at: 0) else {
+            self.counters.empty += 1
+            return
+        }
+        switch message.kind {
+        case .video: self.video(message, first, arrival, &items)
+        case .audio: self.audio(message, first, arrival, &items)
+        }
+    }
+
+    // MARK: Video
+
+    private mutating func video(
+        _ message: RTMPMediaMessage, _ first: UInt8, _ arrival: Int64, _ items: inout [SourceItem]
+    ) {
+        if first & 0x80 != 0 {
+            self.unsupported(FLVCodec.fourCC(in: message.payload))
+            return
+        }
+        // A command frame (type 5) carries one byte for the player, no picture.
+        if first >> 4 == 5 { return }
+        guard first & 0x0F == FLVCodec.avc else {
+            self.unsupported(FLVCodec.videoName(first & 0x0F))
+            return
+        }
+        guard let packetType = message.payload.byte(at: 1), let offset = message.payload.unsigned24(at: 2) else {
+            self.counters.short += 1
+            return
+        }
+        self.hasSupportedTrack = true
+        switch packetType {
+        case 0: self.configure(video: message.payload.bytes(in: 5..<message.payload.count), &items)
+        case 1: self.picture(message, FLVDemuxer.signed24(offset), arrival, &items)
+        default: break  // End of sequence: encoders send it in the middle too, and go on.
+        }
+    }
+
+    /// `SI24`: 24 bits, two's complement.
+    private static func signed24(_ value: UInt32) -> Int64 { Int64(Int32(bitPattern: value << 8) >> 8) }
+
+    private mutating func configure(video record: [UInt8], _ items: inout [SourceItem]) {
+        if record.isEmpty {
+            self.counters.empty += 1
+            return
+        }
+        guard let configuration = AVCConfiguration(record: record) else {
+            self.counters.badConfigurations += 1
+            return
+        }
+        self.lengthSize = configuration.lengthSize
+        self.emit(CodecParameters(codec: .h264, configuration: configuration.record), &items)
+    }
+
+    private mutating func picture(
+        _ message: RTMPMediaMessage, _ offset: Int64, _ arrival: Int64, _ items: inout [SourceItem]
+    ) {
+        var memory = message.payload
+        var range = 5..<max(5, memory.count)
+        let types: NALTypes
+        switch NALSanitizer.sanitize(memory, in: range, lengthSize: self.lengthSize) {
+        case .unchanged(let found): types = found
+        case .rewritten(let payload):
+            self.counters.sanitized += 1
+            memory = payload.memory
+            range = 0..<memory.count
+            types = payload.types
+        case .empty:
+            self.counters.empty += 1
+            return
+        case .malformed:
+            self.counters.malformed += 1
+            return
+        }
+        if self.video == nil && types.contains(.sps) && types.contains(.pps) {
+            // Parameter sets only in the stream: the record is made from them.
+            let sets = ParameterSets(memory, in: range)
+            if let configuration = AVCConfiguration(
+                sequenceParameterSets: sets.sequence, pictureParameterSets: sets.picture)
+            {
+                self.lengthSize = 4
+                self.emit(CodecParameters(codec: .h264, configuration: configuration.record), &items)
+            }
+        }
+        guard self.video != nil else {
+            self.counters.beforeConfiguration += 1
+            return
+        }
+        var composition = offset
+        if abs(composition) > 15 * 60 * 1000 {
+            self.counters.badCompositionOffsets += 1
+            composition = 0
+        }
+        let dts = self.unwrapper.unwrap(message.timestamp)
+        items.append(
+            .packet(
+                CodedPacket(
+                    kind: .video, memory: memory, range: range, pts: dts + composition, dts: dts, timescale: 1000,
+                    isKey: types.contains(.idr), arrival: arrival)))
+    }
+
+    // MARK: Audio
+
+    private mutating func audio(
+        _ message: RTMPMediaMessage, _ first: UInt8, _ arrival: Int64, _ items: inout [SourceItem]
+    ) {
+        switch first >> 4 {
+        case FLVCodec.aac: self.aac(message, arrival, &items)
+        case FLVCodec.mp3, FLVCodec.mp3At8kHz:
+            guard message.payload.count > 1 else {
+                self.counters.empty += 1
+                return
+            }
+            self.hasSupportedTrack = true
+            self.emit(CodecParameters(codec: .mp3, configuration: []), &items)
+            self.sound(message, from: 1, arrival, &items)
+        case FLVCodec.enhancedAudio: self.unsupported(FLVCodec.fourCC(in: message.payload))
+        default: self.unsupported(FLVCodec.audioName(first >> 4))
+        }
+    }
+
+    private mutating func aac(_ message: RTMPMediaMessage, _ arrival: Int64, _ items: inout [SourceItem]) {
+        let payload = message.payload
+        guard let packetType = payload.byte(at: 1) else {
+            self.counters.short += 1
+            return
+        }
+        self.hasSupportedTrack = true
+        guard payload.count > 2 else {
+            self.counters.empty += 1
+            return
+        }
+        if packetType == 0 {
+            let record = payload.bytes(in: 2..<payload.count)
+            guard AudioSpecificConfig(record: record) != nil else {
+                self.counters.badConfigurations += 1
+                return
+            }
+            self.emit(CodecParameters(codec: .aac, configuration: record), &items)
+            return
+        }
+        guard packetType == 1 else { return }
+        var start = 2
+        if let header = ADTSHeader(payload, at: 2) {
+            self.counters.sanitized += 1
+            start += header.size
+            if self.audio?.codec != .aac, AudioSpecificConfig(record: header.configuration) != nil {
+                self.emit(CodecParameters(codec: .aac, configuration: header.configuration), &items)
+            }
+        }
+        guard self.audio?.codec == .aac else {
+            self.counters.beforeConfiguration += 1
+            return
+        }
+        self.sound(message, from: start, arrival, &items)
+    }
+
+    private mutating func sound(
+        _ message: RTMPMediaMessage, from start: Int, _ arrival: Int64, _ items: inout [SourceItem]
+    ) {
+        let time = self.unwrapper.unwrap(message.timestamp)
+        items.append(
+            .packet(
+                CodedPacket(
+                    kind: .audio, memory: message.payload, range: start..<message.payload.count, pts: time, dts: time,
+                    timescale: 1000, isKey: true, arrival: arrival)))
+    }
+
+    // MARK: Both
+
+    private mutating func emit(_ parameters: CodecParameters, _ items: inout [SourceItem]) {
+        switch parameters.kind {
+        case .video:
+            if self.video == parameters { return }
+            self.video = parameters
+        case .audio:
+            if self.audio == parameters { return }
+            self.audio = parameters
+        }
+        items.append(.configuration(parameters))
+    }
+
+    private mutating func unsupported(_ codec: String) {
+        self.counters.unsupported += 1
+        self.unsupportedCodec = codec
+    }
+}

@@ -1,0 +1,48 @@
+import MediaKernels
+package import MediaTypes
+
+/// Writes FLV tag bodies, as RTMP audio and video messages carry them.
+///
+/// Spec: Video File Format 10.1 Annex E.4.2, E.4.3. H.264 and AAC.
+package enum FLVTagWriter {
+    /// The sequence header of a track; nil for a codec that plain FLV has no number for.
+    package static func configuration(_ parameters: CodecParameters) -> RTMPMediaMessage? {
+        switch parameters.codec {
+        case .h264: self.message(.video, 0, [0x17, 0, 0, 0, 0] + parameters.configuration)
+        case .aac: self.message(.audio, 0, [0xAF, 0] + parameters.configuration)
+        default: nil
+        }
+    }
+
+    /// One packet.
+    ///
+    /// - Parameter codec: The packet's codec.
+    /// - Returns: nil for a codec that plain FLV has no number for.
+    package static func packet(_ packet: CodedPacket, codec: CodecName) -> RTMPMediaMessage? {
+        let dts = TimeMath.rescale(packet.dts, from: Int64(max(1, packet.timescale)), to: 1000)
+        let pts = TimeMath.rescale(packet.pts, from: Int64(max(1, packet.timescale)), to: 1000)
+        let time = UInt32(truncatingIfNeeded: dts)
+        var body: [UInt8]
+        switch codec {
+        case .h264:
+            let offset = Int32(clamping: pts - dts)
+            body = [packet.isKey ? 0x17 : 0x27, 1]
+            for shift in [Int32(16), 8, 0] { body.append(UInt8(truncatingIfNeeded: offset >> shift)) }
+        case .aac: body = [0xAF, 1]
+        case .mp3: body = [0x2F]
+        default: return nil
+        }
+        body.reserveCapacity(body.count + packet.count)
+        packet.memory.append(packet.range, to: &body)
+        return self.message(packet.kind == .video ? .video : .audio, time, body)
+    }
+
+    /// What says that no more video comes.
+    package static func endOfSequence(at timestamp: UInt32) -> RTMPMediaMessage {
+        self.message(.video, timestamp, [0x17, 2, 0, 0, 0])
+    }
+
+    private static func message(_ kind: RTMPMediaMessage.Kind, _ time: UInt32, _ body: [UInt8]) -> RTMPMediaMessage {
+        RTMPMediaMessage(kind: kind, timestamp: time, payload: PacketMemory(body))
+    }
+}

@@ -1,0 +1,23 @@
+import MediaKernels
+
+/// The parameter sets that stand in an access unit.
+struct ParameterSets {
+    private(set) var sequence: [[UInt8]] = []
+    private(set) var picture: [[UInt8]] = []
+
+    /// - Parameter range: NAL units with four-byte lengths that land exactly.
+    init(_ memory: PacketMemory, in range: Range<Int>) {
+        var offset = range.lowerBound
+        while offset < range.upperBound, let length = memory.unsigned32(at: offset) {
+            let start = offset + 4
+            let end = start + Int(length)
+            guard end <= range.upperBound, let header = memory.byte(at: start) else { return }
+            switch NALTypes(header: header) {
+            case .sps: self.sequence.append(memory.bytes(in: start..<end))
+            case .pps: self.picture.append(memory.bytes(in: start..<end))
+            default: break
+            }
+            offset = end
+        }
+    }
+}

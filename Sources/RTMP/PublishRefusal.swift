@@ -1,0 +1,36 @@
+/// Why a publisher is turned away, as a status code that encoders understand.
+///
+/// Encoders show `BadName` and `Denied` to their user; other codes leave some of them waiting for ever, so these two carry
+/// every refusal behind `publish`.
+package struct PublishRefusal: Sendable, Hashable {
+    /// `onStatus` code.
+    package let code: String
+    /// Shown to the person at the encoder. Never says whether a key exists.
+    package let text: String
+
+    package init(code: String, text: String) {
+        self.code = code
+        self.text = text
+    }
+
+    /// The stream key is unknown or wrong; the same text for both.
+    package static let denied = PublishRefusal(
+        code: "NetStream.Publish.Denied", text: "The stream key is not valid. Check the server address and the key.")
+    /// Someone publishes with this key already.
+    package static let busy = PublishRefusal(
+        code: "NetStream.Publish.BadName", text: "This stream key is in use by another encoder.")
+    /// A newer connection took the key over.
+    package static let takenOver = PublishRefusal(
+        code: "NetStream.Publish.Denied", text: "Another encoder took over this stream key.")
+    /// No decision in time.
+    package static let undecided = PublishRefusal(
+        code: "NetStream.Publish.Denied", text: "The stream key could not be checked in time.")
+    /// The room ends.
+    package static let ended = PublishRefusal(code: "NetStream.Publish.Denied", text: "The room has ended.")
+
+    /// Nothing that was sent can be decoded.
+    package static func unsupportedCodec(_ name: String) -> PublishRefusal {
+        PublishRefusal(
+            code: "NetStream.Publish.Denied", text: "The codec \(name) is not supported. Use H.264 and AAC.")
+    }
+}

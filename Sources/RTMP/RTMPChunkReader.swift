@@ -1,0 +1,242 @@
+import MediaKernels
+
+/// Turns the bytes of one direction of a connection, behind the handshake, into messages.
+///
+/// Pure: no socket, no clock. The payload is copied once, straight into packet memory. Set Chunk Size and Abort take
+/// effect here, between two chunks, and are not handed out.
+///
+/// Spec: RTMP 1.0 §5.3, §5.4.1, §5.4.2.
+///
+/// Invariants: (1) `carry` is not empty only between messages' chunks, and holds an incomplete header; (2) a chunk stream
+/// with `slot >= 0` owns exactly that assembler; (3) `current` names such a stream, or is -1.
+package struct RTMPChunkReader: ~Copyable {
+    /// Messages that may be incomplete at the same time: audio, video, data and commands, twice.
+    package static let maximumPartials = 8
+    /// The longest header: 3 + 11 + 4 bytes, and never more than 4 looked at ahead.
+    private static let longestHeader = 22
+
+    /// Payload bytes of a chunk. 128 until the peer changes it (§5.4.1).
+    package private(set) var chunkSize = 128
+    /// What the peer does against the letter of the specification.
+    package private(set) var quirks: RTMPQuirks = []
+
+    private let limits: RTMPLimits
+    private var streams: [RTMPChunkStream] = []
+    /// Index in `streams` by chunk stream id under 64; -1 for none.
+    private var indexOfID = [Int](repeating: -1, count: 64)
+    private var partials = InlineArray<8, PacketAssembler?> { _ in nil }
+    private var partialBytes = 0
+    private var current = -1
+    private var chunkLeft = 0
+    private var carry: [UInt8] = []
+
+    package init(limits: RTMPLimits = RTMPLimits()) { self.limits = limits }
+
+    /// Takes in bytes, cut anywhere, and appends the messages they complete.
+    ///
+    /// - Throws: What makes the rest of the connection unreadable. Messages before it have been appended.
+    package mutating func receive(_ bytes: Span<UInt8>, into messages: inout [RTMPMessage]) throws(RTMPFailure) {
+        var position = 0
+        if !self.carry.isEmpty {
+            // A header was cut. It is read from a short copy that joins both parts; what the copy holds too much is read
+            // again from `bytes`.
+            let carried = self.carry.count
+            var joined = self.carry
+            for index in 0..<min(bytes.count, 2 * RTMPChunkReader.longestHeader) { joined.append(bytes[index]) }
+            self.carry.removeAll(keepingCapacity: true)
+            var offset = 0
+            while offset < carried {
+                guard try self.step(joined.span, &offset, &messages) else {
+                    self.carry.append(contentsOf: joined[offset...])
+                    return
+                }
+            }
+            position = offset - carried
+        }
+        while position < bytes.count {
+            guard try self.step(bytes, &position, &messages) else {
+                for index in position..<bytes.count { self.carry.append(bytes[index]) }
+                return
+            }
+        }
+    }
+
+    /// Reads one header or a run of payload; false when a header is incomplete.
+    private mutating func step(
+        _ bytes: Span<UInt8>, _ position: inout Int, _ messages: inout [RTMPMessage]
+    ) throws(RTMPFailure) -> Bool {
+        if self.current >= 0 {
+            try self.payload(bytes, &position, &messages)
+            return true
+        }
+        return try self.header(bytes, &position, &messages)
+    }
+
+    private mutating func header(
+        _ bytes: Span<UInt8>, _ position: inout Int, _ messages: inout [RTMPMessage]
+    ) throws(RTMPFailure) -> Bool {
+        guard var header = RTMPChunkHeader(bytes, at: position) else { return false }
+        let id = header.chunkStreamID
+        var index = self.index(of: id)
+        if index < 0 {
+            // librtmp begins its pings with type 1 on a fresh chunk stream; 2 and 3 have nothing to build on.
+            guard header.format <= 1 else { throw .desync(.headerWithoutPredecessor(chunkStreamID: id)) }
+            guard self.streams.count < self.limits.chunkStreams else { throw .limit(.chunkStreams) }
+            if header.format == 1 { self.quirks.insert(.deltaOnFreshChunkStream) }
+        }
+        var stream = index >= 0 ? self.streams[index] : RTMPChunkStream(id: id)
+
+        if header.format == 3 && stream.hasExtended {
+            switch self.extendedFollows(stream, bytes, at: position + header.size) {
+            case nil: return false
+            case .some(true): header.size += 4
+            case .some(false): self.quirks.insert(.extendedTimestampOmitted)
+            }
+        }
+        if stream.isMidMessage {
+            let continues =
+                header.format == 3 || header.format == 2
+                || (header.format == 1 && header.length == stream.length && header.type == stream.type)
+            guard continues else { throw .desync(.headerInsideMessage(chunkStreamID: id)) }
+            position += header.size
+            self.current = index
+            self.chunkLeft = min(self.chunkSize, stream.missing)
+            return true
+        }
+
+        RTMPChunkReader.apply(header, to: &stream)
+        guard stream.type.isPossible else { throw .desync(.messageType(stream.type.rawValue)) }
+        guard stream.length <= self.limits.length(of: stream.type) else { throw .limit(.messageLength) }
+        if stream.length > 0 {
+            stream.slot = try self.openSlot(stream.length)
+            stream.missing = stream.length
+        }
+        if index < 0 {
+            index = self.streams.count
+            if id < 64 { self.indexOfID[Int(id)] = index }
+            self.streams.append(stream)
+        } else {
+            self.streams[index] = stream
+        }
+        position += header.size
+        if stream.length == 0 {
+            try self.deliver(stream, PacketMemory([]), &messages)
+        } else {
+            self.current = index
+            self.chunkLeft = min(self.chunkSize, stream.length)
+        }
+        return true
+    }
+
+    /// Timestamp rules at the begin of a message: §5.3.1.2, §5.3.1.3.
+    private static func apply(_ header: RTMPChunkHeader, to stream: inout RTMPChunkStream) {
+        if header.format <= 2 {
+            stream.hasExtended = header.hasExtended
+            stream.extended = header.time
+        }
+        if header.format <= 1 {
+            stream.length = header.length
+            stream.type = header.type
+        }
+        switch header.format {
+        case 0:
+            stream.streamID = header.streamID
+            stream.timestamp = header.time
+            // §5.3.1.2.4: behind a type 0 header, type 3 adds that header's timestamp. A writer that means it would need a
+            // gap as long as its whole timeline, so above ten seconds it is one that means "no delta".
+            stream.delta = header.time <= 10_000 ? header.time : 0
+        case 1, 2:
+            stream.delta = header.time
+            stream.timestamp &+= header.time
+        default:
+            stream.timestamp &+= stream.delta
+        }
+    }
+
+    /// Whether an extended timestamp stands at `offset`, behind a type 3 header. Old librtmp leaves it out, so the four
+    /// bytes count only if they repeat what the chunk stream said; nil while too few bytes are there to tell.
+    private func extendedFollows(_ stream: RTMPChunkStream, _ bytes: Span<UInt8>, at offset: Int) -> Bool? {
+        let begun = stream.isMidMessage ? stream.timestamp : stream.timestamp &+ stream.delta
+        var value: UInt32 = 0
+        for index in 0..<4 {
+            guard offset + index < bytes.count else { return nil }
+            value = value << 8 | UInt32(bytes[offset + index])
+            let shift = UInt32(8 * (3 - index))
+            guard value == stream.extended >> shift || value == stream.timestamp >> shift || value == begun >> shift
+            else { return false }
+        }
+        return true
+    }
+
+    private mutating func payload(
+        _ bytes: Span<UInt8>, _ position: inout Int, _ messages: inout [RTMPMessage]
+    ) throws(RTMPFailure) {
+        let index = self.current
+        let stream = self.streams[index]
+        var progress = ChunkProgress(chunkLeft: self.chunkLeft, messageLeft: stream.missing)
+        let simple = stream.id < 64 && !stream.hasExtended
+        let used = self.partials[stream.slot]?.gather(
+            bytes, from: position, progress: &progress, chunkSize: self.chunkSize,
+            continuation: simple ? 0xC0 | UInt8(stream.id) : nil)
+        position += used ?? 0
+        self.chunkLeft = progress.chunkLeft
+        self.streams[index].missing = progress.messageLeft
+        self.partialBytes += stream.missing - progress.messageLeft
+        guard self.partialBytes <= self.limits.partialBytes else { throw .limit(.partialBytes) }
+        if progress.messageLeft == 0 {
+            self.current = -1
+            self.streams[index].slot = -1
+            self.partialBytes -= stream.length
+            guard let memory = self.partials[stream.slot].take()?.finish() else { return }
+            try self.deliver(stream, memory, &messages)
+        } else if progress.chunkLeft == 0 {
+            self.current = -1
+        }
+    }
+
+    private mutating func deliver(
+        _ stream: RTMPChunkStream, _ memory: PacketMemory, _ messages: inout [RTMPMessage]
+    ) throws(RTMPFailure) {
+        if stream.type.isControl && (stream.id != 2 || stream.streamID != 0) { self.quirks.insert(.controlOffStream) }
+        switch stream.type {
+        case .setChunkSize: try self.setChunkSize(memory)
+        case .abort: self.abort(memory)
+        default:
+            messages.append(
+                RTMPMessage(
+                    chunkStreamID: stream.id, type: stream.type, streamID: stream.streamID,
+                    timestamp: stream.timestamp, payload: memory))
+        }
+    }
+
+    private mutating func setChunkSize(_ memory: PacketMemory) throws(RTMPFailure) {
+        // Under 128 it only costs us processor time; the highest bit must be zero; a message is 16,777,215 bytes at most.
+        guard memory.count == 4, let size = memory.unsigned32(at: 0), size >= 128, size <= 0x7FFF_FFFF else {
+            throw .protocolViolation(.chunkSize)
+        }
+        self.chunkSize = min(Int(size), 0xFF_FFFF)
+    }
+
+    private mutating func abort(_ memory: PacketMemory) {
+        guard let id = memory.unsigned32(at: 0) else { return }
+        let index = self.index(of: id)
+        guard index >= 0, self.streams[index].isMidMessage else { return }
+        self.partials[self.streams[index].slot] = nil
+        self.partialBytes -= self.streams[index].length - self.streams[index].missing
+        self.streams[index].slot = -1
+        self.streams[index].missing = 0
+    }
+
+    private func index(of id: UInt32) -> Int {
+        if id < 64 { return self.indexOfID[Int(id)] }
+        return self.streams.firstIndex { $0.id == id } ?? -1
+    }
+
+    private mutating func openSlot(_ length: Int) throws(RTMPFailure) -> Int {
+        for slot in 0..<RTMPChunkReader.maximumPartials where self.partials[slot] == nil {
+            self.partials[slot] = PacketAssembler(expecting: length)
+            return slot
+        }
+        throw .limit(.partialMessages)
+    }
+}

@@ -1,0 +1,23 @@
+/// What a receiver remembers of one chunk stream.
+///
+/// Spec: RTMP 1.0 §5.3.1.2: later headers leave out what the last one said.
+struct RTMPChunkStream {
+    let id: UInt32
+    /// Timestamp of the last message begun, absolute, modulo 2³².
+    var timestamp: UInt32 = 0
+    /// What a type 3 header adds when it begins a message.
+    var delta: UInt32 = 0
+    /// The last header's timestamp was 0xFFFFFF, so an extended one followed.
+    var hasExtended = false
+    /// The extended timestamp field as it was on the wire.
+    var extended: UInt32 = 0
+    var length = 0
+    var type = RTMPMessageType(rawValue: 0)
+    var streamID: UInt32 = 0
+    /// Payload bytes the current message lacks; 0 between messages.
+    var missing = 0
+    /// Index of the assembler in the reader's table; -1 between messages.
+    var slot = -1
+
+    var isMidMessage: Bool { self.slot >= 0 }
+}

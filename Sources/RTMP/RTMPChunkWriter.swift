@@ -1,0 +1,140 @@
+import MediaKernels
+
+/// A message on its way out: what is left of it, and how its next chunk begins.
+package struct RTMPOutgoingMessage: Sendable {
+    package let message: RTMPMessage
+    /// Header of the first chunk, types 0 to 3.
+    fileprivate let format: UInt8
+    /// Absolute time for type 0, else a delta.
+    fileprivate let time: UInt32
+    fileprivate var offset = 0
+    fileprivate var begun = false
+
+    /// Every chunk has been written.
+    package var isFinished: Bool { self.begun && self.offset >= self.message.payload.count }
+}
+
+/// Cuts messages into chunks.
+///
+/// Spec: RTMP 1.0 §5.3. ``write(_:into:)`` chooses the shortest header that every receiver reads alike; tests ask for each
+/// legal form by name.
+package struct RTMPChunkWriter: Sendable {
+    private struct Stream: Sendable {
+        var timestamp: UInt32
+        var delta: UInt32
+        var length: Int
+        var type: RTMPMessageType
+        var streamID: UInt32
+        /// The last header was type 1 or 2, so a type 3 repeats its delta for every receiver.
+        var hasDelta: Bool
+    }
+
+    /// Which header a message begins with.
+    package enum Header: Sendable, Hashable, CaseIterable {
+        /// The shortest one that all receivers understand alike.
+        case automatic
+        /// Type 0, with everything.
+        case full
+        /// Type 1: same message stream.
+        case sameStream
+        /// Type 2: same length and type too.
+        case sameLength
+        /// Type 3: same delta too.
+        case sameDelta
+    }
+
+    /// Payload bytes of a chunk. The peer must be told before it changes (§5.4.1).
+    package var chunkSize = 128
+    /// Repeat the extended timestamp in type 3 chunks (§5.3.1.3). Old librtmp does not.
+    package var repeatsExtendedTimestamp = true
+    /// Write chunk stream ids of 64 to 319 in three bytes instead of two.
+    package var prefersLongBasicHeader = false
+
+    private var streams: [UInt32: Stream] = [:]
+
+    package init() {}
+
+    /// Appends all chunks of `message`.
+    package mutating func write(_ message: RTMPMessage, header: Header = .automatic, into bytes: inout [UInt8]) {
+        var outgoing = self.begin(message, header: header)
+        while !outgoing.isFinished { self.writeChunk(of: &outgoing, into: &bytes) }
+    }
+
+    /// Chooses the header of `message`. A form that would not be legal here is replaced by the next longer one.
+    package mutating func begin(_ message: RTMPMessage, header: Header = .automatic) -> RTMPOutgoingMessage {
+        let id = message.chunkStreamID
+        guard let last = self.streams[id] else {
+            self.remember(message, delta: message.timestamp, hasDelta: false)
+            return RTMPOutgoingMessage(message: message, format: 0, time: message.timestamp)
+        }
+        let delta = message.timestamp &- last.timestamp
+        let sameStream = message.streamID == last.streamID
+        let sameLength = sameStream && message.payload.count == last.length && message.type == last.type
+        let sameDelta = sameLength && delta == last.delta
+        let forward = delta < 0x8000_0000
+        let format: UInt8 =
+            switch header {
+            case .automatic:
+                !sameStream || !forward ? 0 : sameDelta && last.hasDelta ? 3 : sameLength ? 2 : 1
+            case .full: 0
+            case .sameStream: sameStream ? 1 : 0
+            case .sameLength: sameLength ? 2 : sameStream ? 1 : 0
+            case .sameDelta: sameDelta ? 3 : sameLength ? 2 : sameStream ? 1 : 0
+            }
+        switch format {
+        case 0: self.remember(message, delta: message.timestamp, hasDelta: false)
+        case 3: self.remember(message, delta: last.delta, hasDelta: last.hasDelta)
+        default: self.remember(message, delta: delta, hasDelta: true)
+        }
+        // A type 3 header repeats the extended field of the header it stands for.
+        let field = format == 0 ? message.timestamp : format == 3 ? last.delta : delta
+        return RTMPOutgoingMessage(message: message, format: format, time: field)
+    }
+
+    private mutating func remember(_ message: RTMPMessage, delta: UInt32, hasDelta: Bool) {
+        self.streams[message.chunkStreamID] = Stream(
+            timestamp: message.timestamp, delta: delta, length: message.payload.count, type: message.type,
+            streamID: message.streamID, hasDelta: hasDelta)
+    }
+
+    /// Appends the next chunk of `outgoing`, at most ``chunkSize`` payload bytes.
+    package mutating func writeChunk(of outgoing: inout RTMPOutgoingMessage, into bytes: inout [UInt8]) {
+        let message = outgoing.message
+        let format: UInt8 = outgoing.begun ? 3 : outgoing.format
+        self.basicHeader(format, message.chunkStreamID, into: &bytes)
+        let isExtended = outgoing.time >= 0xFF_FFFF
+        if format <= 2 { RTMPChunkWriter.append24(isExtended ? 0xFF_FFFF : outgoing.time, to: &bytes) }
+        if format <= 1 {
+            RTMPChunkWriter.append24(UInt32(truncatingIfNeeded: message.payload.count), to: &bytes)
+            bytes.append(message.type.rawValue)
+        }
+        if format == 0 {
+            for index in 0..<4 { bytes.append(UInt8(truncatingIfNeeded: message.streamID >> UInt32(8 * index))) }
+        }
+        if isExtended && (format < 3 || self.repeatsExtendedTimestamp) {
+            bytes.append(UInt8(truncatingIfNeeded: outgoing.time >> 24))
+            RTMPChunkWriter.append24(outgoing.time & 0xFF_FFFF, to: &bytes)
+        }
+        let end = min(outgoing.offset + max(1, self.chunkSize), message.payload.count)
+        message.payload.append(outgoing.offset..<max(end, outgoing.offset), to: &bytes)
+        outgoing.offset = end
+        outgoing.begun = true
+    }
+
+    private func basicHeader(_ format: UInt8, _ id: UInt32, into bytes: inout [UInt8]) {
+        let high = format << 6
+        switch id {
+        case ..<64: bytes.append(high | UInt8(truncatingIfNeeded: id))
+        case ..<320 where !self.prefersLongBasicHeader:
+            bytes += [high, UInt8(truncatingIfNeeded: id - 64)]
+        default:
+            bytes += [high | 1, UInt8(truncatingIfNeeded: id - 64), UInt8(truncatingIfNeeded: (id - 64) >> 8)]
+        }
+    }
+
+    private static func append24(_ value: UInt32, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(truncatingIfNeeded: value >> 16))
+        bytes.append(UInt8(truncatingIfNeeded: value >> 8))
+        bytes.append(UInt8(truncatingIfNeeded: value))
+    }
+}

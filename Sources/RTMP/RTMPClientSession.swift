@@ -1,0 +1,220 @@
+import MediaKernels
+
+/// The publishing client's side of a connection.
+///
+/// Pure: bytes in, actions out. States: `awaitingServer` (C0 and C1 sent) → `connecting` → `creating` (releaseStream,
+/// FCPublish, createStream sent) → `publishing` requested → `ready`; any → `closed`.
+///
+/// Spec: RTMP 1.0 §5.2, §7.2.
+package struct RTMPClientSession: ~Copyable {
+    private enum State: Hashable { case awaitingServer, connecting, creating, publishing, ready, closed }
+
+    private static let connectTransaction: Double = 1
+    private static let createTransaction: Double = 4
+    private static let publishTransaction: Double = 5
+
+    private let url: RTMPURL
+    private let flashVersion: String
+    private let chunkSize: Int
+    private var state = State.awaitingServer
+    /// S0, S1 and S2 as far as they are there.
+    private var handshake: [UInt8] = []
+    private var reader = RTMPChunkReader()
+    private var writer = RTMPChunkWriter()
+    private var output: [UInt8] = []
+    private var actions: [RTMPClientAction] = []
+    private var streamID: UInt32 = 0
+    private var received: UInt64 = 0
+    private var acknowledged: UInt64 = 0
+
+    /// - Parameters:
+    ///   - url: Where to publish.
+    ///   - flashVersion: How the client names itself.
+    ///   - chunkSize: Payload bytes of the chunks it sends, 128 to 65,536.
+    package init(url: RTMPURL, flashVersion: String = "FMLE/3.0 (compatible; Tandem)", chunkSize: Int = 4096) {
+        self.url = url
+        self.flashVersion = flashVersion
+        self.chunkSize = min(max(128, chunkSize), 65_536)
+    }
+
+    /// Media may be sent.
+    package var isReady: Bool { self.state == .ready }
+
+    /// C0 and C1.
+    ///
+    /// - Parameter random: 1,528 random bytes; missing ones are 0.
+    package func start(random: [UInt8]) -> [UInt8] {
+        let filler = random.prefix(RTMPServerHandshake.packetLength - 8)
+        let zeros = [UInt8](repeating: 0, count: RTMPServerHandshake.packetLength - 8 - filler.count)
+        return [3] + [UInt8](repeating: 0, count: 8) + filler + zeros
+    }
+
+    /// Bytes arrived, cut anywhere.
+    package mutating func receive(_ bytes: Span<UInt8>) -> [RTMPClientAction] {
+        guard self.state != .closed else { return [] }
+        self.received += UInt64(bytes.count)
+        do throws(RTMPFailure) {
+            try self.consume(bytes)
+        } catch {
+            self.fail(.server(error))
+        }
+        if self.received &- self.acknowledged >= 1_250_000 {
+            self.acknowledged = self.received
+            self.write(.acknowledgement, UInt32(truncatingIfNeeded: self.received % 0xF000_0000))
+        }
+        return self.takeActions()
+    }
+
+    /// The bytes that carry one audio or video message; empty unless the server has agreed.
+    package mutating func bytes(for media: RTMPMediaMessage) -> [UInt8] {
+        guard self.state == .ready else { return [] }
+        let isVideo = media.kind == .video
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(media.payload.count + media.payload.count / self.chunkSize + 32)
+        self.writer.write(
+            RTMPMessage(
+                chunkStreamID: isVideo ? 6 : 4, type: isVideo ? .video : .audio, streamID: self.streamID,
+                timestamp: media.timestamp, payload: media.payload), into: &bytes)
+        return bytes
+    }
+
+    /// The bytes of `@setDataFrame onMetaData`; empty unless the server has agreed.
+    package mutating func bytes(forMetadata properties: [AMF0Property]) -> [UInt8] {
+        guard self.state == .ready else { return [] }
+        let payload = AMF0Writer.bytes([.string("@setDataFrame"), .string("onMetaData"), .ecmaArray(properties)])
+        var bytes: [UInt8] = []
+        self.writer.write(
+            RTMPMessage(
+                chunkStreamID: 8, type: .dataAMF0, streamID: self.streamID, timestamp: 0, payload: PacketMemory(payload)
+            ),
+            header: .full, into: &bytes)
+        return bytes
+    }
+
+    /// The bytes that take leave; close the connection behind them.
+    package mutating func finish() -> [UInt8] {
+        if self.state == .ready {
+            self.command(RTMPCommand("FCUnpublish", transaction: 6, [.null, .string(self.url.streamName)]))
+            self.command(RTMPCommand("deleteStream", transaction: 7, [.null, .number(Double(self.streamID))]))
+        }
+        self.state = .closed
+        defer { self.output = [] }
+        return self.output
+    }
+
+    // MARK: Input
+
+    private mutating func consume(_ bytes: Span<UInt8>) throws(RTMPFailure) {
+        var position = 0
+        if self.state == .awaitingServer {
+            let length = 1 + 2 * RTMPServerHandshake.packetLength
+            while position < bytes.count, self.handshake.count < length {
+                self.handshake.append(bytes[position])
+                position += 1
+            }
+            if let version = self.handshake.first, version != 3 { throw .version(RTMPVersionFault(version)) }
+            guard self.handshake.count == length else { return }
+            // C2 is S1 again (§5.2.4).
+            self.output += self.handshake[1...RTMPServerHandshake.packetLength]
+            self.handshake = []
+            self.connect()
+        }
+        var messages: [RTMPMessage] = []
+        try self.reader.receive(bytes.extracting(position...), into: &messages)
+        for message in messages { self.received(message) }
+    }
+
+    private mutating func connect() {
+        self.state = .connecting
+        self.write(.setChunkSize, UInt32(self.chunkSize))
+        self.writer.chunkSize = self.chunkSize
+        let object = AMF0Value.object([
+            AMF0Property("app", .string(self.url.app)), AMF0Property("type", .string("nonprivate")),
+            AMF0Property("flashVer", .string(self.flashVersion)), AMF0Property("tcUrl", .string(self.url.tcURL)),
+        ])
+        self.command(RTMPCommand("connect", transaction: RTMPClientSession.connectTransaction, [object]))
+    }
+
+    private mutating func received(_ message: RTMPMessage) {
+        switch message.type {
+        case .commandAMF0, .commandAMF3:
+            var fault: AMF0Reader.Fault?
+            if let command = RTMPCommand(message, fault: &fault) { self.received(command) }
+        case .userControl where message.payload.byte(at: 1) == 6 && message.payload.byte(at: 0) == 0:
+            self.write(.userControl, [0, 7] + message.payload.bytes(in: 2..<6))
+        default: break
+        }
+    }
+
+    private mutating func received(_ command: RTMPCommand) {
+        switch command.name {
+        case "_result" where command.transaction == RTMPClientSession.connectTransaction && self.state == .connecting:
+            self.state = .creating
+            let name = AMF0Value.string(self.url.streamName)
+            self.command(RTMPCommand("releaseStream", transaction: 2, [.null, name]))
+            self.command(RTMPCommand("FCPublish", transaction: 3, [.null, name]))
+            self.command(RTMPCommand("createStream", transaction: RTMPClientSession.createTransaction))
+        case "_result" where command.transaction == RTMPClientSession.createTransaction && self.state == .creating:
+            self.state = .publishing
+            // Any id but a positive 32-bit number is a server that counts from nothing; 1 is what it means.
+            self.streamID = command.argument(1)?.number.flatMap { UInt32(exactly: $0) } ?? 1
+            let arguments = [AMF0Value.null, .string(self.url.streamName), .string("live")]
+            let publish = RTMPCommand("publish", transaction: RTMPClientSession.publishTransaction, arguments)
+            self.command(publish, streamID: self.streamID)
+        case "_error" where command.transaction == RTMPClientSession.connectTransaction:
+            self.fail(.rejected(RTMPClientSession.status(command)))
+        case "_error" where command.transaction == RTMPClientSession.createTransaction,
+            "_error" where command.transaction == RTMPClientSession.publishTransaction:
+            self.fail(.rejected(RTMPClientSession.status(command)))
+        case "onStatus": self.received(status: RTMPClientSession.status(command))
+        default: break
+        }
+    }
+
+    private mutating func received(status: RTMPClientStatus) {
+        if status.level == "error" {
+            self.fail(.rejected(status))
+        } else if status.code == "NetStream.Publish.Start" && self.state == .publishing {
+            self.state = .ready
+            self.actions.append(.ready)
+        }
+    }
+
+    private static func status(_ command: RTMPCommand) -> RTMPClientStatus {
+        let information = command.arguments.last { $0.properties != nil }
+        return RTMPClientStatus(
+            level: information?["level"]?.string ?? (command.name == "_error" ? "error" : "status"),
+            code: information?["code"]?.string ?? "", text: information?["description"]?.string ?? "")
+    }
+
+    // MARK: Output
+
+    private mutating func fail(_ failure: RTMPClientFailure) {
+        guard self.state != .closed else { return }
+        self.state = .closed
+        self.actions.append(.failed(failure))
+    }
+
+    private mutating func command(_ command: RTMPCommand, streamID: UInt32 = 0) {
+        let message = command.message(chunkStreamID: streamID == 0 ? 3 : 8, streamID: streamID)
+        self.writer.write(message, header: .full, into: &self.output)
+    }
+
+    private mutating func write(_ type: RTMPMessageType, _ value: UInt32) {
+        self.write(type, RTMPServerSession.bytes(value))
+    }
+
+    private mutating func write(_ type: RTMPMessageType, _ payload: [UInt8]) {
+        let message = RTMPMessage(
+            chunkStreamID: 2, type: type, streamID: 0, timestamp: 0, payload: PacketMemory(payload))
+        self.writer.write(message, header: .full, into: &self.output)
+    }
+
+    private mutating func takeActions() -> [RTMPClientAction] {
+        var actions = self.actions
+        if !self.output.isEmpty { actions.insert(.send(self.output), at: 0) }
+        self.actions = []
+        self.output = []
+        return actions
+    }
+}

@@ -1,0 +1,78 @@
+/// Why a connection ends. One case a reason, so that it can be counted and shown.
+package enum RTMPFailure: Error, Sendable, Hashable {
+    /// The first byte is not RTMP version 3.
+    case version(RTMPVersionFault)
+    /// The peer took too long.
+    case deadline(RTMPDeadline)
+    /// The peer asks for more than a publisher needs.
+    case limit(RTMPLimit)
+    /// The bytes are not RTMP chunks any more; nothing behind this point can be trusted.
+    case desync(RTMPDesync)
+    /// A message that breaks the rules of the session.
+    case protocolViolation(RTMPViolation)
+    /// The publisher was turned away, or sent away, with this status code.
+    case refused(PublishRefusal)
+}
+
+/// What the first byte of a connection was instead of RTMP version 3.
+package enum RTMPVersionFault: Sendable, Hashable {
+    /// RTMPE (6): not supported.
+    case encrypted
+    /// A TLS ClientHello on a plain port.
+    case tls
+    /// Text, such as HTTP or a PROXY header.
+    case text
+    case other(UInt8)
+
+    init(_ byte: UInt8) {
+        switch byte {
+        case 6: self = .encrypted
+        case 0x16: self = .tls
+        case 0x20...0x7E: self = .text
+        default: self = .other(byte)
+        }
+    }
+}
+
+/// The phases that have a time limit.
+package enum RTMPDeadline: String, Sendable, Hashable {
+    case handshake, publish, decision, firstMedia, mediaIdle
+}
+
+/// The bounds a peer can run into.
+package enum RTMPLimit: String, Sendable, Hashable {
+    case chunkStreams, partialMessages, partialBytes, messageLength, setupBytes, commandRate, tinyMessageRate
+    case createdStreams, undecidedBytes
+}
+
+/// How the chunk stream stopped making sense.
+package enum RTMPDesync: Sendable, Hashable {
+    /// A type 2 or 3 header on a chunk stream that has no earlier header.
+    case headerWithoutPredecessor(chunkStreamID: UInt32)
+    /// A new header in the middle of a message.
+    case headerInsideMessage(chunkStreamID: UInt32)
+    case messageType(UInt8)
+    /// Too many messages of types that no one sends.
+    case unknownMessages
+}
+
+/// Messages that are well formed and still cannot be accepted.
+package enum RTMPViolation: String, Sendable, Hashable {
+    case chunkSize, secondConnect, connectWithoutApp, malformedCommand
+}
+
+extension RTMPFailure: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .version(.encrypted): "RTMPE is not supported"
+        case .version(.tls): "TLS on a plain RTMP port"
+        case .version(.text): "not RTMP: a text protocol"
+        case .version(.other(let byte)): "not RTMP version 3: first byte \(byte)"
+        case .deadline(let phase): "deadline passed: \(phase.rawValue)"
+        case .limit(let limit): "limit exceeded: \(limit.rawValue)"
+        case .desync(let desync): "chunk stream out of step: \(desync)"
+        case .protocolViolation(let violation): "protocol violation: \(violation.rawValue)"
+        case .refused(let refusal): "refused: \(refusal.code)"
+        }
+    }
+}

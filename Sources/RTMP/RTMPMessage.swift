@@ -1,0 +1,25 @@
+package import MediaKernels
+
+/// One RTMP message, put together from its chunks.
+///
+/// Spec: RTMP 1.0 §6.1.
+package struct RTMPMessage: Sendable {
+    /// Which chunk stream carried it (2 to 65,599).
+    package var chunkStreamID: UInt32
+    package var type: RTMPMessageType
+    /// The message stream, 0 for the connection itself.
+    package var streamID: UInt32
+    /// Milliseconds modulo 2³², absolute.
+    package var timestamp: UInt32
+    package var payload: PacketMemory
+
+    package init(
+        chunkStreamID: UInt32, type: RTMPMessageType, streamID: UInt32, timestamp: UInt32, payload: PacketMemory
+    ) {
+        self.chunkStreamID = chunkStreamID
+        self.type = type
+        self.streamID = streamID
+        self.timestamp = timestamp
+        self.payload = payload
+    }
+}

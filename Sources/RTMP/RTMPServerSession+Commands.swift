@@ -1,0 +1,174 @@
+import MediaKernels
+
+/// Commands: what clients send in any order, and the answers they wait for.
+///
+/// Spec: RTMP 1.0 §7.2. Every call with a transaction id is answered: some clients wait for each with a timer of its own.
+extension RTMPServerSession {
+    mutating func received(command message: RTMPMessage, now: Int64) throws(RTMPFailure) {
+        var fault: AMF0Reader.Fault?
+        let parsed = RTMPCommand(message, fault: &fault)
+        if fault != nil { self.ownQuirks.insert(.malformedAMF) }
+        guard let command = parsed else { return }
+        if command.name == "connect" {
+            try self.connect(command)
+            return
+        }
+        // Nothing can be said before `connect`, and the setup deadline ends a client that never says it.
+        guard self.state != .connecting else { return }
+        switch command.name {
+        case "releaseStream": self.result(of: command, .undefined)
+        case "FCPublish":
+            self.fcPublishTransaction = command.transaction
+            self.result(of: command, .undefined)
+        case "createStream": try self.createStream(command)
+        case "publish": self.publish(command, streamID: message.streamID, now: now)
+        case "FCUnpublish": self.fcUnpublish(command, now: now)
+        case "closeStream": self.closeStream(now: now)
+        case "deleteStream":
+            // The argument is a number, a string or missing, and there is one publication at most.
+            self.endPublication(now: now)
+            self.result(of: command, .undefined)
+        case "_checkbw": self.result(of: command, .number(0))
+        case "play", "play2":
+            let text = "This server takes streams in; it does not play them."
+            self.status(PublishRefusal(code: "NetStream.Play.Failed", text: text), details: "")
+        case "_result", "_error", "onStatus": break
+        default: self.result(of: command, .null)
+        }
+    }
+
+    private mutating func connect(_ command: RTMPCommand) throws(RTMPFailure) {
+        guard self.state == .connecting else { throw .protocolViolation(.secondConnect) }
+        let object = command.argument(0)
+        self.tcURL = (object?["tcUrl"] ?? object?["tcurl"])?.string ?? ""
+        self.flashVersion = object?["flashVer"]?.string ?? ""
+        guard let app = object?["app"]?.string ?? RTMPServerSession.path(of: self.tcURL) else {
+            self.respond(
+                RTMPCommand(
+                    "_error", transaction: command.transaction,
+                    [.null, self.information("error", "NetConnection.Connect.Rejected", "`connect` without an app.")]))
+            throw .protocolViolation(.connectWithoutApp)
+        }
+        self.app = app
+        self.state = .connected
+        self.control(.windowAcknowledgementSize, 2_500_000)
+        self.write(.setPeerBandwidth, RTMPServerSession.bytes(2_500_000) + [2])
+        self.control(.setChunkSize, UInt32(clamping: self.configuration.chunkSize))
+        self.writer.chunkSize = self.configuration.chunkSize
+        let properties = AMF0Value.object([
+            AMF0Property("fmsVer", .string("FMS/3,5,7,7009")), AMF0Property("capabilities", .number(31)),
+            AMF0Property("mode", .number(1)),
+        ])
+        let status = AMF0Value.object([
+            AMF0Property("level", .string("status")),
+            AMF0Property("code", .string("NetConnection.Connect.Success")),
+            AMF0Property("description", .string("Connection succeeded.")),
+            AMF0Property("objectEncoding", .number(0)),
+        ])
+        self.respond(RTMPCommand("_result", transaction: command.transaction, [properties, status]))
+    }
+
+    private static func path(of tcURL: String) -> String? {
+        guard let scheme = tcURL.firstRange(of: "://"),
+            let slash = tcURL[scheme.upperBound...].firstIndex(of: "/")
+        else { return nil }
+        return String(tcURL[tcURL.index(after: slash)...])
+    }
+
+    private mutating func createStream(_ command: RTMPCommand) throws(RTMPFailure) {
+        self.createdStreams += 1
+        guard self.createdStreams <= self.configuration.limits.createdStreams else { throw .limit(.createdStreams) }
+        self.respond(
+            RTMPCommand("_result", transaction: command.transaction, [.null, .number(Double(self.createdStreams))]))
+    }
+
+    private mutating func publish(_ command: RTMPCommand, streamID: UInt32, now: Int64) {
+        if self.state == .publishing {
+            self.status(.busy, details: "", streamID: streamID == 0 ? nil : streamID)
+            return
+        }
+        if self.createdStreams == 0 { self.ownQuirks.insert(.publishWithoutCreateStream) }
+        // The answer must carry the id the client got, or HaishinKit does not see it.
+        self.publishStreamID = streamID != 0 ? streamID : UInt32(max(1, self.createdStreams))
+        guard let name = command.argument(1)?.string,
+            let address = StreamAddress(app: self.app, streamName: name)
+        else {
+            self.deny(.denied)
+            return
+        }
+        self.publishName = name
+        self.requests += 1
+        self.awaitDecision(now: now)
+        self.actions.append(
+            .publishRequested(
+                PublishRequest(
+                    id: self.requests, address: address, tcURL: self.tcURL, flashVersion: self.flashVersion)))
+    }
+
+    /// StreamBegin and `NetStream.Publish.Start`.
+    mutating func confirmPublish() {
+        self.write(.userControl, [0, 0] + RTMPServerSession.bytes(self.publishStreamID))
+        if self.fcPublishTransaction > 0 {
+            // Hardware encoders look for the transaction id of their FCPublish here.
+            let status = self.information("status", "NetStream.Publish.Start", "Publishing.")
+            self.respond(
+                RTMPCommand("onFCPublish", transaction: self.fcPublishTransaction, [.null, status]),
+                streamID: self.publishStreamID)
+            self.fcPublishTransaction = 0
+        }
+        self.respond(
+            RTMPCommand(
+                "onStatus",
+                [
+                    .null,
+                    self.information("status", "NetStream.Publish.Start", "Publishing.", details: self.publishName),
+                ]),
+            streamID: self.publishStreamID)
+    }
+
+    private mutating func fcUnpublish(_ command: RTMPCommand, now: Int64) {
+        let status = self.information("status", "NetStream.Unpublish.Success", "Stopped publishing.")
+        self.respond(RTMPCommand("onFCUnpublish", [.null, status]), streamID: self.publishStreamID)
+        self.result(of: command, .undefined)
+        self.closeStream(now: now)
+    }
+
+    private mutating func closeStream(now: Int64) {
+        self.endPublication(now: now)
+        let status = self.information("status", "NetStream.Unpublish.Success", "Stopped publishing.")
+        self.respond(RTMPCommand("onStatus", [.null, status]), streamID: self.publishStreamID)
+    }
+
+    // MARK: Output
+
+    /// `_result`, if the caller waits for one.
+    private mutating func result(of command: RTMPCommand, _ value: AMF0Value) {
+        guard command.transaction > 0 else { return }
+        self.respond(RTMPCommand("_result", transaction: command.transaction, [.null, value]))
+    }
+
+    /// `onStatus` with level `error`.
+    mutating func status(_ refusal: PublishRefusal, details: String, streamID: UInt32? = nil) {
+        self.respond(
+            RTMPCommand(
+                "onStatus", [.null, self.information("error", refusal.code, refusal.text, details: details)]),
+            streamID: streamID ?? self.publishStreamID)
+    }
+
+    private func information(
+        _ level: String, _ code: String, _ description: String, details: String = ""
+    ) -> AMF0Value {
+        var properties = [
+            AMF0Property("level", .string(level)), AMF0Property("code", .string(code)),
+            AMF0Property("description", .string(description)),
+        ]
+        if !details.isEmpty { properties.append(AMF0Property("details", .string(details))) }
+        properties.append(AMF0Property("clientid", .number(1)))
+        return .object(properties)
+    }
+
+    private mutating func respond(_ command: RTMPCommand, streamID: UInt32 = 0) {
+        let message = command.message(chunkStreamID: streamID == 0 ? 3 : 5, streamID: streamID)
+        self.writer.write(message, header: .full, into: &self.output)
+    }
+}

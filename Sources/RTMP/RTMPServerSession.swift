@@ -1,0 +1,322 @@
+import MediaKernels
+
+/// One publisher's connection, from the first byte to the last.
+///
+/// Pure: bytes and time in, actions out. States:
+///
+///     handshake ─C2─▶ connecting ─connect─▶ connected ─publish─▶ deciding ─accept─▶ publishing
+///                                              ▲                    │deny               │FCUnpublish, closeStream,
+///                                              │                    ▼                   │deleteStream
+///                                              └──────────────── closed ◀─failure       │
+///                                              └────────────────────────────────────────┘
+///
+/// Every state goes to `closed` on a failure, a passed deadline, or ``refuse(_:now:)``; `closed` drops all input.
+///
+/// Spec: RTMP 1.0 §5, §7.2.
+package struct RTMPServerSession: ~Copyable {
+    enum State: Hashable { case handshake, connecting, connected, deciding, publishing, closed }
+
+    let configuration: RTMPServerConfiguration
+    var state = State.handshake
+    private var handshake: RTMPServerHandshake
+    private var reader: RTMPChunkReader
+    var writer = RTMPChunkWriter()
+    /// Bytes to send at the end of this call.
+    var output: [UInt8] = []
+    /// Actions of this call, in order; what is sent goes before them.
+    var actions: [RTMPServerAction] = []
+
+    // Times in nanoseconds of the injected clock.
+    private let accepted: Int64
+    private var setupBegan: Int64
+    private var decisionDue: Int64 = 0
+    private var published: Int64 = 0
+    private var lastBytes: Int64
+    private var hasMedia = false
+
+    /// Bytes received, handshake included.
+    package private(set) var bytesReceived: UInt64 = 0
+    private var setupBytes = 0
+    private var acknowledged: UInt64 = 0
+    var acknowledgementWindow: UInt64 = 2_500_000
+    private var commandBudget: RateBudget
+    private var tinyBudget: RateBudget
+    private var metadataBudget: RateBudget
+    private var unknownMessages = 0
+    var ownQuirks: RTMPQuirks = []
+
+    // What the client said.
+    var app = ""
+    var tcURL = ""
+    var flashVersion = ""
+    var createdStreams = 0
+    var fcPublishTransaction: Double = 0
+    var requests = 0
+    var publishStreamID: UInt32 = 1
+    var publishName = ""
+    /// What arrived between `publish` and the decision; handled behind it, in order.
+    private var undecided: [RTMPMessage] = []
+    private var undecidedBytes = 0
+    private var lastMetadata: [UInt8] = []
+
+    /// - Parameters:
+    ///   - now: Nanoseconds of a monotonic clock, as in every later call.
+    ///   - random: 1,528 random bytes for the handshake.
+    package init(configuration: RTMPServerConfiguration = RTMPServerConfiguration(), now: Int64, random: [UInt8]) {
+        self.configuration = configuration
+        self.handshake = RTMPServerHandshake(random: random)
+        self.reader = RTMPChunkReader(limits: configuration.limits)
+        self.accepted = now
+        self.setupBegan = now
+        self.lastBytes = now
+        let limits = configuration.limits
+        self.commandBudget = RateBudget(limits.commandRate, now: now)
+        self.tinyBudget = RateBudget(limits.tinyMessageRate, now: now)
+        self.metadataBudget = RateBudget((perSecond: 2, burst: 4), now: now)
+    }
+
+    /// What the peer did against the letter of the specification so far.
+    package var quirks: RTMPQuirks { self.reader.quirks.union(self.ownQuirks) }
+
+    /// A publication is accepted and not over.
+    package var isPublishing: Bool { self.state == .publishing }
+
+    // MARK: Events
+
+    /// Bytes arrived, cut anywhere.
+    package mutating func receive(_ bytes: Span<UInt8>, now: Int64) -> [RTMPServerAction] {
+        guard self.state != .closed else { return [] }
+        self.bytesReceived += UInt64(bytes.count)
+        self.lastBytes = now
+        do throws(RTMPFailure) {
+            try self.consume(bytes, now: now)
+        } catch {
+            self.fail(error)
+        }
+        self.acknowledge()
+        return self.takeActions()
+    }
+
+    /// ``nextDeadline`` may have passed.
+    package mutating func deadlineReached(now: Int64) -> [RTMPServerAction] {
+        guard let deadline = self.deadline, deadline.time <= now else { return [] }
+        switch deadline.phase {
+        case .decision: self.deny(.undecided)
+        case .firstMedia, .mediaIdle:
+            self.status(
+                PublishRefusal(code: "NetStream.Publish.Denied", text: "No media arrived in time."), details: "")
+            self.fail(.deadline(deadline.phase))
+        default: self.fail(.deadline(deadline.phase))
+        }
+        return self.takeActions()
+    }
+
+    /// The answer to ``RTMPServerAction/publishRequested(_:)``; ignored when request `id` is not the one that waits.
+    package mutating func decide(_ decision: PublishDecision, on id: Int, now: Int64) -> [RTMPServerAction] {
+        guard self.state == .deciding, id == self.requests else { return [] }
+        switch decision {
+        case .accept:
+            self.state = .publishing
+            self.published = now
+            self.hasMedia = false
+            self.lastMetadata = []
+            self.confirmPublish()
+            self.receiveUndecided(now: now)
+        case .deny(let refusal): self.deny(refusal)
+        }
+        return self.takeActions()
+    }
+
+    /// Ends the connection with a status the encoder understands: taken over, unsupported codec, room ended.
+    package mutating func refuse(_ refusal: PublishRefusal) -> [RTMPServerAction] {
+        guard self.state != .closed else { return [] }
+        self.deny(refusal)
+        return self.takeActions()
+    }
+
+    /// The peer has closed, or the network has.
+    package mutating func inputEnded() -> [RTMPServerAction] {
+        let wasPublishing = self.state == .publishing
+        self.state = .closed
+        return wasPublishing ? [.unpublished(.disconnected)] : []
+    }
+
+    /// When ``deadlineReached(now:)`` is due, in nanoseconds; nil when nothing waits.
+    package var nextDeadline: Int64? { self.deadline?.time }
+
+    private var deadline: (time: Int64, phase: RTMPDeadline)? {
+        switch self.state {
+        case .handshake: (self.accepted &+ self.configuration.handshakeTimeout, .handshake)
+        case .connecting, .connected: (self.setupBegan &+ self.configuration.publishTimeout, .publish)
+        case .deciding: (self.decisionDue, .decision)
+        case .publishing:
+            self.hasMedia
+                ? (self.lastBytes &+ self.configuration.mediaIdleTimeout, .mediaIdle)
+                : (self.published &+ self.configuration.firstMediaTimeout, .firstMedia)
+        case .closed: nil
+        }
+    }
+
+    // MARK: Input
+
+    private mutating func consume(_ bytes: Span<UInt8>, now: Int64) throws(RTMPFailure) {
+        var position = 0
+        if self.state == .handshake {
+            try self.handshake.receive(bytes, &position, output: &self.output)
+            guard self.handshake.state == .done else { return }
+            self.state = .connecting
+        }
+        if self.state == .connecting || self.state == .connected {
+            self.setupBytes += bytes.count - position
+        }
+        var messages: [RTMPMessage] = []
+        var failure: RTMPFailure?
+        do throws(RTMPFailure) {
+            try self.reader.receive(bytes.extracting(position...), into: &messages)
+        } catch {
+            failure = error
+        }
+        for message in messages {
+            try self.received(message, now: now)
+            if self.state == .closed { return }
+        }
+        if let failure { throw failure }
+        // Counted at the end, so that media glued to `publish` is not held against the client.
+        if (self.state == .connecting || self.state == .connected)
+            && self.setupBytes > self.configuration.limits.setupBytes
+        {
+            throw .limit(.setupBytes)
+        }
+    }
+
+    private mutating func receiveUndecided(now: Int64) {
+        let messages = self.undecided
+        self.undecided = []
+        self.undecidedBytes = 0
+        do throws(RTMPFailure) {
+            for message in messages {
+                try self.received(message, now: now)
+                if self.state == .closed { return }
+            }
+        } catch {
+            self.fail(error)
+        }
+    }
+
+    private mutating func queueUndecided(_ message: RTMPMessage) throws(RTMPFailure) {
+        self.ownQuirks.insert(.impatientMedia)
+        // A message costs more than its bytes.
+        let cost = message.payload.count + 128
+        guard self.undecidedBytes + cost <= self.configuration.limits.undecidedBytes else {
+            if message.type == .audio || message.type == .video { return }
+            throw .limit(.undecidedBytes)
+        }
+        self.undecidedBytes += cost
+        self.undecided.append(message)
+    }
+
+    private mutating func received(_ message: RTMPMessage, now: Int64) throws(RTMPFailure) {
+        if self.state == .deciding && !message.type.isControl {
+            try self.queueUndecided(message)
+            return
+        }
+        if message.payload.count < 16 && !self.tinyBudget.take(now: now) { throw .limit(.tinyMessageRate) }
+        switch message.type {
+        case .audio: self.received(media: message, kind: .audio)
+        case .video: self.received(media: message, kind: .video)
+        case .dataAMF0, .dataAMF3: self.received(data: message, now: now)
+        case .commandAMF0, .commandAMF3:
+            try self.spendCommand(now)
+            try self.received(command: message, now: now)
+        case .aggregate:
+            for inner in RTMPAggregate.messages(in: message) { try self.received(inner, now: now) }
+        case .sharedObjectAMF0, .sharedObjectAMF3: break
+        case let type where type.isControl:
+            // Acknowledgements follow from what we send, which the peer does not choose.
+            if type != .acknowledgement { try self.spendCommand(now) }
+            self.received(control: message)
+        default:
+            self.ownQuirks.insert(.unknownMessageType)
+            self.unknownMessages += 1
+            if self.unknownMessages > 8 { throw .desync(.unknownMessages) }
+        }
+    }
+
+    private mutating func spendCommand(_ now: Int64) throws(RTMPFailure) {
+        guard self.commandBudget.take(now: now) else { throw .limit(.commandRate) }
+    }
+
+    private mutating func received(media message: RTMPMessage, kind: RTMPMediaMessage.Kind) {
+        guard self.state == .publishing else {
+            self.ownQuirks.insert(.impatientMedia)
+            return
+        }
+        self.hasMedia = true
+        self.actions.append(
+            .message(RTMPMediaMessage(kind: kind, timestamp: message.timestamp, payload: message.payload)))
+    }
+
+    private mutating func received(data message: RTMPMessage, now: Int64) {
+        guard self.state == .publishing, message.payload.count <= self.configuration.limits.metadataLength else {
+            return
+        }
+        let bytes = message.payload.bytes
+        guard bytes != self.lastMetadata, self.metadataBudget.take(now: now) else { return }
+        let parsed = AMF0Reader.values(in: bytes, from: message.type == .dataAMF3 ? 1 : 0)
+        if parsed.fault != nil { self.ownQuirks.insert(.malformedAMF) }
+        var values = parsed.values[...]
+        if values.first?.string == "@setDataFrame" { values.removeFirst() }
+        guard values.first?.string == "onMetaData" else { return }
+        self.lastMetadata = bytes
+        self.actions.append(.metadata(values.dropFirst().first?.properties ?? []))
+    }
+
+    // MARK: Ends
+
+    /// A publication may follow: the setup deadline and the setup bytes begin anew.
+    mutating func endPublication(now: Int64) {
+        guard self.state == .publishing else { return }
+        self.actions.append(.unpublished(.client))
+        self.setupBytes = 0
+        self.setupBegan = now
+        self.state = .connected
+    }
+
+    mutating func awaitDecision(now: Int64) {
+        self.state = .deciding
+        self.decisionDue = now &+ self.configuration.decisionTimeout
+    }
+
+    mutating func deny(_ refusal: PublishRefusal) {
+        if self.state == .deciding || self.state == .publishing || self.state == .connected {
+            self.status(refusal, details: "")
+        }
+        self.fail(.refused(refusal))
+    }
+
+    mutating func fail(_ failure: RTMPFailure) {
+        if self.state == .publishing { self.actions.append(.unpublished(.closed(failure))) }
+        self.undecided = []
+        self.state = .closed
+        self.actions.append(.close(failure))
+    }
+
+    private mutating func takeActions() -> [RTMPServerAction] {
+        var actions = self.actions
+        if !self.output.isEmpty { actions.insert(.send(self.output), at: 0) }
+        self.actions.removeAll(keepingCapacity: true)
+        self.output = []
+        return actions
+    }
+
+    /// At most one Acknowledgement a call, whatever window the peer asks for (§5.4.3).
+    private mutating func acknowledge() {
+        // Not before `connect` has been answered: HaishinKit counts the bytes behind S2.
+        guard self.state != .closed, self.state != .handshake, self.state != .connecting else { return }
+        guard self.bytesReceived &- self.acknowledged >= self.acknowledgementWindow / 2 else { return }
+        self.acknowledged = self.bytesReceived
+        // FMLE stops when the sequence number comes near 2³²; others start again here too.
+        let sequence = UInt32(truncatingIfNeeded: self.bytesReceived % 0xF000_0000)
+        self.control(.acknowledgement, sequence)
+    }
+}

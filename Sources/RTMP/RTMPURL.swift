@@ -1,0 +1,54 @@
+/// Where to publish: `rtmp://host[:port]/app/name[?query]`.
+package struct RTMPURL: Sendable, Hashable {
+    package let host: String
+    /// 1935 unless the URL says otherwise.
+    package let port: Int
+    /// Every path segment but the last; the only one when there is just one.
+    package let app: String
+    /// The last path segment with the query; empty when the path has one segment.
+    package let streamName: String
+
+    /// - Returns: nil for another scheme, no host, no path, or a port outside 1 to 65,535.
+    package init?(_ text: String) {
+        guard text.lowercased().hasPrefix("rtmp://") else { return nil }
+        let rest = text.dropFirst("rtmp://".count)
+        guard let slash = rest.firstIndex(of: "/") else { return nil }
+        var authority = rest[..<slash]
+        // Credentials do not belong to the address; servers ask for them by other means.
+        if let at = authority.lastIndex(of: "@") { authority = authority[authority.index(after: at)...] }
+        var path = rest[rest.index(after: slash)...]
+        var query = Substring()
+        if let mark = path.firstIndex(of: "?") {
+            query = path[mark...]
+            path = path[..<mark]
+        }
+        var port = 1935
+        var host = authority
+        let isBracketed = authority.hasPrefix("[")
+        if let colon = authority.lastIndex(of: ":"), !isBracketed || authority[..<colon].hasSuffix("]") {
+            guard let number = Int(authority[authority.index(after: colon)...]), (1...65_535).contains(number) else {
+                return nil
+            }
+            port = number
+            host = authority[..<colon]
+        }
+        if isBracketed && host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        let segments = path.split(separator: "/")
+        guard !host.isEmpty, let last = segments.last else { return nil }
+        self.host = String(host)
+        self.port = port
+        if segments.count == 1 {
+            self.app = String(last)
+            self.streamName = String(query)
+        } else {
+            self.app = segments.dropLast().joined(separator: "/")
+            self.streamName = String(last + query)
+        }
+    }
+
+    /// What `connect` says: the URL without stream name.
+    package var tcURL: String {
+        let host = self.host.contains(":") ? "[\(self.host)]" : self.host
+        return "rtmp://\(host):\(self.port)/\(self.app)"
+    }
+}

@@ -1,0 +1,21 @@
+/// Turns 32-bit RTMP milliseconds into 64-bit ones that never wrap.
+///
+/// Spec: RTMP 1.0 §4 (serial number arithmetic, RFC 1982): a step of less than 2³¹ ms goes the short way round. One
+/// unwrapper serves all tracks of a publication, so that they wrap together.
+package struct TimestampUnwrapper: Sendable {
+    private var last: Int64?
+
+    package init() {}
+
+    /// The 64-bit time of `timestamp`. The first one stands as it is; the result is never far below 0.
+    package mutating func unwrap(_ timestamp: UInt32) -> Int64 {
+        guard let last = self.last else {
+            self.last = Int64(timestamp)
+            return Int64(timestamp)
+        }
+        let step = Int32(bitPattern: timestamp &- UInt32(truncatingIfNeeded: last))
+        let time = last &+ Int64(step)
+        self.last = time
+        return time
+    }
+}

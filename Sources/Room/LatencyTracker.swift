@@ -1,0 +1,50 @@
+import MediaTypes
+import Synchronization
+
+/// From a picture's arrival at our socket to the moment its segment could be fetched, for every picture on air.
+final class LatencyTracker: Sendable {
+    /// Ticks whose arrival is remembered: two minutes at 30 fps, more than any segment is long.
+    private static let window = 4096
+    /// Results kept: the last hour and a half of pictures would be 160,000; the last half hour says enough.
+    private static let limit = 54_000
+
+    private struct State {
+        var arrivals: [Int64: Int64] = [:]
+        var results: [Int32] = []
+        var next = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// - Parameter arrival: Program time of arrival of the newest picture in this tick.
+    func composed(tick: Int64, arrival: Int64) {
+        self.state.withLock { state in
+            state.arrivals[tick] = arrival
+            state.arrivals.removeValue(forKey: tick &- Int64(Self.window))
+        }
+    }
+
+    /// The segment with these ticks could be fetched at `time` (program time).
+    func published(_ ticks: Range<Int64>, at time: Int64) {
+        self.state.withLock { state in
+            guard ticks.count <= Self.window else { return }
+            for tick in ticks {
+                guard let arrival = state.arrivals.removeValue(forKey: tick) else { continue }
+                let milliseconds = Int32(clamping: (time &- arrival) / 1_000_000)
+                if state.results.count < Self.limit {
+                    state.results.append(milliseconds)
+                } else {
+                    state.results[state.next] = milliseconds
+                    state.next = (state.next + 1) % Self.limit
+                }
+            }
+        }
+    }
+
+    /// Percentiles in milliseconds; `nil` before the first segment.
+    func percentiles() -> (p50: Int, p95: Int)? {
+        let sorted = self.state.withLock { $0.results }.sorted()
+        guard !sorted.isEmpty else { return nil }
+        return (Int(sorted[sorted.count / 2]), Int(sorted[min(sorted.count - 1, sorted.count * 95 / 100)]))
+    }
+}

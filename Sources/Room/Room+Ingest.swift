@@ -1,0 +1,81 @@
+import Ingest
+import MediaTypes
+import PipelineSpec
+import Program
+import RTMP
+import Stages
+
+/// A publisher's packets on their way into the room: the first decodable one starts the program.
+final class SourceInput: SourceSubscriber {
+    private let stage: DecodeStage
+    private let arrived: @Sendable (Int64) -> Void
+
+    init(stage: DecodeStage, arrived: @escaping @Sendable (Int64) -> Void) {
+        self.stage = stage
+        self.arrived = arrived
+    }
+
+    func receive(_ item: SourceItem) {
+        if case .packet(let packet) = item, packet.kind == .audio || packet.isKey { self.arrived(packet.arrival) }
+        self.stage.offer(item)
+    }
+}
+
+extension Room {
+    /// Opens the RTMP listener and joins every source's decoder to it.
+    func startIngest(_ bindings: [IngestBinding]) async throws(MediaError) {
+        let ingest = IngestServer(
+            configuration: self.ingestConfiguration(bindings), clock: self.machine, logger: self.logger
+        ) { [weak self] in self?.ingest(did: $0) }
+        for (id, slot) in self.slots {
+            guard let hub = ingest.hub(for: id) else { continue }
+            _ = hub.subscribe(SourceInput(stage: slot.decode) { [weak self] in self?.mediaArrived(at: $0) })
+        }
+        self.listeners.update { $0.ingest = ingest }
+        let bound = try await ingest.start()
+        // A wildcard address is reachable as loopback, which is what a client on this machine writes.
+        self.note("rtmp", "rtmp://" + (bound.hasPrefix("0.0.0.0:") ? "127.0.0.1" + bound.dropFirst(7) : bound))
+    }
+
+    private func ingestConfiguration(_ bindings: [IngestBinding]) -> IngestConfiguration {
+        let rtmp = self.pipeline.ingest.rtmp
+        var configuration = IngestConfiguration(listen: rtmp.listen.description, bindings: bindings)
+        configuration.app = rtmp.app
+        configuration.onDuplicate = rtmp.onDuplicate == .reject ? .reject : .takeover
+        configuration.session.chunkSize = rtmp.chunkSize
+        configuration.session.firstMediaTimeout = Int64(rtmp.firstPacketTimeoutMs) * 1_000_000
+        configuration.session.mediaIdleTimeout = Int64(rtmp.idleTimeoutMs) * 1_000_000
+        configuration.maximumUnpublished = rtmp.maxConnections
+        return configuration
+    }
+
+    /// What the RTMP server reports, on its event loop.
+    private func ingest(did event: IngestEvent) {
+        switch event {
+        case .listening, .connected, .configuration, .firstVideo, .firstAudio: break
+        case .publishing(let id, let info):
+            self.slots[id]?.setPublishing(true)
+            self.events.emit(
+                "ingest.publishing",
+                [
+                    "uid": .string(id.description), "encoder": .string(info.encoder), "remote": .string(info.remote),
+                    "takeover": .bool(info.isTakeover),
+                ])
+        case .unsupportedCodec(let id, let codec):
+            self.slots[id]?.setError("unsupported codec \(codec)")
+            self.events.emit(
+                "source.undecodable", ["uid": .string(id.description), "reason": .string("codec \(codec)")])
+        case .unpublished(let id, let reason): self.left(id, "ingest.unpublished", reason)
+        case .lost(let id, let reason): self.left(id, "ingest.lost", reason)
+        case .refused(let remote, let key, let reason):
+            self.events.emit(
+                "ingest.refused",
+                ["remote": .string(remote), "key": JSONValue(key.map { "\($0)" }), "reason": .string(reason)])
+        }
+    }
+
+    private func left(_ id: SourceID, _ type: String, _ reason: String) {
+        self.slots[id]?.setPublishing(false)
+        self.events.emit(type, ["uid": .string(id.description), "reason": .string(reason)])
+    }
+}

@@ -1,0 +1,21 @@
+import Program
+
+/// A room at a glance, for a progress line.
+package struct RoomProgress: Sendable {
+    package var seconds: Int
+    package var late: Int64
+    package var lost: Int64
+    package var sources: [(name: String, state: String)]
+}
+
+extension Room {
+    package var progress: RoomProgress {
+        let stats = self.program.stats
+        let now = self.clock.now()
+        return RoomProgress(
+            seconds: Int(stats.ticks) / max(1, self.pipeline.canvas.fps), late: stats.late, lost: stats.lost,
+            sources: self.pipeline.sources.map { source in
+                (source.name ?? source.id.description, self.slots[source.id]?.state(now: now) ?? "idle")
+            })
+    }
+}

@@ -1,0 +1,90 @@
+import LibAV
+import MediaTypes
+import Packager
+import Program
+import Stages
+
+extension Room {
+    /// Starts the decode thread of every source, and the reader of every file.
+    func startSources() -> [StageThread] {
+        var threads: [StageThread] = []
+        for slot in self.slots.values {
+            let program = self.program
+            threads.append(StageThread("dec-\(slot.spec.id)") { slot.decode.run { program.soundPosition } })
+            guard case .file(let path, let loops) = slot.spec.input else { continue }
+            let reader = FileReader(path: path, loops: loops, place: "source[\(slot.spec.id)]")
+            threads.append(StageThread("file-\(slot.spec.id)") { self.read(reader, into: slot) })
+        }
+        return threads
+    }
+
+    private func read(_ reader: FileReader, into slot: SourceSlot) {
+        let machine = self.machine
+        slot.setPublishing(true)
+        if slot.buffer.isPaced { slot.buffer.setStatus(.live, at: 0) } else { self.mediaArrived(at: machine.now()) }
+        do {
+            try reader.run(into: slot.decode) { machine.now() }
+        } catch {
+            slot.setError(error.description)
+            self.events.emit(
+                "source.failed", ["uid": .string(slot.spec.id.description), "reason": .string(error.description)])
+            slot.decode.put(.end)
+        }
+    }
+
+    /// What a decode stage reports, from its thread.
+    func source(_ id: SourceID, did event: DecodeStage.Event) {
+        let uid = JSONValue.string(id.description)
+        let slot = self.slots[id]
+        switch event {
+        case .firstPicture(let format):
+            slot?.setFormat(format)
+            self.events.emit("source.live", ["uid": uid, "picture": .string(format.description)])
+        case .formatChanged(let format):
+            slot?.setFormat(format)
+            self.events.emit("source.format", ["uid": uid, "picture": .string(format.description)])
+        case .firstSound: self.events.emit("source.sound", ["uid": uid])
+        case .undecodable(let error):
+            slot?.setError(error.description)
+            self.logger.warning("a source cannot be decoded", metadata: ["uid": "\(id)", "error": "\(error)"])
+            self.events.emit("source.undecodable", ["uid": uid, "reason": .string(error.description)])
+        case .reanchored: self.events.emit("source.reanchored", ["uid": uid])
+        case .ended: self.events.emit(slot?.isFile == true ? "source.ended" : "source.lost", ["uid": uid])
+        }
+    }
+
+    /// What the output reports, from its thread.
+    func packager(did event: PackagerEvent) {
+        switch event {
+        case .segmentPublished(let segment): self.published(segment)
+        case .playlistEnded: self.events.emit("playlist.ended")
+        case .superseded:
+            self.events.emit("room.superseded")
+            self.superseded()
+        case .outputFailed(let error):
+            self.logger.warning("an output could not be written", metadata: ["error": "\(error)"])
+            self.events.emit("output.failed", ["reason": .string(error.description)])
+        case .bandwidthExceeded(let track, let measured, let declared):
+            self.events.emit(
+                "output.bandwidth",
+                ["track": .string(track), "measured": .integer(measured), "declared": .integer(declared)])
+        }
+    }
+
+    private func published(_ segment: PublishedSegment) {
+        let isFirst = self.mutable.withLock { mutable -> Bool in
+            mutable.segments += 1
+            mutable.lastSegment = segment.publishedAt
+            return mutable.segments == 1
+        }
+        if let time = self.clock.program(of: segment.publishedAt) { self.latency.published(segment.frames, at: time) }
+        let bytes = segment.bytes.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, JSONValue($0.value)) }
+        self.events.emit(
+            "segment.published",
+            [
+                "mediaSequence": .integer(segment.mediaSequence), "firstTick": .integer(segment.frames.lowerBound),
+                "ticks": JSONValue(segment.frames.count), "bytes": .object(bytes),
+            ])
+        if isFirst { self.events.emit("broadcast.active") }
+    }
+}

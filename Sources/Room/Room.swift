@@ -1,0 +1,209 @@
+import Control
+import Dispatch
+import HLS
+import Ingest
+import Ladder
+import LibAV
+import Logging
+import MediaTypes
+import Origin
+import Packager
+import PipelineSpec
+import Program
+import Stages
+import Synchronization
+
+/// One room: wires the stages, owns their threads, decides how far a failure spreads.
+///
+/// States: starting (``open(_:events:logger:)``) → waiting (nobody has published) → live → ending or draining → closed.
+/// ``run()`` goes through all of them once.
+package final class Room: Sendable {
+    package enum State: String, Sendable { case starting, waiting, live, ending, draining, closed }
+
+    /// What changes while the room lives.
+    struct Mutable {
+        var state = State.starting
+        var outcome: RoomOutcome?
+        var isStarted = false
+        var origin: Int64?
+        var firstTick: Int64 = 0
+        var segments: Int64 = 0
+        var lastSegment: Int64?
+        var addresses: [(name: String, address: String)] = []
+    }
+
+    let settings: RoomSettings
+    let pipeline: Pipeline
+    package let events: RoomEvents
+    let logger: Logger
+    let machine = SystemClock()
+    let clock: ProgramClock
+    let slots: [SourceID: SourceSlot]
+    let program: ProgramStage
+    let ladder: LadderStage
+    let packager: HLSPackager?
+    let latency: LatencyTracker
+    let mutable: Mutex<Mutable>
+    let firstMedia = DispatchSemaphore(value: 0)
+    /// Machine time at which the first decodable packet came.
+    let firstArrival: Mutex<Int64?>
+    let listeners: RoomListeners
+
+    init(
+        settings: RoomSettings, events: RoomEvents, logger: Logger, parts: RoomParts
+    ) {
+        self.settings = settings
+        self.pipeline = settings.pipeline
+        self.events = events
+        self.logger = logger
+        self.clock = parts.clock
+        self.slots = parts.slots
+        self.program = parts.program
+        self.ladder = parts.ladder
+        self.packager = parts.packager
+        self.latency = parts.latency
+        self.mutable = Mutex(Mutable())
+        self.firstArrival = Mutex(nil)
+        self.listeners = RoomListeners()
+    }
+
+    package var state: State { self.mutable.withLock { $0.state } }
+    package var isOffline: Bool { self.pipeline.clock == .offline }
+
+    /// The address a listener was bound to: `rtmp`, `viewer` or `control`.
+    package func address(_ name: String) -> String? {
+        self.mutable.withLock { $0.addresses.first { $0.name == name }?.address }
+    }
+
+    // MARK: Lifecycle
+
+    /// Runs the room until it has ended. Everything that is to be written is written when this returns.
+    package func run() async -> RoomOutcome {
+        do {
+            try await self.startListeners()
+        } catch {
+            return await self.close(.failed(error))
+        }
+        self.mutable.withLock { $0.state = .waiting }
+        self.announceReady()
+        let packagerThread = self.packager.map { packager in StageThread("package") { _ = packager.run() } }
+        let decoders = self.startSources()
+        let outcome = await withCheckedContinuation { continuation in
+            _ = StageThread("program") { continuation.resume(returning: self.runProgram()) }
+        }
+        for slot in self.slots.values { slot.decode.stop() }
+        for thread in decoders { thread.join() }
+        packagerThread?.join()
+        return await self.close(outcome)
+    }
+
+    /// The program thread: waits for media, runs to the end, flushes what is behind it.
+    private func runProgram() -> RoomOutcome {
+        if self.isOffline {
+            self.mediaArrived(at: 0)
+        }
+        self.firstMedia.wait()
+        if let arrival = self.firstArrival.withLock({ $0 }), self.mutable.withLock({ $0.outcome == nil }) {
+            do {
+                try self.begin(arrival: arrival)
+            } catch {
+                self.fail(error)
+            }
+        }
+        self.program.run()
+        self.ladder.finish()
+        let outcome = self.mutable.withLock { mutable -> RoomOutcome in
+            // A program that ends by itself (its files or its duration are over) ends the room.
+            let outcome = mutable.outcome ?? .ended
+            mutable.outcome = outcome
+            return outcome
+        }
+        if case .ended = outcome { self.packager?.finish(endlist: true) } else { self.packager?.finish(endlist: false) }
+        return outcome
+    }
+
+    /// Fixes the room's time: which tick is due when.
+    private func begin(arrival: Int64) throws(MediaError) {
+        if self.isOffline {
+            let origin = self.settings.origin ?? 0
+            _ = try self.packager?.begin(now: origin)
+            self.started(origin: origin, firstTick: 0)
+            self.program.start(at: 0)
+            return
+        }
+        // The first picture is due one jitter buffer after it came; the wall clock is read once, here.
+        let jitter = self.slots.values.map { Int64($0.spec.jitterBufferMs) }.min() ?? 200
+        let due = arrival &+ jitter &* 1_000_000
+        let wall = self.settings.origin ?? (SystemClock.wallClock() &+ (due &- self.machine.now()))
+        let beginning = try self.packager?.begin(now: wall)
+        let (origin, firstTick) = (beginning?.origin ?? wall, beginning?.firstTick ?? 0)
+        let time = TimeMath.scale(firstTick, by: TimeMath.nanoseconds, over: Int64(self.pipeline.canvas.fps))
+        self.clock.start(at: due &+ (origin &+ time &- wall), program: time)
+        self.started(origin: origin, firstTick: firstTick)
+        self.program.start(at: firstTick)
+    }
+
+    private func started(origin: Int64, firstTick: Int64) {
+        self.mutable.withLock {
+            $0.origin = origin
+            $0.firstTick = firstTick
+            $0.isStarted = true
+            if $0.state == .waiting { $0.state = .live }
+        }
+        self.events.emit(
+            "program.started", ["origin": .string(ProgramDate.format(origin)), "firstTick": .integer(firstTick)])
+    }
+
+    /// The first decodable packet of any source starts the program.
+    func mediaArrived(at arrival: Int64) {
+        let isFirst = self.firstArrival.withLock { first -> Bool in
+            guard first == nil else { return false }
+            first = arrival
+            return true
+        }
+        if isFirst { self.firstMedia.signal() }
+    }
+
+    /// The room is over: everything is flushed, the playlists are closed.
+    package func end(reason: String) { self.stop(.ended, .ending, reason: reason) }
+
+    /// This worker stops; the playlists stay open for a successor.
+    package func drain(reason: String) { self.stop(.drained, .draining, reason: reason) }
+
+    /// Something the room cannot live without has failed.
+    func fail(_ error: MediaError) {
+        self.logger.error("the room cannot go on", metadata: ["error": "\(error)"])
+        self.stop(.failed(error), .ending, reason: error.what)
+    }
+
+    func superseded() { self.stop(.superseded, .draining, reason: "a newer worker serves this room") }
+
+    private func stop(_ outcome: RoomOutcome, _ state: State, reason: String) {
+        let isFirst = self.mutable.withLock { mutable -> Bool in
+            guard mutable.outcome == nil else { return false }
+            mutable.outcome = outcome
+            mutable.state = state
+            return true
+        }
+        guard isFirst else { return }
+        self.events.emit("room.\(state.rawValue)", ["reason": .string(reason)])
+        self.program.stop()
+        self.firstMedia.signal()
+    }
+
+    private func close(_ outcome: RoomOutcome) async -> RoomOutcome {
+        await self.listeners.stop()
+        self.mutable.withLock { $0.state = .closed }
+        let name =
+            switch outcome {
+            case .ended: "ended"
+            case .drained: "drained"
+            case .superseded: "superseded"
+            case .failed: "failed"
+            }
+        var reason: JSONValue = .null
+        if case .failed(let error) = outcome { reason = .string(error.description) }
+        self.events.emit("room.closed", ["outcome": .string(name), "reason": reason, "summary": self.summary().json])
+        return outcome
+    }
+}

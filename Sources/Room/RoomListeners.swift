@@ -1,0 +1,101 @@
+import Control
+import Ingest
+import MediaTypes
+import Origin
+import Packager
+import PipelineSpec
+import Synchronization
+
+/// The room's sockets, open from ``Room/startListeners()`` until ``stop()``.
+final class RoomListeners: Sendable {
+    struct Servers {
+        var ingest: IngestServer?
+        var origin: OriginServer?
+        var control: ControlServer?
+    }
+
+    private let servers = Mutex(Servers())
+
+    func update(_ change: (inout Servers) -> Void) { self.servers.withLock { change(&$0) } }
+
+    /// Closes what is open; publishers first, viewers last.
+    func stop() async {
+        let servers = self.servers.withLock { servers in
+            defer { servers = Servers() }
+            return servers
+        }
+        await servers.ingest?.stop()
+        await servers.control?.stop()
+        await servers.origin?.stop()
+    }
+}
+
+/// What the viewers' listener may serve: what the packager has published, nothing else.
+private struct PublishedContent: OriginContent {
+    let packager: HLSPackager
+    let room: Room
+
+    func object(at path: String) -> OriginObject? {
+        guard let object = self.packager.object(named: path) else { return nil }
+        let body: OriginObject.Body =
+            switch object.body {
+            case .bytes(let bytes): .bytes(bytes)
+            case .file(let path, let size): .file(path: path, size: size)
+            }
+        return OriginObject(body: body, contentType: object.contentType, cacheControl: object.cacheControl)
+    }
+
+    var ended: Bool { self.room.state == .closed }
+}
+
+extension Room {
+    /// Opens the listeners the pipeline asks for.
+    ///
+    /// - Throws: ``MediaError/Code/bindFailed`` and what the secrets' files say.
+    func startListeners() async throws(MediaError) {
+        let bindings = try self.bindings()
+        if !bindings.isEmpty { try await self.startIngest(bindings) }
+        if let packager = self.packager, let http = self.pipeline.hls?.http, let listen = http.listen {
+            let origin = try await OriginServer.start(
+                listen: listen, content: PublishedContent(packager: packager, room: self),
+                allowOrigins: http.allowOrigins, roomTitle: self.pipeline.room.title ?? self.pipeline.room.roomID,
+                logger: self.logger)
+            self.listeners.update { $0.origin = origin }
+            self.note("viewer", origin.boundAddress)
+        }
+        if !self.isOffline {
+            let token = try self.pipeline.control.token?.resolved(place: "control")
+            let control = try await ControlServer.start(
+                listen: self.pipeline.control.listen, token: token, room: self, logger: self.logger)
+            self.listeners.update { $0.control = control }
+            self.note("control", control.boundAddress)
+        }
+    }
+
+    private func bindings() throws(MediaError) -> [IngestBinding] {
+        var bindings: [IngestBinding] = []
+        for source in self.pipeline.sources {
+            guard case .rtmp(let secret) = source.input else { continue }
+            let key = try secret.resolved(place: "source[\(source.id)]")
+            bindings.append(IngestBinding(source: source.id, streamKey: key))
+        }
+        return bindings
+    }
+
+    func note(_ name: String, _ address: String) {
+        self.mutable.withLock { $0.addresses.append((name, address)) }
+    }
+
+    /// The first event: where everything is.
+    func announceReady() {
+        func address(_ name: String) -> JSONValue { JSONValue(self.address(name)) }
+        let viewer = self.address("viewer")
+        let playlist = viewer.map { "\($0)/\(self.pipeline.hls?.multivariantPlaylist ?? "index.m3u8")" }
+        self.events.emit(
+            "room.ready",
+            [
+                "rtmp": address("rtmp"), "viewer": JSONValue(viewer), "playlist": JSONValue(playlist),
+                "control": address("control"), "scene": .string(self.program.scene.sceneID),
+            ])
+    }
+}

@@ -1,0 +1,175 @@
+import HLS
+import Ladder
+import LibAV
+package import Logging
+package import MediaTypes
+import Packager
+import PipelineSpec
+import Program
+import Stages
+import Synchronization
+
+/// The stages of a room, made and joined, before anything runs.
+struct RoomParts {
+    var clock: ProgramClock
+    var slots: [SourceID: SourceSlot]
+    var program: ProgramStage
+    var ladder: LadderStage
+    var packager: HLSPackager?
+    var latency: LatencyTracker
+}
+
+/// Late joints between stages: what is made first must reach what is made last.
+private final class Joint<Value: Sendable>: Sendable {
+    private let value = Mutex<Value?>(nil)
+    func set(_ value: Value) { self.value.withLock { $0 = value } }
+    func get() -> Value? { self.value.withLock { $0 } }
+}
+
+/// The raw writer, used by the program thread only, handed to it in a box.
+private final class RawOutputs: @unchecked Sendable {
+    // @unchecked Sendable: written before the program thread starts, then touched by that thread alone.
+    var writers: [RawWriter] = []
+}
+
+extension Room {
+    /// Opens every codec, file and directory of the room, so that what is impossible is refused before it is ready.
+    ///
+    /// - Throws: ``MediaError`` naming what cannot be opened.
+    package static func open(_ settings: RoomSettings, events: RoomEvents, logger: Logger) throws(MediaError) -> Room {
+        let pipeline = settings.pipeline
+        let joint = Joint<Room>()
+        let clock = ProgramClock(machine: SystemClock())
+        let slots = try self.makeSlots(pipeline, clock, joint)
+        let packager = Joint<HLSPackager>()
+        let latency = LatencyTracker()
+        let ladder = try LadderStage.open(
+            rungs: self.rungs(pipeline), settings: self.ladderSettings(pipeline),
+            output: LadderStage.Output(
+                packet: { track, packet in packager.get()?.receive(track: track, packet) },
+                finished: { _ in },
+                failed: { error in joint.get()?.fail(error) }))
+        if let output = pipeline.hls {
+            packager.set(try self.makePackager(output, settings, ladder, joint))
+        }
+        let program = try self.makeProgram(settings, slots, clock, ladder, latency)
+        let room = Room(
+            settings: settings, events: events, logger: logger,
+            parts: RoomParts(
+                clock: clock, slots: slots, program: program, ladder: ladder, packager: packager.get(), latency: latency
+            ))
+        events.setIncarnation(packager.get()?.incarnation ?? 1)
+        joint.set(room)
+        return room
+    }
+
+    private static func makeSlots(
+        _ pipeline: Pipeline, _ clock: ProgramClock, _ joint: Joint<Room>
+    ) throws(MediaError) -> [SourceID: SourceSlot] {
+        var slots: [SourceID: SourceSlot] = [:]
+        for source in pipeline.sources {
+            let slot = SourceSlot(spec: source, pipeline: pipeline, clock: clock) { joint.get()?.source($0, did: $1) }
+            if case .file(let path, let loops) = source.input {
+                let parameters = try FileReader(path: path, loops: loops, place: "source[\(source.id)]").probe()
+                slot.buffer.setTracks(
+                    video: parameters.contains { $0.kind == .video }, audio: parameters.contains { $0.kind == .audio })
+            }
+            slots[source.id] = slot
+        }
+        return slots
+    }
+
+    private static func rungs(_ pipeline: Pipeline) -> [Rung] {
+        pipeline.renditions.map { rendition in
+            Rung(
+                name: rendition.name,
+                settings: VideoEncoderSettings(
+                    width: rendition.width, height: rendition.height, fps: pipeline.canvas.fps,
+                    preset: rendition.video.preset.rawValue, profile: rendition.video.profile.rawValue,
+                    bitrate: rendition.video.bitrate, maxBitrate: rendition.video.maxBitrate,
+                    bufferSize: rendition.video.bufferSize, bFrames: rendition.video.bFrames,
+                    lookaheadFrames: rendition.video.lookaheadFrames, threads: rendition.video.threads))
+        }
+    }
+
+    private static func ladderSettings(_ pipeline: Pipeline) -> LadderStage.Settings {
+        LadderStage.Settings(
+            width: pipeline.canvas.width, height: pipeline.canvas.height, fps: pipeline.canvas.fps,
+            gopFrames: pipeline.hls?.gopFrames ?? 32, sampleRate: pipeline.audio.sampleRate,
+            audioBitrate: pipeline.audio.bitrate, isOffline: pipeline.clock == .offline)
+    }
+
+    private static func makePackager(
+        _ output: HLSOutput, _ settings: RoomSettings, _ ladder: LadderStage, _ joint: Joint<Room>
+    ) throws(MediaError) -> HLSPackager {
+        let pipeline = settings.pipeline
+        let grid = try OutputGrid(
+            fps: pipeline.canvas.fps, gopFrames: output.gopFrames, segmentGops: output.segmentGops,
+            partFrames: output.partFrames, sampleRate: pipeline.audio.sampleRate)
+        var tracks: [TrackDescription] = []
+        for (rendition, parameters) in zip(pipeline.renditions, ladder.parameters) {
+            tracks.append(
+                TrackDescription(
+                    name: rendition.name, kind: .video, parameters: parameters, width: rendition.width,
+                    height: rendition.height, bitrate: Int64(rendition.video.bitrate),
+                    maxBitrate: Int64(rendition.video.maxBitrate), bufferSize: Int64(rendition.video.bufferSize)))
+        }
+        if let sound = ladder.parameters.last {
+            tracks.append(
+                TrackDescription(
+                    name: "audio", kind: .audio, parameters: sound, bitrate: Int64(pipeline.audio.bitrate),
+                    channels: pipeline.audio.channels))
+        }
+        return try HLSPackager.open(
+            HLSOutputSettings(
+                directory: output.path, multivariantName: output.multivariantPlaylist, grid: grid,
+                windowSeconds: output.windowSeconds, playlistType: output.playlistType == .event ? .event : .live,
+                deleteGraceSeconds: output.deleteGraceSeconds, title: pipeline.room.title,
+                newSession: settings.newSession, waitsForStore: pipeline.clock == .offline),
+            tracks: tracks, clock: SystemClock()
+        ) { joint.get()?.packager(did: $0) }
+    }
+
+    private static func makeProgram(
+        _ settings: RoomSettings, _ slots: [SourceID: SourceSlot], _ clock: ProgramClock, _ ladder: LadderStage,
+        _ latency: LatencyTracker
+    ) throws(MediaError) -> ProgramStage {
+        let pipeline = settings.pipeline
+        let canvas = Program.Canvas(
+            width: pipeline.canvas.width, height: pipeline.canvas.height, fps: pipeline.canvas.fps)
+        var sources: [SourceID: ProgramStage.Source] = [:]
+        for (id, slot) in slots {
+            var placeholder: Picture?
+            if let path = slot.spec.onLost.placeholderImage {
+                placeholder = try Picture.load(path: path, place: "source[\(id)]")
+            }
+            sources[id] = ProgramStage.Source(
+                buffer: slot.buffer, name: slot.spec.name ?? id.description, volume: Float(slot.spec.volume) / 100,
+                hold: Int64(slot.spec.onLost.holdMs) * 1_000_000, placeholder: placeholder)
+        }
+        guard let first = pipeline.scene(pipeline.program.scene) ?? pipeline.scenes.first else {
+            throw MediaError(.rejected, "the pipeline has no scene", at: "program", fix: "write at least one scene")
+        }
+        let raws = RawOutputs()
+        for raw in pipeline.raws {
+            raws.writers.append(
+                try RawWriter.open(path: raw.path, width: canvas.width, height: canvas.height, fps: canvas.fps))
+        }
+        let ticks = pipeline.durationMs.map {
+            TimeMath.scale(Int64($0), by: Int64(canvas.fps), over: 1000, rounding: .nearest)
+        }
+        return ProgramStage(
+            settings: ProgramStage.Settings(
+                canvas: canvas, sampleRate: pipeline.audio.sampleRate, rampMs: pipeline.audio.rampMs,
+                isOffline: pipeline.clock == .offline, durationTicks: ticks),
+            sources: sources, scene: SceneMapping.scene(first, in: pipeline), clock: clock,
+            outputs: ProgramStage.Outputs(
+                picture: { picture, tick, arrival in
+                    for writer in raws.writers { try? writer.write(picture) }
+                    if let arrival { latency.composed(tick: tick, arrival: arrival) }
+                    return ladder.put(picture, tick: tick)
+                },
+                sound: { ladder.put(sound: $0, position: $1) },
+                finished: { _ in }))
+    }
+}

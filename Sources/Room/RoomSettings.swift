@@ -1,0 +1,60 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+package import MediaTypes
+package import PipelineSpec
+
+/// What the command line adds to the pipeline file.
+package struct RoomSettings: Sendable {
+    package var pipeline: Pipeline
+    /// Start anew in a directory whose room has ended.
+    package var newSession: Bool
+    /// Time zero of a fresh room: nanoseconds since the Unix epoch. `nil`: now for a live room, the epoch itself for an
+    /// offline one, so that the same job makes the same bytes.
+    package var origin: Int64?
+
+    package init(pipeline: Pipeline, newSession: Bool = false, origin: Int64? = nil) {
+        self.pipeline = pipeline
+        self.newSession = newSession
+        self.origin = origin
+    }
+}
+
+extension Secret {
+    /// The secret's text.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable`` when its file or environment variable is missing or empty; the text itself
+    ///   is never part of the error.
+    package func resolved(place: String) throws(MediaError) -> String {
+        switch self {
+        case .inline(let text): return text
+        case .env(let name):
+            guard let value = getenv(name) else {
+                throw MediaError(
+                    .notReadable, "environment variable \(name) is not set", at: place,
+                    fix: "set it, or name another one")
+            }
+            return String(cString: value)
+        case .file(let path):
+            guard let text = Self.read(path) else {
+                throw MediaError(
+                    .notReadable, "secret file \(path) cannot be read", at: place,
+                    fix: "check the path and its permissions")
+            }
+            return text.hasSuffix("\n") ? String(text.dropLast()) : text
+        }
+    }
+
+    private static func read(_ path: String) -> String? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        // A key is short; a file that is not is not a key.
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = bytes.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+        guard count > 0, count < 4096 else { return nil }
+        return String(validating: bytes[..<count], as: UTF8.self)
+    }
+}

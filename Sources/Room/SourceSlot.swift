@@ -1,0 +1,79 @@
+import LibAV
+import MediaTypes
+import PipelineSpec
+import Program
+import Stages
+import Synchronization
+
+/// One source of the room: its buffer, its decode thread, and where its packets come from.
+final class SourceSlot: Sendable {
+    /// States in the words of the control API.
+    private struct Facts {
+        var format: PictureFormat?
+        var isPublishing = false
+        var lastError: String?
+        var reconnects = 0
+    }
+
+    let spec: Pipeline.Source
+    let buffer: SourceBuffer
+    let decode: DecodeStage
+    private let facts = Mutex(Facts())
+
+    init(
+        spec: Pipeline.Source, pipeline: Pipeline, clock: ProgramClock,
+        events: @escaping @Sendable (SourceID, DecodeStage.Event) -> Void
+    ) {
+        self.spec = spec
+        let isFile = if case .file = spec.input { true } else { false }
+        self.buffer = SourceBuffer(source: spec.id, isPaced: isFile && pipeline.clock == .offline)
+        let id = spec.id
+        self.decode = DecodeStage(
+            settings: DecodeStage.Settings(
+                source: spec.id, jitterBuffer: Int64(spec.jitterBufferMs) * 1_000_000,
+                offset: Int64(spec.offsetMs) * 1_000_000, sampleRate: pipeline.audio.sampleRate,
+                threads: spec.decode.threads,
+                maxPixels: Int64(pipeline.limits.maxInputWidth) * Int64(pipeline.limits.maxInputHeight)),
+            buffer: self.buffer, clock: clock, events: { events(id, $0) })
+    }
+
+    var isFile: Bool { if case .file = self.spec.input { true } else { false } }
+
+    func setFormat(_ format: PictureFormat) { self.facts.withLock { $0.format = format } }
+    func setError(_ error: String) { self.facts.withLock { $0.lastError = error } }
+    func setPublishing(_ publishing: Bool) {
+        self.facts.withLock {
+            if publishing, !$0.isPublishing, $0.format != nil { $0.reconnects += 1 }
+            $0.isPublishing = publishing
+        }
+    }
+
+    /// `idle`, `publishing` (no picture yet), `live`, `stalled`, `lost`, `ended`.
+    func state(now: Int64?) -> String {
+        let facts = self.facts.withLock { $0 }
+        switch self.buffer.status.status {
+        case .idle: return facts.isPublishing ? "publishing" : "idle"
+        case .lost: return facts.isPublishing ? "publishing" : "lost"
+        case .ended: return "ended"
+        case .live:
+            let stall = Int64(self.spec.stallMs) * 1_000_000
+            if let now, let last = self.buffer.lastArrival, now - last > stall { return "stalled" }
+            return "live"
+        }
+    }
+
+    func json(now: Int64?, stats: ProgramStage.Stats) -> JSONValue {
+        let facts = self.facts.withLock { $0 }
+        let decoded = self.decode.stats
+        return [
+            "uid": .string(self.spec.id.uid), "streamType": .string(self.spec.id.streamType.rawValue),
+            "name": JSONValue(self.spec.name), "state": .string(self.state(now: now)),
+            "picture": JSONValue(facts.format?.description), "videoPackets": JSONValue(decoded.videoPackets),
+            "audioPackets": JSONValue(decoded.audioPackets), "damaged": JSONValue(decoded.damaged),
+            "dropped": JSONValue(decoded.dropped + self.buffer.droppedPictures),
+            "shown": JSONValue(stats.shown[self.spec.id] ?? 0),
+            "repeated": JSONValue(stats.repeated[self.spec.id] ?? 0),
+            "reconnects": JSONValue(facts.reconnects), "lastError": JSONValue(facts.lastError),
+        ]
+    }
+}

@@ -1,0 +1,117 @@
+import DequeModule
+import Dispatch
+import Synchronization
+
+/// A queue between two stages, bounded by what it holds; media flows one way through it and back-pressure the other.
+///
+/// States: open (elements may be put) → closed (``close()``; what is inside can still be taken) → drained.
+package final class BoundedQueue<Element: Sendable>: Sendable {
+    private struct State {
+        var elements = Deque<Element>()
+        var isClosed = false
+        var waitingTakers = 0
+        var waitingPutters = 0
+    }
+
+    private enum PutOutcome { case done(wake: Bool), full, closed }
+    private enum TakeOutcome { case element(Element, wake: Bool), empty, drained }
+
+    private let state = Mutex(State())
+    private let available = DispatchSemaphore(value: 0)
+    private let room = DispatchSemaphore(value: 0)
+    /// Elements the queue holds at most.
+    package let capacity: Int
+
+    package init(capacity: Int) { self.capacity = max(1, capacity) }
+
+    /// Elements inside right now.
+    package var count: Int { self.state.withLock { $0.elements.count } }
+
+    /// Puts an element without waiting.
+    ///
+    /// - Returns: `false` when the queue is full or closed; the element is not in it then.
+    package func offer(_ element: Element) -> Bool {
+        let (accepted, wake) = self.state.withLock { state -> (Bool, Bool) in
+            guard !state.isClosed, state.elements.count < self.capacity else { return (false, false) }
+            return (true, Self.append(element, to: &state))
+        }
+        if wake { self.available.signal() }
+        return accepted
+    }
+
+    /// Puts an element without waiting, beyond the capacity if need be: for the rare ones that must not be lost, such as a
+    /// change of format. Does nothing when the queue is closed.
+    package func force(_ element: Element) {
+        let wake = self.state.withLock { state in state.isClosed ? false : Self.append(element, to: &state) }
+        if wake { self.available.signal() }
+    }
+
+    /// Puts an element, waiting while the queue is full.
+    ///
+    /// - Returns: `false` when the queue is closed.
+    @discardableResult
+    package func put(_ element: Element) -> Bool {
+        while true {
+            let outcome = self.state.withLock { state -> PutOutcome in
+                if state.isClosed { return .closed }
+                if state.elements.count < self.capacity { return .done(wake: Self.append(element, to: &state)) }
+                state.waitingPutters += 1
+                return .full
+            }
+            switch outcome {
+            case .done(let wake):
+                if wake { self.available.signal() }
+                return true
+            case .closed: return false
+            case .full: self.room.wait()
+            }
+        }
+    }
+
+    /// Takes the oldest element, waiting while the queue is empty.
+    ///
+    /// - Returns: `nil` when the queue is closed and empty.
+    package func take() -> Element? {
+        while true {
+            let outcome = self.state.withLock { state -> TakeOutcome in
+                if let element = state.elements.popFirst() {
+                    let wake = state.waitingPutters > 0
+                    if wake { state.waitingPutters -= 1 }
+                    return .element(element, wake: wake)
+                }
+                if state.isClosed { return .drained }
+                state.waitingTakers += 1
+                return .empty
+            }
+            switch outcome {
+            case .element(let element, let wake):
+                if wake { self.room.signal() }
+                return element
+            case .drained: return nil
+            case .empty: self.available.wait()
+            }
+        }
+    }
+
+    /// No more elements come; takers get what is left and then `nil`.
+    package func close() {
+        let (takers, putters) = self.state.withLock { state -> (Int, Int) in
+            state.isClosed = true
+            defer {
+                state.waitingTakers = 0
+                state.waitingPutters = 0
+            }
+            return (state.waitingTakers, state.waitingPutters)
+        }
+        for _ in 0..<takers { self.available.signal() }
+        for _ in 0..<putters { self.room.signal() }
+    }
+
+    /// - Returns: Whether a taker waits and must be woken.
+    private static func append(_ element: Element, to state: inout State) -> Bool {
+        state.elements.append(element)
+        guard state.waitingTakers > 0 else { return false }
+        state.waitingTakers -= 1
+        return true
+    }
+}

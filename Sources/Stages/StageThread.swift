@@ -1,0 +1,62 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+import Dispatch
+import Synchronization
+
+/// One thread made for one stage of the media path, with its codec contexts born and freed on it.
+///
+/// Decoding and encoding block for milliseconds and would starve a cooperative pool, so between ingest and packager
+/// there are threads and bounded queues, no actors.
+package final class StageThread: Sendable {
+    private let finished = DispatchSemaphore(value: 0)
+    package let name: String
+
+    /// Starts a thread that runs `body` once.
+    ///
+    /// - Parameter name: At most 15 characters are shown by `top -H` and debuggers.
+    package init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+        self.name = name
+        let finished = self.finished
+        let start = Start {
+            Self.nameCurrentThread(String(name.prefix(15)))
+            body()
+            finished.signal()
+        }
+        var thread = pthread_t()
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        // 1 MiB holds the deepest stacks seen (libx264's, libavfilter's) many times over; the default of 8 is only
+        // address space, but a room with forty threads should not look like 320 MiB.
+        pthread_attr_setstacksize(&attributes, 1 << 20)
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        let status = pthread_create(
+            &thread, &attributes,
+            { context in
+                guard let context else { return nil }
+                Unmanaged<Start>.fromOpaque(context).takeRetainedValue().body()
+                return nil
+            }, Unmanaged.passRetained(start).toOpaque())
+        pthread_attr_destroy(&attributes)
+        // A machine that has no thread left for a room cannot run it; the supervisor's restart is the remedy.
+        guard status == 0 else { fatalError("the system refused a thread for stage \(name): errno \(status)") }
+    }
+
+    /// Blocks until the body has returned. May be called once.
+    package func join() { self.finished.wait() }
+
+    /// `pthread_setname_np` is a GNU extension that the C module does not show; the kernel's file does the same.
+    private static func nameCurrentThread(_ name: String) {
+        let file = open("/proc/thread-self/comm", O_WRONLY)
+        guard file >= 0 else { return }
+        _ = name.withCString { write(file, $0, strlen($0)) }
+        close(file)
+    }
+
+    private final class Start: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+}

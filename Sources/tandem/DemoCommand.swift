@@ -1,0 +1,94 @@
+import ArgumentParser
+import Logging
+import MediaTypes
+import PipelineSpec
+import Room
+import Synchronization
+
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract:
+            "Show a PK room on this machine: two RTMP publishers, solo and side by side, HLS and a page to watch.",
+        discussion: """
+            Two streamers (this program again, as RTMP clients) publish to a room that goes solo, PK, solo … Open the page
+            it prints, or the playlist in any player. Publish your own picture instead with the ffmpeg line it prints:
+            whoever publishes last with a key is on air.
+
+                tandem demo
+                tandem demo --duration 60 --output /tmp/pk --summary summary.json
+            """)
+
+    @Option(help: ArgumentHelp("Where the HLS goes.", valueName: "dir"))
+    var output = "./tandem-demo"
+
+    @Option(help: ArgumentHelp("End after this long; otherwise it runs until you interrupt it.", valueName: "seconds"))
+    var duration: Int?
+
+    @Option(help: ArgumentHelp("Write the summary there as JSON.", valueName: "file"))
+    var summary: String?
+
+    @Option(help: ArgumentHelp("Port of the page and the stream; 0 lets the system choose.", valueName: "port"))
+    var httpPort: UInt16 = 8080
+
+    @Option(help: ArgumentHelp("Port for publishers; 0 lets the system choose.", valueName: "port"))
+    var rtmpPort: UInt16 = 1935
+
+    @Flag(help: "One status line a scene change instead of a live line.")
+    var plain = false
+
+    func validate() throws {
+        if let duration = self.duration, !(3...86_400).contains(duration) {
+            throw ValidationError("--duration \(duration): give 3 to 86400 seconds")
+        }
+    }
+
+    func run() async throws {
+        LogOutput.bootstrap(.auto, level: .warning)
+        let pipeline = try self.pipeline()
+        let display = DemoDisplay(isLive: StandardError.isTerminal && !self.plain, output: self.output)
+        let script = DemoScript(duration: self.duration)
+        let status = await RoomRunner.run(
+            RoomSettings(pipeline: pipeline, newSession: true), write: { display.received($0) },
+            alongside: { room in await script.play(in: room, display) })
+        script.stopPublishers()
+        display.finish()
+        if let summary = script.summary {
+            StandardError.write("\n\(summary.text)")
+            if let path = self.summary, !FileBytes.write(summary.json.text + "\n", toFile: path) {
+                StandardError.write("cannot write the summary to \(path). Fix: give a path that can be created\n")
+                throw ExitStatus.cannotCreate.code
+            }
+        }
+        if status != .roomOver { throw status.code }
+    }
+
+    /// The room of the demo, as the pipeline file an operator would write.
+    private func pipeline() throws -> Pipeline {
+        let rtmp = RoomProcess.isPortFree(self.rtmpPort) ? self.rtmpPort : 0
+        let http = RoomProcess.isPortFree(self.httpPort) ? self.httpPort : 0
+        let output = JSONValue.string(self.output).text
+        let text = """
+            {
+              "room": { "roomId": "demo", "title": "Tandem demo: ANNA against BEN" },
+              "ingest": { "rtmp": { "listen": "127.0.0.1:\(rtmp)" } },
+              "sources": [
+                { "uid": "anna", "name": "ANNA", "streamKey": "anna" },
+                { "uid": "ben", "name": "BEN", "streamKey": "ben" }
+              ],
+              "scenes": [
+                { "sceneId": "solo", "layout": "solo", "uids": ["anna"] },
+                { "sceneId": "pk", "layout": "sideBySide", "uids": ["anna", "ben"] }
+              ],
+              "outputs": [{ "type": "hls", "path": \(output), "http": { "listen": "127.0.0.1:\(http)" } }]
+            }
+            """
+        let report = Pipeline.parse(text)
+        guard var pipeline = report.pipeline else {
+            StandardError.write(report.text(file: "demo"))
+            throw ExitStatus.bug.code
+        }
+        pipeline.durationMs = self.duration.map { $0 * 1000 }
+        return pipeline
+    }
+}

@@ -1,0 +1,76 @@
+import Room
+import Synchronization
+
+/// The demo on the terminal: where to look, what is on air, and how the room is doing.
+final class DemoDisplay: Sendable {
+    private struct State {
+        var scene = "solo"
+        var segments = 0
+        var hasLine = false
+    }
+
+    private let isLive: Bool
+    private let output: String
+    private let state = Mutex(State())
+
+    init(isLive: Bool, output: String) {
+        self.isLive = isLive
+        self.output = output
+    }
+
+    func opened(page: String, rtmp: String) {
+        self.say(
+            """
+            Tandem: ANNA and BEN publish by RTMP, the room goes solo, PK, solo.
+
+              watch     \(page)/
+              playlist  \(page)/index.m3u8
+              files     \(self.output)/index.m3u8
+              publish   ffmpeg -re -i clip.mp4 -c:v libx264 -g 60 -c:a aac -ar 48000 -f flv \(rtmp)/live/anna
+                        (takes ANNA's place; live/ben takes BEN's)
+              stop      Ctrl-C
+
+
+            """)
+    }
+
+    func scene(_ name: String) {
+        self.state.withLock { $0.scene = name }
+        if !self.isLive { self.say("scene \(name)\n") }
+    }
+
+    /// Notes what an event line says; the demo shows numbers, not JSON.
+    func received(_ line: String) {
+        if line.hasPrefix("{\"type\":\"segment.published\"") {
+            self.state.withLock { $0.segments += 1 }
+        } else if line.hasPrefix("{\"type\":\"broadcast.active\""), !self.isLive {
+            self.say("on air: the first segment can be played\n")
+        } else if line.contains("\"type\":\"source.lost\"") || line.contains("\"type\":\"output.failed\"") {
+            self.say("\(line)\n")
+        }
+    }
+
+    func update(_ room: Room) {
+        let (scene, segments) = self.state.withLock { ($0.scene, $0.segments) }
+        guard self.isLive else { return }
+        let facts = room.progress
+        let time = "\(facts.seconds / 60):\(facts.seconds % 60 < 10 ? "0" : "")\(facts.seconds % 60)"
+        let sources = facts.sources.map { "\($0.name) \($0.state)" }.joined(separator: ", ")
+        self.state.withLock { $0.hasLine = true }
+        StandardError.write(
+            "\r\u{1b}[2K  \(time)  scene \(scene)  |  \(sources)  |  segments \(segments), late \(facts.late), lost \(facts.lost)"
+        )
+    }
+
+    func finish() {
+        if self.state.withLock({ $0.hasLine }) { StandardError.write("\n") }
+    }
+
+    private func say(_ text: String) {
+        let hasLine = self.state.withLock { state in
+            defer { state.hasLine = false }
+            return state.hasLine
+        }
+        StandardError.write((hasLine ? "\r\u{1b}[2K" : "") + text)
+    }
+}

@@ -1,0 +1,33 @@
+import ArgumentParser
+import MediaTypes
+
+/// The exit codes an orchestrator acts on (sysexits.h where it has a word for it).
+enum ExitStatus: Int32 {
+    case roomOver = 0
+    case usage = 64
+    case pipelineInvalid = 65
+    case fileMissing = 66
+    case unavailable = 69
+    case bug = 70
+    case cannotCreate = 73
+    case outputLost = 74
+    case impossibleHere = 78
+    case interruptedTwice = 130
+    case drained = 143
+
+    var code: ExitCode { ExitCode(self.rawValue) }
+
+    init(_ error: MediaError) {
+        switch error.code {
+        case .notReadable: self = .fileMissing
+        case .bindFailed: self = .unavailable
+        case .notCreatable, .roomExited: self = .cannotCreate
+        case .outputLost: self = .outputLost
+        case .unavailable: self = .impossibleHere
+        case .invalidData, .rejected: self = .pipelineInvalid
+        case .superseded: self = .drained
+        case .outOfMemory: self = .unavailable
+        default: self = .bug
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import ArgumentParser
+import PipelineSpec
+
+/// Reads a pipeline file for a command, or says everything that is wrong with it and exits.
+enum PipelineLoading {
+    /// - Throws: `ExitCode` 64, 65 or 66 after the reasons were written to standard error.
+    static func load(_ file: String, set: [String]) throws -> Pipeline {
+        var overrides: [SpecOverride] = []
+        for argument in set {
+            guard let override = SpecOverride(argument: argument) else {
+                StandardError.write("--set \(argument): write it as path=value, such as sources[0].volume=50\n")
+                throw ExitStatus.usage.code
+            }
+            overrides.append(override)
+        }
+        let report = Pipeline.parse(try self.read(file), overrides: overrides)
+        StandardError.write(report.text(file: file))
+        guard let pipeline = report.pipeline else { throw ExitStatus.pipelineInvalid.code }
+        return pipeline
+    }
+
+    static func read(_ file: String) throws -> [UInt8] {
+        do {
+            return try FileBytes.read(file)
+        } catch {
+            switch error {
+            case .missing(let what), .unreadable(let what):
+                StandardError.write("\(what). Fix: check the path; - reads standard input\n")
+                throw ExitStatus.fileMissing.code
+            }
+        }
+    }
+}

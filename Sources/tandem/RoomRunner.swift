@@ -1,0 +1,65 @@
+import LibAV
+import Logging
+import MediaTypes
+import Room
+import UnixSignals
+
+/// Opens a room, runs it to its end and obeys the signals of an orchestrator meanwhile.
+enum RoomRunner {
+    /// - Parameters:
+    ///   - write: Gets each event line.
+    ///   - onReady: Called with the room once its listeners are about to open.
+    static func run(
+        _ settings: RoomSettings, write: @escaping @Sendable (String) -> Void,
+        alongside: @escaping @Sendable (Room) async -> Void = { _ in }
+    ) async -> ExitStatus {
+        LibAV.limitHeaps()
+        RoomProcess.ignoreBrokenPipes()
+        let logger = Logger(label: "tandem")
+        LibAV.setNativeLogging(logger.logLevel <= .debug)
+        let events = RoomEvents(roomID: settings.pipeline.room.roomID, write: write)
+        let room: Room
+        do {
+            room = try Room.open(settings, events: events, logger: logger)
+        } catch {
+            StandardError.write("\(error)\n")
+            return ExitStatus(error)
+        }
+        let outcome = await withTaskGroup(of: RoomOutcome?.self) { group in
+            group.addTask { await room.run() }
+            group.addTask {
+                await self.obeySignals(room)
+                return nil
+            }
+            group.addTask {
+                await alongside(room)
+                return nil
+            }
+            var outcome: RoomOutcome?
+            while outcome == nil, let next = await group.next() { outcome = next }
+            group.cancelAll()
+            return outcome ?? .ended
+        }
+        switch outcome {
+        case .ended: return .roomOver
+        case .drained, .superseded: return .drained
+        case .failed(let error):
+            StandardError.write("\(error)\n")
+            return ExitStatus(error)
+        }
+    }
+
+    /// SIGINT once ends the room, twice aborts; SIGTERM drains.
+    private static func obeySignals(_ room: Room) async {
+        var interrupts = 0
+        for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
+            if signal == .sigterm {
+                room.drain(reason: "SIGTERM")
+            } else {
+                interrupts += 1
+                if interrupts > 1 { RoomProcess.exit(.interruptedTwice) }
+                room.end(reason: "SIGINT")
+            }
+        }
+    }
+}

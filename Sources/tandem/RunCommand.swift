@@ -1,0 +1,75 @@
+import ArgumentParser
+import HLS
+import Logging
+import MediaTypes
+import PipelineSpec
+import Room
+
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Run one room from a pipeline file until it is over.",
+        discussion: """
+            Standard output carries events, one JSON object a line; the first is room.ready with the bound rtmp, viewer
+            and control addresses, so that port 0 works. Logs go to standard error.
+
+                tandem run room.json
+                tandem run room.json --set sources[0].streamKey=secret --set outputs[0].path=/var/hls/88231
+                cat room.json | tandem run - --duration 60 | jq .type
+
+            SIGINT or POST /v1/room:end ends the room: everything is flushed, the playlists are closed, exit 0. SIGTERM
+            stops this worker and leaves the playlists open for a successor: exit 143.
+            """)
+
+    @Argument(help: "The pipeline file; - is standard input.")
+    var pipeline: String
+
+    @Option(name: .long, help: ArgumentHelp("Override a value of the file, repeatable.", valueName: "path=value"))
+    var set: [String] = []
+
+    @Option(help: ArgumentHelp("End the room after this much program time.", valueName: "seconds"))
+    var duration: Double?
+
+    @Flag(help: "Start anew in a directory whose room has ended; what it left is removed.")
+    var newSession = false
+
+    @Option(help: ArgumentHelp("Time zero of a fresh room, such as 2026-01-31T20:00:00.000Z.", valueName: "date"))
+    var origin: String?
+
+    @Option(help: "How log lines look: auto is text on a terminal, JSON elsewhere.")
+    var logFormat: LogFormat = .auto
+
+    @Option(help: "Least severe log lines that are written.")
+    var logLevel: LogLevel = .info
+
+    func run() async throws {
+        LogOutput.bootstrap(self.logFormat, level: self.logLevel.level)
+        var pipeline = try PipelineLoading.load(self.pipeline, set: self.set)
+        if let duration = self.duration {
+            guard let ms = Int(exactly: (duration * 1000).rounded()), (1...2_592_000_000).contains(ms) else {
+                throw ValidationError("--duration \(duration): give seconds from 0.001 to 2592000")
+            }
+            pipeline.durationMs = ms
+        }
+        var origin: Int64?
+        if let text = self.origin {
+            guard let date = ProgramDate.parse(text) else {
+                throw ValidationError("--origin \(text): write it as 2026-01-31T20:00:00.000Z")
+            }
+            origin = date
+        }
+        let settings = RoomSettings(pipeline: pipeline, newSession: self.newSession, origin: origin)
+        let events = StandardOutput.lines()
+        let status = await RoomRunner.run(settings, write: { events.write($0) })
+        events.finish()
+        LogOutput.finish()
+        if status != .roomOver { throw status.code }
+    }
+}
+
+/// Log levels by name.
+enum LogLevel: String, ExpressibleByArgument, CaseIterable {
+    case trace, debug, info, notice, warning, error, critical
+
+    var level: Logger.Level { Logger.Level(rawValue: self.rawValue) ?? .info }
+}

@@ -1,0 +1,66 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+import Stages
+
+/// Whole writes to standard output and standard error, without a buffer that a crash would lose.
+enum StandardOutput {
+    /// A writer for event lines that blocks nobody.
+    static func lines() -> LineWriter { LineWriter(file: STDOUT_FILENO, name: "events") }
+
+    static func write(_ text: String) { FileBytes.write(text, to: STDOUT_FILENO) }
+}
+
+enum StandardError {
+    /// A writer for log lines that blocks nobody.
+    static func lines() -> LineWriter { LineWriter(file: STDERR_FILENO, name: "logs") }
+
+    static func write(_ text: String) { FileBytes.write(text, to: STDERR_FILENO) }
+    static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+}
+
+/// Files as bytes, with errors that a person can act on.
+enum FileBytes {
+    /// A pipeline file larger than this is not one.
+    private static let limit = 4 << 20
+
+    enum Failure: Error {
+        case missing(String)
+        case unreadable(String)
+    }
+
+    /// The whole file; `-` is standard input.
+    static func read(_ path: String) throws(Failure) -> [UInt8] {
+        let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else {
+            throw errno == ENOENT
+                ? .missing("\(path): there is no such file") : .unreadable("\(path): cannot be read (errno \(errno))")
+        }
+        defer { if path != "-" { close(file) } }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = chunk.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .unreadable("\(path): cannot be read (errno \(errno))") }
+            if count == 0 { return bytes }
+            bytes.append(contentsOf: chunk[..<count])
+            guard bytes.count <= Self.limit else {
+                throw .unreadable("\(path): larger than 4 MiB, which no pipeline file is")
+            }
+        }
+    }
+
+    static func write(_ text: String, to file: Int32) { WholeWrite.write(Array(text.utf8), to: file) }
+
+    /// Replaces the file at `path`.
+    static func write(_ text: String, toFile path: String) -> Bool {
+        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        self.write(text, to: file)
+        return true
+    }
+}

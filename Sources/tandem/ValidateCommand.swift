@@ -1,0 +1,49 @@
+import ArgumentParser
+import PipelineSpec
+
+struct ValidateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "validate",
+        abstract: "Check pipeline files: what they make, or every mistake at once.",
+        discussion: """
+            Prints canvas, sources, scenes, ladder, outputs and the derived segment and part durations. A mistake is
+            named with its JSON path, line and column, and what to write instead. Exits 65 when a file has mistakes.
+
+                tandem validate pipelines/*.json
+                tandem validate room.json --set canvas.fps=25
+                tandem validate room.json --format json
+            """)
+
+    enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
+
+    @Argument(help: "Pipeline files; - is standard input.")
+    var files: [String]
+
+    @Option(name: .long, help: ArgumentHelp("Override a value before the check, repeatable.", valueName: "path=value"))
+    var set: [String] = []
+
+    @Option(help: "How to report.")
+    var format: Format = .text
+
+    func run() throws {
+        var overrides: [SpecOverride] = []
+        for argument in self.set {
+            guard let override = SpecOverride(argument: argument) else {
+                throw ValidationError("--set \(argument): write it as path=value, such as sources[0].volume=50")
+            }
+            overrides.append(override)
+        }
+        var isValid = true
+        for file in self.files {
+            let report = Pipeline.parse(try PipelineLoading.read(file), overrides: overrides)
+            isValid = isValid && report.pipeline != nil
+            switch self.format {
+            case .json: StandardOutput.write(report.json(file: file).text() + "\n")
+            case .text:
+                StandardError.write(report.text(file: file))
+                if let pipeline = report.pipeline { StandardOutput.write("\(file): valid\n\(pipeline.summary())") }
+            }
+        }
+        if !isValid { throw ExitStatus.pipelineInvalid.code }
+    }
+}

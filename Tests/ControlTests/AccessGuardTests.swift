@@ -1,0 +1,63 @@
+import HTTPTypes
+import MediaTypes
+import Testing
+
+import Control
+
+@Suite("Access to the control API")
+struct AccessGuardTests {
+    private static func head(_ host: String?, _ fields: HTTPFields = [:]) -> HTTPRequest {
+        HTTPRequest(method: .post, scheme: "http", authority: host, path: "/v1/room:end", headerFields: fields)
+    }
+
+    @Test(
+        "without a token only this machine's own names and pages are served",
+        arguments: [
+            ("127.0.0.1:41234", nil, true), ("localhost:41234", nil, true), ("LOCALHOST", nil, true),
+            ("[::1]:41234", nil, true),
+            ("127.9.9.9", nil, true), ("evil.example", nil, false), ("127.0.0.1.evil.example", nil, false),
+            ("localhost.evil.example:41234", nil, false), ("", nil, false), (nil, nil, false),
+            ("127.0.0.1:41234", "http://127.0.0.1:41234", true), ("127.0.0.1:41234", "http://127.0.0.1:8080", false),
+            ("127.0.0.1:41234", "https://127.0.0.1:41234", false), ("127.0.0.1:41234", "null", false),
+            ("127.0.0.1:41234", "http://evil.example", false), ("evil.example", "http://evil.example", false),
+        ] as [(String?, String?, Bool)])
+    func loopback(host: String?, origin: String?, isServed: Bool) {
+        let guardian = AccessGuard(listen: .tcp(host: "127.0.0.1", port: 0), token: nil)
+        var fields: HTTPFields = [:]
+        fields[.origin] = origin
+        let refusal = guardian.refusal(of: Self.head(host, fields), isProbe: false)
+        #expect((refusal == nil) == isServed)
+        if let refusal { #expect(refusal.status == 403 && refusal.code == "authDenied") }
+    }
+
+    @Test(
+        "with a token the token alone decides",
+        arguments: [
+            (nil, false), ("Bearer s3cret", true), ("bearer s3cret", true), ("Bearer  s3cret", true),
+            ("Bearer s3cre", false),
+            ("Bearer s3crets", false), ("Bearer s3creT", false), ("Bearer ", false), ("Bearer", false), ("", false),
+            ("Basic s3cret", false), ("s3cret", false), ("Bearer s3crets3cret", false),
+        ] as [(String?, Bool)])
+    func token(field: String?, isServed: Bool) {
+        let guardian = AccessGuard(listen: .tcp(host: "0.0.0.0", port: 0), token: "s3cret")
+        var fields: HTTPFields = [.origin: "https://panel.example"]
+        fields[.authorization] = field
+        let refusal = guardian.refusal(of: Self.head("worker-7.example", fields), isProbe: false)
+        #expect((refusal == nil) == isServed)
+        if let refusal { #expect(refusal.status == 401) }
+    }
+
+    @Test("an empty token opens nothing")
+    func emptyToken() {
+        let guardian = AccessGuard(listen: .tcp(host: "0.0.0.0", port: 0), token: "")
+        #expect(guardian.refusal(of: Self.head("a", [.authorization: "Bearer "]), isProbe: false) != nil)
+    }
+
+    @Test("a probe needs no token, and no name on a socket file matters")
+    func exceptions() {
+        let guarded = AccessGuard(listen: .tcp(host: "0.0.0.0", port: 0), token: "s3cret")
+        #expect(guarded.refusal(of: Self.head("10.0.0.1"), isProbe: true) == nil)
+        let socket = AccessGuard(listen: .unix(path: "/a"), token: nil)
+        #expect(socket.refusal(of: Self.head("anything"), isProbe: false) == nil)
+    }
+}

@@ -1,0 +1,104 @@
+import HTTPListener
+import HTTPTypes
+import MediaTypes
+import Testing
+
+import Control
+
+@Suite("Control API: /v1 and health")
+struct ControlResponderTests {
+    private static func reply(
+        _ method: HTTPRequest.Method, _ path: String, _ body: String = "", room: FakeRoom = FakeRoom()
+    ) -> (status: Int, text: String, fields: HTTPFields) {
+        let responder = ControlResponder(room: room, guardian: AccessGuard(listen: .unix(path: "/a"), token: nil))
+        let head = HTTPRequest(method: method, scheme: "http", authority: "a", path: path)
+        let reply = responder.reply(to: ListenerRequest(head: head, body: .bytes(Array(body.utf8))))
+        guard case .bytes(let bytes, let range) = reply.body else { return (reply.status.code, "", reply.fields) }
+        return (reply.status.code, String(decoding: bytes[range], as: UTF8.self), reply.fields)
+    }
+
+    @Test(
+        "a request reaches the room",
+        arguments: [
+            (.put, "/v1/program", #"{"scene":"pk"}"#, 200, "program pk"),
+            (.put, "/v1/sources/1001", #"{"volume":50}"#, 200, "source 1001 main 50 - -"),
+            (
+                .put, "/v1/sources/1001?streamType=sub", #"{"audioPush":false,"videoPush":true}"#, 200,
+                "source 1001 sub - false true"
+            ),
+            (.put, "/v1/sources/a%2Fb", #"{"volume":0}"#, 200, "source a/b main 0 - -"),
+            (.post, "/v1/room:end", "", 202, "end"), (.post, "/v1/room:drain", "{}", 202, "drain"),
+        ] as [(HTTPRequest.Method, String, String, Int, String)])
+    func calls(method: HTTPRequest.Method, path: String, body: String, status: Int, call: String) {
+        let room = FakeRoom()
+        #expect(Self.reply(method, path, body, room: room).status == status)
+        #expect(room.calls == [call])
+    }
+
+    @Test(
+        "a request that is refused changes nothing and says what to send",
+        arguments: [
+            (.put, "/v1/program", #"{"scene":"pkk"}"#, 404, "solo, pk"),
+            (.put, "/v1/program", #"{"scen":"pk"}"#, 400, "did you mean \\\"scene\\\"?"),
+            (.put, "/v1/program", "{}", 400, "names no scene"), (.put, "/v1/program", "", 400, "names no scene"),
+            (.put, "/v1/program", #"{"scene":7}"#, 422, "use a string"),
+            (.put, "/v1/program?x=1", #"{"scene":"pk"}"#, 400, "query parameter"),
+            (.put, "/v1/program", "scene=pk", 400, "line 1, column 1"),
+            (.put, "/v1/sources/9", #"{"volume":1}"#, 404, "1001"),
+            (.put, "/v1/sources/1001", #"{"volume":201}"#, 422, "0 to 200"),
+            (.put, "/v1/sources/1001", "{}", 400, "changes nothing"),
+            (.put, "/v1/sources/1001", #"{"volum":1}"#, 400, "volume"),
+            (.put, "/v1/sources/1001?streamtype=sub", #"{"volume":1}"#, 400, "streamType"),
+            (.post, "/v1/room:end", #"{"now":true}"#, 400, "remove it"),
+            (.get, "/v1/progam", "", 404, "/v1/program"),
+            (.put, "/v1/sources/", #"{"volume":1}"#, 404, "/v1/sources/{uid}"),
+            (.get, "/", "", 404, "/v1/room"), (.get, "/%ff", "", 400, "percent-encode"),
+            (.post, "/v1/program", "{}", 405, "PUT"),
+            (.get, "/v1/room:end", "", 405, "POST"), (.delete, "/v1/room", "", 405, "GET, HEAD"),
+            (.put, "/livez", "", 405, "GET"),
+        ] as [(HTTPRequest.Method, String, String, Int, String)])
+    func refusals(method: HTTPRequest.Method, path: String, body: String, status: Int, text: String) {
+        let room = FakeRoom()
+        let reply = Self.reply(method, path, body, room: room)
+        #expect(reply.status == status)
+        #expect(reply.text.contains(text), "\(reply.text)")
+        #expect(reply.fields[.contentType] == "application/problem+json")
+        #expect(room.calls.isEmpty)
+    }
+
+    @Test("a problem has the members of RFC 9457 and of the error catalogue")
+    func problem() {
+        let reply = Self.reply(.put, "/v1/program", #"{"scene":"a\"\u0001b"}"#)
+        let expected =
+            ##"{"type":"urn:tandem:error:notFound","title":"Not Found","status":404,"code":"notFound","number":1404,"##
+            + ##""detail":"there is no scene \"a\"\u0001b\"","fix":"use one of: solo, pk"}"##
+        #expect(reply.text == expected + "\n")
+    }
+
+    @Test("a method that does not fit names those that do")
+    func allow() {
+        #expect(Self.reply(.get, "/v1/program").fields[.allow] == "PUT")
+    }
+
+    @Test("the state is served under both names, never from a cache", arguments: ["/v1/room", "/v1/state"])
+    func state(path: String) {
+        let reply = Self.reply(.get, path)
+        #expect(reply.text == "{\"state\":\"live\"}\n")
+        #expect(reply.fields[.contentType] == "application/json")
+        #expect(reply.fields[.cacheControl] == "no-store")
+    }
+
+    @Test(
+        "each health endpoint answers its own question",
+        arguments: [("/livez", true, false, false), ("/readyz", false, true, false), ("/startupz", false, false, true)])
+    func health(path: String, live: Bool, ready: Bool, started: Bool) {
+        let passing = FakeRoom(
+            health: HealthReport(
+                live: live, ready: ready, started: started, state: "waiting", checks: ["b": "2", "a": "1"]))
+        let pass = Self.reply(.get, path, room: passing)
+        #expect(pass.status == 200)
+        #expect(pass.text == #"{"status":"pass","state":"waiting","checks":{"a":"1","b":"2"}}"# + "\n")
+        let failing = FakeRoom(health: HealthReport(live: !live, ready: !ready, started: !started, state: "starting"))
+        #expect(Self.reply(.get, path, room: failing).status == 503)
+    }
+}

@@ -1,0 +1,109 @@
+import HTTPProbe
+import Logging
+import MediaTypes
+import Testing
+
+import Control
+
+@Suite("Control server over loopback and sockets", .timeLimit(.minutes(1)))
+struct ControlServerTests {
+    private static func start(_ listen: String, token: String? = nil, room: FakeRoom = FakeRoom()) async throws
+        -> ControlServer
+    {
+        try await ControlServer.start(
+            listen: ListenAddress(parsing: listen), token: token, room: room, logger: Logger(label: "test"))
+    }
+
+    @Test("a scene is switched over TCP")
+    func tcp() async throws {
+        let room = FakeRoom()
+        let server = try await Self.start("127.0.0.1:0", room: room)
+        let reply = try await HTTPProbe(server.boundAddress).request("PUT /v1/program", body: #"{"scene":"pk"}"#)
+        #expect(reply.status == 200)
+        #expect(reply.text == "{\"scene\":\"pk\"}\n")
+        #expect(room.calls == ["program pk"])
+        await server.stop()
+    }
+
+    @Test("a room is ended over a socket file")
+    func unixSocket() async throws {
+        let directory = try TemporaryDirectory()
+        let room = FakeRoom()
+        let server = try await Self.start("unix:\(directory.path)/control.sock", room: room)
+        #expect(server.boundAddress == "unix:\(directory.path)/control.sock")
+        #expect(try await HTTPProbe(server.boundAddress).request("POST /v1/room:end").status == 202)
+        #expect(room.calls == ["end"])
+        await server.stop()
+        directory.remove()
+    }
+
+    @Test(
+        "an address that others can reach needs a token",
+        arguments: ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "room.example:0"])
+    func refusedWithoutToken(listen: String) async throws {
+        let error = await #expect(throws: MediaError.self) { try await Self.start(listen) }
+        #expect(error?.code == .rejected)
+        #expect(error?.fix.contains("token") == true)
+    }
+
+    @Test("with a token every address serves, and only with it")
+    func token() async throws {
+        let room = FakeRoom()
+        let server = try await Self.start("0.0.0.0:0", token: "s3cret", room: room)
+        let probe = HTTPProbe(server.boundAddress)
+        let refused = try await probe.request("POST /v1/room:drain")
+        #expect(refused.status == 401)
+        #expect(refused.fields["www-authenticate"] == "Bearer")
+        #expect(refused.fields["content-type"] == "application/problem+json")
+        #expect(try await probe.request("GET /nowhere").status == 401, "what exists is not told either")
+        #expect(try await probe.request("GET /livez").status == 200)
+        #expect(room.calls.isEmpty)
+        #expect(try await probe.request("POST /v1/room:drain", ["Authorization: Bearer s3cret"]).status == 202)
+        #expect(room.calls == ["drain"])
+        await server.stop()
+    }
+
+    @Test("a page that reached loopback by a name of its own is refused")
+    func rebinding() async throws {
+        let room = FakeRoom()
+        let server = try await Self.start("127.0.0.1:0", room: room)
+        let probe = HTTPProbe(server.boundAddress)
+        #expect(try await probe.send("POST /v1/room:end HTTP/1.1\nHost: evil.example\n\n").status == 403)
+        #expect(try await probe.request("POST /v1/room:end", ["Origin: http://evil.example"]).status == 403)
+        #expect(try await probe.send("POST /v1/room:end HTTP/1.1\n\n").status == 403)
+        #expect(room.calls.isEmpty)
+        await server.stop()
+    }
+
+    @Test("a body is taken up to 64 KiB, of any content type")
+    func bodyLimit() async throws {
+        let server = try await Self.start("127.0.0.1:0")
+        let probe = HTTPProbe(server.boundAddress)
+        let small = #"{"scene":"pk"}"#
+        let full = small + String(repeating: " ", count: (64 << 10) - small.utf8.count)
+        #expect(try await probe.request("PUT /v1/program", ["Content-Type: text/plain"], body: full).status == 200)
+        let reply = try await probe.request("PUT /v1/program", body: full + " ")
+        #expect(reply.status == 413)
+        #expect(reply.text.contains("inputTooLarge"))
+        await server.stop()
+    }
+
+    @Test("two hundred requests at once are all answered")
+    func flood() async throws {
+        let room = FakeRoom()
+        let server = try await Self.start("127.0.0.1:0", room: room)
+        let probe = HTTPProbe(server.boundAddress)
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for index in 0..<200 {
+                group.addTask {
+                    let scene = ["solo", "pk"][index % 2]
+                    return try await probe.request("PUT /v1/program", body: "{\"scene\":\"\(scene)\"}").status
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses == Array(repeating: 200, count: 200))
+        #expect(room.calls.count == 200)
+        await server.stop()
+    }
+}

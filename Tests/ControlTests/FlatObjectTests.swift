@@ -1,0 +1,88 @@
+import Testing
+
+import Control
+
+@Suite("Flat JSON objects: RFC 8259")
+struct FlatObjectTests {
+    private static func read(_ text: String) throws(ControlFailure) -> FlatObject {
+        try FlatObject(body: Array(text.utf8), keys: ["scene", "volume", "audioPush"])
+    }
+
+    @Test("values of every kind are read")
+    func values() throws {
+        let object = try Self.read(
+            " {\n\t\"scene\" : \"p\\u006B \\\"\\\\\\/\\b\\f\\n\\r\\t\\uD83D\\uDE00é\" , \"volume\":-0, \"audioPush\":false}\r\n "
+        )
+        #expect(try object.string("scene") == "pk \"\\/\u{8}\u{c}\n\r\t😀é")
+        #expect(try object.integer("volume", in: 0...200) == 0)
+        #expect(try object.bool("audioPush") == false)
+    }
+
+    @Test("a body without bytes changes nothing", arguments: ["", "{}", " { } "])
+    func empty(text: String) throws {
+        #expect(try Self.read(text).string("scene") == nil)
+    }
+
+    @Test(
+        "a mistake is named",
+        arguments: [
+            ("{", "in the middle"), ("[]", "expected \"{\""), ("null", "expected \"{\""),
+            ("{\"scene\"}", "expected \":\""),
+            ("{\"scene\":}", "expected a value"), ("{\"scene\":\"a\",}", "a key in quotes"), ("{,}", "a key in quotes"),
+            ("{\"scene\":\"a\" \"volume\":1}", "expected \",\""), ("{\"scene\":\"a\"} x", "follows the object"),
+            ("{\"scene\":\"a\"}{}", "follows the object"), ("{\"scene\":\"a\",\"scene\":\"b\"}", "occurs twice"),
+            ("{\"scene\":\"a", "no closing quote"), ("{\"scene\":\"\u{1}\"}", "must be escaped"),
+            ("{\"scene\":\"\\x\"}", "unknown escape"),
+            ("{\"scene\":\"\\ud800\"}", "surrogate"), ("{\"scene\":\"\\ud800\\u0041\"}", "surrogate"),
+            ("{\"scene\":\"\\u12\"}", "four hex"),
+            ("{\"scene\":\"\\u+123\"}", "four hex"), ("{\"volume\":01}", "expected a value"),
+            ("{\"volume\":.5}", "expected a value"),
+            ("{\"volume\":+5}", "expected a value"), ("{\"volume\":NaN}", "expected a value"),
+            ("{\"volume\":tru}", "expected a value"),
+            ("{\"scene\":{}}", "object or a list"), ("{\"scene\":[[[[", "object or a list"),
+            ("{scene:1}", "a key in quotes"),
+            ("{\"scen\":1}", "unknown key \"scen\""), ("\u{feff}{}", "expected \"{\""), ("{}\0", "follows the object"),
+        ])
+    func mistakes(text: String, what: String) {
+        let failure = #expect(throws: ControlFailure.self) { try Self.read(text) }
+        #expect(failure?.what.contains(what) == true, "\(failure?.what ?? "-")")
+        #expect(failure?.code == "invalidFormat")
+    }
+
+    @Test("a value of the wrong kind is refused with what to use")
+    func kinds() throws {
+        let object = try Self.read("{\"scene\":1,\"volume\":201,\"audioPush\":\"yes\"}")
+        #expect(#expect(throws: ControlFailure.self) { try object.string("scene") }?.fix == "use a string")
+        #expect(
+            #expect(throws: ControlFailure.self) { try object.bool("audioPush") }?.what.contains("a string") == true)
+        let failure = #expect(throws: ControlFailure.self) { try object.integer("volume", in: 0...200) }
+        #expect(failure?.fix == "use a whole number from 0 to 200")
+        #expect(failure?.status == 422)
+        for text in ["{\"volume\":1.0}", "{\"volume\":1e2}", "{\"volume\":99999999999999999999}", "{\"volume\":null}"] {
+            #expect(throws: ControlFailure.self) { try Self.read(text).integer("volume", in: 0...200) }
+        }
+    }
+
+    @Test("a line and a column lead to the mistake")
+    func position() {
+        let failure = #expect(throws: ControlFailure.self) { try Self.read("{\n  \"scene\" 5}") }
+        #expect(failure?.what == "expected \":\" at line 2, column 11")
+    }
+
+    @Test("every beginning of a body is refused, every change of a byte is survived")
+    func hostileBytes() throws {
+        let body = Array(#"{"scene":"p\u006b\ud83d\ude00","volume":-12.5e+3,"audioPush":true}"#.utf8)
+        for count in 1..<body.count {
+            #expect(throws: ControlFailure.self) {
+                try FlatObject(body: Array(body[..<count]), keys: ["scene", "volume", "audioPush"])
+            }
+        }
+        for index in body.indices {
+            for byte in [0x00, 0x22, 0x2d, 0x5c, 0x7b, 0x7d, 0xff] as [UInt8] {
+                var changed = body
+                changed[index] = byte
+                _ = try? FlatObject(body: changed, keys: ["scene", "volume", "audioPush"])
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Encoders of others")
+    struct EncoderTests {
+        @Test("with a wrong key ffmpeg fails at once, and the room does not mind")
+        func wrongKey() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            let room = try RunningRoom(Rooms.small(work.path("out")))
+            let wrong = try Publisher.ffmpeg(media.ffmpeg, to: room.url("wrong"), size: "320x180")
+            let code = try wrong.child.wait(timeout: 5)
+            #expect(code != 0 && code < 128, "ffmpeg exits \(code)")
+            let refused = try room.event("ingest.refused")
+            #expect(!refused.line.contains("\"wrong\""), "a key is never told whole")
+            #expect(try room.state()["state"] as? String == "waiting")
+            let right = try Publisher.ffmpeg(media.ffmpeg, to: room.url("a"), size: "320x180")
+            try room.event("source.live", uid: "1001")
+            #expect(try room.end() == 0)
+            right.stop()
+        }
+
+        @Test("our own client says what is wrong with a key: exit 77")
+        func ownClientWrongKey() throws {
+            let work = try WorkDirectory()
+            let room = try RunningRoom(Rooms.small(work.path("out")))
+            let result = try Command.tandem(
+                ["publish", "pattern:X", room.url("wrong"), "--size", "320x180"], timeout: 10)
+            #expect(result.code == 77 && result.errors.contains("refused"), "\(result.errors)")
+            #expect(try room.end() == 0)
+        }
+
+        @Test("a file goes out by our own client as it is, again and again")
+        func ownClientFile() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            try media.make(work.path("clip.mp4"), size: "320x180", seconds: 1, bFrames: 2)
+            let room = try RunningRoom(Rooms.small(work.path("out")))
+            let publisher = try Publisher(EndToEnd.binary, ["publish", work.path("clip.mp4"), room.url("a"), "--loop"])
+            try room.event("source.live", uid: "1001")
+            try room.segments(2)
+            #expect(publisher.child.isRunning, "\(publisher.child.errors)")
+            #expect(room.events("source.lost").isEmpty)
+            #expect(try room.end() == 0)
+            publisher.stop()
+            #expect(try media.complaints(work.path("out/index.m3u8")) == "")
+        }
+
+        @Test("GStreamer, by its own client and by librtmp", arguments: ["rtmp2sink", "rtmpsink"])
+        func gstreamer(sink: String) throws {
+            guard let gst = EndToEnd.tool("gst-launch-1.0"), let media = Media.find() else { return }
+            guard let encoder = try self.soundEncoder(), try self.has("x264enc"), try self.has(sink) else {
+                print("SKIPPED: GStreamer has no \(sink), x264enc or AAC encoder; it does not publish here")
+                return
+            }
+            let work = try WorkDirectory()
+            let room = try RunningRoom(Rooms.small(work.path("out")))
+            let location = room.url("a") + (sink == "rtmpsink" ? " live=1" : "")
+            let publisher = try Publisher(
+                gst,
+                Self.words(
+                    """
+                    -q -e videotestsrc is-live=true ! video/x-raw,width=320,height=180,framerate=30/1 ! x264enc \
+                    tune=zerolatency speed-preset=ultrafast key-int-max=60 ! h264parse ! flvmux name=m streamable=true ! \(sink)
+                    """) + ["location=\(location)"]
+                    + Self.words(
+                        "audiotestsrc is-live=true ! audio/x-raw,rate=48000,channels=2 ! \(encoder) ! aacparse ! m."))
+            let live = try room.event("source.live", uid: "1001")
+            #expect(live.text("picture")?.hasPrefix("320x180") == true)
+            try room.event("source.sound", uid: "1001")
+            try room.event("segment.published")
+            #expect(publisher.child.isRunning, "\(publisher.child.errors)")
+            #expect(try room.end() == 0)
+            publisher.stop()
+            #expect(try media.complaints(work.path("out/index.m3u8")) == "")
+        }
+
+        private static func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
+
+        private func has(_ element: String) throws -> Bool {
+            guard let inspect = EndToEnd.tool("gst-inspect-1.0") else { return false }
+            return try Command.run(inspect, ["--exists", element]).code == 0
+        }
+
+        private func soundEncoder() throws -> String? {
+            try ["voaacenc", "avenc_aac", "fdkaacenc", "faac"].first { try self.has($0) }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("What the project shows: pipelines, schema, orchestrator, README")
+    struct ExampleTests {
+        static let pipelines = ((try? Files.names(in: "\(EndToEnd.root)/pipelines")) ?? [])
+            .filter { $0.hasSuffix(".json") && $0 != "schema.json" }
+
+        @Test("every pipeline is valid, and the schema is the committed one")
+        func valid() throws {
+            #expect(Self.pipelines.count >= 5)
+            let paths = Self.pipelines.map { "\(EndToEnd.root)/pipelines/\($0)" }
+            let result = try Command.tandem(["validate"] + paths)
+            #expect(result.code == 0 && result.errors.isEmpty, "\(result.errors)")
+            for path in paths { #expect(result.output.contains("\(path): valid")) }
+            let schema = try Command.tandem(["schema"]).output
+            #expect(try schema == Files.text("\(EndToEnd.root)/pipelines/schema.json"))
+        }
+
+        @Test("every pipeline runs, to exit 0 and a closed playlist", arguments: Self.pipelines)
+        func runs(name: String) throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            let path = "\(EndToEnd.root)/pipelines/\(name)"
+            let object = try JSONSerialization.jsonObject(with: Files.bytes(path)) as? [String: Any]
+            let document = try #require(object)
+            let sources = document["sources"] as? [[String: Any]] ?? []
+            let isOffline = document["clock"] as? String == "offline"
+            var arguments = ["--duration", "3", "--set", "outputs[0].path=\(work.path("out"))"]
+            if isOffline {
+                for (index, uid) in ["a", "b"].enumerated() {
+                    try media.make(work.path("\(uid).mp4"), size: "1280x720", seconds: 3)
+                    arguments += ["--set", "sources[\(index)].path=\(work.path("\(uid).mp4"))"]
+                }
+                arguments += ["--set", "outputs[1].path=\(work.path("canvas.y4m"))"]
+                let result = try Command.tandem(["run", path] + arguments)
+                #expect(result.code == 0, "\(result.errors)")
+            } else {
+                arguments += ["--set", "ingest.rtmp.listen=127.0.0.1:0", "--set", "outputs[0].http.listen=127.0.0.1:0"]
+                let room = try RunningRoom(path, arguments, environment: ["TANDEM_STREAM_KEY": "from-the-environment"])
+                let publishers = try sources.map { source in
+                    let expected = source["expected"] as? [String: Any] ?? [:]
+                    return try Publisher.pattern(
+                        source["name"] as? String ?? "TEST",
+                        to: room.url(source["streamKey"] as? String ?? "from-the-environment"),
+                        size: "\(expected["width"] ?? 1280)x\(expected["height"] ?? 720)")
+                }
+                #expect(try room.child.wait(timeout: 30) == 0, "\(room.child.errors)")
+                for publisher in publishers { publisher.stop() }
+            }
+            #expect(try media.complaints(work.path("out/index.m3u8")) == "")
+            for (name, playlist) in try Playlist.all(in: work.path("out")) {
+                #expect(playlist.isEnded && playlist.mistakes.isEmpty, "\(name): \(playlist.mistakes)")
+                #expect(abs(playlist.duration - 3) < 0.05, "\(name): \(playlist.duration) s")
+            }
+        }
+
+        @Test("an orchestrator of 40 lines runs three rooms by the documented contract alone")
+        func orchestrator() throws {
+            guard let python = EndToEnd.tool("python3") else { return }
+            let work = try WorkDirectory()
+            let script = "\(EndToEnd.root)/Tests/EndToEndTests/Scripts/orchestrator.py"
+            #expect(try Files.text(script).split(separator: "\n", omittingEmptySubsequences: false).count <= 41)
+            let result = try Command.run(python, [script, EndToEnd.binary, work.path], timeout: 90)
+            #expect(result.code == 0, "\(result.errors)")
+            #expect(result.output.contains("room3: exit 0"), "\(result.output)")
+            for room in 1...3 {
+                let playlist = try Playlist(contentsOf: work.path("room\(room)/180p.m3u8"))
+                #expect(playlist.isEnded && playlist.mistakes.isEmpty, "room\(room): \(playlist.mistakes)")
+            }
+        }
+
+        @Test("every command the README shows exists")
+        func readme() throws {
+            guard let text = try? Files.text("\(EndToEnd.root)/README.md") else {
+                print("SKIPPED: there is no README.md yet")
+                return
+            }
+            let makefile = try Files.text("\(EndToEnd.root)/Makefile").split(separator: "\n")
+            let commands = Readme.commands(text)
+            #expect(!commands.isEmpty)
+            for words in commands {
+                switch words.first {
+                case "make":
+                    for target in words.dropFirst().prefix(while: { !$0.contains("=") && !$0.hasPrefix("#") }) {
+                        #expect(makefile.contains { $0.hasPrefix("\(target):") }, "make \(target)")
+                    }
+                default:
+                    guard let name = words.dropFirst().first, !name.hasPrefix("-") else { continue }
+                    let help = try Command.tandem(["help", name])
+                    #expect(help.code == 0, "tandem \(name)")
+                    for flag in words.filter({ $0.hasPrefix("--") }) {
+                        let option = String(flag.split(separator: "=").first ?? "")
+                        #expect(help.output.contains(option), "tandem \(name) \(flag)")
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The commands in a README's shell blocks.
+enum Readme {
+    /// Each as its words, `make …` or `tandem …`; pipes, environment and prompts stripped.
+    static func commands(_ text: String) -> [[String]] {
+        var commands: [[String]] = []
+        var isShell = false
+        for line in text.replacingOccurrences(of: "\\\n", with: " ").split(separator: "\n") {
+            if line.hasPrefix("```") {
+                isShell = !isShell && ["```sh", "```bash", "```shell", "```console"].contains { line.hasPrefix($0) }
+                continue
+            }
+            guard isShell else { continue }
+            for part in line.split(whereSeparator: { "|&;".contains($0) }) {
+                let words = part.split(separator: " ").map(String.init).drop { $0 == "$" || $0.contains("=") }
+                let command = Array(words.prefix { $0 != "#" })
+                guard let first = command.first else { continue }
+                if first == "make" || first == "tandem" || first.hasSuffix("/tandem") { commands.append(command) }
+            }
+        }
+        return commands
+    }
+}

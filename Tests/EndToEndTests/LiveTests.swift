@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("A live room, judged from outside")
+    struct LiveTests {
+        @Test("ffmpeg and our client publish, solo, PK, solo: soon on air, no picture lost, closed at the end")
+        func wholeRoom() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            let directory = work.path("out")
+            let room = try RunningRoom(Rooms.live(directory))
+            let first = try Publisher.ffmpeg(media.ffmpeg, to: room.url("a"))
+            let live = try room.event("source.live", uid: "1001")
+            #expect(live.text("picture")?.hasPrefix("1280x720") == true)
+            let segment = try room.event("segment.published")
+            let untilSegment = segment.time - live.time
+            EndToEnd.report(
+                "first segment \(String(format: "%.3f", untilSegment)) s after the first picture (bar: 3.5)")
+            #expect(untilSegment <= 4.5)
+            let second = try Publisher.pattern("BEN", to: room.url("b"))
+            let publishing = try room.event("ingest.publishing", uid: "2002")
+            let guest = try room.event("source.live", uid: "2002")
+            EndToEnd.report(
+                "second pane \(String(format: "%.3f", guest.time - publishing.time)) s after its publish (bar: 0.5)")
+            try room.put(scene: "pk")
+            try room.segments(2)
+            let state = try room.state()
+            #expect((state["program"] as? [String: Any])?["scene"] as? String == "pk")
+            try room.put(scene: "solo")
+            try room.segments(1)
+            #expect(room.events("program.scene").map { $0.text("scene") } == ["pk", "solo"])
+            #expect(try room.end() == 0)
+            first.stop()
+            second.stop()
+            try self.expectWhole(room, directory, media)
+        }
+
+        private func expectWhole(_ room: RunningRoom, _ directory: String, _ media: Media) throws {
+            let segments = room.events("segment.published")
+            let start = try #require(room.events("program.started").first?.integer("firstTick"))
+            let last = try #require(segments.last)
+            let ticks = try #require(last.integer("firstTick")) + #require(last.integer("ticks")) - start
+            #expect(try media.complaints("\(directory)/index.m3u8") == "")
+            for (name, playlist) in try Playlist.all(in: directory) {
+                #expect(playlist.isEnded && playlist.mistakes.isEmpty, "\(name): \(playlist.mistakes)")
+                #expect(playlist.segments.count == segments.count, "\(name)")
+                #expect(try media.complaints("\(directory)/\(name)") == "", "\(name)")
+                guard name != "audio.m3u8" else { continue }
+                #expect(try media.frameCount("\(directory)/\(name)") == ticks, "\(name): a picture is lost")
+            }
+            let summary = try #require(room.events("room.closed").first).object("summary")
+            let counts = summary["ticks"] as? [String: Any] ?? [:]
+            #expect(counts["lost"] as? Int == 0)
+            EndToEnd.report("live room: \(ticks) frames, late \(counts["late"] ?? "?"), lost \(counts["lost"] ?? "?")")
+        }
+
+        @Test("each pane's counter advances with every picture of a PK")
+        func counters() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            let directory = work.path("out")
+            let room = try RunningRoom(Rooms.live(directory, renditions: Rooms.large, scene: "pk"))
+            let publishers = [
+                try Publisher.pattern("ANNA", to: room.url("a")), try Publisher.pattern("BEN", to: room.url("b")),
+            ]
+            try room.event("source.live", uid: "1001")
+            try room.event("source.live", uid: "2002")
+            try room.segments(6)
+            #expect(try room.end() == 0)
+            for publisher in publishers { publisher.stop() }
+            let decoded = try Decoded("\(directory)/720p.m3u8", [.left, .right], media)
+            for (index, name) in ["left", "right"].enumerated() {
+                let (steps, good) = decoded.steps(index, from: 1.5)
+                let ratio = Double(good) / Double(max(1, steps))
+                EndToEnd.report("\(name) counter advances in \(good) of \(steps) steps (bar: 99.9 %)")
+                #expect(steps > 250 && ratio >= 0.99, "\(name)")
+            }
+        }
+
+        @Test("the initialization segments are the same bytes in every run")
+        func initialization() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            for name in ["one", "two"] {
+                let room = try RunningRoom(Rooms.live(work.path(name), renditions: Rooms.small, canvas: (320, 180)))
+                let publisher =
+                    name == "one"
+                    ? try Publisher.ffmpeg(media.ffmpeg, to: room.url("a"), size: "320x180")
+                    : try Publisher.pattern("OTHER", to: room.url("a"), size: "320x180")
+                try room.event("segment.published")
+                #expect(try room.end() == 0)
+                publisher.stop()
+            }
+            let names = try Files.names(in: work.path("one")).filter { $0.hasSuffix(".mp4") }
+            #expect(names.count == 2, "\(names)")
+            for name in names {
+                let isSame = try Files.bytes(work.path("one/\(name)")) == Files.bytes(work.path("two/\(name)"))
+                #expect(isSame, "\(name)")
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("The offline clock: files in, the same bytes each time")
+    struct OfflineTests {
+        private static let seconds = 6.0
+
+        @Test("the same job makes the same tree twice, whole, on one grid, and FFmpeg has nothing to say about it")
+        func determinism() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            try media.make(work.path("a.mp4"), size: "1280x720", seconds: Self.seconds, bFrames: 2)
+            try media.make(
+                work.path("b.flv"), size: "1280x720", seconds: Self.seconds, hertz: 660, picture: "smptebars")
+            for name in ["one", "two"] {
+                let pipeline = Rooms.offline(
+                    (work.path("a.mp4"), work.path("b.flv")), seconds: Self.seconds,
+                    outputs: #"{ "type": "hls", "path": "\#(work.path(name))", "playlistType": "event" }"#)
+                let result = try Command.tandem(["run", "-"], input: pipeline)
+                try #require(result.code == 0, "\(result.errors)")
+            }
+            try self.expectSameTree(work.path("one"), work.path("two"))
+            try self.expectWhole(work.path("one"), media)
+        }
+
+        private func expectSameTree(_ one: String, _ two: String) throws {
+            let names = try Files.names(in: one)
+            #expect(try names == Files.names(in: two))
+            #expect(names.count { $0.hasSuffix(".m4s") } >= 12, "three renditions and the sound, three segments each")
+            for name in names {
+                var isDirectory: ObjCBool = false
+                _ = FileManager.default.fileExists(atPath: "\(one)/\(name)", isDirectory: &isDirectory)
+                guard !isDirectory.boolValue else { continue }
+                let isSame = try Files.bytes("\(one)/\(name)") == Files.bytes("\(two)/\(name)")
+                #expect(isSame, "\(name) differs")
+            }
+        }
+
+        private func expectWhole(_ directory: String, _ media: Media) throws {
+            let playlists = try Playlist.all(in: directory)
+            #expect(playlists.map(\.name) == ["360p.m3u8", "480p.m3u8", "720p.m3u8", "audio.m3u8"])
+            #expect(try media.complaints("\(directory)/index.m3u8") == "")
+            for (name, playlist) in playlists {
+                let path = "\(directory)/\(name)"
+                #expect(playlist.isEnded && playlist.mistakes.isEmpty, "\(name): \(playlist.mistakes)")
+                #expect(try media.complaints(path) == "", "\(name)")
+                #expect(abs(playlist.duration - Self.seconds) <= 1024.0 / 48_000, "\(name): \(playlist.duration) s")
+                if name == "audio.m3u8" {
+                    let packets = try media.packets(path, "a:0").count
+                    let length = Double(packets) * 1024 / 48_000
+                    #expect(abs(length - Self.seconds) <= 1024.0 / 48_000, "\(packets) AAC frames")
+                } else {
+                    #expect(try media.frameCount(path) == Int(Self.seconds * 30), "\(name)")
+                    try self.expectKeyPictures(path, playlist, media)
+                }
+            }
+        }
+
+        /// Every segment starts with a key picture, and so does every GOP: one grid of 32 pictures in all renditions.
+        private func expectKeyPictures(_ path: String, _ playlist: Playlist, _ media: Media) throws {
+            let packets = try media.packets(path, "v:0").sorted { $0.time < $1.time }
+            let first = try #require(packets.first).time
+            let keys = packets.filter(\.isKey).map { Int((($0.time - first) * 30).rounded()) }
+            #expect(keys == Array(stride(from: 0, to: Int(Self.seconds * 30), by: 32)), "\(path)")
+            var start = 0.0
+            for segment in playlist.segments {
+                #expect(keys.contains(Int((start * 30).rounded())), "\(segment.uri) does not start with a key picture")
+                start += segment.duration
+            }
+        }
+    }
+}

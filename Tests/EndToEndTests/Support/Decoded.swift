@@ -1,0 +1,142 @@
+import Foundation
+import Glibc
+import Push
+
+/// Where a pattern of 1280x720 lies in the picture: its own coordinates plus this offset.
+struct PatternPane {
+    var offset: Int
+
+    static let solo = PatternPane(offset: 0)
+    /// The middle 640 columns of the pattern fill a half of the canvas.
+    static let left = PatternPane(offset: -320)
+    static let right = PatternPane(offset: 320)
+
+    /// The burned-in counter, and whether the square in the middle is lit.
+    func read(_ luma: UnsafeBufferPointer<UInt8>, width: Int) -> (counter: UInt16?, isFlash: Bool) {
+        func mean(_ x: Int, _ y: Int) -> Int {
+            var sum = 0
+            for row in y - 2...y + 2 {
+                for column in x - 2...x + 2 {
+                    let index = row * width + column + self.offset
+                    sum += luma.indices.contains(index) ? Int(luma[index]) : 0
+                }
+            }
+            return sum / 25
+        }
+        return (PatternCode.read(width: 1280, height: 720, luma: mean), mean(640, 360) >= 126)
+    }
+}
+
+/// Pictures and sound of an output, decoded by FFmpeg.
+struct Decoded {
+    /// For each pane, the counter and the flash of each picture.
+    var panes: [[(counter: UInt16?, isFlash: Bool)]]
+    /// Presentation time of each picture in seconds.
+    var times: [Double]
+
+    /// Decodes a video playlist whose pictures are 1280x720.
+    init(_ path: String, _ panes: [PatternPane], _ media: Media) throws {
+        let child = try Child(
+            media.ffmpeg,
+            [
+                "-nostdin", "-v", "error", "-copyts", "-i", path, "-map", "0:v:0", "-fps_mode", "passthrough",
+                "-pix_fmt", "gray",
+                "-f", "rawvideo", "-",
+            ], readsOutput: false)
+        var frame = [UInt8](repeating: 0, count: 1280 * 720)
+        var found: [[(counter: UInt16?, isFlash: Bool)]] = panes.map { _ in [] }
+        while Self.fill(&frame, child.output) {
+            frame.withUnsafeBufferPointer { luma in
+                for (index, pane) in panes.enumerated() { found[index].append(pane.read(luma, width: 1280)) }
+            }
+        }
+        guard try child.wait(timeout: 30) == 0 else { throw Missing("ffmpeg \(path): \(child.errors)") }
+        self.panes = found
+        self.times = try media.frameTimes(path, "v:0")
+    }
+
+    /// Reads a whole picture; `false` at the end.
+    private static func fill(_ frame: inout [UInt8], _ file: Int32) -> Bool {
+        var start = 0
+        while start < frame.count {
+            let count = frame[start...].withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            start += count
+        }
+        return true
+    }
+
+    /// Times at which the square of pane `index` lights up.
+    ///
+    /// Not at the first picture of a publication: the beep there has lost its beginning, because FLV has no word for an
+    /// encoder's priming.
+    func flashes(_ index: Int) -> [Double] {
+        let pictures = self.panes[index]
+        return zip(pictures.indices.dropFirst(), self.times.dropFirst()).compactMap { position, time in
+            guard let counter = pictures[position].counter, counter >= 3 else { return nil }
+            return pictures[position].isFlash && !pictures[position - 1].isFlash ? time : nil
+        }
+    }
+
+    /// How many steps from picture to picture there are from `start` seconds on, and how many of them advance the counter
+    /// of pane `index` by one.
+    func steps(_ index: Int, from start: Double = 0) -> (steps: Int, good: Int) {
+        let pictures = zip(self.times, self.panes[index]).drop { $0.0 < (self.times.first ?? 0) + start }.map(
+            \.1.counter)
+        let pairs = zip(pictures, pictures.dropFirst())
+        return (max(0, pictures.count - 1), pairs.count { before, after in before.map { $0 &+ 1 == after } ?? false })
+    }
+}
+
+/// The sound of an output.
+enum Beeps {
+    /// Times in seconds at which it gets loud after at least 300 ms of quiet.
+    static func onsets(_ path: String, _ media: Media) throws -> [Double] {
+        let child = try Child(
+            media.ffmpeg,
+            ["-nostdin", "-v", "error", "-copyts", "-i", path, "-map", "0:a:0", "-ac", "1", "-f", "s16le", "-"],
+            readsOutput: false)
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(child.output, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            bytes += chunk[..<count]
+        }
+        guard try child.wait(timeout: 30) == 0 else { throw Missing("ffmpeg \(path): \(child.errors)") }
+        let first = try media.frameTimes(path, "a:0").first ?? 0
+        var onsets: [Double] = []
+        var quiet = 0
+        for index in 0..<bytes.count / 2 {
+            let sample = Int16(bitPattern: UInt16(bytes[2 * index]) | UInt16(bytes[2 * index + 1]) << 8)
+            if sample.magnitude > 4000 {
+                if quiet >= 14_400 { onsets.append(first + Double(index) / 48_000) }
+                quiet = 0
+            } else {
+                quiet += 1
+            }
+        }
+        return onsets
+    }
+}
+
+/// Sound against picture: beep minus flash, in milliseconds.
+struct LipSyncResult: CustomStringConvertible {
+    var offsets: [Double]
+
+    init(flashes: [Double], beeps: [Double]) {
+        self.offsets = flashes.compactMap { flash in
+            beeps.map { ($0 - flash) * 1000 }.min { abs($0) < abs($1) }
+        }.filter { abs($0) < 300 }
+    }
+
+    var mean: Double { self.offsets.reduce(0, +) / Double(max(1, self.offsets.count)) }
+
+    var description: String {
+        func text(_ value: Double) -> String { String(format: "%.1f", value) }
+        return "\(self.offsets.count) events, mean \(text(self.mean)) ms, min \(text(self.offsets.min() ?? 0)), "
+            + "max \(text(self.offsets.max() ?? 0))"
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Glibc
+
+/// One HTTP/1.1 request a connection, to a listener on this machine.
+enum HTTPClient {
+    struct Reply {
+        var status: Int
+        var body: String
+
+        func json() -> [String: Any] {
+            (try? JSONSerialization.jsonObject(with: Data(self.body.utf8)) as? [String: Any]) ?? [:]
+        }
+    }
+
+    /// - Parameter address: `http://host:port`, as `room.ready` gives it.
+    static func request(_ method: String, _ address: String, _ path: String, body: String = "") throws -> Reply {
+        let parts = address.replacingOccurrences(of: "http://", with: "").split(separator: ":")
+        guard parts.count == 2, let port = UInt16(parts[1]) else { throw Missing("no HTTP address: \(address)") }
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(socket) }
+        var timeout = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        guard LoopbackAddress.withAddress(port: port, { connect(socket, $0, $1) }) == 0 else {
+            throw Missing("cannot connect to \(address)")
+        }
+        let text =
+            "\(method) \(path) HTTP/1.1\r\nHost: \(parts[0]):\(port)\r\nConnection: close\r\n"
+            + (body.isEmpty ? "" : "Content-Type: application/json\r\n") + "Content-Length: \(body.utf8.count)\r\n\r\n"
+            + body
+        _ = Array(text.utf8).withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16_384)
+        while case let count = recv(socket, &chunk, chunk.count, 0), count > 0 { bytes += chunk[..<count] }
+        let answer = String(decoding: bytes, as: UTF8.self)
+        guard let status = answer.split(separator: " ").dropFirst().first.flatMap({ Int($0) }),
+            let end = answer.range(of: "\r\n\r\n")
+        else { throw Missing("no HTTP answer to \(method) \(path): \(answer.prefix(200))") }
+        return Reply(status: status, body: String(answer[end.upperBound...]))
+    }
+}
+
+/// 127.0.0.1 as the system calls want it.
+enum LoopbackAddress {
+    static func withAddress<T>(port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> T) -> T {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
+    /// A TCP port that somebody listens on until `body` has returned.
+    static func withTakenPort<T>(_ body: (UInt16) throws -> T) throws -> T {
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(socket) }
+        guard self.withAddress(port: 0, { bind(socket, $0, $1) }) == 0, listen(socket, 1) == 0 else {
+            throw Missing("no port to take")
+        }
+        var bound = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &bound) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &size) }
+        }
+        return try body(UInt16(bigEndian: bound.sin_port))
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+/// What ffmpeg and ffprobe say about files and playlists.
+struct Media {
+    let ffmpeg: String
+    let ffprobe: String
+
+    /// `nil`, said aloud, where FFmpeg is not installed.
+    static func find() -> Media? {
+        guard let ffmpeg = EndToEnd.tool("ffmpeg"), let ffprobe = EndToEnd.tool("ffprobe") else { return nil }
+        return Media(ffmpeg: ffmpeg, ffprobe: ffprobe)
+    }
+
+    /// Makes a file with ``Publisher/arguments(size:seconds:hertz:isRealTime:picture:bFrames:)``.
+    func make(
+        _ path: String, size: String, seconds: Double, hertz: Int = 440, picture: String = "testsrc2", bFrames: Int = 0
+    ) throws {
+        let result = try Command.run(
+            self.ffmpeg,
+            Publisher.arguments(
+                size: size, seconds: seconds, hertz: hertz, isRealTime: false, picture: picture, bFrames: bFrames)
+                + ["-y", path])
+        try #require(result.code == 0, "\(result.errors)")
+    }
+
+    /// Everything FFmpeg finds to complain about while it decodes; empty when all is well.
+    func complaints(_ path: String) throws -> String {
+        let result = try Command.run(
+            self.ffmpeg, ["-nostdin", "-v", "warning", "-xerror", "-i", path, "-map", "0", "-f", "null", "-"])
+        return result.code == 0 ? result.errors : "exit \(result.code): \(result.errors)"
+    }
+
+    /// One value a line, as ffprobe's `csv=p=0` gives it.
+    func probe(_ path: String, _ arguments: [String]) throws -> [String] {
+        let result = try Command.run(self.ffprobe, ["-v", "error"] + arguments + ["-of", "csv=p=0", path])
+        try #require(result.code == 0, "ffprobe \(path): \(result.errors)")
+        return result.output.split(separator: "\n").map { String($0).trimmingCharacters(in: ["\r", ","]) }
+    }
+
+    func frameCount(_ path: String) throws -> Int {
+        let lines = try self.probe(
+            path, ["-select_streams", "v:0", "-count_frames", "-show_entries", "stream=nb_read_frames"])
+        return lines.first.flatMap { Int($0) } ?? -1
+    }
+
+    /// Presentation times of the packets in seconds, and whether each is a key packet.
+    func packets(_ path: String, _ stream: String) throws -> [(time: Double, isKey: Bool)] {
+        try self.probe(path, ["-select_streams", stream, "-show_entries", "packet=pts_time,flags"]).compactMap { line in
+            let fields = line.split(separator: ",")
+            guard fields.count >= 2, let time = Double(fields[0]) else { return nil }
+            return (time, fields[1].hasPrefix("K"))
+        }
+    }
+
+    /// Presentation times of decoded pictures or sound frames in seconds, in order.
+    func frameTimes(_ path: String, _ stream: String) throws -> [Double] {
+        try self.probe(path, ["-select_streams", stream, "-show_entries", "frame=pts_time"]).compactMap {
+            Double($0.split(separator: ",").first ?? "")
+        }
+    }
+
+    /// The MD5 of every picture of `arguments`' video output.
+    func pictureHashes(_ arguments: [String]) throws -> [String] {
+        let result = try Command.run(
+            self.ffmpeg, ["-nostdin", "-v", "error"] + arguments + ["-an", "-f", "framemd5", "-"])
+        try #require(result.code == 0, "\(result.errors)")
+        return result.output.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { line in
+            line.split(separator: ",").last.map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Glibc
+import Testing
+
+/// A room in its own process, and what its events say.
+final class RunningRoom: Sendable {
+    let child: Child
+    let rtmp: String
+    let control: String
+    let viewer: String?
+
+    /// Starts `tandem run` and waits until it is ready.
+    ///
+    /// - Parameter pipeline: JSON, given on standard input; or the path of a file.
+    init(
+        _ pipeline: String, _ arguments: [String] = [], environment: [String: String] = [:]
+    ) throws {
+        let isFile = pipeline.hasPrefix("/")
+        let child = try Child(
+            EndToEnd.binary, ["run", isFile ? pipeline : "-"] + arguments, environment: environment,
+            input: isFile ? nil : pipeline)
+        guard let (line, _) = child.line(from: 0, timeout: 15, matches: { _ in true }), let ready = Event(line) else {
+            child.stop(SIGKILL)
+            throw Missing("the room said nothing; it said: \(child.errors)")
+        }
+        #expect(ready.type == "room.ready", "the first event is room.ready")
+        self.child = child
+        self.rtmp = ready.text("rtmp") ?? ""
+        self.control = ready.text("control") ?? ""
+        self.viewer = ready.text("viewer")
+    }
+
+    deinit { self.child.signal(SIGKILL) }
+
+    /// The address to publish to with `key`.
+    func url(_ key: String) -> String { "\(self.rtmp)/live/\(key)" }
+
+    // MARK: Events
+
+    var events: [Event] { self.child.outputLines.compactMap { Event($0) } }
+
+    func events(_ type: String) -> [Event] { self.events.filter { $0.type == type } }
+
+    /// The next event of this type from line `start` on for this user; waits for it.
+    @discardableResult
+    func event(
+        _ type: String, uid: String? = nil, from start: Int = 0, timeout: Double = 15,
+        where condition: (Event) -> Bool = { _ in true }
+    ) throws -> Event {
+        let found = self.child.line(from: start, timeout: timeout) { line in
+            guard line.contains("\"\(type)\""), let event = Event(line), event.type == type else { return false }
+            guard uid == nil || event.text("uid")?.split(separator: "/").first.map(String.init) == uid else {
+                return false
+            }
+            return condition(event)
+        }
+        guard let found, let event = Event(found.line) else {
+            let types = self.events.suffix(12).map(\.type).joined(separator: " ")
+            throw Missing(
+                "no \(type) within \(timeout) s; last events: \(types); errors: \(self.child.errors.suffix(800))")
+        }
+        return event
+    }
+
+    /// Where to look from for what happens from now on.
+    var now: Int { self.child.outputLines.count }
+
+    /// Waits until `count` more segments are out.
+    @discardableResult
+    func segments(_ count: Int, timeout: Double = 30) throws -> Event {
+        var remaining = count
+        return try self.event("segment.published", from: self.now, timeout: timeout) { _ in
+            remaining -= 1
+            return remaining == 0
+        }
+    }
+
+    // MARK: Control
+
+    @discardableResult
+    func put(scene: String) throws -> HTTPClient.Reply {
+        let reply = try HTTPClient.request("PUT", self.control, "/v1/program", body: #"{"scene":"\#(scene)"}"#)
+        #expect(reply.status == 200, "\(reply.body)")
+        return reply
+    }
+
+    func state() throws -> [String: Any] { try HTTPClient.request("GET", self.control, "/v1/room").json() }
+
+    /// Ends the room as an operator does, and waits for its process.
+    func end(timeout: Double = 20) throws -> Int32 {
+        let reply = try HTTPClient.request("POST", self.control, "/v1/room:end")
+        #expect((200..<300).contains(reply.status), "\(reply.body)")
+        return try self.child.wait(timeout: timeout)
+    }
+
+    func terminate(_ signal: Int32, timeout: Double = 20) throws -> Int32 {
+        self.child.signal(signal)
+        return try self.child.wait(timeout: timeout)
+    }
+}

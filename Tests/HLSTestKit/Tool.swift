@@ -1,0 +1,32 @@
+import Foundation
+
+/// Runs a tool of the machine and gives its output; `nil` where it is not installed.
+package struct Tool: Sendable {
+    package let path: String
+
+    package static func find(_ name: String) -> Tool? {
+        let places = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        let path = places.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+        if path == nil { print("SKIPPED: \(name) is not installed; nobody but ourselves has judged these files") }
+        return path.map(Tool.init(path:))
+    }
+
+    /// - Returns: Standard output and error, and the exit code.
+    package func run(_ arguments: [String]) throws -> (output: String, errors: String, code: Int32) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: self.path)
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        // Files instead of pipes: nothing to drain, nothing to block on.
+        let base = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        let files = [base.appendingPathExtension("out"), base.appendingPathExtension("err")]
+        for file in files { try Data().write(to: file) }
+        defer { for file in files { try? FileManager.default.removeItem(at: file) } }
+        process.standardOutput = try FileHandle(forWritingTo: files[0])
+        process.standardError = try FileHandle(forWritingTo: files[1])
+        try process.run()
+        process.waitUntilExit()
+        let texts = try files.map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }
+        return (texts[0], texts[1], process.terminationStatus)
+    }
+}

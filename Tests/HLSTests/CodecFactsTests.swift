@@ -1,0 +1,89 @@
+import HLS
+import Testing
+
+@Suite("Codec facts: ITU-T H.264 §7.3.2.1.1, ISO/IEC 14496-15 §5.3.3.1, ISO/IEC 14496-3 §1.6.2.1, RFC 6381")
+struct CodecFactsTests {
+    /// x264, High, level 3.1, 1280×720.
+    static let high720: [UInt8] = hex("6764001facd9405005bbff0003000410000003001000000303c0f1831960")
+    static let pictureSet: [UInt8] = hex("68ebe3cb22c0")
+    /// x264, constrained baseline, level 1.3, 318×178 (cropped from 320×192).
+    static let baseline178: [UInt8] = hex("6742c00dd901419ea23ff016401dd10000030001000003003c0f142a48")
+
+    static func hex(_ text: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var digits = Array(text)
+        if digits.count % 2 == 1 { digits.append("0") }
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            bytes.append(UInt8(String(digits[index...(index + 1)]), radix: 16) ?? 0)
+        }
+        return bytes
+    }
+
+    @Test("profile, level and picture size come from the parameter set")
+    func readsParameterSet() throws {
+        let set = try #require(SequenceParameterSet(nalUnit: Self.high720))
+        #expect(set.codecString == "avc1.64001f")
+        #expect(set.width == 1280)
+        #expect(set.height == 720)
+        #expect(set.chromaFormat == 1)
+        #expect(set.lumaBitDepth == 8)
+        let small = try #require(SequenceParameterSet(nalUnit: Self.baseline178))
+        #expect(small.codecString == "avc1.42c00d")
+        #expect(small.width == 318)
+        #expect(small.height == 178)
+    }
+
+    @Test("no prefix of a parameter set traps, whatever it gives", arguments: 0..<28)
+    func prefixesAreSafe(length: Int) {
+        let prefix = Array(Self.high720.prefix(length))
+        if length < 10 { #expect(SequenceParameterSet(nalUnit: prefix) == nil) }
+    }
+
+    @Test("random bytes behind the header never trap", arguments: 0..<2_000)
+    func randomParameterSets(seed: Int) {
+        var random = SplitMix(state: UInt64(seed))
+        let profiles: [UInt8] = [66, 77, 100, 110, 122, 244]
+        var bytes: [UInt8] = [0x67, profiles[seed % profiles.count], 0, 31]
+        for _ in 0..<Int.random(in: 0...40, using: &random) { bytes.append(UInt8.random(in: 0...255, using: &random)) }
+        if let set = SequenceParameterSet(nalUnit: bytes) { #expect(set.width > 0 && set.height > 0) }
+        #expect(AVCConfiguration(extradata: bytes) == nil)
+        _ = AVCConfiguration(extradata: [1] + bytes)
+        _ = AudioSpecificConfiguration(bytes)
+    }
+
+    @Test("Annex B extradata with SEI and the record give the same record, without the SEI")
+    func extradataFormsAgree() throws {
+        let sei: [UInt8] = [0x06, 0x05, 0x04, 1, 2, 3, 4, 0x80]
+        let annexB = [0, 0, 0, 1] + Self.high720 + [0, 0, 1] + Self.pictureSet + [0, 0, 0, 1] + sei
+        let fromAnnexB = try #require(AVCConfiguration(extradata: annexB))
+        let record = fromAnnexB.record
+        #expect(Array(record[0..<6]) == [1, 0x64, 0, 0x1F, 0xFF, 0xE1])
+        #expect(Array(record[6..<8]) == [0, UInt8(Self.high720.count)])
+        #expect(Array(record[8..<(8 + Self.high720.count)]) == Self.high720)
+        #expect(record.suffix(4) == [0xFD, 0xF8, 0xF8, 0])
+        #expect(AVCConfiguration(extradata: record) == fromAnnexB)
+        #expect(AVCConfiguration(extradata: record)?.record == record)
+        for length in 0..<(record.count - 4) {
+            #expect(AVCConfiguration(extradata: Array(record.prefix(length))) == nil)
+        }
+    }
+
+    @Test(
+        "AAC object types and rates",
+        arguments: [
+            ([0x11, 0x90], "mp4a.40.2", 48_000, 2), ([0x12, 0x10], "mp4a.40.2", 44_100, 2),
+            ([0x2B, 0x11, 0x88], "mp4a.40.5", 24_000, 2), ([0x11, 0x88], "mp4a.40.2", 48_000, 1),
+            ([0x17, 0x80, 0x5D, 0xC0, 0x10], "mp4a.40.2", 48_000, 2), ([0xEB, 0x09, 0x88, 0], "mp4a.40.29", 24_000, 1),
+        ] as [([UInt8], String, Int, Int)])
+    func audioConfigurations(bytes: [UInt8], codec: String, rate: Int, channels: Int) throws {
+        let audio = try #require(AudioSpecificConfiguration(bytes))
+        #expect(audio.codecString == codec)
+        #expect(audio.sampleRate == rate)
+        #expect(audio.channels == channels)
+    }
+
+    @Test("a configuration cut short is not one", arguments: [[], [0x11], [0xFF], [0x17, 0x80]] as [[UInt8]])
+    func shortAudioConfigurations(bytes: [UInt8]) {
+        #expect(AudioSpecificConfiguration(bytes) == nil)
+    }
+}

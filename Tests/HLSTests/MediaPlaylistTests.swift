@@ -1,0 +1,65 @@
+import HLS
+import MediaTypes
+import Testing
+
+@Suite("Media playlist text: rfc8216bis §4.4.3, §4.4.4")
+struct MediaPlaylistTests {
+    private static let origin: Int64 = 1_700_000_000_123_000_000
+
+    @Test("the first publish of one segment is a whole list")
+    func firstPublish() throws {
+        var window = PlaylistWindow(style: .live(windowSeconds: 60), targetDuration: 2)
+        try window.append(Make.segment(0, start: 0, origin: Self.origin))
+        try expectGolden(MediaPlaylist(window).rendered(), "first-publish.m3u8")
+    }
+
+    @Test("a discontinuity, a new map, keys, a gap and the end are written in their order")
+    func everything() throws {
+        var window = PlaylistWindow(
+            style: .event, targetDuration: 2, nextMediaSequence: 41, discontinuitySequence: 3)
+        let key = SegmentKey(method: .aes128, uri: "k1", initializationVector: [UInt8](0..<16))
+        let other = SegmentKey(method: .aes128, uri: "k2")
+        let o = Self.origin
+        try window.append(Make.segment(41, start: 0, origin: o))
+        try window.append(Make.segment(42, start: 64, origin: o, key: key))
+        try window.append(Make.segment(43, start: 128, origin: o, key: key))
+        try window.append(Make.segment(44, start: 192, origin: o, map: "v-2.mp4", discontinuity: true, key: other))
+        try window.append(Make.segment(45, start: 256, origin: o, map: "v-2.mp4", gap: true))
+        try window.append(Make.segment(46, start: 320, ticks: 7, origin: o, map: "v-2.mp4"))
+        window.end()
+        try expectGolden(MediaPlaylist(window).rendered(), "everything.m3u8")
+    }
+
+    @Test(
+        "any run of 100 segments sums to its span within a frame", arguments: [(64, 30), (64, 25), (100, 48), (7, 3)])
+    func sumsHold(ticks: Int64, timescale: Int32) {
+        let segments = (Int64(0)..<100).map {
+            Make.segment($0, start: 1_000_003 + $0 * ticks, ticks: ticks, timescale: timescale)
+        }
+        for first in 0..<100 {
+            var sum: Int64 = 0
+            for last in first..<100 {
+                sum += segments[last].listedDuration
+                let exact = Int64(last - first + 1) * ticks * 100_000 / Int64(timescale)
+                #expect(abs(sum - exact) <= 1)
+            }
+        }
+    }
+
+    @Test("the program date follows from the origin, never from a sum", arguments: [Int64(0), 1, 1_000, 15_000_000])
+    func programDates(slot: Int64) {
+        let segment = Make.segment(slot, start: slot * 64, origin: Self.origin)
+        let exact = Self.origin + Int64(Int128(slot) * 64 * 1_000_000_000 / 30)
+        #expect(abs(segment.programDate - exact) <= 1)
+    }
+
+    @Test("the version is what the tags need")
+    func version() throws {
+        var window = PlaylistWindow(style: .event, targetDuration: 2)
+        #expect(MediaPlaylist(window).version == 3)
+        try window.append(
+            Make.segment(
+                0, start: 0, key: SegmentKey(method: .aes128, uri: "k", initializationVector: [UInt8](0..<16))))
+        #expect(MediaPlaylist(window).version == 6)
+    }
+}

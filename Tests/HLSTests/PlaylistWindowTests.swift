@@ -1,0 +1,154 @@
+import HLS
+import MediaTypes
+import Testing
+
+@Suite("Playlist window: rfc8216bis §4.4.3, §6.2.2")
+struct PlaylistWindowTests {
+    private static func filled(_ count: Int64, style: PlaylistWindow.Style = .live(windowSeconds: 12)) throws
+        -> PlaylistWindow
+    {
+        var window = PlaylistWindow(style: style, targetDuration: 2)
+        for index in 0..<count { try window.append(Make.segment(index, start: index * 64)) }
+        return window
+    }
+
+    @Test(
+        "a length that rounds above the target duration is refused",
+        arguments: [(249, true), (250, false), (251, false)])
+    func lengthAgainstTarget(hundredths: Int64, fits: Bool) throws {
+        var window = PlaylistWindow(style: .event, targetDuration: 2)
+        let segment = Make.segment(0, start: 0, ticks: hundredths, timescale: 100)
+        if fits {
+            try window.append(segment)
+        } else {
+            #expect(throws: MediaError.self) { try window.append(segment) }
+        }
+        #expect(window.segments.count == (fits ? 1 : 0))
+    }
+
+    @Test("one more segment takes exactly one from the head")
+    func slides() throws {
+        var window = try Self.filled(6)
+        #expect(window.removableCount == 0)
+        let before = MediaPlaylist(window).rendered()
+        try window.append(Make.segment(6, start: 6 * 64))
+        #expect(window.removableCount == 1)
+        let removed1 = window.removeFirst(1)
+        #expect(removed1)
+        #expect(window.mediaSequence == 1)
+        let after = MediaPlaylist(window).rendered()
+        let gone = Set(before.split(separator: "\n")).subtracting(after.split(separator: "\n"))
+        // EXTINF lines repeat, so the first one's is still there by its text.
+        #expect(
+            gone == ["v-1-0.m4s", "#EXT-X-MEDIA-SEQUENCE:0", "#EXT-X-PROGRAM-DATE-TIME:1970-01-01T00:00:00.000Z"])
+    }
+
+    @Test("a window below three target durations is not cut below them")
+    func floorHolds() throws {
+        var window = try Self.filled(4, style: .live(windowSeconds: 1))
+        #expect(window.removableCount == 1)
+        let removed2 = window.removeFirst(2)
+        #expect(!removed2)
+        #expect(window.segments.count == 4)
+        let removed3 = window.removeFirst(1)
+        #expect(removed3)
+        #expect(window.removableCount == 0)
+    }
+
+    @Test("an event list only ever grows, over 1,000 updates")
+    func eventOnlyAppends() throws {
+        var window = PlaylistWindow(style: .event, targetDuration: 2)
+        var text = ""
+        for index in Int64(0)..<1_000 {
+            try window.append(Make.segment(index, start: index * 64))
+            #expect(window.removableCount == 0)
+            if index % 100 == 0 {
+                let next = MediaPlaylist(window).rendered()
+                #expect(next.hasPrefix(text))
+                text = next
+            }
+        }
+        #expect(window.segments.count == 1_000)
+        #expect(window.mediaSequence == 0)
+    }
+
+    @Test("the discontinuity sequence rises exactly when a tagged segment itself leaves, and no number changes")
+    func discontinuitySequence() throws {
+        var window = PlaylistWindow(style: .live(windowSeconds: 10), targetDuration: 2)
+        var numbers: [Int64: Int64] = [:]
+        let tagged: Set<Int64> = [3, 5, 20]
+        for index in Int64(0)..<50 {
+            try window.append(Make.segment(index, start: index * 64, discontinuity: tagged.contains(index)))
+            window.removeFirst(window.removableCount)
+            #expect(window.discontinuitySequence == Int64(tagged.filter { $0 < window.mediaSequence }.count))
+            var number = window.discontinuitySequence
+            for segment in window.segments {
+                if segment.discontinuity { number += 1 }
+                #expect(numbers[segment.mediaSequence, default: number] == number)
+                numbers[segment.mediaSequence] = number
+            }
+        }
+        #expect(numbers[49] == 3)
+    }
+
+    @Test("the same media sequence number always names the same resource, and the header never changes")
+    func history() throws {
+        var window = PlaylistWindow(style: .live(windowSeconds: 20), targetDuration: 2)
+        var names: [Int64: String] = [:]
+        for index in Int64(0)..<10_000 {
+            try window.append(Make.segment(index, start: index * 64))
+            window.removeFirst(window.removableCount)
+            _ = window.takeExpired(at: window.segments.last?.publishedAt ?? 0)
+            for (offset, segment) in window.segments.enumerated() {
+                let number = window.mediaSequence + Int64(offset)
+                #expect(segment.mediaSequence == number)
+                #expect(names[number, default: segment.uri] == segment.uri)
+                names[number] = segment.uri
+            }
+            #expect(window.targetDuration == 2)
+            if index % 1_000 == 0 {
+                #expect(MediaPlaylist(window).rendered().contains("\n#EXT-X-TARGETDURATION:2\n"))
+            }
+        }
+        #expect(window.retired.count < 20)
+    }
+
+    @Test("numbers out of order and what comes after the end are refused")
+    func ordersAreKept() throws {
+        var window = try Self.filled(2)
+        #expect(throws: MediaError.self) { try window.append(Make.segment(3, start: 128)) }
+        #expect(throws: MediaError.self) { try window.append(Make.segment(1, start: 128)) }
+        window.end()
+        #expect(throws: MediaError.self) { try window.append(Make.segment(2, start: 128)) }
+        #expect(window.segments.count == 2)
+    }
+
+    @Test("what leaves is kept for its length, the longest playlist and the slack, counted from its first listing")
+    func retention() throws {
+        let second: Int64 = 1_000_000_000
+        var window = PlaylistWindow(style: .live(windowSeconds: 6), targetDuration: 2, slackSeconds: 3)
+        for index in Int64(0)..<5 {
+            try window.append(
+                Make.segment(index, start: index * 2, ticks: 2, timescale: 1, map: index < 1 ? "a.mp4" : "b.mp4"))
+            window.removeFirst(window.removableCount)
+        }
+        // Three were listed at most after each cut, four for a moment: 8 s. First listed at 2 s.
+        #expect(window.retired.map(\.deleteAt) == [(2 + 2 + 8 + 3) * second, (4 + 2 + 8 + 3) * second])
+        let names1 = window.takeExpired(at: 15 * second - 1)
+        #expect(names1.isEmpty)
+        let names2 = window.takeExpired(at: 15 * second)
+        #expect(names2 == ["v-1-0.m4s", "a.mp4"])
+        let names3 = window.takeExpired(at: 17 * second, current: InitializationSegment(uri: "b.mp4"))
+        #expect(names3 == ["v-1-1.m4s"])
+        #expect(window.retired.isEmpty)
+    }
+
+    @Test("a gap has no file to delete")
+    func gapsAreNotDeleted() throws {
+        var window = PlaylistWindow(style: .live(windowSeconds: 6), targetDuration: 2)
+        for index in Int64(0)..<5 { try window.append(Make.segment(index, start: index * 64, gap: index == 0)) }
+        window.removeFirst(window.removableCount)
+        let names4 = window.takeExpired(at: .max)
+        #expect(names4 == ["v-1-1.m4s"])
+    }
+}

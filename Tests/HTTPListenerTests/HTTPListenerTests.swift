@@ -1,0 +1,221 @@
+import Glibc
+import HTTPProbe
+import HTTPTypes
+import Logging
+import MediaTypes
+import NIOCore
+import NIOPosix
+import Testing
+
+import HTTPListener
+
+@Suite("HTTP listener: what it grants and when it closes", .timeLimit(.minutes(1)))
+struct HTTPListenerTests {
+    private static let loopback = ListenAddress.tcp(host: "127.0.0.1", port: 0)
+    private static let large = [UInt8](repeating: 7, count: 8 << 20)
+
+    private static func start(
+        _ listen: ListenAddress = Self.loopback,
+        _ limits: HTTPListenerLimits = HTTPListenerLimits(connections: 16, bodyBytes: 100),
+        respond: @escaping HTTPListener.Responder = { _ in ListenerReply(.ok, body: .text("hello")) }
+    ) async throws -> HTTPListener {
+        try await HTTPListener.start(
+            listen: listen, limits: limits, group: nil, place: "test", logger: Logger(label: "test"), respond: respond)
+    }
+
+    @Test("port 0 reports the port that was bound, and a reply carries length and date")
+    func boundPort() async throws {
+        let listener = try await Self.start()
+        #expect(listener.boundAddress == "http://127.0.0.1:\(try #require(listener.boundPort))")
+        let reply = try await HTTPProbe(listener.boundAddress).request("GET /")
+        #expect(reply.text == "hello")
+        #expect(reply.fields["date"]?.hasSuffix(" GMT") == true)
+        await listener.stop()
+        await listener.stop()
+    }
+
+    @Test("a taken port is refused with the remedy")
+    func takenPort() async throws {
+        let listener = try await Self.start()
+        let port = UInt16(try #require(listener.boundPort))
+        let error = await #expect(throws: MediaError.self) { try await Self.start(.tcp(host: "127.0.0.1", port: port)) }
+        #expect(error?.code == .bindFailed)
+        #expect(error?.what.contains("127.0.0.1:\(port) is taken") == true)
+        await listener.stop()
+    }
+
+    @Test("an address of another machine is refused with the remedy")
+    func foreignAddress() async throws {
+        let error = await #expect(throws: MediaError.self) { try await Self.start(.tcp(host: "192.0.2.1", port: 0)) }
+        #expect(error?.what.contains("not an address of this machine") == true)
+    }
+
+    @Test("an injected event-loop group outlives the listener")
+    func injectedGroup() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        for _ in 0..<2 {
+            let listener = try await HTTPListener.start(
+                listen: Self.loopback, limits: HTTPListenerLimits(connections: 4, bodyBytes: 0), group: group,
+                place: "test",
+                logger: Logger(label: "test")
+            ) { _ in ListenerReply(.noContent) }
+            #expect(try await HTTPProbe(listener.boundAddress).request("GET /").status == 204)
+            await listener.stop()
+        }
+        try await group.shutdownGracefully()
+    }
+
+    /// A test beside this one may be between fork and exec of a child, which then holds the stale socket open for the
+    /// blink of an eye; a connection to it succeeds. It is gone at the next try.
+    private static func startOnStale(_ address: ListenAddress) async throws -> HTTPListener {
+        for _ in 0..<20 {
+            if let listener = try? await Self.start(address) { return listener }
+            await Task.yield()
+        }
+        return try await Self.start(address)
+    }
+
+    @Test("a socket file is private, replaces a stale one and goes with the listener")
+    func unixSocket() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/a.sock"
+        let address = try ListenAddress(parsing: "unix:\(path)")
+        // A listener that was killed leaves its file behind: here a second name of it, which the orderly close does not take.
+        let stale = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(unixDomainSocketPath: path + ".0").get()
+        #expect(link(path + ".0", path) == 0)
+        try await stale.close()
+        unlink(path + ".0")
+        #expect(access(path, F_OK) == 0)
+
+        let listener = try await Self.startOnStale(address)
+        #expect(listener.boundAddress == "unix:\(path)")
+        var status = stat()
+        #expect(stat(path, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600)
+        #expect(try await HTTPProbe("unix:\(path)").request("GET /").text == "hello")
+
+        let error = await #expect(throws: MediaError.self) { try await Self.start(address) }
+        #expect(error?.what.contains("another process answers") == true)
+        #expect(try await HTTPProbe("unix:\(path)").request("GET /").text == "hello", "the first one still serves")
+        await listener.stop()
+        #expect(access(path, F_OK) != 0)
+        directory.remove()
+    }
+
+    @Test("a file that is not a socket is left alone")
+    func foreignFile() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/precious"
+        close(open(path, O_CREAT | O_WRONLY, 0o600))
+        let error = await #expect(throws: MediaError.self) { try await Self.start(.unix(path: path)) }
+        #expect(error?.what.contains("not a socket") == true)
+        #expect(access(path, F_OK) == 0)
+        unlink(path)
+        directory.remove()
+    }
+
+    @Test("a body within the limit is handed over, announced or in chunks")
+    func body() async throws {
+        let listener = try await Self.start { request in
+            guard case .bytes(let bytes) = request.body else { return ListenerReply(.contentTooLarge) }
+            return ListenerReply(.ok, body: .bytes(bytes))
+        }
+        let probe = HTTPProbe(listener.boundAddress)
+        let full = String(repeating: "x", count: 100)
+        #expect(try await probe.request("PUT /", body: full).text == full)
+        #expect(try await probe.request("PUT /", body: full + "x").status == 413)
+        let chunked = "PUT / HTTP/1.1\nHost: a\nTransfer-Encoding: chunked\n\n"
+        #expect(try await probe.send(chunked + "3\nabc\n2\nde\n0\n\n").text == "abcde")
+        #expect(try await probe.send(chunked + "65\n" + full + "x\n0\n\n").status == 413)
+        #expect(try await probe.request("PUT /", ["Expect: 100-continue"], body: "abc").text == "abc")
+        await listener.stop()
+    }
+
+    @Test("requests sent at once on one connection are answered in order")
+    func pipelining() async throws {
+        let listener = try await Self.start { ListenerReply(.ok, body: .text($0.target?.path ?? "?")) }
+        let requests = (0..<50).map { (text: "GET /\($0) HTTP/1.1\nHost: a\n\n", body: [UInt8]()) }
+        let replies = try await HTTPProbe(listener.boundAddress).exchange(requests)
+        #expect(replies.map(\.text) == (0..<50).map { "/\($0)" })
+        await listener.stop()
+    }
+
+    @Test(
+        "what is not HTTP is answered with 400 or closed",
+        arguments: [
+            "\u{16}\u{3}\u{1}\u{2}hello\n\n", "GET\n\n", "GET / HTTP/9\n\n", "GET / HTTP/1.1\nContent-Length: x\n\n",
+        ])
+    func garbage(text: String) async throws {
+        let listener = try await Self.start()
+        let probe = HTTPProbe(listener.boundAddress)
+        do {
+            #expect(try await probe.send(text).status == 400)
+        } catch let failure as HTTPProbe.Failure {
+            #expect(failure == .closed(received: 0))
+        }
+        #expect(try await probe.request("GET /").status == 200, "others are served all the same")
+        await listener.stop()
+    }
+
+    @Test("header fields beyond the limit end the connection")
+    func headerLimit() async throws {
+        let listener = try await Self.start()
+        let field = "X: " + String(repeating: "a", count: 20 << 10)
+        do {
+            #expect(try await HTTPProbe(listener.boundAddress).request("GET /", [field]).status == 400)
+        } catch let failure as HTTPProbe.Failure {
+            #expect(failure == .closed(received: 0))
+        }
+        await listener.stop()
+    }
+
+    @Test(
+        "a connection without a whole request is closed after the idle time",
+        arguments: ["", "GET / HT", "PUT / HTTP/1.1\nContent-Length: 9\n\nab"])
+    func idle(text: String) async throws {
+        let listener = try await Self.start(
+            Self.loopback, HTTPListenerLimits(connections: 4, bodyBytes: 100, idle: .milliseconds(100)))
+        // Returns only when the server closes.
+        #expect(try await HTTPProbe(listener.boundAddress).bytesUntilClosed(after: text) == 0)
+        await listener.stop()
+    }
+
+    @Test("a client that takes nothing of its reply is closed")
+    func stalledWrite() async throws {
+        let limits = HTTPListenerLimits(connections: 4, bodyBytes: 0, stalledWrite: .milliseconds(100))
+        let listener = try await Self.start(Self.loopback, limits) { _ in ListenerReply(.ok, body: .bytes(Self.large)) }
+        let channel = try await HTTPProbe(listener.boundAddress).connect()
+        try await channel.executeThenClose { inbound, outbound in
+            try await outbound.write(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
+            while listener.connectionCount == 0 { await Task.yield() }
+            while listener.connectionCount > 0 { await Task.yield() }
+        }
+        await listener.stop()
+    }
+
+    @Test("a stop closes what does not end within its grace")
+    func stopDespiteStuckClient() async throws {
+        let listener = try await Self.start { _ in ListenerReply(.ok, body: .bytes(Self.large)) }
+        let channel = try await HTTPProbe(listener.boundAddress).connect()
+        try await channel.executeThenClose { inbound, outbound in
+            try await outbound.write(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
+            while listener.connectionCount == 0 { await Task.yield() }
+            await listener.stop(within: .milliseconds(50))
+        }
+        #expect(listener.connectionCount == 0)
+        await #expect(throws: (any Error).self) { try await HTTPProbe(listener.boundAddress).request("GET /") }
+    }
+
+    @Test("connections beyond the limit wait and are served when others close")
+    func connectionLimit() async throws {
+        let listener = try await Self.start(Self.loopback, HTTPListenerLimits(connections: 2, bodyBytes: 0))
+        let probe = HTTPProbe(listener.boundAddress)
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<20 { group.addTask { try await probe.request("GET /").status } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses == Array(repeating: 200, count: 20))
+        await listener.stop()
+    }
+}

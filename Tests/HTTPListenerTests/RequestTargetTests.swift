@@ -1,0 +1,31 @@
+import Testing
+
+import HTTPListener
+
+@Suite("Request target: RFC 9112 §3.2, RFC 3986 §2.1")
+struct RequestTargetTests {
+    @Test(
+        "the path is decoded and not normalized",
+        arguments: [
+            ("/", "/"), ("/a/b.m3u8", "/a/b.m3u8"), ("/a%20b", "/a b"), ("/a+b", "/a+b"), ("/%C3%A9", "/é"),
+            ("/../x", "/../x"),
+            ("/%2e%2e/x", "/../x"), ("/a?b=c", "/a"), ("http://host:1/a?b", "/a"), ("http://host", "/"), ("//a", "//a"),
+            ("http://host?x=1", nil),
+        ] as [(String, String?)])
+    func paths(text: String, path: String?) {
+        #expect(RequestTarget(parsing: text)?.path == path)
+    }
+
+    @Test(
+        "what cannot be decoded is refused",
+        arguments: ["", "a", "*", "/%", "/%1", "/%zz", "/%ff", "/%00", "/a?b=%", "host:443"])
+    func refusals(text: String) {
+        #expect(RequestTarget(parsing: text) == nil)
+    }
+
+    @Test("the query is a list of pairs")
+    func query() throws {
+        let target = try #require(RequestTarget(parsing: "/a?_HLS_msn=7&b=x+y%26&c&&d="))
+        #expect(target.query.map { "\($0.name)=\($0.value)" } == ["_HLS_msn=7", "b=x y&", "c=", "d="])
+    }
+}

@@ -1,0 +1,211 @@
+import Ingest
+import MediaKernels
+import MediaTypes
+import RTMP
+import Testing
+
+@Suite("RTMP server on the loopback", .timeLimit(.minutes(1)))
+struct IngestServerTests {
+    @Test("a publisher's configurations and packets reach its source, and no other")
+    func publishes() async throws {
+        try await TestServer.with { server in
+            let host = ItemRecorder()
+            let guest = ItemRecorder()
+            _ = server.server.hub(for: TestServer.host)?.subscribe(host)
+            _ = server.server.hub(for: TestServer.guest)?.subscribe(guest)
+            let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            #expect(publisher.outcomes.elements == [.ready])
+            try await publisher.sendMedia(from: 1000)
+            try await publisher.finish()
+            await host.items.wait { if case .end? = $0.last { true } else { false } }
+            #expect(host.configurations.map(\.codec) == [.h264, .aac])
+            #expect(host.packets.map(\.dts) == [1000, 1000, 1033])
+            #expect(host.packets.map(\.isKey) == [true, true, false])
+            #expect(host.packets.allSatisfy { $0.arrival > 0 })
+            #expect(guest.items.elements.isEmpty)
+
+            let events = await server.events.wait { $0.contains { if case .unpublished = $0 { true } else { false } } }
+            #expect(events.contains(.firstVideo(TestServer.host)))
+            #expect(events.contains(.firstAudio(TestServer.host)))
+            let statistics = server.server.statistics[TestServer.host]
+            #expect(statistics?.videoPackets == 2 && statistics?.keyFrames == 1 && statistics?.audioPackets == 1)
+            #expect(statistics?.publications == 1 && statistics?.isPublishing == false)
+            #expect(statistics?.bytes ?? 0 > 3073)
+        }
+    }
+
+    @Test("two publishers on one port, at the same time")
+    func twoPublishers() async throws {
+        try await TestServer.with { server in
+            let host = ItemRecorder()
+            let guest = ItemRecorder()
+            _ = server.server.hub(for: TestServer.host)?.subscribe(host)
+            _ = server.server.hub(for: TestServer.guest)?.subscribe(guest)
+            let first = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            let second = try await TestPublisher.publish(server.url(TestServer.guestKey + "?token=1"))
+            try await first.sendMedia(from: 5)
+            try await second.sendMedia(from: 7)
+            await host.items.wait { $0.count == 5 }
+            await guest.items.wait { $0.count == 5 }
+            #expect(host.packets.first?.dts == 5)
+            #expect(guest.packets.first?.dts == 7)
+        }
+    }
+
+    @Test(
+        "unknown keys, wrong keys and other apps are denied with the same words, and no key is logged",
+        arguments: [
+            "live/unknown_key_of_a_stranger", "live/a_7fd1_secret_of_hosT", "other/a_7fd1_secret_of_host", "live",
+        ])
+    func wrongKey(path: String) async throws {
+        try await TestServer.with { server in
+            let publisher = try await TestPublisher.publish("rtmp://127.0.0.1:\(server.port)/\(path)")
+            let refusal = PublishRefusal.denied
+            let status = RTMPClientStatus(level: "error", code: refusal.code, text: refusal.text)
+            await publisher.outcomes.wait { $0 == [.failed(.rejected(status)), .closed] }
+            let events = await server.events.wait { $0.contains { if case .refused = $0 { true } else { false } } }
+            let all = "\(events) \(server.log.elements)"
+            #expect(!all.contains("secret") && !all.contains("stranger"))
+        }
+    }
+
+    @Test("a newer encoder takes the key over: it starts, the older one is told and closed")
+    func takeover() async throws {
+        try await TestServer.with { server in
+            let items = ItemRecorder()
+            _ = server.server.hub(for: TestServer.host)?.subscribe(items)
+            let older = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            try await older.sendMedia()
+            await items.items.wait { $0.count == 5 }
+            let newer = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            #expect(newer.outcomes.elements == [.ready])
+            let refusal = PublishRefusal.takenOver
+            let status = RTMPClientStatus(level: "error", code: refusal.code, text: refusal.text)
+            await older.outcomes.wait { $0 == [.ready, .failed(.rejected(status)), .closed] }
+            try await newer.sendMedia(from: 9000)
+            await items.items.wait { $0.count == 11 }
+            #expect(items.ends == 1, "the older publication ends before the newer one begins")
+            #expect(items.configurations.count == 4)
+            #expect(items.packets.last?.dts == 9033)
+            #expect(server.server.statistics[TestServer.host]?.isPublishing == true)
+        }
+    }
+
+    @Test("two encoders that fight: the third takeover within ten seconds is BadName")
+    func flapping() async throws {
+        try await TestServer.with { server in
+            var publishers: [TestPublisher] = []
+            for _ in 0..<3 { publishers.append(try await TestPublisher.publish(server.url(TestServer.hostKey))) }
+            #expect(publishers[2].outcomes.elements == [.ready])
+            let fourth = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            guard case .failed(.rejected(let status))? = fourth.outcomes.elements.first else {
+                Issue.record("was let in")
+                return
+            }
+            #expect(status.code == "NetStream.Publish.BadName")
+        }
+    }
+
+    @Test("by setting, the older encoder stays")
+    func reject() async throws {
+        try await TestServer.with({ $0.onDuplicate = .reject }) { server in
+            let older = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            let newer = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            guard case .failed(.rejected(let status))? = newer.outcomes.elements.first else {
+                Issue.record("was let in")
+                return
+            }
+            #expect(status.code == "NetStream.Publish.BadName")
+            #expect(older.outcomes.elements == [.ready])
+            try await older.drop()
+            await server.events.wait { $0.contains { if case .lost = $0 { true } else { false } } }
+            let third = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            #expect(third.outcomes.elements == [.ready], "the key is free again")
+        }
+    }
+
+    @Test("a connection that goes away ends its source at once")
+    func lost() async throws {
+        try await TestServer.with { server in
+            let items = ItemRecorder()
+            _ = server.server.hub(for: TestServer.host)?.subscribe(items)
+            let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            try await publisher.sendMedia()
+            try await publisher.drop()
+            await items.items.wait { if case .end? = $0.last { true } else { false } }
+            await server.events.wait { $0.contains(.lost(TestServer.host, reason: "connection closed")) }
+            #expect(items.packets.count == 3)
+        }
+    }
+
+    @Test("a publisher that sends nothing we can read is told so")
+    func unsupported() async throws {
+        try await TestServer.with({ $0.unsupportedCodecTimeout = 0 }) { server in
+            let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            let hevc = RTMPMediaMessage(
+                kind: .video, timestamp: 0, payload: PacketMemory([0x90] + Array("hvc1".utf8) + [1, 2]))
+            try await publisher.send(hevc)
+            let outcomes = await publisher.outcomes.wait { $0.last == .closed }
+            guard case .failed(.rejected(let status)) = outcomes[1] else {
+                Issue.record("no status")
+                return
+            }
+            #expect(status.text.contains("hvc1"))
+            #expect(server.events.elements.contains(.unsupportedCodec(TestServer.host, codec: "hvc1")))
+        }
+    }
+
+    @Test("deadlines are kept on the wire")
+    func deadline() async throws {
+        try await TestServer.with({ $0.session.firstMediaTimeout = 1_000_000 }) { server in
+            let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            await publisher.outcomes.wait { $0.last == .closed }
+            await server.events.wait { $0.contains(.lost(TestServer.host, reason: "deadline passed: firstMedia")) }
+        }
+    }
+
+    @Test("a full reader stops its own publisher and no other; all arrives when there is room again")
+    func backPressure() async throws {
+        try await TestServer.with { server in
+            let host = try #require(server.server.hub(for: TestServer.host))
+            let slow = ItemRecorder()
+            let guest = ItemRecorder()
+            let token = host.subscribe(slow)
+            _ = server.server.hub(for: TestServer.guest)?.subscribe(guest)
+            let first = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            let second = try await TestPublisher.publish(server.url(TestServer.guestKey))
+            host.setFull(true, for: token)
+            // When the second one's items are here, the loop has finished, or is in, the turn that began with the pause queued;
+            // it turns to sockets again only behind it.
+            try await second.sendMedia()
+            await guest.items.wait { $0.count == 5 }
+            // This is in the first one's socket before the second one sends again.
+            try await first.sendMedia(from: 1)
+            try await second.sendMedia(from: 50, configurations: false)
+            await guest.items.wait { $0.count == 8 }
+            #expect(slow.items.elements.isEmpty)
+            // More than the sockets hold, so that it can only arrive once reading goes on.
+            let large = Tags.unit([0x65]) + [0, 0x0F, 0, 0] + [UInt8](repeating: 0x41, count: 0x0F_0000)
+            async let sending: Void = {
+                for index in 0..<40 { try await first.send(Tags.video(1, large, at: UInt32(index))) }
+            }()
+            try await second.sendMedia(from: 100, configurations: false)
+            await guest.items.wait { $0.count == 11 }
+            #expect(slow.items.elements.isEmpty)
+            host.setFull(false, for: token)
+            try await sending
+            await slow.items.wait { $0.count == 45 }
+            #expect(slow.packets.dropFirst(3).map(\.dts) == (0..<40).map { Int64($0) })
+        }
+    }
+
+    @Test("a taken port is said to be taken")
+    func takenPort() async throws {
+        try await TestServer.with { server in
+            let port = server.port
+            await #expect(throws: MediaError.self) {
+                try await TestServer.with({ $0.listen = "127.0.0.1:\(port)" }) { _ in }
+            }
+        }
+    }
+}

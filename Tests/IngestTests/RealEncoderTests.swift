@@ -1,0 +1,94 @@
+import Ingest
+import MediaTypes
+import RTMP
+import Testing
+
+@Suite("Real encoders publish", .timeLimit(.minutes(1)), .serialized)
+struct RealEncoderTests {
+    /// Two seconds of picture and sound: 60 pictures, an IDR picture each second.
+    static func ffmpeg(to url: String) -> [String] {
+        [
+            "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=30", "-f", "lavfi", "-i",
+            "sine=frequency=440:sample_rate=48000", "-t", "2", "-c:v", "libx264", "-preset", "ultrafast", "-bf", "2",
+            "-g",
+            "30", "-keyint_min", "30", "-sc_threshold", "0", "-pix_fmt", "yuv420p", "-c:a", "aac", "-b:a", "64k", "-f",
+            "flv", url,
+        ]
+    }
+
+    static func gst(_ sink: [String]) -> [String] {
+        [
+            "-q", "videotestsrc", "num-buffers=60", "!", "video/x-raw,width=320,height=180,framerate=30/1", "!",
+            "x264enc",
+            "key-int-max=30", "speed-preset=ultrafast", "bframes=0", "!", "h264parse", "!", "flvmux", "name=mux",
+            "streamable=true", "!",
+        ] + sink + [
+            "audiotestsrc", "num-buffers=94", "!", "audio/x-raw,rate=48000,channels=2", "!", "avenc_aac", "!",
+            "aacparse",
+            "!", "mux.",
+        ]
+    }
+
+    /// Publishes and judges what came.
+    static func check(_ tool: String, _ arguments: (TestServer) -> [String]) async throws {
+        guard let path = Tool.find(tool) else { return }
+        try await TestServer.with { server in
+            let items = ItemRecorder()
+            _ = server.server.hub(for: TestServer.host)?.subscribe(items)
+            let status = await Tool.run(path, arguments(server))
+            #expect(status == 0)
+            await items.items.wait { if case .end? = $0.last { true } else { false } }
+            #expect(Set(items.configurations.map(\.codec)) == [.h264, .aac])
+            #expect(items.configurations.count == 2, "one configuration a track")
+            let video = items.packets.filter { $0.kind == .video }
+            let audio = items.packets.filter { $0.kind == .audio }
+            #expect(video.count == 60)
+            #expect(video.count(where: \.isKey) == 2)
+            #expect((90...97).contains(audio.count))
+            #expect(video.first?.isKey == true)
+            #expect(video.allSatisfy { $0.pts >= $0.dts - 1 })
+            let last = try #require(video.map(\.pts).max())
+            let first = try #require(video.map(\.pts).min())
+            #expect(abs(last - first - 1967) <= 2, "59 pictures of 33⅓ ms")
+            #expect(server.server.statistics[TestServer.host]?.demuxed.malformed == 0)
+        }
+    }
+
+    @Test("ffmpeg, with B-pictures")
+    func ffmpeg() async throws {
+        try await Self.check("ffmpeg") { Self.ffmpeg(to: $0.url(TestServer.hostKey)) }
+    }
+
+    @Test("GStreamer rtmp2sink")
+    func rtmp2sink() async throws {
+        try await Self.check("gst-launch-1.0") { server in
+            Self.gst(["rtmp2sink", "location=\(server.url(TestServer.hostKey))"])
+        }
+    }
+
+    @Test("GStreamer rtmpsink, which is librtmp")
+    func rtmpsink() async throws {
+        try await Self.check("gst-launch-1.0") { server in
+            Self.gst(["rtmpsink", "location=\(server.url(TestServer.hostKey)) live=1"])
+        }
+    }
+
+    @Test("with a wrong key ffmpeg fails and does not hang")
+    func ffmpegWrongKey() async throws {
+        guard let path = Tool.find("ffmpeg") else { return }
+        try await TestServer.with { server in
+            let status = await Tool.run(path, Self.ffmpeg(to: server.url("wrong")))
+            #expect(status != 0 && status < 128)
+        }
+    }
+
+    @Test("with a wrong key GStreamer fails and does not hang", arguments: ["rtmp2sink", "rtmpsink"])
+    func gstWrongKey(sink: String) async throws {
+        guard let path = Tool.find("gst-launch-1.0") else { return }
+        try await TestServer.with { server in
+            let location = server.url("wrong") + (sink == "rtmpsink" ? " live=1" : "")
+            let status = await Tool.run(path, Self.gst([sink, "location=\(location)"]))
+            #expect(status != 0 && status < 128)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Ingest
+import MediaKernels
+import MediaTypes
+import RTMP
+import Testing
+
+@Suite("Source hub: one publisher, many readers")
+struct SourceHubTests {
+    static let video = CodecParameters(codec: .h264, configuration: [1])
+    static let audio = CodecParameters(codec: .aac, configuration: [2])
+
+    static func packet(_ kind: TrackKind, at time: Int64, isKey: Bool = false, bytes: Int = 1) -> SourceItem {
+        .packet(
+            CodedPacket(
+                kind: kind, memory: PacketMemory([UInt8](repeating: 0, count: bytes)), pts: time, dts: time,
+                timescale: 1000, isKey: isKey))
+    }
+
+    /// One letter an item: C and D configurations, K key picture, v picture, a sound, E end.
+    static func letters(_ items: [SourceItem]) -> String {
+        items.map { item in
+            switch item {
+            case .configuration(let parameters): parameters.kind == .video ? "C" : "D"
+            case .packet(let packet): packet.kind == .audio ? "a" : packet.isKey ? "K" : "v"
+            case .end: "E"
+            }
+        }.joined()
+    }
+
+    static func feed(_ letters: String, to hub: SourceHub) {
+        for (index, letter) in letters.enumerated() {
+            let time = Int64(index)
+            switch letter {
+            case "C": hub.receive([.configuration(self.video)])
+            case "D": hub.receive([.configuration(self.audio)])
+            case "K": hub.receive([self.packet(.video, at: time, isKey: true)])
+            case "v": hub.receive([self.packet(.video, at: time)])
+            case "a": hub.receive([self.packet(.audio, at: time)])
+            default: hub.receive([.end])
+            }
+        }
+    }
+
+    @Test(
+        "a later reader begins with the configurations and the last GOP",
+        arguments: [
+            ("CDKvav", "CDKvav"), ("CDKvavKa", "CDKa"), ("CD", "CD"), ("CDaa", "CD"), ("CDvv", "CD"), ("CDKvE", ""),
+            ("CDKvECKv", "CKv"), ("CDKvCv", "CDKvCv"), ("CDKvCvKv", "CDKv"), ("DaaCKa", "CDKa"), ("", ""),
+        ])
+    func backlog(sent: String, expected: String) {
+        let hub = SourceHub(source: SourceID(uid: "u"))
+        Self.feed(sent, to: hub)
+        let reader = ItemRecorder()
+        let token = hub.subscribe(reader)
+        #expect(Self.letters(reader.items.elements) == expected)
+        hub.receive([Self.packet(.video, at: 99)])
+        #expect(Self.letters(reader.items.elements) == expected + "v")
+        hub.unsubscribe(token)
+        hub.receive([Self.packet(.video, at: 100)])
+        #expect(Self.letters(reader.items.elements) == expected + "v", "nothing after unsubscribe")
+    }
+
+    @Test("every reader gets every item, in order")
+    func fanOut() {
+        let hub = SourceHub(source: SourceID(uid: "u"))
+        let readers = (0..<3).map { _ in ItemRecorder() }
+        for reader in readers { _ = hub.subscribe(reader) }
+        Self.feed("CDKvavKaE", to: hub)
+        for reader in readers { #expect(Self.letters(reader.items.elements) == "CDKvavKaE") }
+    }
+
+    @Test("a GOP over the bounds is not cached, the next one is")
+    func bounds() {
+        var cache = GOPCache()
+        cache.note(.configuration(Self.video))
+        cache.note(Self.packet(.video, at: 0, isKey: true))
+        cache.note(Self.packet(.video, at: 10_000))
+        #expect(Self.letters(cache.backlog) == "CKv")
+        cache.note(Self.packet(.audio, at: 10_001))
+        cache.note(Self.packet(.video, at: 10_002))
+        #expect(Self.letters(cache.backlog) == "C", "ten seconds")
+        cache.note(Self.packet(.video, at: 20_000, isKey: true, bytes: 8 << 20))
+        cache.note(Self.packet(.video, at: 20_033, bytes: 8 << 20))
+        #expect(Self.letters(cache.backlog) == "CKv")
+        cache.note(Self.packet(.video, at: 20_066))
+        #expect(Self.letters(cache.backlog) == "C", "sixteen mebibytes")
+        cache.note(Self.packet(.video, at: 20_100, isKey: true))
+        #expect(Self.letters(cache.backlog) == "CK")
+    }
+
+    @Test("the publisher is held while any reader is full")
+    func full() {
+        let hub = SourceHub(source: SourceID(uid: "u"))
+        let first = hub.subscribe(ItemRecorder())
+        let second = hub.subscribe(ItemRecorder())
+        #expect(!hub.isFull)
+        hub.setFull(true, for: first)
+        hub.setFull(true, for: second)
+        hub.setFull(false, for: first)
+        #expect(hub.isFull)
+        hub.unsubscribe(second)
+        #expect(!hub.isFull, "who has left holds nobody")
+    }
+}
+
+@Suite("Stream keys")
+struct KeyTableTests {
+    static let table = KeyTable(
+        app: "live",
+        bindings: [
+            IngestBinding(source: SourceID(uid: "1"), streamKey: "alpha"),
+            IngestBinding(source: SourceID(uid: "2"), streamKey: "beta?sig=xyz"),
+            IngestBinding(source: SourceID(uid: "3"), streamKey: "a/b"),
+            IngestBinding(source: SourceID(uid: "4"), streamKey: ""),
+        ])
+
+    @Test(
+        "a key names its source, whole and exact",
+        arguments: [
+            ("live", "alpha", "1"), ("live", "alpha?anything=1", "1"), ("live/alpha", "", "1"),
+            ("live", "beta?sig=xyz", "2"),
+            ("live/a", "b", "3"), ("live", "beta", nil), ("live", "beta?sig=xyy", nil), ("live", "alph", nil),
+            ("live", "alphaa", nil), ("live", "Alpha", nil), ("other", "alpha", nil), ("live", "", nil),
+        ] as [(String, String, String?)])
+    func lookup(app: String, name: String, uid: String?) throws {
+        let address = try #require(StreamAddress(app: app, streamName: name))
+        #expect(Self.table.source(of: address)?.uid == uid)
+    }
+
+    @Test(
+        "what is shown of a key",
+        arguments: [
+            ("a_7fd1_secret_of_host", "a_7f…"), ("123456789", "123…"), ("abc", "a…"), ("ab", "…"), ("", "…"),
+        ])
+    func redaction(key: String, shown: String) {
+        #expect(RedactedKey(key).description == shown)
+    }
+}

@@ -1,0 +1,11 @@
+import Glibc
+import MediaTypes
+
+/// The machine's monotonic clock: loopback tests run in real time.
+struct TestClock: MonotonicClock {
+    func now() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}

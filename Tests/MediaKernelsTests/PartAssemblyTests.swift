@@ -1,0 +1,74 @@
+import MediaKernels
+import Testing
+
+@Suite("Part assembly: ISO/IEC 14496-12 §8.8.8 and §8.1.1")
+struct PartAssemblyTests {
+    /// What the kernel must give, written for the eye.
+    private static func reference(prefix: [UInt8], samples: [PartSample], table: PartAssembly.Table) -> [UInt8] {
+        func big(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
+        var rows: [UInt8] = []
+        var payload: [UInt8] = []
+        for sample in samples {
+            let bytes = Array(sample.memory.bytes[sample.range])
+            rows += big(sample.duration) + big(UInt32(bytes.count))
+            if case .full = table {
+                rows += big(sample.flags) + big(UInt32(bitPattern: sample.compositionOffset))
+            }
+            payload += bytes
+        }
+        return prefix + rows + big(UInt32(payload.count + 8)) + Array("mdat".utf8) + payload
+    }
+
+    private static func randomSamples(_ random: inout SplitMix, count: Int) -> [PartSample] {
+        (0..<count).map { _ in
+            let memory = PacketMemory(
+                (0..<random.next(below: 700)).map { _ in UInt8(truncatingIfNeeded: random.next()) })
+            let start = random.next(below: memory.count + 1)
+            let end = start + random.next(below: memory.count - start + 1)
+            return PartSample(
+                memory: memory, range: start..<end, duration: UInt32(truncatingIfNeeded: random.next()),
+                flags: UInt32(truncatingIfNeeded: random.next()),
+                compositionOffset: Int32(truncatingIfNeeded: random.next()))
+        }
+    }
+
+    @Test("kernel and reference agree on random parts", arguments: 0..<200)
+    func agreesWithReference(seed: Int) {
+        var random = SplitMix(state: UInt64(seed))
+        let prefix = (0..<random.next(below: 130)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        let samples = Self.randomSamples(&random, count: random.next(below: 40))
+        for table in [PartAssembly.Table.short, .full] {
+            let part = PartAssembly.assemble(prefix: prefix, samples: samples, table: table)
+            #expect(part.bytes == Self.reference(prefix: prefix, samples: samples, table: table))
+        }
+    }
+
+    @Test("a range that reaches outside its memory is cut to what is there")
+    func rangeIsCut() {
+        let memory = PacketMemory([1, 2, 3])
+        let sample = PartSample(memory: memory, range: 1..<900, duration: 0, flags: 0, compositionOffset: 0)
+        #expect(sample.range == 1..<3)
+        #expect(PartAssembly.payloadSize(of: [sample]) == 2)
+    }
+
+    @Test("an empty part is the prefix and an empty media data box")
+    func emptyPart() {
+        let part = PartAssembly.assemble(prefix: [7], samples: [], table: .full)
+        #expect(part.bytes == [7, 0, 0, 0, 8] + Array("mdat".utf8))
+    }
+}
+
+/// A small seeded generator, so that a failing case can be run again.
+private struct SplitMix {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        self.state &+= 0x9E37_79B9_7F4A_7C15
+        var z = self.state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+
+    mutating func next(below bound: Int) -> Int { bound <= 0 ? 0 : Int(self.next() % UInt64(bound)) }
+}

@@ -1,0 +1,35 @@
+import MediaTypes
+import Testing
+
+@Suite("Exact media time")
+struct TimeMathTests {
+    @Test(
+        "rounds halves up, for negative times too",
+        arguments: [
+            (3, 1, 2, 2), (-3, 1, 2, -1), (1, 1, 3, 0), (2, 1, 3, 1), (-1, 1, 3, 0), (-2, 1, 3, -1), (7, 10, 4, 18),
+        ] as [(Int64, Int64, Int64, Int64)])
+    func nearest(value: Int64, numerator: Int64, denominator: Int64, expected: Int64) {
+        #expect(TimeMath.scale(value, by: numerator, over: denominator) == expected)
+    }
+
+    @Test("down and up bracket the exact quotient", arguments: [-7, -6, -1, 0, 1, 6, 7] as [Int64])
+    func brackets(value: Int64) {
+        let down = TimeMath.scale(value, by: 1, over: 3, rounding: .down)
+        let up = TimeMath.scale(value, by: 1, over: 3, rounding: .up)
+        #expect(down * 3 <= value && value <= up * 3 && up - down <= 1)
+    }
+
+    @Test("saturates instead of trapping at the ends of Int64")
+    func saturates() {
+        #expect(TimeMath.scale(.max, by: .max, over: 1) == .max)
+        #expect(TimeMath.scale(.min, by: .max, over: 1) == .min)
+        #expect(TimeMath.rescale(.max / 2, from: 1, to: 1_000_000_000) == .max)
+    }
+
+    @Test("twenty years in nanoseconds survive the way to samples and back")
+    func longRunning() {
+        let nanoseconds: Int64 = 20 * 365 * 86_400 * TimeMath.nanoseconds
+        let samples = TimeMath.rescale(nanoseconds, from: TimeMath.nanoseconds, to: 48_000)
+        #expect(TimeMath.rescale(samples, from: 48_000, to: TimeMath.nanoseconds) == nanoseconds)
+    }
+}

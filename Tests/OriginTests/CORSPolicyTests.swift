@@ -1,0 +1,29 @@
+import HTTPTypes
+import Testing
+
+import Origin
+
+@Suite("CORS: Fetch §3.3")
+struct CORSPolicyTests {
+    @Test(
+        "a page may read the reply only if its origin is listed",
+        arguments: [
+            (["*"], "https://a.example", "*"), (["*"], nil, "*"), ([], "https://a.example", nil),
+            (["https://a.example"], "https://a.example", "https://a.example"),
+            (["https://a.example"], "https://b.example", nil),
+            (["https://a.example"], "https://a.example.evil.example", nil),
+            (["https://a.example/"], "https://A.example", "https://A.example"),
+            (["https://a.example"], "http://a.example", nil), (["https://a.example"], nil, nil),
+        ] as [([String], String?, String?)])
+    func allowed(origins: [String], origin: String?, expected: String?) {
+        let fields = CORSPolicy(allowOrigins: origins).fields(origin: origin)
+        #expect(fields[.accessControlAllowOrigin] == expected)
+        #expect((fields[.accessControlExposeHeaders]?.contains("Content-Range") == true) == (expected != nil))
+    }
+
+    @Test("caches keep the answers for different pages apart")
+    func vary() {
+        #expect(CORSPolicy(allowOrigins: ["https://a.example"]).fields(origin: nil)[.vary] == "Origin")
+        #expect(CORSPolicy(allowOrigins: ["*"]).fields(origin: nil)[.vary] == nil)
+    }
+}

@@ -1,0 +1,225 @@
+import Foundation
+import HLS
+import MediaTypes
+import Packager
+import Synchronization
+import Testing
+
+@Suite("A store that fails, and a real directory")
+struct FailureTests {
+    @Test("a segment that could not be written once is written with the next, and nothing is missing")
+    func writtenLater() throws {
+        let store = MemoryStore()
+        let output = try Output(store)
+        _ = try output.packager.begin(now: Output.origin)
+        store.refuse { $0.hasPrefix("360p-1-0") }
+        output.feed(0..<64)
+        #expect(output.packager.step() == nil)
+        #expect(output.events.failures.count == 1)
+        #expect(output.events.published.isEmpty)
+        #expect(store.files["index.m3u8"] == nil)
+        store.refuse { _ in false }
+        output.feed(64..<128)
+        #expect(output.packager.step() == nil)
+        #expect(output.events.published.map(\.mediaSequence) == [0, 1])
+        #expect(!store.text("360p.m3u8").contains("GAP"))
+        #expect(store.files["360p-1-0.m4s"]?.count == output.events.published[0].bytes["360p"])
+    }
+
+    @Test("a segment that cannot be written for a segment's length becomes a gap in its list alone")
+    func becomesGap() throws {
+        let store = MemoryStore()
+        let output = try Output(store)
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<64)
+        _ = output.packager.step()
+        store.refuse { $0.hasPrefix("360p-1-1") }
+        output.feed(64..<192)
+        #expect(output.packager.step() == nil)
+        let list = ListText(store.text("360p.m3u8"))
+        #expect(list.uris.count == 3)
+        #expect(list.tags(before: "360p-1-1.m4s").contains("#EXT-X-GAP"))
+        #expect(list.count("#EXT-X-GAP") == 1)
+        #expect(!store.text("720p.m3u8").contains("GAP"))
+        #expect(output.events.published.map { $0.bytes["360p"] == 0 } == [false, true, false])
+        #expect(output.packager.object(named: "360p-1-1.m4s") == nil)
+    }
+
+    @Test(
+        "a full store stops nothing: numbers go on when there is space again, and the state is never behind the lists")
+    func fullStore() throws {
+        let store = MemoryStore()
+        let output = try Output(store)
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<64)
+        _ = output.packager.step()
+        let before = store.files
+        store.refuse { _ in true }
+        output.feed(64..<320)
+        #expect(output.packager.step() == nil)
+        #expect(store.files == before)
+        #expect(output.packager.object(named: "720p.m3u8")?.body == .bytes(before["720p.m3u8"] ?? []))
+        #expect(output.events.failures.count > 3)
+        store.refuse { _ in false }
+        output.feed(320..<384)
+        #expect(output.packager.step() == nil)
+        let list = ListText(store.text("720p.m3u8"))
+        #expect(list.uris == (0..<6).map { "720p-1-\($0).m4s" })
+        #expect(list.count("#EXT-X-GAP") == 3)
+        #expect(output.events.published.map(\.mediaSequence) == [0, 1, 2, 3, 4, 5])
+    }
+
+    @Test("without the state file no list is published")
+    func stateFirst() throws {
+        let store = MemoryStore()
+        let output = try Output(store)
+        _ = try output.packager.begin(now: Output.origin)
+        store.refuse { $0 == "state.json" }
+        output.feed(0..<64)
+        #expect(output.packager.step() == nil)
+        #expect(store.files["720p.m3u8"] == nil)
+        #expect(output.packager.object(named: "720p.m3u8") == nil)
+        store.refuse { _ in false }
+        output.packager.finish(endlist: false)
+        #expect(output.packager.step() == .drained)
+        #expect(ListText(store.text("720p.m3u8")).uris == ["720p-1-0.m4s"])
+    }
+
+    @Test("tracks and names that cannot be are refused with a reason")
+    func badTracks() throws {
+        let cases: [([TrackDescription], String)] = [
+            ([], "no track"), ([Output.audio, Output.audio], "more than one"),
+            ([Output.video("a"), Output.video("a")], "taken"), ([Output.video("index")], "taken"),
+            ([Output.video("../x")], "cannot begin"), ([Output.video("")], "cannot begin"),
+            ([Output.video(".x")], "cannot begin"), ([Output.video("v", [1, 2])], "configuration"),
+        ]
+        for (tracks, word) in cases {
+            let error = #expect(throws: MediaError.self) { try Output(MemoryStore(), tracks: tracks) }
+            #expect(error?.what.contains(word) == true)
+        }
+    }
+
+    private static func folder() -> String {
+        FileManager.default.temporaryDirectory.appendingPathComponent("packager-\(UUID().uuidString)").path
+    }
+
+    @Test("a directory that cannot be made is an error that says which")
+    func notCreatable() throws {
+        let file = Self.folder()
+        try Data("x".utf8).write(to: URL(fileURLWithPath: file))
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        for path in [file, "\(file)/deeper/still", "/proc/nothing/here"] {
+            let error = #expect(throws: MediaError.self) {
+                try HLSPackager.open(
+                    Output.settings { $0.directory = path }, tracks: [Output.audio], clock: FixedClock(),
+                    report: { _ in })
+            }
+            #expect(error?.code == .notCreatable)
+        }
+    }
+
+    @Test("a directory that vanishes is reported, and used again when it is back")
+    func vanishingDirectory() throws {
+        let path = Self.folder() + "/a/b"
+        let events = EventLog()
+        let packager = try HLSPackager.open(
+            Output.settings { $0.directory = path }, tracks: [Output.video("v")], clock: FixedClock(),
+            report: events.report)
+        _ = try packager.begin(now: Output.origin)
+        try FileManager.default.removeItem(atPath: path)
+        for frame in Int64(0)..<128 { packager.receive(track: 0, Output.picture(frame)) }
+        #expect(packager.step() == nil)
+        #expect(events.failures.allSatisfy { $0.code == .outputLost } && !events.failures.isEmpty)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        for frame in Int64(128)..<256 { packager.receive(track: 0, Output.picture(frame)) }
+        #expect(packager.step() == nil)
+        let text = try String(contentsOfFile: "\(path)/v.m3u8", encoding: .utf8)
+        #expect(ListText(text).uris.suffix(2) == ["v-1-2.m4s", "v-1-3.m4s"])
+    }
+
+    @Test("half a file that a killed worker left is cleaned up by its successor")
+    func halfAFile() throws {
+        let path = Self.folder()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        for run in Int64(0)..<2 {
+            let packager = try HLSPackager.open(
+                Output.settings { $0.directory = path }, tracks: [Output.video("v")], clock: FixedClock(),
+                report: { _ in })
+            let first = try packager.begin(now: Output.origin + run * 5_000_000_000).firstTick
+            for frame in first..<(first + 64) { packager.receive(track: 0, Output.picture(frame)) }
+            #expect(packager.step() == nil)
+            if run == 0 {
+                for name in [".v-1-1.m4s.tmp", ".v.m3u8.tmp"] {
+                    try Data("x".utf8).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+                }
+            }
+        }
+        let files = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+        #expect(files == ["index.m3u8", "state.json", "v-1-0.m4s", "v-1.mp4", "v-2-1.m4s", "v.m3u8"])
+    }
+
+    @Test("encoders on their own threads, a writer on its own, and a reader who never sees a torn list")
+    func threads() throws {
+        let path = Self.folder()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let events = EventLog()
+        let settings = try Output.settings {
+            $0.directory = path
+            $0.waitsForStore = true
+            $0.playlistType = .event
+        }
+        let packager = try HLSPackager.open(
+            settings, tracks: [Output.video("a"), Output.video("b"), Output.audio], clock: FixedClock(),
+            report: events.report)
+        _ = try packager.begin(now: Output.origin)
+        let isOver = Atomic(false)
+        let torn = Atomic(0)
+        let reads = Atomic(0)
+        let outcome = Mutex<HLSPackager.Outcome?>(nil)
+        let writer = DispatchGroup()
+        let feeders = DispatchGroup()
+        func start(_ group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
+            group.enter()
+            Thread.detachNewThread {
+                body()
+                group.leave()
+            }
+        }
+        start(writer) {
+            let result = packager.run()
+            outcome.withLock { $0 = result }
+            isOver.store(true, ordering: .relaxed)
+        }
+        let readers = DispatchGroup()
+        start(readers) {
+            while !isOver.load(ordering: .relaxed) {
+                for name in ["a.m3u8", "audio.m3u8", "index.m3u8", "state.json"] {
+                    guard let data = FileManager.default.contents(atPath: "\(path)/\(name)") else { continue }
+                    let text = String(decoding: data, as: UTF8.self)
+                    let isWhole =
+                        name == "state.json"
+                        ? text.hasSuffix("]\n}\n") : text.hasPrefix("#EXTM3U\n") && text.hasSuffix("\n")
+                    if !isWhole { torn.add(1, ordering: .relaxed) }
+                    reads.add(1, ordering: .relaxed)
+                }
+            }
+        }
+        for track in 0..<2 {
+            start(feeders) { for frame in Int64(0)..<6_400 { packager.receive(track: track, Output.picture(frame)) } }
+        }
+        start(feeders) { for frame in Int64(0)..<10_000 { packager.receive(track: 2, Output.sound(frame * 1_024)) } }
+        feeders.wait()
+        packager.finish(endlist: true)
+        writer.wait()
+        readers.wait()
+        #expect(outcome.withLock { $0 } == .ended)
+        #expect(torn.load(ordering: .relaxed) == 0)
+        #expect(reads.load(ordering: .relaxed) > 0)
+        #expect(events.failures.isEmpty)
+        #expect(events.published.map(\.mediaSequence) == Array(0..<100))
+        let files = try FileManager.default.contentsOfDirectory(atPath: path)
+        #expect(files.filter { $0.contains(".tmp") }.isEmpty)
+        #expect(files.count == 300 + 3 + 3 + 2)
+    }
+}

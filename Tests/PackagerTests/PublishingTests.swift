@@ -1,0 +1,220 @@
+import HLS
+import MediaTypes
+import Packager
+import Testing
+
+@Suite("Publishing: rfc8216bis §6.2.1, §6.2.2")
+struct PublishingTests {
+    @Test("files come in the order in which a viewer may need them")
+    func order() throws {
+        let store = MemoryStore()
+        let output = try Output(store)
+        _ = try output.packager.begin(now: Output.origin)
+        _ = store.takeLog()
+        output.feed(0..<64)
+        #expect(output.packager.step() == nil)
+        #expect(
+            store.takeLog() == [
+                "put 720p-1.mp4", "put 720p-1-0.m4s", "put 360p-1.mp4", "put 360p-1-0.m4s", "put audio-1.mp4",
+                "put audio-1-0.m4s", "put state.json durable", "put audio.m3u8", "put 720p.m3u8", "put 360p.m3u8",
+                "put index.m3u8",
+            ])
+        output.feed(64..<128)
+        #expect(output.packager.step() == nil)
+        #expect(
+            store.takeLog() == [
+                "put 720p-1-1.m4s", "put 360p-1-1.m4s", "put audio-1-1.m4s", "put state.json durable", "put audio.m3u8",
+                "put 720p.m3u8", "put 360p.m3u8",
+            ], "the multivariant playlist has not changed")
+        #expect(output.events.failures.isEmpty)
+    }
+
+    @Test("what is published says when, how long and how large")
+    func events() throws {
+        let output = try Output(MemoryStore())
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<140)
+        output.packager.finish(endlist: true)
+        #expect(output.packager.step() == .ended)
+        let published = output.events.published
+        #expect(published.map(\.mediaSequence) == [0, 1, 2])
+        #expect(published.map(\.frames) == [0..<64, 64..<128, 128..<140])
+        #expect(published[1].programDate == Output.origin + 2_133_333_333)
+        #expect(published[2].duration == MediaDuration(ticks: 12, timescale: 30))
+        #expect(published.allSatisfy { $0.publishedAt == 77 && $0.bytes.count == 3 })
+        #expect(published[0].bytes["720p"] ?? 0 > 6_400)
+        #expect(output.events.isEnded)
+    }
+
+    @Test("the end is written in every list, and the sound ends with the pictures")
+    func end() throws {
+        let store = MemoryStore()
+        let output = try Output(store)
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<100)
+        output.feed(100..<110, only: [2])
+        output.packager.finish(endlist: true)
+        #expect(output.packager.step() == .ended)
+        for name in ["720p", "360p", "audio"] {
+            let list = ListText(store.text("\(name).m3u8"))
+            #expect(list.lines.last == "#EXT-X-ENDLIST")
+            #expect(list.uris == ["\(name)-1-0.m4s", "\(name)-1-1.m4s"])
+        }
+        #expect(store.text("720p.m3u8").contains("#EXTINF:1.20000,"))
+        // 100 frames are 3.33333 s; the last frame of sound that starts before lies at 156 × 1024.
+        #expect(store.text("audio.m3u8").contains("#EXTINF:1.21600,"))
+        #expect(store.text("state.json").contains("\"ended\": true"))
+    }
+
+    @Test("drained lists stay open")
+    func drain() throws {
+        let store = MemoryStore()
+        let output = try Output(store)
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<100)
+        output.packager.finish(endlist: false)
+        #expect(output.packager.step() == .drained)
+        #expect(!store.text("720p.m3u8").contains("ENDLIST"))
+        #expect(ListText(store.text("720p.m3u8")).uris.count == 2)
+        #expect(store.text("state.json").contains("\"ended\": false"))
+    }
+
+    @Test("the same packets and origin give the same bytes, file for file")
+    func deterministic() throws {
+        let trees = try (0..<2).map { round in
+            let store = MemoryStore()
+            let output = try Output(store)
+            _ = try output.packager.begin(now: Output.origin)
+            // Whatever the pace at which the writer gets its turn.
+            if round == 0 {
+                output.feed(0..<700)
+            } else {
+                for frame in Int64(0)..<700 {
+                    output.feed(frame..<(frame + 1))
+                    _ = output.packager.step()
+                }
+            }
+            output.packager.finish(endlist: true)
+            #expect(output.packager.step() == .ended)
+            return store.files
+        }
+        #expect(trees[0] == trees[1])
+        #expect(trees[0].count == 3 * 11 + 3 + 3 + 2)
+    }
+
+    @Test("everything listed is there at every moment, everything else goes in its time, over 500 segments")
+    func retention() throws {
+        let store = MemoryStore()
+        let output = try Output(store, settings: Output.settings { $0.windowSeconds = 10 })
+        _ = try output.packager.begin(now: Output.origin)
+        var previous: Int64 = 0
+        for slot in Int64(0)..<500 {
+            output.feed((slot * 64)..<(slot * 64 + 64), size: 8)
+            #expect(output.packager.step() == nil)
+            let files = store.files
+            var numbers: Set<Int64?> = []
+            for name in ["720p", "360p", "audio"] {
+                let list = ListText(store.text("\(name).m3u8"))
+                #expect(list.uris.allSatisfy { files[$0] != nil && output.packager.object(named: $0) != nil })
+                numbers.insert(list.mediaSequence)
+                #expect(list.uris.first == "\(name)-1-\(list.mediaSequence ?? -1).m4s")
+            }
+            #expect(numbers.count == 1)
+            let number = numbers.first.flatMap(\.self) ?? -1
+            #expect(number >= previous)
+            previous = number
+            #expect(files.count < 80)
+        }
+        #expect(previous == 495)
+    }
+
+    @Test("an event list keeps everything")
+    func event() throws {
+        let store = MemoryStore()
+        let output = try Output(store, settings: Output.settings { $0.playlistType = .event })
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<(64 * 60), size: 8)
+        #expect(output.packager.step() == nil)
+        let list = ListText(store.text("720p.m3u8"))
+        #expect(list.uris.count == 60)
+        #expect(list.value("EXT-X-PLAYLIST-TYPE") == "EVENT")
+    }
+
+    @Test("viewers get what is published and nothing else from the directory")
+    func objects() throws {
+        let output = try Output(MemoryStore())
+        _ = try output.packager.begin(now: Output.origin)
+        #expect(output.packager.object(named: "index.m3u8") == nil)
+        output.feed(0..<64)
+        #expect(output.packager.object(named: "720p-1-0.m4s") == nil)
+        #expect(output.packager.step() == nil)
+        let list = try #require(output.packager.object(named: "720p.m3u8"))
+        #expect(list.contentType == "application/vnd.apple.mpegurl")
+        #expect(list.cacheControl == "max-age=1")
+        #expect(output.packager.object(named: "index.m3u8")?.cacheControl == "max-age=2")
+        let segment = try #require(output.packager.object(named: "audio-1-0.m4s"))
+        #expect(segment.contentType == "audio/mp4")
+        #expect(segment.cacheControl.contains("immutable"))
+        guard case .file(let path, let size) = segment.body else {
+            Issue.record("segments are files")
+            return
+        }
+        #expect(path == "/memory/audio-1-0.m4s")
+        #expect(size == output.events.published.first?.bytes["audio"])
+        for name in ["state.json", "", ".", "..", "../state.json", "720p-1-1.m4s", "/etc/passwd", ".720p.m3u8.tmp.1"] {
+            #expect(output.packager.object(named: name) == nil)
+        }
+    }
+
+    @Test("sound alone and pictures alone are outputs too", arguments: [true, false])
+    func singleTrack(isSound: Bool) throws {
+        let store = MemoryStore()
+        let output = try Output(store, tracks: [isSound ? Output.audio : Output.video("v")])
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<80)
+        output.packager.finish(endlist: true)
+        #expect(output.packager.step() == .ended)
+        let list = store.text("index.m3u8")
+        #expect(!list.contains("EXT-X-MEDIA:"))
+        #expect(list.contains(isSound ? "CODECS=\"mp4a.40.2\"\naudio.m3u8" : "CODECS=\"avc1.64001f\""))
+        #expect(list.contains("RESOLUTION") == !isSound)
+        #expect(output.events.published.count == 2)
+    }
+
+    @Test(
+        "a rendition two segments behind is listed as a gap in a live room, and waited for in a job",
+        arguments: [false, true])
+    func laggingTrack(waits: Bool) throws {
+        let store = MemoryStore()
+        let output = try Output(store, settings: Output.settings { $0.waitsForStore = waits })
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<64)
+        output.feed(64..<256, only: [0, 2])
+        #expect(output.packager.step() == nil)
+        let list = ListText(store.text("360p.m3u8"))
+        #expect(list.count("#EXT-X-GAP") == (waits ? 0 : 1))
+        #expect(list.uris.count == (waits ? 1 : 2))
+        output.feed(64..<256, only: [1])
+        #expect(output.packager.step() == nil)
+        let after = ListText(store.text("360p.m3u8"))
+        #expect(after.uris.count == 4)
+        #expect(after.count("#EXT-X-GAP") == (waits ? 0 : 1))
+        #expect(store.files["360p-1-1.m4s"] != nil || !waits)
+    }
+
+    @Test("a variant that exceeds what it declares is reported once")
+    func bandwidthAlarm() throws {
+        let output = try Output(MemoryStore(), tracks: [Output.video("720p"), Output.audio])
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<192, size: 30_000)
+        #expect(output.packager.step() == nil)
+        let alarms = output.events.all.compactMap { event -> String? in
+            if case .bandwidthExceeded(let track, let measured, let declared) = event, measured > declared {
+                track
+            } else {
+                nil
+            }
+        }
+        #expect(alarms == ["720p"])
+    }
+}

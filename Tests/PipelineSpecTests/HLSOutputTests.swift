@@ -1,0 +1,33 @@
+import PipelineSpec
+import Testing
+
+@Suite("The HLS grid: RFC 8216bis §4.4.3.1")
+struct HLSOutputTests {
+    @Test(
+        "parts and GOPs follow the frame rate",
+        arguments: [
+            (30, 16, 32), (60, 32, 64), (25, 13, 26), (24, 13, 26), (15, 8, 16), (50, 27, 54), (1, 1, 1), (2, 1, 2),
+        ])
+    func gridFollowsFrameRate(fps: Int, part: Int, gop: Int) {
+        let partFrames = HLSOutput.defaultPartFrames(fps: fps, gopFrames: nil)
+        #expect(partFrames == part)
+        #expect(HLSOutput.defaultGopFrames(fps: fps, partFrames: partFrames) == gop)
+    }
+
+    @Test(
+        "a part that is not written divides the GOP that is",
+        arguments: [(60, 15), (30, 15), (50, 25), (31, 31), (48, 16), (7, 7)])
+    func partDividesGop(gop: Int, part: Int) {
+        #expect(HLSOutput.defaultPartFrames(fps: 30, gopFrames: gop) == part)
+    }
+
+    @Test(
+        "TARGETDURATION is the whole segment to the nearest second",
+        arguments: [(32, 2, 30, 2), (38, 2, 30, 3), (1, 1, 60, 1), (75, 1, 30, 3)])
+    func targetDuration(gop: Int, gops: Int, fps: Int, seconds: Int) {
+        var output = HLSOutput(path: "x")
+        output.gopFrames = gop
+        output.segmentGops = gops
+        #expect(output.targetDuration(fps: fps) == seconds)
+    }
+}

@@ -1,0 +1,88 @@
+import LibAV
+import MediaTypes
+import Program
+import Testing
+
+@Suite("Scene geometry and its filter text")
+struct SceneGraphTests {
+    private let canvas = Canvas(width: 1280, height: 720, fps: 30)
+    private let hd = PictureFormat.canvas(width: 1280, height: 720)
+
+    private func pane(_ x: Int, _ y: Int, _ width: Int, _ height: Int, _ adaption: Adaption = .cropFill) -> Pane {
+        Pane(
+            source: SourceID(uid: "\(x)-\(y)"), rect: Rect(x: x, y: y, width: width, height: height), adaption: adaption
+        )
+    }
+
+    private func text(_ panes: [(Pane, PictureFormat)]) -> String {
+        SceneGraph(panes: panes.map { (pane: $0.0, format: $0.1) }, canvas: self.canvas).text
+    }
+
+    @Test("a picture that already is the canvas goes through untouched")
+    func passThrough() { #expect(self.text([(self.pane(0, 0, 1280, 720), self.hd)]) == "[p0]null[out]") }
+
+    @Test("side by side is crop and stack, no background")
+    func sideBySide() {
+        let text = self.text([(self.pane(0, 0, 640, 720), self.hd), (self.pane(640, 0, 640, 720), self.hd)])
+        #expect(
+            text
+                == "[p0]crop=640:720,setsar=1[s0];[p1]crop=640:720,setsar=1[s1];[s0][s1]xstack=inputs=2:layout=0_0|640_0[out]"
+        )
+    }
+
+    @Test("panes that leave some canvas free lie over the background, bottom first")
+    func overlays() {
+        let graph = SceneGraph(
+            panes: [
+                (pane: self.pane(0, 0, 1280, 720), format: self.hd),
+                (pane: self.pane(900, 40, 320, 180), format: self.hd),
+            ],
+            canvas: self.canvas)
+        #expect(graph.needsBackground)
+        #expect(graph.inputs.map(\.label) == ["bg", "p0", "p1"])
+        #expect(
+            graph.text.hasSuffix(
+                "[bg][s0]overlay=x=0:y=0:format=yuv420[o0];[o0][s1]overlay=x=900:y=40:format=yuv420[out]"))
+    }
+
+    @Test(
+        "cropFill keeps the middle of the shape that fits",
+        arguments: [
+            (1280, 720, 640, 720, 640, 720), (720, 1280, 640, 720, 720, 810), (1920, 1080, 360, 640, 608, 1080),
+            (640, 480, 1280, 720, 640, 360),
+        ])
+    func cropSizes(width: Int, height: Int, paneWidth: Int, paneHeight: Int, cropWidth: Int, cropHeight: Int) {
+        let crop = PanePlacement.cropSize(
+            .canvas(width: width, height: height), width, height, Rect(x: 0, y: 0, width: paneWidth, height: paneHeight)
+        )
+        #expect(crop == (cropWidth, cropHeight))
+    }
+
+    @Test("fit shows all of the picture, centered on even samples")
+    func fits() {
+        let inner = PanePlacement.fitted(720, 1280, into: Rect(x: 0, y: 0, width: 640, height: 720))
+        #expect(inner == Rect(x: 116, y: 0, width: 406, height: 720))
+        #expect(
+            PanePlacement.fitted(1280, 720, into: Rect(x: 10, y: 20, width: 640, height: 720))
+                == Rect(x: 10, y: 200, width: 640, height: 360))
+    }
+
+    @Test("full range and BT.601 are converted to the canvas's colors")
+    func colors() {
+        var odd = PictureFormat.canvas(width: 640, height: 480)
+        odd.range = 2
+        odd.matrix = 6
+        let text = self.text([(self.pane(0, 0, 1280, 720), odd)])
+        #expect(text.contains("in_range=full:out_range=limited:in_color_matrix=bt601:out_color_matrix=bt709"))
+        #expect(text.contains("format=yuv420p"))
+    }
+
+    @Test("a canvas is tiled only when it is covered exactly")
+    func tiling() {
+        let halves = [Rect(x: 0, y: 0, width: 640, height: 720), Rect(x: 640, y: 0, width: 640, height: 720)]
+        #expect(SceneGraph.tiles(halves, self.canvas))
+        #expect(!SceneGraph.tiles([halves[0], halves[0]], self.canvas), "same area, but one over the other")
+        #expect(!SceneGraph.tiles([halves[0]], self.canvas))
+        #expect(!SceneGraph.tiles([], self.canvas))
+    }
+}

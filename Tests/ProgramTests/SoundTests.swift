@@ -1,0 +1,113 @@
+import MediaKernels
+import MediaTypes
+import Program
+import Testing
+
+@Suite("A source's sound on the program's sample grid")
+struct SoundRingTests {
+    private func pairs(_ count: Int, _ value: Float) -> [Float] { [Float](repeating: value, count: count * 2) }
+
+    private func read(_ ring: SoundRing, _ range: Range<Int64>) -> [Float] {
+        var target = [Float](repeating: 9, count: range.count * 2)
+        _ = ring.read(range, into: &target)
+        return stride(from: 0, to: target.count, by: 2).map { target[$0] }
+    }
+
+    @Test("blocks a few milliseconds off continue each other without a seam")
+    func jitterIsJoined() {
+        var ring = SoundRing()
+        ring.write(self.pairs(4, 1), at: 1_000)
+        #expect(ring.write(self.pairs(4, 2), at: 1_030) == 1_004)
+        #expect(self.read(ring, 998..<1_010) == [0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 0, 0])
+    }
+
+    @Test("a gap is silence, an overlap keeps what was there")
+    func gapsAndOverlaps() {
+        var ring = SoundRing()
+        ring.write(self.pairs(4, 1), at: 0)
+        ring.write(self.pairs(2, 2), at: 4_000)
+        #expect(self.read(ring, 3_998..<4_003) == [0, 0, 2, 2, 0])
+        ring.write(self.pairs(6, 3), at: 3_999, restart: true)
+        #expect(self.read(ring, 3_999..<4_006) == [0, 2, 2, 3, 3, 3, 0])
+    }
+
+    @Test(
+        "positions far apart, negative or huge never trap", arguments: [Int64.min / 2, -1, 0, 1 << 40, Int64.max / 2])
+    func extremes(position: Int64) {
+        var ring = SoundRing()
+        ring.write(self.pairs(8, 1), at: position)
+        ring.write(self.pairs(8, 1), at: 0 &- position)
+        #expect(self.read(ring, 5..<6).count == 1)
+    }
+
+    @Test("keeps at most its capacity and forgets the oldest")
+    func capacity() {
+        var ring = SoundRing()
+        for block in 0..<300 { ring.write(self.pairs(1_024, Float(block)), at: Int64(block) * 1_024) }
+        #expect(ring.end - ring.start == Int64(SoundRing.capacity))
+        #expect(self.read(ring, 0..<2) == [0, 0])
+        #expect(self.read(ring, 299 * 1_024..<299 * 1_024 + 1) == [299])
+    }
+}
+
+@Suite("The mixer: gains at exact samples, limited sum")
+struct MixerTests {
+    private let a = SourceID(uid: "a"), b = SourceID(uid: "b")
+
+    @Test("a ramp is a straight line that begins where the gain was")
+    func ramp() {
+        var ramp = GainRamp(0)
+        ramp.move(to: 1, at: 100, over: 10)
+        #expect(ramp.value(at: 99) == 0 && ramp.value(at: 105) == 0.5 && ramp.value(at: 110) == 1)
+        ramp.move(to: 0, at: 105, over: 10)
+        #expect(ramp.value(at: 105) == 0.5 && ramp.value(at: 110) == 0.25 && ramp.value(at: 200) == 0)
+    }
+
+    @Test("sources on air are summed at their gain; what is not on air is not heard")
+    func sum() {
+        var mixer = Mixer(start: 0, rampPairs: 1)
+        mixer.setGain(0.5, of: self.a, at: 0)
+        mixer.setGain(1, of: self.b, at: 0)
+        var blocks: [[Float]] = []
+        for _ in 0..<4 {
+            blocks.append(
+                mixer.nextBlock { source, _, target in
+                    for index in target.indices { target[index] = source == self.a ? 0.4 : 0.1 }
+                    return target.count / 2
+                })
+        }
+        #expect(mixer.position == 4_096)
+        #expect(blocks.allSatisfy { $0.count == 2_048 })
+        #expect(abs(blocks[2][1_000] - 0.3) < 1e-6)
+        mixer.setGain(0, of: self.b, at: 4_096 + 256)
+        _ = mixer.nextBlock { _, _, target in
+            for index in target.indices { target[index] = 0.1 }
+            return target.count / 2
+        }
+        let after = mixer.nextBlock { source, _, target in
+            for index in target.indices { target[index] = source == self.a ? 0.4 : 0.1 }
+            return target.count / 2
+        }
+        #expect(abs(after[2_000] - 0.2) < 1e-6)
+    }
+
+    @Test("the limiter's look-ahead does not shift the sound")
+    func isAligned() {
+        var mixer = Mixer(start: 0, rampPairs: 1)
+        mixer.setGain(1, of: self.a, at: -10)
+        var heard: [Float] = []
+        for _ in 0..<4 {
+            heard += mixer.nextBlock { _, range, target in
+                for (index, position) in range.enumerated() where position == 2_500 { target[2 * index] = 0.7 }
+                return target.count / 2
+            }
+        }
+        #expect(heard.firstIndex(of: 0.7) == 5_000)
+    }
+
+    @Test("a program that starts in mid-grid begins at the next whole block")
+    func startsOnGrid() {
+        #expect(Mixer(start: 1_600, rampPairs: 1).position == 2_048)
+        #expect(Mixer(start: 102_400, rampPairs: 1).position == 102_400)
+    }
+}

@@ -1,0 +1,82 @@
+import LibAV
+import MediaTypes
+import Program
+import Testing
+
+@Suite("Which picture a tick shows")
+struct SourceBufferTests {
+    private let interval: Int64 = 33_333_333
+
+    private func picture() throws -> Picture { try PictureCanvas.open(width: 16, height: 16, fill: .black).finish() }
+
+    private func buffer() -> SourceBuffer { SourceBuffer(source: SourceID(uid: "a"), isPaced: false) }
+
+    @Test("nothing before the first picture, the last one once more after the newest")
+    func emptyAndRepeated() throws {
+        let buffer = self.buffer()
+        #expect(buffer.select(at: 0, interval: self.interval) == nil)
+        buffer.push(try self.picture(), time: 0, arrival: nil)
+        #expect(buffer.select(at: 0, interval: self.interval)?.isFresh == true)
+        #expect(buffer.select(at: self.interval, interval: self.interval)?.isFresh == false)
+    }
+
+    @Test(
+        "a source of the program's rate shows every picture once at any phase, in spite of whole milliseconds",
+        arguments: 0..<34)
+    func everyPictureOnce(phaseMs: Int64) throws {
+        let buffer = self.buffer()
+        let picture = try self.picture()
+        var shown: [Int64] = []
+        for tick in 0..<300 {
+            // Six pictures ahead, as a jitter buffer of 200 ms has them.
+            if tick == 0 { for frame in 0..<6 { self.push(frame, phaseMs, picture, buffer) } }
+            self.push(tick + 6, phaseMs, picture, buffer)
+            if let selection = buffer.select(at: Int64(tick) * self.interval, interval: self.interval),
+                selection.isFresh
+            {
+                shown.append(selection.time)
+            }
+        }
+        let steps = zip(shown, shown.dropFirst()).map { $1 - $0 }
+        #expect(steps.allSatisfy { $0 >= 33_000_000 && $0 <= 34_000_000 }, "a picture was skipped")
+        #expect(shown.count >= 299)
+    }
+
+    @Test("a publisher that comes back is shown at the nearest tick, at any phase", arguments: 0..<34)
+    func nearestAfterReturn(phaseMs: Int64) throws {
+        let buffer = self.buffer()
+        let picture = try self.picture()
+        buffer.setStatus(.live, at: 0)
+        buffer.push(picture, time: 0, arrival: nil)
+        buffer.setStatus(.lost, at: 1)
+        buffer.setStatus(.live, at: 2)
+        #expect(buffer.select(at: 0, interval: self.interval)?.isFresh == true)
+        buffer.push(picture, time: 30 * self.interval + phaseMs * 1_000_000, arrival: nil)
+        let fresh = (29...32).first {
+            buffer.select(at: $0 * self.interval, interval: self.interval)?.isFresh == true
+        }
+        #expect(fresh == (phaseMs * 1_000_000 > self.interval / 2 ? 31 : 30))
+    }
+
+    private func push(_ frame: Int, _ phaseMs: Int64, _ picture: Picture, _ buffer: SourceBuffer) {
+        let ms = (Int64(frame) * 1000 + 15) / 30 + phaseMs
+        buffer.push(picture, time: ms * 1_000_000, arrival: nil)
+    }
+
+    @Test("after a stall the present is shown, not the past in slow motion")
+    func catchesUp() throws {
+        let buffer = self.buffer()
+        let picture = try self.picture()
+        for frame in 0..<10 { buffer.push(picture, time: Int64(frame) * self.interval, arrival: nil) }
+        let selection = buffer.select(at: 9 * self.interval, interval: self.interval)
+        #expect(selection?.time == 9 * self.interval)
+    }
+
+    @Test("a source that sends faster than time costs a bounded number of pictures")
+    func isBounded() throws {
+        let buffer = self.buffer()
+        let picture = try self.picture()
+        for frame in 0..<500 { buffer.push(picture, time: Int64(frame) * self.interval, arrival: nil) }
+        #expect(buffer.droppedPictures == 500 - SourceBuffer.pictureLimit)
+    }
+}

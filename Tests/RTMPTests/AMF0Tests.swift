@@ -1,0 +1,99 @@
+import RTMP
+import Testing
+
+@Suite("AMF0: Action Message Format 0, §2")
+struct AMF0Tests {
+    static let all: [AMF0Value] = [
+        .number(-1.5), .boolean(true), .string("naïve"), .string(String(repeating: "x", count: 70_000)),
+        .object([AMF0Property("a", .null), AMF0Property("", .undefined), AMF0Property("o", .object([]))]),
+        .ecmaArray([AMF0Property("width", .number(1280))]), .strictArray([.number(1), .string("b"), .strictArray([])]),
+        .null, .undefined, .reference(7), .date(1_700_000_000_000), .unsupported, .xml("<a/>"),
+        .typedObject(name: "T", [AMF0Property("x", .boolean(false))]),
+    ]
+
+    @Test("every kind of value comes back as it was written")
+    func roundTrip() {
+        let result = AMF0Reader.values(in: AMF0Writer.bytes(Self.all))
+        #expect(result.values == Self.all)
+        #expect(result.fault == nil)
+    }
+
+    @Test("cut anywhere, values before the cut are kept and nothing traps")
+    func truncation() {
+        let values = Self.all.filter { $0.string?.utf8.count ?? 0 < 1000 }
+        let bytes = AMF0Writer.bytes(values)
+        for end in 0...bytes.count {
+            let result = AMF0Reader.values(in: Array(bytes[..<end]))
+            // An object that the end cuts off at a property boundary counts as complete; nothing else does.
+            let whole = result.values.prefix { values.contains($0) }
+            #expect(whole.count >= result.values.count - 1)
+        }
+    }
+
+    @Test("an object without its end marker ends with the message")
+    func unterminatedObject() {
+        let bytes: [UInt8] = [3, 0, 1, 0x61, 2, 0, 1, 0x62]
+        for tail in [[], [0], [0, 0]] as [[UInt8]] {
+            let result = AMF0Reader.values(in: bytes + tail)
+            #expect(result.values == [.object([AMF0Property("a", .string("b"))])])
+            #expect(result.fault == nil)
+        }
+    }
+
+    @Test("the count of an ECMA array is not believed", arguments: [0, 1, 0xFFFF_FFFF] as [UInt32])
+    func ecmaCount(count: UInt32) {
+        let head = [8] + RTMPChunkReaderTests.big(count)
+        let result = AMF0Reader.values(in: head + [0, 1, 0x61, 5, 0, 1, 0x62, 5, 0, 0, 9])
+        #expect(result.values.first?.properties?.count == 2)
+    }
+
+    @Test(
+        "faults are named",
+        arguments: [
+            ([2, 0xFF, 0xFF, 1, 2, 3], .truncated), ([0x0C, 0xFF, 0xFF, 0xFF, 0xFF], .truncated),
+            ([0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 5], .truncated), ([0x11, 1], .amf3), ([0x04], .marker(4)),
+            ([0x77], .marker(0x77)),
+            ([0, 1, 2], .truncated), ([3, 0x10, 0], .nameTooLong),
+        ] as [([UInt8], AMF0Reader.Fault)])
+    func faults(bytes: [UInt8], fault: AMF0Reader.Fault) {
+        let result = AMF0Reader.values(in: [5] + bytes)
+        #expect(result.values == [.null])
+        #expect(result.fault == fault)
+    }
+
+    static func repeated(_ bytes: [UInt8], _ count: Int) -> [UInt8] {
+        var all: [UInt8] = []
+        for _ in 0..<count { all += bytes }
+        return all
+    }
+
+    @Test("depth is bounded", arguments: [(16, true), (17, false), (70_000, false)])
+    func depth(levels: Int, isFine: Bool) {
+        let nested = Self.repeated([3, 0, 1, 0x61], levels) + [5]
+        #expect((AMF0Reader.values(in: nested).fault != .tooDeep) == isFine)
+        let arrays = Self.repeated([0x0A, 0, 0, 0, 1], levels) + [5]
+        #expect((AMF0Reader.values(in: arrays).fault == nil) == isFine)
+    }
+
+    @Test("values and properties are counted")
+    func budgets() {
+        #expect(AMF0Reader.values(in: [UInt8](repeating: 5, count: 4096)).fault == nil)
+        #expect(AMF0Reader.values(in: [UInt8](repeating: 5, count: 4097)).fault == .tooManyValues)
+        let array = [0x0A, 0, 0, 0x20, 0] + [UInt8](repeating: 5, count: 0x2000)
+        #expect(AMF0Reader.values(in: array).fault == .tooManyValues)
+        let many = [3] + Self.repeated([0, 1, 0x61, 5], 513) + [0, 0, 9]
+        #expect(AMF0Reader.values(in: many).fault == .tooManyProperties)
+    }
+
+    @Test("random bytes never trap", arguments: 0..<200)
+    func randomBytes(seed: Int) {
+        var random = TestRandom(seed: UInt64(seed))
+        for _ in 0..<20 {
+            let bytes = (0..<Int.random(in: 0...120, using: &random)).map { _ in
+                UInt8.random(in: 0...(Bool.random(using: &random) ? 17 : 255), using: &random)
+            }
+            let result = AMF0Reader.values(in: bytes)
+            #expect(result.values.count <= bytes.count)
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import MediaKernels
+import RTMP
+import Testing
+
+@Suite("RTMP publish session, client side: RTMP 1.0 §7.2")
+struct RTMPClientSessionTests {
+    /// Client and server, wired to each other.
+    final class Pair {
+        var client: RTMPClientSession
+        let server: SessionHarness
+        var actions: [RTMPClientAction] = []
+        private var delivered = 0
+
+        init(url: RTMPURL, decision: PublishDecision = .accept) {
+            self.client = RTMPClientSession(url: url)
+            self.server = SessionHarness(decision: decision)
+        }
+
+        /// Runs until neither has anything to say; `step` cuts what the server sends.
+        func run(step: Int) {
+            var toServer = self.client.start(random: [1, 2, 3])
+            while !toServer.isEmpty {
+                self.server.feed(toServer)
+                toServer = []
+                let bytes = Array(self.server.sent[self.delivered...])
+                self.delivered = self.server.sent.count
+                for start in stride(from: 0, to: bytes.count, by: step) {
+                    for action in self.client.receive(bytes[start..<min(start + step, bytes.count)].span) {
+                        if case .send(let reply) = action { toServer += reply } else { self.actions.append(action) }
+                    }
+                }
+            }
+        }
+
+        var isReady: Bool { self.client.isReady }
+    }
+
+    static func url(_ text: String = "rtmp://host/live/key?a=1") throws -> RTMPURL { try #require(RTMPURL(text)) }
+
+    @Test("it gets to the point where media may be sent, however answers are cut", arguments: [1, 2, 5, 100, 100_000])
+    func becomesReady(step: Int) throws {
+        let pair = Pair(url: try Self.url())
+        pair.run(step: step)
+        #expect(pair.actions == [.ready])
+        #expect(pair.isReady)
+        #expect(pair.server.isPublishing)
+        guard case .publishRequested(let request)? = pair.server.events.first else {
+            Issue.record("no request")
+            return
+        }
+        #expect(request.address.key(app: "live") == "key")
+        #expect(request.tcURL == "rtmp://host:1935/live")
+    }
+
+    @Test("media and metadata arrive as they were sent, and taking leave unpublishes")
+    func media() throws {
+        let pair = Pair(url: try Self.url())
+        pair.run(step: 1000)
+        pair.server.feed(pair.client.bytes(forMetadata: [AMF0Property("width", .number(16))]))
+        var sent: [SessionHarness.Event] = []
+        for index in 0..<50 {
+            let body = RTMPChunkReaderTests.payload([3, 200, 10_000, 70_000][index % 4], index)
+            let time = UInt32(index) &* 33 &+ (index > 25 ? 0xFFFF_FF00 : 0)
+            let kind: RTMPMediaMessage.Kind = index % 3 == 0 ? .audio : .video
+            pair.server.feed(
+                pair.client.bytes(for: RTMPMediaMessage(kind: kind, timestamp: time, payload: PacketMemory(body))))
+            sent.append(.media(kind, timestamp: time, payload: body))
+        }
+        pair.server.feed(pair.client.finish())
+        let events = Array(pair.server.events.dropFirst())
+        #expect(events == [.metadata([AMF0Property("width", .number(16))])] + sent + [.unpublished(.client)])
+        let late = RTMPMediaMessage(kind: .audio, timestamp: 0, payload: PacketMemory([1]))
+        #expect(pair.client.bytes(for: late).isEmpty, "nothing behind the end")
+    }
+
+    @Test(
+        "a refusal reaches the caller with its code", arguments: [PublishRefusal.denied, .busy, .unsupportedCodec("x")])
+    func refused(refusal: PublishRefusal) throws {
+        let pair = Pair(url: try Self.url(), decision: .deny(refusal))
+        pair.run(step: 100_000)
+        #expect(
+            pair.actions == [
+                .failed(.rejected(RTMPClientStatus(level: "error", code: refusal.code, text: refusal.text)))
+            ])
+        #expect(!pair.isReady)
+    }
+
+    @Test("a server that speaks something else is a failure, not a wait")
+    func otherServer() throws {
+        var client = RTMPClientSession(url: try Self.url())
+        let actions = client.receive(Array("HTTP/1.1 400 Bad Request".utf8).span)
+        #expect(actions == [.failed(.server(.version(.text)))])
+    }
+
+    @Test("random answers never trap", arguments: 0..<100)
+    func noise(seed: Int) throws {
+        var random = TestRandom(seed: UInt64(seed))
+        var client = RTMPClientSession(url: try Self.url())
+        let noise = (0..<3000).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let actions = client.receive(([3] + [UInt8](repeating: 1, count: 3072) + noise).span)
+        #expect(actions.count <= 3)
+    }
+}

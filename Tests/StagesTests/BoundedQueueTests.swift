@@ -1,0 +1,56 @@
+import Stages
+import Synchronization
+import Testing
+
+@Suite("Bounded queue between stages")
+struct BoundedQueueTests {
+    @Test("offer refuses what does not fit and takes it after room was made")
+    func offerIsBounded() {
+        let queue = BoundedQueue<Int>(capacity: 2)
+        #expect(queue.offer(1) && queue.offer(2))
+        #expect(!queue.offer(3))
+        #expect(queue.take() == 1)
+        #expect(queue.offer(3))
+        #expect(queue.count == 2)
+    }
+
+    @Test("a closed queue hands out what it holds, then ends, and takes no more")
+    func closedDrains() {
+        let queue = BoundedQueue<Int>(capacity: 4)
+        _ = queue.offer(1)
+        queue.close()
+        #expect(!queue.offer(2))
+        #expect(!queue.put(2))
+        #expect(queue.take() == 1)
+        #expect(queue.take() == nil)
+        #expect(queue.take() == nil)
+    }
+
+    @Test("every element arrives once and in order through a queue of one, whoever waits")
+    func handsOverInOrder() {
+        let queue = BoundedQueue<Int>(capacity: 1)
+        let received = Mutex<[Int]>([])
+        let taker = StageThread("taker") {
+            while let element = queue.take() { received.withLock { $0.append(element) } }
+        }
+        for element in 0..<10_000 { queue.put(element) }
+        queue.close()
+        taker.join()
+        #expect(received.withLock { $0 } == Array(0..<10_000))
+    }
+
+    @Test("closing wakes whoever waits to put and whoever waits to take")
+    func closeWakes() {
+        let full = BoundedQueue<Int>(capacity: 1)
+        _ = full.offer(1)
+        let empty = BoundedQueue<Int>(capacity: 1)
+        let results = Mutex<[String]>([])
+        let putter = StageThread("putter") { if !full.put(2) { results.withLock { $0.append("put") } } }
+        let taker = StageThread("taker") { if empty.take() == nil { results.withLock { $0.append("take") } } }
+        full.close()
+        empty.close()
+        putter.join()
+        taker.join()
+        #expect(results.withLock { $0.sorted() } == ["put", "take"])
+    }
+}

@@ -1,0 +1,102 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// What one run of a program cost, by the kernel's own account (`wait4`).
+struct ChildUsage {
+    /// Exit status; 128 + signal when a signal ended it.
+    var status: Int32
+    /// User and system time of the process and its threads, in seconds.
+    var cpuSeconds: Double
+    /// From spawn to exit, in seconds.
+    var wallSeconds: Double
+    /// Largest resident set, in MiB.
+    var peakMemoryMiB: Double
+}
+
+/// Starts programs and waits for them.
+enum ChildProcess {
+    /// Runs `arguments` (the first is looked up in PATH) to its end.
+    ///
+    /// - Parameters:
+    ///   - environment: Added to the environment of this process.
+    ///   - output: File that takes standard output; `nil` leaves it as it is.
+    static func run(
+        _ arguments: [String], environment: [String: String] = [:], output: String? = nil
+    ) throws(BenchError) -> ChildUsage {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let output {
+            posix_spawn_file_actions_addopen(
+                &actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        }
+        let argv = CStrings(arguments)
+        let envp = CStrings(self.merged(environment))
+        var pid: pid_t = 0
+        let start = self.now()
+        let error = posix_spawnp(&pid, arguments[0], &actions, nil, argv.pointers, envp.pointers)
+        guard error == 0 else { throw BenchError("cannot start \(arguments[0]): \(String(cString: strerror(error)))") }
+        var status: Int32 = 0
+        var usage = rusage()
+        while wait4(pid, &status, 0, &usage) < 0 {
+            guard errno == EINTR else { throw BenchError("wait4 failed for \(arguments[0])") }
+        }
+        let signal = status & 0x7F
+        return ChildUsage(
+            status: signal == 0 ? (status >> 8) & 0xFF : 128 + signal,
+            cpuSeconds: self.seconds(usage.ru_utime) + self.seconds(usage.ru_stime),
+            wallSeconds: self.now() - start, peakMemoryMiB: Double(usage.ru_maxrss) / 1024)
+    }
+
+    /// Standard output of a program, through a file so that no pipe can fill up.
+    static func output(
+        of arguments: [String], environment: [String: String] = [:], scratch: String
+    ) throws(BenchError) -> String {
+        let usage = try self.run(arguments, environment: environment, output: scratch)
+        guard usage.status == 0 else {
+            throw BenchError("\(arguments.joined(separator: " ")) failed with status \(usage.status)")
+        }
+        return try Files.text(at: scratch)
+    }
+
+    private static func merged(_ extra: [String: String]) -> [String] {
+        var result: [String] = []
+        var entry = environ
+        while let text = entry.pointee {
+            let line = String(cString: text)
+            let name = line.prefix { $0 != "=" }
+            if extra[String(name)] == nil { result.append(line) }
+            entry += 1
+        }
+        return result + extra.map { "\($0.key)=\($0.value)" }
+    }
+
+    private static func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+}
+
+/// A NULL-terminated array of C strings, freed with the object.
+private final class CStrings {
+    let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+    private let count: Int
+
+    init(_ strings: [String]) {
+        self.count = strings.count
+        self.pointers = .allocate(capacity: strings.count + 1)
+        for (index, string) in strings.enumerated() { self.pointers[index] = strdup(string) }
+        self.pointers[strings.count] = nil
+    }
+
+    deinit {
+        for index in 0..<self.count { free(self.pointers[index]) }
+        self.pointers.deallocate()
+    }
+}

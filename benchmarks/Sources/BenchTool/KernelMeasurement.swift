@@ -1,0 +1,89 @@
+/// Times every kernel, and counts its instructions and allocations under callgrind.
+struct KernelMeasurement {
+    /// Path of the `KernelRunner` program.
+    let runner: String
+    /// Directory for callgrind's files.
+    let work: String
+    /// False when valgrind is missing: then only times are taken.
+    let countsInstructions: Bool
+
+    /// glibc copies large blocks by `rep movsb` on some processors, which callgrind counts byte by byte; without it the
+    /// count is that of the vector loop on all of them. Seeded hashing keeps two starts of the process equal.
+    private static let environment = [
+        "GLIBC_TUNABLES": "glibc.cpu.x86_rep_movsb_threshold=2000000000", "SWIFT_DETERMINISTIC_HASHING": "1",
+    ]
+
+    func measureAll() throws(BenchError) -> [KernelResult] {
+        var results: [KernelResult] = []
+        for entry in try self.list() { results.append(try self.measure(entry)) }
+        return results
+    }
+
+    /// Only what the guard needs of one kernel, replaced by its slow variant when `planted`.
+    func count(_ name: String, planted: Bool) throws(BenchError) -> KernelResult {
+        guard let entry = try self.list().first(where: { $0.name == name }) else {
+            throw BenchError("there is no kernel \(name)")
+        }
+        var result = KernelResult(
+            name: name, unit: entry.unit, unitsPerItem: entry.unitsPerItem, gigaUnitsPerSecond: 0, timesReference: 0)
+        try self.count(entry, into: &result, extra: planted ? ["TANDEM_BENCH_PLANT": "1"] : [:])
+        return result
+    }
+
+    private struct Entry {
+        var name: String
+        var unit: String
+        var unitsPerItem: Int
+        var itemsToCount: Int
+    }
+
+    private func list() throws(BenchError) -> [Entry] {
+        let text = try ChildProcess.output(of: [self.runner, "list"], scratch: "\(self.work)/kernels.txt")
+        return text.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard words.count == 4, let units = Int(words[2]), let items = Int(words[3]) else { return nil }
+            return Entry(name: String(words[0]), unit: String(words[1]), unitsPerItem: units, itemsToCount: items)
+        }
+    }
+
+    private func measure(_ entry: Entry) throws(BenchError) -> KernelResult {
+        let kernel = try self.nanoseconds(entry.name)
+        let reference = try self.nanoseconds(entry.name, "reference")
+        var result = KernelResult(
+            name: entry.name, unit: entry.unit, unitsPerItem: entry.unitsPerItem,
+            gigaUnitsPerSecond: (Double(entry.unitsPerItem) / kernel).rounded(digits: 3),
+            timesReference: (reference / kernel).rounded(digits: 2))
+        if self.countsInstructions { try self.count(entry, into: &result) }
+        return result
+    }
+
+    private func nanoseconds(_ name: String, _ variant: String...) throws(BenchError) -> Double {
+        let text = try ChildProcess.output(of: [self.runner, "time", name] + variant, scratch: "\(self.work)/time.txt")
+        guard let number = text.split(separator: "\n").first.flatMap({ Double($0) }), number > 0 else {
+            throw BenchError("\(name): no time in “\(text)”")
+        }
+        return number
+    }
+
+    /// Two runs that differ only in the number of items: the difference holds no start-up.
+    private func count(
+        _ entry: Entry, into result: inout KernelResult, extra: [String: String] = [:]
+    ) throws(BenchError) {
+        let few = try self.callgrind(entry.name, items: entry.itemsToCount, extra: extra)
+        let many = try self.callgrind(entry.name, items: entry.itemsToCount * 3, extra: extra)
+        let items = Double(entry.itemsToCount * 2)
+        result.instructionsPerItem = (Double(many.instructions - few.instructions) / items).rounded(digits: 1)
+        result.allocationsPerItem = (Double(many.allocations - few.allocations) / items).rounded(digits: 2)
+    }
+
+    private func callgrind(_ name: String, items: Int, extra: [String: String]) throws(BenchError) -> CallgrindProfile {
+        let file = "\(self.work)/callgrind.out"
+        let command = [
+            "valgrind", "-q", "--tool=callgrind", "--callgrind-out-file=\(file)", self.runner, "run", name,
+            String(items),
+        ]
+        _ = try ChildProcess.output(
+            of: command, environment: Self.environment.merging(extra) { $1 }, scratch: "\(self.work)/callgrind.txt")
+        return try CallgrindProfile(Files.text(at: file))
+    }
+}

@@ -1,0 +1,44 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Where a result comes from.
+struct Machine: Codable {
+    var processor: String
+    var cores: Int
+    var memoryMiB: Int
+    var kernel: String
+    var ffmpeg: String
+    var swift: String
+    /// Load average of the last minute before the first measurement: above 0.5, times are somebody else's too.
+    var loadBefore: Double
+
+    /// Instruction counts are compared only between machines of one architecture.
+    static var architecture: String {
+        #if arch(x86_64)
+            "x86_64"
+        #elseif arch(arm64)
+            "aarch64"
+        #else
+            "other"
+        #endif
+    }
+
+    static func current(scratch: String) throws(BenchError) -> Machine {
+        let cpuInfo = try Files.text(at: "/proc/cpuinfo")
+        let model = cpuInfo.split(separator: "\n").first { $0.hasPrefix("model name") }
+        let memory = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
+        let ffmpeg = getenv("FFMPEG").map { String(cString: $0) } ?? "ffmpeg"
+        func firstLine(_ arguments: [String]) throws(BenchError) -> String {
+            String(try ChildProcess.output(of: arguments, scratch: scratch).split(separator: "\n").first ?? "")
+        }
+        let load = try Files.text(at: "/proc/loadavg").split(separator: " ").first.flatMap { Double($0) } ?? 0
+        return Machine(
+            processor: model?.split(separator: ":").last.map { String($0.dropFirst()) } ?? Self.architecture,
+            cores: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), memoryMiB: memory >> 20,
+            kernel: try firstLine(["uname", "-sr"]), ffmpeg: try firstLine([ffmpeg, "-hide_banner", "-version"]),
+            swift: try firstLine(["swift", "--version"]), loadBefore: load)
+    }
+}

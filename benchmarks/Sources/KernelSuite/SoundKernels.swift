@@ -1,0 +1,88 @@
+import MediaKernels
+
+extension KernelSuite {
+    static let soundKernels: [KernelCase] = [mixAdd, peak, limiter]
+
+    /// Pairs in one item: an AAC packet.
+    private static let pairs = 1024
+
+    private static let mixAdd = KernelCase(name: "mix-add", unit: "float", unitsPerItem: pairs * 2) {
+        let source = Fixture.sound(pairs: Self.pairs, level: 0.5, seed: 1)
+        let base = Fixture.sound(pairs: Self.pairs, level: 0.5, seed: 2)
+        func kernel(_ items: Int) -> [Float] {
+            var target = base
+            for _ in 0..<items {
+                source.withUnsafeBufferPointer { source in
+                    target.withUnsafeMutableBufferPointer { SoundMix.add(source, onto: $0, from: 0.25, to: 0.75) }
+                }
+            }
+            return target
+        }
+        func reference(_ items: Int) -> [Float] {
+            var target = base
+            for _ in 0..<items {
+                for index in target.indices {
+                    let gain = 0.25 + 0.5 / Float(Self.pairs) * Float(index / 2)
+                    target[index] += source[index] * gain
+                }
+            }
+            return target
+        }
+        return KernelWork(
+            kernel: { Self.mark(kernel($0)) }, reference: { Self.mark(reference($0)) },
+            // The kernel may order the sums of the gain otherwise: one rounding step of difference.
+            agrees: { zip(kernel(1), reference(1)).allSatisfy { abs($0 - $1) < 1e-6 } })
+    }
+
+    private static let peak = KernelCase(name: "peak", unit: "float", unitsPerItem: pairs * 2) {
+        let samples = Fixture.sound(pairs: Self.pairs, level: 1, seed: 3)
+        return KernelWork(
+            kernel: { items in
+                var sum: UInt64 = 0
+                // Written each time, or the compiler finds the peak once for all items.
+                var samples = samples
+                for item in 0..<items {
+                    samples[0] = item & 1 == 0 ? 0 : 0.5
+                    sum &+= UInt64(samples.withUnsafeBufferPointer { SoundMix.peak($0) }.bitPattern)
+                }
+                return sum
+            },
+            reference: { items in
+                var sum: UInt64 = 0
+                var samples = samples
+                for item in 0..<items {
+                    samples[0] = item & 1 == 0 ? 0 : 0.5
+                    sum &+= UInt64(samples.reduce(Float(0)) { max($0, abs($1)) }.bitPattern)
+                }
+                return sum
+            })
+    }
+
+    /// Sound above the ceiling, so that the gain moves all the time.
+    private static let limiter = KernelCase(name: "limiter", unit: "float", unitsPerItem: pairs * 2) {
+        let samples = Fixture.sound(pairs: Self.pairs, level: 2, seed: 4)
+        func kernel(_ items: Int) -> [Float] {
+            var limiter = Limiter()
+            var block = samples
+            for _ in 0..<items {
+                // Over the old samples, not by assignment, which would allocate.
+                block.withUnsafeMutableBufferPointer { _ = $0.update(fromContentsOf: samples) }
+                limiter.process(&block)
+            }
+            return block
+        }
+        func reference(_ items: Int) -> [Float] {
+            var limiter = PlainLimiter()
+            var block = samples
+            for _ in 0..<items { block = limiter.processed(samples) }
+            return block
+        }
+        return KernelWork(
+            kernel: { Self.mark(kernel($0)) }, reference: { Self.mark(reference($0)) },
+            agrees: { zip(kernel(3), reference(3)).allSatisfy { abs($0 - $1) < 1e-5 } })
+    }
+
+    private static func mark(_ samples: [Float]) -> UInt64 {
+        stride(from: 0, to: samples.count, by: 61).reduce(UInt64(0)) { $0 &* 31 &+ UInt64(samples[$1].bitPattern) }
+    }
+}

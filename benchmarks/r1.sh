@@ -1,0 +1,71 @@
+#!/bin/bash
+# R1, the reference PK job: two 720p30 sources of 20 s side by side, encoded at 720p, 480p and 360p with one AAC, as HLS.
+#   r1.sh sources DIR    makes DIR/a.flv and DIR/b.flv (1280x720p30, 2,048,000 bit/s, 2 s key frames)
+#   r1.sh ffmpeg DIR     the job by the FFmpeg command line, into DIR/ffmpeg
+#   r1.sh ours DIR       the same job by Tandem's offline clock, into DIR/ours
+# FFMPEG=path and TANDEM=path pick the programs; THREADS=1 puts every codec and filter of FFmpeg on one thread.
+# R1_CLIPS=DIR takes sintel_trailer_720p24.mp4 and butterfly_720p30.mp4 from there instead of generated pictures.
+# The scaler is FFmpeg's default (bicubic); each rendition is scaled from the canvas.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+ff=${FFMPEG:-ffmpeg}
+d=$2
+
+# encode OUTPUT INPUT-OPTIONS…: one source, as a phone would publish it.
+encode() {
+    local output=$1
+    shift
+    "$ff" -v error -nostdin -y "$@" -t 20 -c:v libx264 -preset veryfast -profile:v main -bf 0 \
+        -b:v 2048000 -maxrate 2048000 -bufsize 4096000 -g 60 -keyint_min 60 -sc_threshold 0 \
+        -c:a aac -ar 48000 -ac 2 -b:a 65536 -f flv "$output"
+}
+
+case $1 in
+sources)
+    mkdir -p "$d"
+    if [ -n "${R1_CLIPS:-}" ]; then
+        fit="fps=30,scale=1280:720:force_original_aspect_ratio=increase,crop=1280:720,setsar=1,format=yuv420p"
+        encode "$d/a.flv" -ss 12 -i "$R1_CLIPS/sintel_trailer_720p24.mp4" -vf "$fit"
+        encode "$d/b.flv" -stream_loop 3 -i "$R1_CLIPS/butterfly_720p30.mp4" -vf "$fit"
+    else
+        # Motion, detail and some grain, so that the encoders have about the work that natural pictures give them.
+        encode "$d/a.flv" -f lavfi -i \
+            "mandelbrot=size=640x360:rate=30:start_scale=0.5:end_scale=0.001:end_pts=600:maxiter=400" \
+            -f lavfi -i "sine=frequency=440:sample_rate=48000" \
+            -vf "scale=1280:720,noise=alls=4:allf=t,setsar=1,format=yuv420p"
+        encode "$d/b.flv" -f lavfi -i "testsrc2=size=1280x720:rate=30" \
+            -f lavfi -i "sine=frequency=660:sample_rate=48000" -vf "noise=alls=6:allf=t,setsar=1,format=yuv420p"
+    fi
+    ;;
+ffmpeg)
+    rm -rf "$d/ffmpeg"
+    mkdir -p "$d/ffmpeg"
+    t=${THREADS:+-threads $THREADS}
+    ft=${THREADS:+-filter_threads $THREADS -filter_complex_threads $THREADS}
+    graph="[0:v]fps=30,crop=640:720[l];[1:v]fps=30,crop=640:720[r];[l][r]hstack,split=3[v0][s1][s2]"
+    graph="$graph;[s1]scale=854:480[v1];[s2]scale=640:360[v2]"
+    graph="$graph;[0:a][1:a]amix=inputs=2:duration=longest:normalize=0[a]"
+    # shellcheck disable=SC2086 # the thread options are words on purpose
+    exec "$ff" -hide_banner -v error -nostdin -y $ft $t -i "$d/a.flv" $t -i "$d/b.flv" -filter_complex "$graph" \
+        -map "[v0]" -map "[v1]" -map "[v2]" -map "[a]" \
+        -c:v libx264 -preset veryfast $t -profile:v high -g 32 -keyint_min 32 -sc_threshold 0 \
+        -b:v:0 2500k -maxrate:v:0 2500k -bufsize:v:0 2500k \
+        -b:v:1 1200k -maxrate:v:1 1200k -bufsize:v:1 1200k \
+        -b:v:2 700k -maxrate:v:2 700k -bufsize:v:2 700k \
+        -c:a aac -b:a 128k -ar 48000 -ac 2 -f hls -hls_time 2.13 -hls_segment_type fmp4 -hls_playlist_type event \
+        -master_pl_name index.m3u8 -hls_segment_filename "$d/ffmpeg/%v_%05d.m4s" \
+        -var_stream_map "v:0,agroup:a,name:720p v:1,agroup:a,name:480p v:2,agroup:a,name:360p a:0,agroup:a,default:yes,name:audio" \
+        "$d/ffmpeg/%v.m3u8"
+    ;;
+ours)
+    rm -rf "$d/ours"
+    # The paths in the pipeline are relative to where the program runs.
+    tandem=$(realpath "${TANDEM:-$here/../.build/release/tandem}")
+    cd "$d"
+    exec "$tandem" run "$here/r1.json" >ours.events
+    ;;
+*)
+    echo "usage: r1.sh sources|ffmpeg|ours DIR" >&2
+    exit 64
+    ;;
+esac
