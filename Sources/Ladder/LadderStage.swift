@@ -38,18 +38,33 @@ package final class LadderStage: Sendable {
     /// Where coded media goes. Called on the encoders' threads; track numbers are the ladder's order, the sound is last.
     package struct Output: Sendable {
         package var packet: @Sendable (_ track: Int, _ packet: CodedPacket) -> Void
+        /// The track's packets have this configuration from picture `tick` on: the canvas has another size.
+        package var configuration: @Sendable (_ track: Int, _ change: Reconfiguration) -> Void
         /// The track's last packet is out.
         package var finished: @Sendable (_ track: Int) -> Void
         package var failed: @Sendable (MediaError) -> Void
 
         package init(
             packet: @escaping @Sendable (_ track: Int, _ packet: CodedPacket) -> Void,
+            configuration: @escaping @Sendable (_ track: Int, _ change: Reconfiguration) -> Void = { _, _ in },
             finished: @escaping @Sendable (_ track: Int) -> Void, failed: @escaping @Sendable (MediaError) -> Void
         ) {
             self.packet = packet
+            self.configuration = configuration
             self.finished = finished
             self.failed = failed
         }
+    }
+
+    /// What a rendition's coded stream becomes with a canvas of another size.
+    package struct Reconfiguration: Sendable, Hashable {
+        /// H.264 with Annex B parameter sets.
+        package var parameters: CodecParameters
+        /// Pixels.
+        package var width: Int
+        package var height: Int
+        /// The first picture with it, an IDR picture.
+        package var tick: Int64
     }
 
     /// A picture with its tick.

@@ -13,11 +13,8 @@ struct ScaleWorker {
         _ canvases: BoundedQueue<LadderStage.Ticked>, _ queues: [BoundedQueue<LadderStage.Ticked>], _ birth: Birth
     ) {
         defer { for queue in queues { queue.close() } }
-        let text = LadderGraph(
-            sizes: self.rungs.map { ($0.settings.width, $0.settings.height) }, width: self.settings.width,
-            height: self.settings.height)
-        // Two graphs at most: a canvas that is the background alone signals its colors, one that comes straight from
-        // a source may not. They differ only in that signal, which the encoders do not look at.
+        // A few graphs at most: one for each size of the canvas, and for each way its colors are signaled: a canvas that is
+        // the background alone says them, one that comes straight from a source may not.
         var graphs: [PictureFormat: FilterGraph] = [:]
         birth.report(.success(nil))
         while let canvas = canvases.take() {
@@ -27,7 +24,7 @@ struct ScaleWorker {
                     graph = open
                 } else {
                     if graphs.count >= 4 { graphs.removeAll() }
-                    graph = try self.open(text, for: canvas.picture.format)
+                    graph = try self.open(for: canvas.picture.format)
                     graphs[canvas.picture.format] = graph
                 }
                 let pictures = try graph.run([canvas.picture], pts: canvas.tick)
@@ -43,8 +40,11 @@ struct ScaleWorker {
         }
     }
 
-    private func open(_ text: LadderGraph, for format: PictureFormat) throws(MediaError) -> FilterGraph {
-        try FilterGraph.open(
+    private func open(for format: PictureFormat) throws(MediaError) -> FilterGraph {
+        let text = LadderGraph(
+            sizes: self.rungs.map { $0.size(ofCanvas: format, declared: self.settings) }, width: format.width,
+            height: format.height)
+        return try FilterGraph.open(
             text.text, inputs: [FilterGraph.Input(label: LadderGraph.input, format: format)], outputs: text.outputs,
             fps: self.settings.fps, place: "scale")
     }
@@ -59,9 +59,10 @@ struct RungWorker {
 
     func run(_ queue: BoundedQueue<LadderStage.Ticked>, _ birth: Birth) {
         defer { self.output.finished(self.track) }
-        let encoder: VideoEncoder
+        var settings = self.rung.settings
+        var encoder: VideoEncoder
         do {
-            encoder = try VideoEncoder.open(self.rung.settings, place: "encode[\(self.rung.name)]")
+            encoder = try VideoEncoder.open(settings, place: "encode[\(self.rung.name)]")
         } catch {
             birth.report(.failure(error))
             return
@@ -70,6 +71,18 @@ struct RungWorker {
         var gop: Int64?
         do {
             while let ticked = queue.take() {
+                let format = ticked.picture.format
+                if format.width != settings.width || format.height != settings.height {
+                    try encoder.finish { self.output.packet(self.track, $0) }
+                    (settings.width, settings.height) = (format.width, format.height)
+                    encoder = try VideoEncoder.open(settings, place: "encode[\(self.rung.name)]")
+                    gop = nil
+                    self.output.configuration(
+                        self.track,
+                        LadderStage.Reconfiguration(
+                            parameters: CodecParameters(codec: .h264, configuration: encoder.parameterSets),
+                            width: settings.width, height: settings.height, tick: ticked.tick))
+                }
                 // The grid is the room's: an IDR picture at every multiple of the GOP, or at the first picture behind
                 // it when that tick was lost.
                 let current = ticked.tick / Int64(self.settings.gopFrames)

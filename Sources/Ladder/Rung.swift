@@ -1,4 +1,5 @@
 package import LibAV
+import MediaTypes
 
 /// One rendition of the ladder: its name in playlists and what its encoder is told.
 package struct Rung: Sendable, Hashable {
@@ -8,6 +9,18 @@ package struct Rung: Sendable, Hashable {
     package init(name: String, settings: VideoEncoderSettings) {
         self.name = name
         self.settings = settings
+    }
+
+    /// The rendition's size when the canvas has another size than the room's: the same share of it, in even numbers.
+    func size(ofCanvas format: PictureFormat, declared: LadderStage.Settings) -> (width: Int, height: Int) {
+        func share(_ own: Int, of canvas: Int, _ declared: Int) -> Int {
+            guard canvas != declared, declared > 0 else { return own }
+            return max(2, Int(TimeMath.scale(Int64(own), by: Int64(canvas), over: Int64(declared))) & ~1)
+        }
+        return (
+            share(self.settings.width, of: format.width, declared.width),
+            share(self.settings.height, of: format.height, declared.height)
+        )
     }
 }
 

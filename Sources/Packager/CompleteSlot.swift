@@ -6,6 +6,20 @@ struct CompleteSlot: Sendable {
     /// By track index; `nil` where the track has nothing in the slot.
     var segments: [FinishedSegment?]
 
+    /// Tracks whose packets have another configuration from this slot on.
+    var changes: [ConfigurationChange] = []
+
+    init(slot: Int64, segments: [FinishedSegment?]) {
+        self.slot = slot
+        self.segments = segments
+    }
+
     /// No track has anything.
     var isEmpty: Bool { self.segments.allSatisfy { $0?.gap ?? true } }
+}
+
+/// A track's new initialization segment.
+struct ConfigurationChange: Sendable, Hashable {
+    let track: Int
+    let initialization: [UInt8]
 }

@@ -144,6 +144,26 @@ package final class HLSPackager: Sendable {
         self.collect(output, track: track)
     }
 
+    /// From a slot on a track's packets have another configuration: it gets a new `EXT-X-MAP`, and every playlist an
+    /// `EXT-X-DISCONTINUITY`, in that slot. The track's calling thread says so before the first such packet.
+    ///
+    /// - Parameters:
+    ///   - parameters: H.264 with a global header; width and height in pixels.
+    ///   - firstTick: The first picture with it; its slot's first picture, or the pictures of the slot before it are lost.
+    /// - Throws: ``MediaError/Code/invalidData`` for a configuration that cannot be read; nothing is changed then.
+    package func configure(
+        track: Int, _ parameters: CodecParameters, width: Int, height: Int, firstTick: Int64
+    ) throws(MediaError) {
+        guard self.tracks.indices.contains(track) else { return }
+        let grid = self.settings.grid
+        let bytes = try InitializationSegmentWriter.bytes(
+            for: parameters, width: width, height: height, grid: grid, place: "hls[\(self.tracks[track].name)]")
+        let slot = firstTick / Int64(grid.segmentFrames)
+        self.intake.withLock {
+            $0.collector?.change(ConfigurationChange(track: track, initialization: bytes), from: slot)
+        }
+    }
+
     private func collect(_ output: [TrackSegmenter.Output], track: Int) {
         guard !output.isEmpty else { return }
         let isReady = self.intake.withLock { intake in

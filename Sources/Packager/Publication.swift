@@ -13,6 +13,11 @@ struct Publication: Sendable {
     /// The next segment continues after a hole or another worker.
     private var discontinuityIsDue: Bool
     private var alarmed: Set<String> = []
+    /// Every configuration a track of this run has had, once it has had a second one.
+    /// Initialization segments of a track whose names are remembered: a room has a few canvases, a hostile operator many.
+    private static let rememberedInitializations = 16
+    private var changeCount: Int64 = 0
+    private var initializations: [Int: [(bytes: [UInt8], map: InitializationSegment)]] = [:]
 
     init(
         settings: HLSOutputSettings, origin: Int64, incarnation: Int64, tracks: [TrackPublication],
@@ -81,6 +86,34 @@ struct Publication: Sendable {
 
     private func frames(in duration: MediaDuration) -> Int64 {
         TimeMath.rescale(duration.ticks, from: Int64(duration.timescale), to: Int64(self.grid.fps), rounding: .up)
+    }
+
+    /// From the next segment on the tracks have these configurations. One that a track had before keeps its name, so that
+    /// a room that goes back and forth between two canvases names two initialization segments, not one a change.
+    ///
+    /// - Parameter isStored: Whether the store has a file of that name.
+    mutating func apply(_ changes: [ConfigurationChange], isStored: (String) -> Bool) {
+        for change in changes where self.tracks.indices.contains(change.track) {
+            let index = change.track
+            guard self.tracks[index].initialization != change.initialization else { continue }
+            let names = self.tracks[index].names
+            var known = self.initializations[index] ?? [(self.tracks[index].initialization, self.tracks[index].map)]
+            let map: InitializationSegment
+            if let old = known.first(where: { $0.bytes == change.initialization }) {
+                map = old.map
+            } else {
+                self.changeCount += 1
+                map = InitializationSegment(
+                    uri: names.initialization(incarnation: self.incarnation, change: self.changeCount))
+                known.append((change.initialization, map))
+                if known.count > Self.rememberedInitializations { known.removeFirst() }
+            }
+            self.initializations[index] = known
+            self.tracks[index].initialization = change.initialization
+            self.tracks[index].map = map
+            self.tracks[index].isInitializationWritten = isStored(map.uri)
+            self.discontinuityIsDue = self.discontinuityIsDue || self.hasSegments
+        }
     }
 
     /// No segment follows.

@@ -74,6 +74,8 @@ struct PublicationWriter: Sendable {
     mutating func commit(_ slot: CompleteSlot) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         if self.settleHeld() == .superseded { return .superseded }
+        let store = self.store
+        self.publication.apply(slot.changes) { store.contains($0) }
         let present = slot.segments.indices.filter { slot.segments[$0].map { !$0.gap } ?? false }
         var held = HeldSlot(slot: slot, unwritten: Set(present))
         self.write(&held)

@@ -14,6 +14,7 @@ struct SlotCollector: Sendable {
     private let waits: Bool
     private var nextSlot: Int64
     private var pending: [Int64: [FinishedSegment?]] = [:]
+    private var changes: [Int64: [ConfigurationChange]] = [:]
     private var ready: [CompleteSlot] = []
     private var anythingTaken = false
     private(set) var isClosed = false
@@ -26,6 +27,12 @@ struct SlotCollector: Sendable {
 
     /// Slots that wait to be published.
     var readyCount: Int { self.ready.count }
+
+    /// A track's configuration changes with a slot; in one that has left already, with the next.
+    mutating func change(_ change: ConfigurationChange, from slot: Int64) {
+        guard !self.isClosed else { return }
+        self.changes[max(slot, self.nextSlot), default: []].append(change)
+    }
 
     /// A track has finished a slot. One that was given up meanwhile is too late and is left out.
     mutating func insert(_ segment: FinishedSegment, track: Int) {
@@ -44,11 +51,15 @@ struct SlotCollector: Sendable {
     }
 
     private mutating func pass(_ row: [FinishedSegment?]) {
-        let slot = CompleteSlot(slot: self.nextSlot, segments: row)
+        var slot = CompleteSlot(slot: self.nextSlot, segments: row)
+        slot.changes = self.changes.removeValue(forKey: self.nextSlot) ?? []
         self.pending[self.nextSlot] = nil
         self.nextSlot += 1
         // Before the first media of a run there is nothing to list a gap for.
-        guard self.anythingTaken || !slot.isEmpty else { return }
+        guard self.anythingTaken || !slot.isEmpty else {
+            if !slot.changes.isEmpty { self.changes[self.nextSlot, default: []] += slot.changes }
+            return
+        }
         self.anythingTaken = true
         self.ready.append(slot)
     }

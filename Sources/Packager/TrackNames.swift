@@ -11,6 +11,9 @@ struct TrackNames: Sendable, Hashable {
 
     func initialization(incarnation: Int64) -> String { "\(self.track)-\(incarnation).mp4" }
 
+    /// Of a configuration the track changed to in a run, counted from 1.
+    func initialization(incarnation: Int64, change: Int64) -> String { "\(self.track)-\(incarnation)-\(change).mp4" }
+
     /// What ``TrackDescription/name`` promises.
     static func isValid(_ name: String) -> Bool {
         guard (1...64).contains(name.utf8.count), name.utf8.first != UInt8(ascii: ".") else { return false }

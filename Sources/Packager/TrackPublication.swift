@@ -6,11 +6,11 @@ struct TrackPublication: Sendable {
     let description: TrackDescription
     let names: TrackNames
     let timescale: Int32
-    /// RFC 6381.
+    /// RFC 6381; of the configuration the track was described with, which later ones do not exceed.
     let codec: String
     /// Content and name of the initialization segment of what comes next.
-    let initialization: [UInt8]
-    let map: InitializationSegment
+    var initialization: [UInt8]
+    var map: InitializationSegment
     /// The store already has it.
     var isInitializationWritten: Bool
     var window: PlaylistWindow
