@@ -47,6 +47,15 @@ extension Room {
             rungs: self.rungs(pipeline), settings: self.ladderSettings(pipeline),
             output: LadderStage.Output(
                 packet: { track, packet in packager.get()?.receive(track: track, packet) },
+                configuration: { track, change in
+                    do throws(MediaError) {
+                        try packager.get()?.configure(
+                            track: track, change.parameters, width: change.width, height: change.height,
+                            firstTick: change.tick)
+                    } catch {
+                        joint.get()?.fail(error)
+                    }
+                },
                 finished: { _ in },
                 failed: { error in joint.get()?.fail(error) }))
         if let output = pipeline.hls {
