@@ -44,10 +44,17 @@ package struct Pane: Sendable, Hashable {
     package var audioPush: Bool
     /// 0…2, 1 as published; `nil` leaves it to the source's own volume.
     package var volume: Float?
+    /// The part of the source's picture that counts as all of it.
+    package var crop: PictureCrop?
+    /// Drawn inside the rectangle, over the picture's edge.
+    package var border: Border?
+    /// Radius of the rectangle's corners, in samples; 0 leaves them square.
+    package var cornerRadius: Int
 
     package init(
         source: SourceID, rect: Rect, zOrder: Int = 0, adaption: Adaption = .cropFill, videoPush: Bool = true,
-        audioPush: Bool = true, volume: Float? = nil
+        audioPush: Bool = true, volume: Float? = nil, crop: PictureCrop? = nil, border: Border? = nil,
+        cornerRadius: Int = 0
     ) {
         self.source = source
         self.rect = rect
@@ -56,19 +63,39 @@ package struct Pane: Sendable, Hashable {
         self.videoPush = videoPush
         self.audioPush = audioPush
         self.volume = volume
+        self.crop = crop
+        self.border = border
+        self.cornerRadius = cornerRadius
     }
 }
 
-/// A layout and its sound.
+/// A layout, what decorates it, and its sound.
+///
+/// Panes, images, bars, texts and countdowns share one z-order, 0…100, higher on top. Of equals the kind decides, in
+/// just that order, then the place in the list.
 package struct Scene: Sendable, Hashable {
     package var sceneID: String
     package var panes: [Pane]
     package var background: CanvasColor
+    package var images: [SceneImage]
+    package var texts: [SceneText]
+    package var bars: [ScoreBar]
+    package var countdowns: [Countdown]
+    /// How the scene comes on air.
+    package var transition: Transition
 
-    package init(sceneID: String, panes: [Pane], background: CanvasColor) {
+    package init(
+        sceneID: String, panes: [Pane], background: CanvasColor, images: [SceneImage] = [], texts: [SceneText] = [],
+        bars: [ScoreBar] = [], countdowns: [Countdown] = [], transition: Transition = .cut
+    ) {
         self.sceneID = sceneID
         self.panes = panes
         self.background = background
+        self.images = images
+        self.texts = texts
+        self.bars = bars
+        self.countdowns = countdowns
+        self.transition = transition
     }
 
     /// The panes that show a picture, bottom first.
