@@ -1,7 +1,7 @@
 import MediaKernels
 
 extension KernelSuite {
-    static let soundKernels: [KernelCase] = [mixAdd, peak, limiter]
+    static let soundKernels: [KernelCase] = [mixAdd, peak, limiter, drift]
 
     /// Pairs in one item: an AAC packet.
     private static let pairs = 1024
@@ -80,6 +80,30 @@ extension KernelSuite {
         return KernelWork(
             kernel: { Self.mark(kernel($0)) }, reference: { Self.mark(reference($0)) },
             agrees: { zip(kernel(3), reference(3)).allSatisfy { abs($0 - $1) < 1e-5 } })
+    }
+
+    /// A publisher 100 ppm slow. The reference weighs with weights of its own making for every single pair.
+    private static let drift = KernelCase(name: "drift-resampler", unit: "float", unitsPerItem: pairs * 2) {
+        let samples = Fixture.sound(pairs: Self.pairs, level: 0.5, seed: 5)
+        func kernel(_ items: Int) -> [Float] {
+            var resampler = DriftResampler()
+            var output: [Float] = []
+            output.reserveCapacity(Self.pairs * 2 + 16)
+            for _ in 0..<items { resampler.process(samples, into: &output, partsPerBillion: 100_000) }
+            return output
+        }
+        func reference(_ items: Int) -> [Float] {
+            var resampler = PlainDriftResampler()
+            var output: [Float] = []
+            for _ in 0..<items { output = resampler.processed(samples, partsPerBillion: 100_000) }
+            return output
+        }
+        return KernelWork(
+            kernel: { Self.mark(kernel($0)) }, reference: { Self.mark(reference($0)) },
+            agrees: {
+                let (fast, plain) = (kernel(3), reference(3))
+                return fast.count == plain.count && zip(fast, plain).allSatisfy { abs($0 - $1) < 2e-4 }
+            })
     }
 
     private static func mark(_ samples: [Float]) -> UInt64 {
