@@ -13,7 +13,7 @@ enum DriftFilter {
 
     /// For each cell and tap: the weight at the cell's beginning, and what it grows by up to the cell's end.
     private static let table: [Float] = {
-        var rows = (0...cells).map { weights(at: Double($0) / Double(cells)) }
+        var rows = (0...cells).map { KaiserSinc.weights(taps: taps, beta: beta, at: Double($0) / Double(cells)) }
         // Exactly on a sample the value is the sample.
         rows[0] = (0..<taps).map { $0 == taps / 2 - 1 ? 1 : 0 }
         rows[cells] = (0..<taps).map { $0 == taps / 2 ? 1 : 0 }
@@ -23,45 +23,6 @@ enum DriftFilter {
         }
         return table
     }()
-
-    /// The weights of the samples around a place `fraction` (0…1) behind the sample number `taps / 2 - 1`; their sum is 1.
-    static func weights(at fraction: Double) -> [Double] {
-        let half = Double(self.taps) / 2
-        let sine = self.sine(ofHalfTurns: fraction)
-        let raw = (0..<self.taps).map { tap -> Double in
-            let distance = Double(tap - (self.taps / 2 - 1)) - fraction
-            guard distance != 0 else { return 1 }
-            let inside = 1 - (distance / half) * (distance / half)
-            guard inside > 0 else { return 0 }
-            // sin(π(k − f)) is sin(πf) with the sign of (−1)ᵏ⁺¹.
-            let sign: Double = (tap - (self.taps / 2 - 1)) & 1 == 0 ? -1 : 1
-            return sign * sine / (.pi * distance) * self.bessel(self.beta * inside.squareRoot())
-                / self.bessel(self.beta)
-        }
-        let sum = raw.reduce(0, +)
-        return raw.map { $0 / sum }
-    }
-
-    /// sin(πx) for x in 0…1.
-    private static func sine(ofHalfTurns x: Double) -> Double {
-        let angle = .pi * min(x, 1 - x)
-        var (term, sum) = (angle, angle)
-        for index in 1...12 {
-            term *= -angle * angle / Double(2 * index * (2 * index + 1))
-            sum += term
-        }
-        return sum
-    }
-
-    /// The modified Bessel function I₀ for x up to about 15.
-    private static func bessel(_ x: Double) -> Double {
-        var (term, sum) = (1.0, 1.0)
-        for index in 1...50 {
-            term *= x * x / 4 / Double(index * index)
-            sum += term
-        }
-        return sum
-    }
 
     /// Writes `count` pairs, each the sound at a place `step / scale` pairs behind the one before. No allocation.
     ///
