@@ -1,11 +1,13 @@
-/// A look-ahead peak limiter for interleaved stereo.
+/// A look-ahead true-peak limiter for interleaved stereo.
 ///
 /// Works on blocks of ``blockPairs`` pairs. A block leaves ``lookaheadBlocks`` blocks after it came, multiplied by a gain
-/// that is already low enough for every block in between, so no peak passes and no sample is clipped. Loud passages come
-/// back slowly. While nothing exceeds the ceiling the output is the input, bit for bit, later.
+/// that is already low enough for every block in between, so no peak passes and no sample is clipped. The way down is
+/// spread over the look-ahead. The way back has two speeds: after a single peak it is half done in 60 ms; what has been
+/// taken away on the average of the last 0.4 s comes back ten times slower, so that the room between two words does not
+/// swell. While nothing exceeds the ceiling the output is the input, bit for bit, later.
 ///
-/// Invariant (1): the gain at both ends of a block is at most `ceiling / peak` of that block: the gain at its start was
-/// chosen with this block already in view. A ramp between two such gains is too.
+/// Invariant (1): the gain at both ends of a block is at most `ceiling / peak` of that block and of the points between
+/// it and its neighbours. A ramp between two such gains is too.
 @safe
 public struct Limiter: Sendable {
     /// Pairs that share one gain ramp: 1.33 ms at 48 kHz.
@@ -15,33 +17,54 @@ public struct Limiter: Sendable {
     /// Pairs of delay between input and output.
     public static let latencyPairs = blockPairs * lookaheadBlocks
 
-    private let ceiling: Float
-    /// How much of the way back to full gain one block goes: half in about 60 ms.
-    private let release: Float = 0.015
-    private var gain: Float = 1
-    /// The delayed samples and the gain each delayed block may have at most, oldest first.
-    private var delay: [Float]
-    private var allowed: [Float]
+    private static let blockFloats = blockPairs * 2
+    /// Floats before the block that its first points between samples are made of.
+    private static let historyFloats = (TruePeak.taps - 1) * 2
 
-    /// - Parameter ceiling: Largest magnitude that leaves, 0.1…1. The default is −1 dBFS: room for what an AAC decoder
-    ///   overshoots.
-    public init(ceiling: Float = 0.891_25) {
+    private let ceiling: Float
+    /// How much of the way back to full gain one block goes: half in about 60 ms, and in about 0.6 s.
+    private let quickRelease: Float = 0.015
+    private let slowRelease: Float = 0.0015
+    /// How fast the average follows: 0.4 s.
+    private let averaging: Float = 0.003_3
+
+    private var gain: Float = 1
+    /// What was taken away of late, 0…1.
+    private var sustained: Float = 0
+    /// The delayed samples, a ring of blocks, and which of them is the oldest.
+    private var delay: [Float]
+    private var oldest = 0
+    /// The gain each delayed block may have at most, oldest first.
+    private var allowed: [Float]
+    /// The end of the block before, then the block.
+    private var window: [Float]
+    /// The largest sample in the history.
+    private var lastPeak: Float = 0
+
+    /// - Parameter ceiling: Largest magnitude that leaves, 0.1…1, between samples as seen by four-fold oversampling. The
+    ///   default is −1.5 dBTP: what four-fold oversampling misses (``TruePeak``) still stays below −1.
+    public init(ceiling: Float = 0.841_395) {
         self.ceiling = min(1, max(0.1, ceiling))
         self.delay = [Float](repeating: 0, count: Self.latencyPairs * 2)
         self.allowed = [Float](repeating: 1, count: Self.lookaheadBlocks)
+        self.window = [Float](repeating: 0, count: Self.historyFloats + Self.blockFloats)
     }
+
+    /// The gain at the end of the sound that left last, 0…1.
+    public var currentGain: Float { self.gain }
 
     /// Replaces `samples` by the samples that came ``latencyPairs`` pairs earlier, limited. No allocation.
     ///
-    /// - Parameter samples: Interleaved stereo; a whole number of blocks (2 × ``blockPairs`` floats each). A rest that
-    ///   does not fill a block is left untouched.
+    /// - Parameter samples: Interleaved stereo, numbers (``SoundMix/sanitize(_:)-(UnsafeMutableBufferPointer<Float>)``);
+    ///   a whole number of blocks (2 × ``blockPairs`` floats each). A rest that does not fill a block is left untouched.
     public mutating func process(_ samples: UnsafeMutableBufferPointer<Float>) {
-        let floats = Self.blockPairs * 2
+        guard let base = samples.baseAddress else { return }
         var start = 0
-        while start + floats <= samples.count {
-            let block = unsafe UnsafeMutableBufferPointer(rebasing: samples[start..<start + floats])
-            unsafe self.processBlock(block)
-            start += floats
+        while start + Self.blockFloats <= samples.count {
+            let limit = unsafe self.limit(of: base + start)
+            let (from, to) = self.nextGain(limit)
+            unsafe self.exchange(base + start, from: from, to: to)
+            start += Self.blockFloats
         }
     }
 
@@ -50,38 +73,70 @@ public struct Limiter: Sendable {
         unsafe samples.withUnsafeMutableBufferPointer { unsafe self.process($0) }
     }
 
-    private mutating func processBlock(_ block: UnsafeMutableBufferPointer<Float>) {
-        let floats = Self.blockPairs * 2
-        let peak = unsafe SoundMix.peak(UnsafeBufferPointer(block))
-        let limit = peak > self.ceiling ? self.ceiling / peak : 1
-        // The block that leaves now is the oldest; its own limit is in `allowed[0]` and the gain keeps to it already.
-        var target = limit
-        for index in self.allowed.indices { target = min(target, self.allowed[index]) }
-        let start = self.gain
-        let end = target < start ? target : min(target, start + (1 - start) * self.release + 1e-6)
-        self.gain = end
-        for index in 1..<self.allowed.count { self.allowed[index - 1] = self.allowed[index] }
-        self.allowed[self.allowed.count - 1] = limit
-        let step = (end - start) / Float(Self.blockPairs)
-        unsafe self.delay.withUnsafeMutableBufferPointer { delay in
-            // `delay` holds lookaheadBlocks × floats, so the first `floats` exist and the shift stays inside.
-            for index in 0..<floats {
-                let leaving = unsafe delay[index] * (start + step * Float(index >> 1))
-                unsafe delay[index] = block[index]
-                unsafe block[index] = leaving
+    /// The gain the block and the end of the one before may have at most.
+    private mutating func limit(of block: UnsafePointer<Float>) -> Float {
+        var peak = unsafe SoundMix.peak(UnsafeBufferPointer(start: block, count: Self.blockFloats))
+        let (ceiling, lastPeak) = (self.ceiling, self.lastPeak)
+        self.lastPeak = peak
+        unsafe self.window.withUnsafeMutableBufferPointer { window in
+            guard let base = window.baseAddress else { return }
+            // The window holds the history and one block.
+            unsafe (base + Self.historyFloats).update(from: block, count: Self.blockFloats)
+            // Quiet sound cannot rise above the ceiling between its samples.
+            if max(peak, lastPeak) * TruePeak.bound > ceiling {
+                peak = max(peak, unsafe TruePeak.between(base, pairs: Self.blockPairs))
             }
-            guard let base = delay.baseAddress else { return }
-            unsafe Self.rotate(base, count: delay.count, by: floats)
+            unsafe base.update(from: base + Self.blockFloats, count: Self.historyFloats)
         }
+        return peak > ceiling ? ceiling / peak : 1
     }
 
-    /// Moves the first `shift` floats behind the others. `shift` < `count` ≤ 8 blocks.
-    private static func rotate(_ base: UnsafeMutablePointer<Float>, count: Int, by shift: Int) {
-        unsafe withUnsafeTemporaryAllocation(of: Float.self, capacity: shift) { saved in
-            guard let hold = saved.baseAddress else { return }
-            unsafe hold.initialize(from: base, count: shift)
-            unsafe base.update(from: base + shift, count: count - shift)
-            unsafe (base + (count - shift)).update(from: hold, count: shift)
+    /// The gain at both ends of the block that leaves now, when the one that comes allows `limit`.
+    private mutating func nextGain(_ limit: Float) -> (from: Float, to: Float) {
+        let start = self.gain
+        // The points at the end of the block before were made with this one.
+        let newest = self.allowed.count - 1
+        self.allowed[newest] = min(self.allowed[newest], limit)
+        // Block number i is the (i + 1)th to leave; its gain must be reached one block earlier, at the end of number
+        // i − 1. The oldest leaves now and the gain keeps to it already, the one that just came is the last.
+        var (end, lowest) = (start, min(limit, self.allowed[0]))
+        for index in 1...self.allowed.count {
+            let other = index < self.allowed.count ? self.allowed[index] : limit
+            lowest = min(lowest, other)
+            if other < start { end = min(end, start + (other - start) / Float(index)) }
+        }
+        if end >= start {
+            let rate = start < 1 - self.sustained ? self.quickRelease : self.slowRelease
+            end = min(lowest, start + (1 - start) * rate + 1e-6)
+        }
+        self.gain = end
+        self.sustained += (1 - end - self.sustained) * self.averaging
+        for index in 1..<self.allowed.count { self.allowed[index - 1] = self.allowed[index] }
+        self.allowed[newest] = limit
+        return (start, end)
+    }
+
+    /// Puts `block` in and the oldest block, times the gain, in its place.
+    private mutating func exchange(_ block: UnsafeMutablePointer<Float>, from start: Float, to end: Float) {
+        let step = (end - start) / Float(Self.blockPairs)
+        let slot = self.oldest
+        self.oldest = (slot + 1) % Self.lookaheadBlocks
+        unsafe self.delay.withUnsafeMutableBufferPointer { delay in
+            guard let base = delay.baseAddress else { return }
+            // `slot` is below lookaheadBlocks, so a whole block lies behind it.
+            let old = unsafe UnsafeMutableRawPointer(base + slot * Self.blockFloats)
+            let new = UnsafeMutableRawPointer(block)
+            let ramp = SIMD8<Float>(0, 0, 1, 1, 2, 2, 3, 3) * step
+            var index = 0
+            while index < Self.blockFloats {
+                let offset = index &* MemoryLayout<Float>.stride
+                let gain = ramp + (start + step * Float(index / 2))
+                let leaving = unsafe old.loadUnaligned(fromByteOffset: offset, as: SIMD8<Float>.self) * gain
+                let coming = unsafe new.loadUnaligned(fromByteOffset: offset, as: SIMD8<Float>.self)
+                unsafe old.storeBytes(of: coming, toByteOffset: offset, as: SIMD8<Float>.self)
+                unsafe new.storeBytes(of: leaving, toByteOffset: offset, as: SIMD8<Float>.self)
+                index &+= 8
+            }
         }
     }
 }

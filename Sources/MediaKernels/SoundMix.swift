@@ -52,30 +52,64 @@ public enum SoundMix {
         }
     }
 
+    /// Makes every sample silence.
+    public static func clear(_ samples: inout [Float]) {
+        unsafe samples.withUnsafeMutableBufferPointer { unsafe $0.update(repeating: 0) }
+    }
+
     /// The largest magnitude in `samples`; 0 for none. NaN counts as nothing.
     public static func peak(_ samples: UnsafeBufferPointer<Float>) -> Float {
-        // Integer order of the bit patterns without the sign is the order of magnitudes, and integer maximum is a
-        // vector instruction where a float one with NaN rules is not. Signed, because the baseline of x86-64 compares no
-        // other integers.
-        let infinity: Int32 = 0x7f80_0000
         guard let base = samples.baseAddress else { return 0 }
         let raw = unsafe UnsafeRawPointer(base)
-        var lanes = SIMD4<Int32>(repeating: 0)
+        // Highest and lowest apart: a comparison with NaN is false, so NaN never replaces a number.
+        var (high, low) = (SIMD16<Float>(), SIMD16<Float>())
         var index = 0
-        // `index + 4 <= count` keeps the read inside the buffer.
-        while index &+ 4 <= samples.count {
-            let offset = index &* MemoryLayout<Float>.stride
-            let bits = unsafe raw.loadUnaligned(fromByteOffset: offset, as: SIMD4<Int32>.self) & 0x7fff_ffff
-            let numbers = bits.replacing(with: 0, where: bits .> infinity)
-            lanes.replace(with: numbers, where: numbers .> lanes)
-            index &+= 4
+        // `index + 16 <= count` keeps the read inside the buffer.
+        while index &+ 16 <= samples.count {
+            let lanes = unsafe raw.loadUnaligned(
+                fromByteOffset: index &* MemoryLayout<Float>.stride, as: SIMD16<Float>.self)
+            high.replace(with: lanes, where: lanes .> high)
+            low.replace(with: lanes, where: lanes .< low)
+            index &+= 16
         }
-        var best = lanes.max()
+        var best = max(high.max(), -low.min())
         while index < samples.count {
-            let bits = unsafe Int32(bitPattern: base[index].bitPattern & 0x7fff_ffff)
-            best = max(best, bits > infinity ? 0 : bits)
+            let magnitude = unsafe abs(base[index])
+            if magnitude > best { best = magnitude }
             index &+= 1
         }
-        return Float(bitPattern: UInt32(bitPattern: best))
+        return best
+    }
+
+    /// The largest magnitude a decoded sample keeps: 18 dB above full scale, far above what any encoder overshoots.
+    public static let largest: Float = 8
+
+    /// Makes every float a number within ±``largest``; NaN becomes silence. Sound within it stays bit for bit.
+    ///
+    /// A hostile stream can decode to anything, and one NaN in a running filter would silence the room for good.
+    public static func sanitize(_ samples: UnsafeMutableBufferPointer<Float>) {
+        guard let base = samples.baseAddress else { return }
+        let raw = UnsafeMutableRawPointer(base)
+        var index = 0
+        // `index + 8 <= count` keeps the read and the write inside the buffer.
+        while index &+ 8 <= samples.count {
+            let offset = index &* MemoryLayout<Float>.stride
+            var lanes = unsafe raw.loadUnaligned(fromByteOffset: offset, as: SIMD8<Float>.self)
+            lanes.replace(with: 0, where: lanes .!= lanes)
+            lanes.replace(with: self.largest, where: lanes .> self.largest)
+            lanes.replace(with: -self.largest, where: lanes .< -self.largest)
+            unsafe raw.storeBytes(of: lanes, toByteOffset: offset, as: SIMD8<Float>.self)
+            index &+= 8
+        }
+        while index < samples.count {
+            let sample = unsafe base[index]
+            unsafe base[index] = sample.isNaN ? 0 : max(-self.largest, min(self.largest, sample))
+            index &+= 1
+        }
+    }
+
+    /// ``sanitize(_:)-(UnsafeMutableBufferPointer<Float>)`` on an array.
+    public static func sanitize(_ samples: inout [Float]) {
+        unsafe samples.withUnsafeMutableBufferPointer { unsafe self.sanitize($0) }
     }
 }

@@ -52,4 +52,23 @@ struct SoundMixTests {
         let expected = samples.filter { !$0.isNaN }.map { abs($0) }.max() ?? 0
         #expect(samples.withUnsafeBufferPointer { unsafe SoundMix.peak($0) } == expected)
     }
+
+    @Test("hostile samples become numbers, all others stay bit for bit", arguments: 0..<30)
+    func sanitizes(seed: Int) {
+        var random = TestRandom(seed: UInt64(seed))
+        let samples = (0..<Int.random(in: 0...200, using: &random)).map { _ -> Float in
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0:
+                [.nan, -.nan, .infinity, -.infinity, .signalingNaN, 3e38, -9][Int.random(in: 0..<7, using: &random)]
+            case 1: Float(bitPattern: UInt32.random(in: 0...UInt32.max, using: &random))
+            default: Float.random(in: -2...2, using: &random)
+            }
+        }
+        var clean = samples
+        SoundMix.sanitize(&clean)
+        for (before, after) in zip(samples, clean) {
+            let expected = before.isNaN ? 0 : max(-8, min(8, before))
+            #expect(after.bitPattern == expected.bitPattern, "\(before)")
+        }
+    }
 }

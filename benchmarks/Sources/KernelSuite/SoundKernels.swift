@@ -1,7 +1,7 @@
 import MediaKernels
 
 extension KernelSuite {
-    static let soundKernels: [KernelCase] = [mixAdd, peak, limiter]
+    static let soundKernels: [KernelCase] = [mixAdd, peak, limiter, meters, drift]
 
     /// Pairs in one item: an AAC packet.
     private static let pairs = 1024
@@ -80,6 +80,57 @@ extension KernelSuite {
         return KernelWork(
             kernel: { Self.mark(kernel($0)) }, reference: { Self.mark(reference($0)) },
             agrees: { zip(kernel(3), reference(3)).allSatisfy { abs($0 - $1) < 1e-5 } })
+    }
+
+    /// Two sounds at once, as the mixer measures them.
+    private static let meters = KernelCase(name: "meters", unit: "float", unitsPerItem: pairs * 4) {
+        let sounds = [6, 7].map { Fixture.sound(pairs: Self.pairs, level: 0.5, seed: $0) }
+        return KernelWork(
+            kernel: { items in
+                var bank = MeterBank(count: 2)
+                for _ in 0..<items { bank.measure(0, sounds[0], 1, sounds[1]) }
+                return UInt64(bank.power(1, blocks: 1).bitPattern)
+            },
+            reference: { items in
+                var meters = [PlainMeter(), PlainMeter()]
+                var last: Float = 0
+                for _ in 0..<items { for index in 0..<2 { last = meters[index].measured(sounds[index]) } }
+                return UInt64(last.bitPattern)
+            },
+            agrees: {
+                var bank = MeterBank(count: 2)
+                var plain = PlainMeter()
+                var last: Float = 0
+                for _ in 0..<3 {
+                    bank.measure(0, sounds[0], 1, sounds[1])
+                    last = plain.measured(sounds[1])
+                }
+                return abs(bank.power(1, blocks: 1) - last) < 5e-3 * last
+            })
+    }
+
+    /// A publisher 100 ppm slow. The reference weighs with weights of its own making for every single pair.
+    private static let drift = KernelCase(name: "drift-resampler", unit: "float", unitsPerItem: pairs * 2) {
+        let samples = Fixture.sound(pairs: Self.pairs, level: 0.5, seed: 5)
+        func kernel(_ items: Int) -> [Float] {
+            var resampler = DriftResampler()
+            var output: [Float] = []
+            output.reserveCapacity(Self.pairs * 2 + 16)
+            for _ in 0..<items { resampler.process(samples, into: &output, partsPerBillion: 100_000) }
+            return output
+        }
+        func reference(_ items: Int) -> [Float] {
+            var resampler = PlainDriftResampler()
+            var output: [Float] = []
+            for _ in 0..<items { output = resampler.processed(samples, partsPerBillion: 100_000) }
+            return output
+        }
+        return KernelWork(
+            kernel: { Self.mark(kernel($0)) }, reference: { Self.mark(reference($0)) },
+            agrees: {
+                let (fast, plain) = (kernel(3), reference(3))
+                return fast.count == plain.count && zip(fast, plain).allSatisfy { abs($0 - $1) < 2e-4 }
+            })
     }
 
     private static func mark(_ samples: [Float]) -> UInt64 {

@@ -1,0 +1,121 @@
+/// The windowed sinc of ``DriftResampler``: the value of a sampled sound between two of its samples.
+///
+/// ``taps`` samples around the place are weighed by sin(πx)/πx under a Kaiser window. The weights of ``cells`` + 1 places
+/// between two samples are in a table; those in between lie on straight lines. Both errors together are under −90 dB for
+/// tones up to 16 kHz of 48.
+enum DriftFilter {
+    /// Samples each value is made of.
+    static let taps = 24
+    /// Places between two samples that the table knows.
+    static let cells = 256
+    /// Form of the window: a stop band of about 95 dB.
+    private static let beta = 9.5
+
+    /// For each cell and tap: the weight at the cell's beginning, and what it grows by up to the cell's end.
+    private static let table: [Float] = {
+        var rows = (0...cells).map { KaiserSinc.weights(taps: taps, beta: beta, at: Double($0) / Double(cells)) }
+        // Exactly on a sample the value is the sample.
+        rows[0] = (0..<taps).map { $0 == taps / 2 - 1 ? 1 : 0 }
+        rows[cells] = (0..<taps).map { $0 == taps / 2 ? 1 : 0 }
+        var table: [Float] = []
+        for (row, next) in zip(rows, rows.dropFirst()) {
+            for (weight, later) in zip(row, next) { table += [Float(weight), Float(later - weight)] }
+        }
+        return table
+    }()
+
+    /// Writes `count` pairs, each the sound at a place `step / scale` pairs behind the one before. No allocation.
+    ///
+    /// - Parameters:
+    ///   - input: Interleaved stereo. Every window must lie inside: from the first to `taps` pairs behind the last place.
+    ///   - place: The first window's beginning, in parts of a pair: `scale` of them make one. Not negative.
+    ///   - step: About as large as `scale`.
+    ///   - output: Interleaved stereo, room for `count` pairs.
+    static func run(
+        _ input: UnsafePointer<Float>, place: Int64, scale: Int64, step: Int64,
+        into output: UnsafeMutablePointer<Float>,
+        count: Int
+    ) {
+        unsafe self.table.withUnsafeBufferPointer { table in
+            guard let rows = table.baseAddress else { return }
+            let inverse = Double(self.cells) / Double(scale)
+            let drift = step &- scale
+            let perPair = Float(Double(drift) * inverse)
+            var first = Int(place / scale)
+            var rest = place % scale
+            var done = 0
+            while done < count {
+                let last = rest &+ drift &* 3
+                if count &- done >= 4, last >= 0, last < scale {
+                    // Four windows side by side; their places differ so little that one cell's line serves all.
+                    let middle = Double(rest &+ last) * 0.5 * inverse
+                    // `middle` is below `cells`, but a product may round up to it.
+                    let cell = min(self.cells &- 1, Int(middle))
+                    let offset = Float(Double(rest) * inverse - Double(cell))
+                    unsafe self.four(
+                        UnsafeRawPointer(input + first &* 2), row: UnsafeRawPointer(rows + cell &* self.taps &* 2),
+                        offset: offset, perPair: perPair, into: UnsafeMutableRawPointer(output + done &* 2))
+                    done &+= 4
+                    first &+= 4
+                    rest = last &+ drift
+                } else {
+                    let exact = Double(rest) * inverse
+                    let cell = min(self.cells &- 1, Int(exact))
+                    unsafe self.one(
+                        input + first &* 2, row: rows + cell &* self.taps &* 2, offset: Float(exact - Double(cell)),
+                        into: output + done &* 2)
+                    done &+= 1
+                    first &+= 1
+                    rest &+= drift
+                }
+                if rest < 0 {
+                    rest &+= scale
+                    first &-= 1
+                } else if rest >= scale {
+                    rest &-= scale
+                    first &+= 1
+                }
+            }
+        }
+    }
+
+    /// Four pairs whose windows begin at successive pairs of `input`, `offset`, `offset + perPair`, … cells behind `row`.
+    @inline(__always)
+    private static func four(
+        _ input: UnsafeRawPointer, row: UnsafeRawPointer, offset: Float, perPair: Float,
+        into output: UnsafeMutableRawPointer
+    ) {
+        // Two sums of each kind: an addition waits for the one before it.
+        var (evenBase, oddBase) = (SIMD8<Float>(), SIMD8<Float>())
+        var (evenSlope, oddSlope) = (SIMD8<Float>(), SIMD8<Float>())
+        var tap = 0
+        while tap < self.taps {
+            let pair = 2 &* MemoryLayout<Float>.stride
+            let weights = unsafe row.loadUnaligned(fromByteOffset: tap &* pair, as: SIMD4<Float>.self)
+            let even = unsafe input.loadUnaligned(fromByteOffset: tap &* pair, as: SIMD8<Float>.self)
+            let odd = unsafe input.loadUnaligned(fromByteOffset: (tap &+ 1) &* pair, as: SIMD8<Float>.self)
+            evenBase += even * weights[0]
+            evenSlope += even * weights[1]
+            oddBase += odd * weights[2]
+            oddSlope += odd * weights[3]
+            tap &+= 2
+        }
+        let offsets = SIMD8<Float>(0, 0, 1, 1, 2, 2, 3, 3) * perPair + offset
+        let value = (evenBase + oddBase) + (evenSlope + oddSlope) * offsets
+        unsafe output.storeBytes(of: value, as: SIMD8<Float>.self)
+    }
+
+    @inline(__always)
+    private static func one(
+        _ input: UnsafePointer<Float>, row: UnsafePointer<Float>, offset: Float,
+        into output: UnsafeMutablePointer<Float>
+    ) {
+        var value = SIMD2<Float>()
+        for tap in 0..<self.taps {
+            let weight = unsafe row[2 &* tap] + row[2 &* tap &+ 1] * offset
+            unsafe value += SIMD2(input[2 &* tap], input[2 &* tap &+ 1]) * weight
+        }
+        unsafe output[0] = value[0]
+        unsafe output[1] = value[1]
+    }
+}
