@@ -20,6 +20,8 @@ package final class ProgramStage: Sendable {
         package var hold: Int64
         /// Shown instead of the card.
         package var placeholder: Picture?
+        /// Without a single picture its pane is not shown at all.
+        package var leavesWithoutVideo = false
 
         package init(buffer: SourceBuffer, name: String, volume: Float, hold: Int64, placeholder: Picture?) {
             self.buffer = buffer
@@ -300,7 +302,10 @@ package final class ProgramStage: Sendable {
         // Every source moves on with every tick, on air or not: what comes on air later must be the present.
         var selected: [SourceID: SourceBuffer.Selection] = [:]
         for (id, source) in self.sources { selected[id] = source.buffer.select(at: due, interval: interval) }
-        let panes = scene.visiblePanes.filter { !hidden.contains($0.source) }
+        let panes = scene.visiblePanes.filter { pane in
+            let leaves = selected[pane.source] == nil && self.sources[pane.source]?.leavesWithoutVideo == true
+            return !leaves && !hidden.contains(pane.source)
+        }
         var pictures: [Picture] = []
         var arrival: Int64?
         var repeated: [SourceID] = []
