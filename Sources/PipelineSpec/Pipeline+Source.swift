@@ -23,6 +23,9 @@ extension Pipeline {
         package var stallMs = 1000
         /// Shifts all its tracks on program time, in milliseconds (−10,000…10,000; positive is later). Default 0.
         package var offsetMs = 0
+        /// Degrees its pictures are turned clockwise, on top of what the stream says of itself (0, 90, 180, 270).
+        package var rotation = 0
+        package var onNoVideo = OnNoVideo.placeholder
         /// What the publisher is expected to send.
         package var expected = Expected()
         package var onLost = OnLost()
@@ -70,6 +73,7 @@ extension Pipeline {
     package struct Decode: Sendable, Equatable {
         /// Decoder threads (1…16). Default 1: each further frame thread adds a picture of delay.
         package var threads = 1
+        package var damaged = Damaged.show
 
         package init() {}
     }

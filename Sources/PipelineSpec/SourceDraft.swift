@@ -41,6 +41,12 @@ struct SourceDraft: Sendable {
                 "offsetMs", \.source.offsetMs, .integer(-10_000...10_000),
                 "milliseconds all its tracks are shifted; positive is later"),
             Field(
+                "rotation", \.source.rotation, .rotation,
+                "degrees its pictures are turned clockwise: 0, 90, 180 or 270"),
+            Field(
+                "onNoVideo", \.source.onNoVideo, .choice,
+                "what its pane shows while it sends sound but no pictures: its card, or nothing"),
+            Field(
                 "expected", \.source.expected, .object(Pipeline.Expected.rule),
                 "what the publisher should send; informative"),
             Field("onLost", \.source.onLost, .object(Pipeline.OnLost.rule), "what is shown when no pictures come"),
@@ -128,6 +134,10 @@ extension Pipeline.Decode {
         [
             Field(
                 "threads", \.threads, .integer(1...16), "decoder threads; each beyond the first adds a picture of delay"
-            )
+            ),
+            Field(
+                "damaged", \.damaged, .choice,
+                "pictures that arrived damaged: show them mended, or hold the last good one until the next key picture"
+            ),
         ])
 }

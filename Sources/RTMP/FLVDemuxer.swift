@@ -40,6 +40,8 @@ package struct FLVDemuxer: Sendable {
     private var video: CodecParameters?
     private var audio: CodecParameters?
     private var lengthSize = 4
+    /// The last sequence header that was read, in one form. Encoders repeat it.
+    private var videoHeader: [UInt8]?
 
     package init() {}
 
@@ -100,6 +102,9 @@ package struct FLVDemuxer: Sendable {
             return
         }
         self.lengthSize = configuration.lengthSize
+        // Once more what is known already: parameter sets that came in band since then still hold.
+        if self.video != nil, self.videoHeader == configuration.record { return }
+        self.videoHeader = configuration.record
         self.emit(CodecParameters(codec: .h264, configuration: configuration.record), &items)
     }
 
@@ -123,16 +128,7 @@ package struct FLVDemuxer: Sendable {
             self.counters.malformed += 1
             return
         }
-        if self.video == nil && types.contains(.sps) && types.contains(.pps) {
-            // Parameter sets only in the stream: the record is made from them.
-            let sets = ParameterSets(memory, in: range)
-            if let configuration = AVCConfiguration(
-                sequenceParameterSets: sets.sequence, pictureParameterSets: sets.picture)
-            {
-                self.lengthSize = 4
-                self.emit(CodecParameters(codec: .h264, configuration: configuration.record), &items)
-            }
-        }
+        if types.contains(.sps) && types.contains(.pps) { self.parameterSets(memory, range, types, &items) }
         guard self.video != nil else {
             self.counters.beforeConfiguration += 1
             return
@@ -148,6 +144,27 @@ package struct FLVDemuxer: Sendable {
                 CodedPacket(
                     kind: .video, memory: memory, range: range, pts: dts + composition, dts: dts, timescale: 1000,
                     isKey: types.contains(.idr), arrival: arrival)))
+    }
+
+    /// Parameter sets in the stream. Before any sequence header they make the configuration. Later, at a key picture, a
+    /// sequence parameter set that is not in it is a new one: decoders read it in band, but whoever joins afterwards,
+    /// a relay or a decoder that is opened anew, must begin with it.
+    private mutating func parameterSets(
+        _ memory: PacketMemory, _ range: Range<Int>, _ types: NALTypes, _ items: inout [SourceItem]
+    ) {
+        if self.video != nil && !types.contains(.idr) { return }
+        let sets = ParameterSets(memory, in: range)
+        if let known = self.video.flatMap({ AVCConfiguration(record: $0.configuration) }),
+            sets.sequence.allSatisfy({ known.sequenceParameterSets.contains($0) })
+        {
+            return
+        }
+        guard
+            let configuration = AVCConfiguration(
+                sequenceParameterSets: sets.sequence, pictureParameterSets: sets.picture)
+        else { return }
+        // Lengths in the payload are as the sequence header said, if there was one.
+        self.emit(CodecParameters(codec: .h264, configuration: configuration.record), &items)
     }
 
     // MARK: Audio

@@ -152,9 +152,11 @@ extension Room {
             if let path = slot.spec.onLost.placeholderImage {
                 placeholder = try Picture.load(path: path, place: "source[\(id)]")
             }
-            sources[id] = ProgramStage.Source(
+            var source = ProgramStage.Source(
                 buffer: slot.buffer, name: slot.spec.name ?? id.description, volume: Float(slot.spec.volume) / 100,
                 hold: Int64(slot.spec.onLost.holdMs) * 1_000_000, placeholder: placeholder)
+            source.leavesWithoutVideo = slot.spec.onNoVideo == .leavePane
+            sources[id] = source
         }
         guard let first = pipeline.scene(pipeline.program.scene) ?? pipeline.scenes.first else {
             throw MediaError(.rejected, "the pipeline has no scene", at: "program", fix: "write at least one scene")

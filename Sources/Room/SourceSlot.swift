@@ -33,7 +33,8 @@ final class SourceSlot: Sendable {
                 source: spec.id, jitterBuffer: Int64(spec.jitterBufferMs) * 1_000_000,
                 offset: Int64(spec.offsetMs) * 1_000_000, sampleRate: pipeline.audio.sampleRate,
                 threads: spec.decode.threads,
-                maxPixels: Int64(pipeline.limits.maxInputWidth) * Int64(pipeline.limits.maxInputHeight)),
+                maxPixels: Int64(pipeline.limits.maxInputWidth) * Int64(pipeline.limits.maxInputHeight),
+                rotation: spec.rotation / 90, holdsDamaged: spec.decode.damaged == .hold),
             buffer: self.buffer, clock: clock, events: { events(id, $0) })
     }
 

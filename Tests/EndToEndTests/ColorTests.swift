@@ -1,0 +1,140 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Colors arrive as the canvas means them: BT.709, limited range")
+    struct ColorTests {
+        struct Flavor: CustomTestStringConvertible, Sendable {
+            var testDescription: String
+            var pixels: String
+            /// Of FFmpeg's scale filter: what the samples really are.
+            var matrix = "bt709"
+            var isFull = false
+            /// What the stream says: `-colorspace`, primaries and transfer; `nil` for nothing.
+            var tag: String? = "bt709"
+            var size = (640, 360)
+            var sar = "1"
+            /// H.264 has no odd sizes in 4:2:0.
+            var codec = "libx264"
+            /// For the encoder.
+            var options: [String] = []
+        }
+
+        static let flavors = [
+            Flavor(testDescription: "4:2:0, limited, BT.709", pixels: "yuv420p"),
+            Flavor(testDescription: "4:2:0, full range, BT.709", pixels: "yuv420p", isFull: true),
+            Flavor(testDescription: "4:2:0, limited, BT.601", pixels: "yuv420p", matrix: "bt601", tag: "smpte170m"),
+            Flavor(
+                testDescription: "4:2:0, full range, BT.601, as webcams", pixels: "yuv420p", matrix: "bt601",
+                isFull: true, tag: "bt470bg"),
+            Flavor(
+                testDescription: "unsignalled in standard definition is BT.601", pixels: "yuv420p", matrix: "bt601",
+                tag: nil),
+            Flavor(
+                testDescription: "unsignalled in high definition is BT.709", pixels: "yuv420p", tag: nil,
+                size: (1280, 720)),
+            Flavor(
+                testDescription: "unsignalled and upright on a phone is BT.709", pixels: "yuv420p", tag: nil,
+                size: (720, 1280)),
+            Flavor(testDescription: "4:2:2", pixels: "yuv422p"),
+            Flavor(testDescription: "4:4:4", pixels: "yuv444p"),
+            Flavor(
+                testDescription: "4:4:4, full range, BT.601", pixels: "yuv444p", matrix: "bt601", isFull: true,
+                tag: "smpte170m"),
+            Flavor(testDescription: "10 bit", pixels: "yuv420p10le"),
+            Flavor(testDescription: "10 bit, 4:2:2, BT.601", pixels: "yuv422p10le", matrix: "bt601", tag: "smpte170m"),
+            Flavor(testDescription: "10 bit, full range", pixels: "yuv420p10le", isFull: true),
+            Flavor(
+                testDescription: "the matrix of SMPTE 240M", pixels: "yuv420p", matrix: "smpte240m", tag: "smpte240m"),
+            Flavor(testDescription: "samples of 4:3", pixels: "yuv420p", size: (480, 360), sar: "4/3"),
+            Flavor(
+                testDescription: "an odd size", pixels: "yuv420p", size: (853, 479), codec: "libvpx-vp9",
+                options: ["-crf", "4", "-b:v", "0", "-deadline", "realtime", "-cpu-used", "8"]),
+            Flavor(testDescription: "an odd size in 4:4:4", pixels: "yuv444p", size: (853, 479)),
+            Flavor(
+                testDescription: "fields", pixels: "yuv420p", options: ["-flags", "+ildct+ilme", "-x264opts", "tff=1"]),
+        ]
+
+        static func encode(_ flavor: Flavor, _ path: String, _ work: WorkDirectory, _ media: Media) throws -> Bool {
+            let (width, height) = flavor.size
+            try Bars.write(work.path("bars.rgb"), width: width, height: height)
+            let range = flavor.isFull ? "full" : "limited"
+            let tags =
+                flavor.tag.map {
+                    ["-colorspace", $0, "-color_primaries", $0, "-color_trc", $0 == "bt470bg" ? "gamma28" : $0]
+                } ?? []
+            return try media.attempt(
+                [
+                    "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", "\(width)x\(height)", "-framerate", "30",
+                    "-stream_loop", "11",
+                    "-i", work.path("bars.rgb"), "-vf",
+                    "scale=flags=bicubic+accurate_rnd+full_chroma_int:out_color_matrix=\(flavor.matrix):out_range=\(range),"
+                        + "format=\(flavor.pixels),setsar=\(flavor.sar)", "-c:v", flavor.codec, "-preset", "ultrafast",
+                    "-qp", "2",
+                    "-color_range", flavor.isFull ? "pc" : "tv",
+                ] + tags + flavor.options + [path])
+        }
+
+        @Test("bars of each flavor, within 3 levels", arguments: Self.flavors)
+        func levels(_ flavor: Flavor) throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            guard try Self.encode(flavor, work.path("bars.mp4"), work, media) else { return }
+            let pictures = try OneSource.run(work.path("bars.mp4"), work, pane: #", "adaption": "stretch""#)
+            #expect(pictures.count == 6)
+            let last = try #require(pictures.last)
+            var worst = 0
+            for (index, expected) in Bars.expected.enumerated() {
+                let found = last.bar(index)
+                let error = zip(found, expected).map { abs($0 - $1) }.max() ?? 255
+                worst = max(worst, error)
+                #expect(error <= 3, "bar \(index): \(found), not \(expected)")
+            }
+            EndToEnd.report("color bars, \(flavor.testDescription): at most \(worst) levels off")
+        }
+
+        @Test(
+            "HDR is mapped: gray stays gray and in order, from black to white",
+            arguments: ["smpte2084", "arib-std-b67"])
+        func highDynamicRange(transfer: String) throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            // Eight steps of code values from black to about 1,000 cd/m² of PQ; the highest is near HLG's peak.
+            let steps = "lum='64+min(7\\,floor(X*8/W))*90':cb=512:cr=512"
+            guard
+                try media.attempt([
+                    "-f", "lavfi", "-i", "color=s=640x360:r=30:d=0.4,format=yuv420p10le,geq=\(steps)", "-c:v",
+                    "libx264",
+                    "-preset", "ultrafast", "-qp", "2", "-colorspace", "bt2020nc", "-color_primaries", "bt2020",
+                    "-color_trc",
+                    transfer, "-color_range", "tv", work.path("hdr.mp4"),
+                ])
+            else { return }
+            let pictures = try OneSource.run(work.path("hdr.mp4"), work)
+            let bars = try (0..<8).map { try #require(pictures.last).bar($0) }
+            EndToEnd.report("\(transfer) gray steps arrive as \(bars.map { $0[0] })")
+            #expect(zip(bars, bars.dropFirst()).allSatisfy { $0[0] < $1[0] })
+            #expect(abs(bars[0][0] - 16) <= 3)
+            #expect(bars[7][0] > 150 && bars[7][0] <= 238)
+            #expect(bars.allSatisfy { abs($0[1] - 128) <= 3 && abs($0[2] - 128) <= 3 })
+        }
+
+        @Test("BT.2020 without HDR keeps white and gets its colors narrowed")
+        func wideGamut() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            let flavor = Flavor(
+                testDescription: "", pixels: "yuv420p10le", matrix: "bt2020", tag: nil,
+                options: ["-colorspace", "bt2020nc", "-color_primaries", "bt2020", "-color_trc", "bt2020-10"])
+            guard try Self.encode(flavor, work.path("wide.mp4"), work, media) else { return }
+            let pictures = try OneSource.run(work.path("wide.mp4"), work)
+            let last = try #require(pictures.last)
+            for index in [0, 7] {
+                let error = zip(last.bar(index), Bars.expected[index]).map { abs($0 - $1) }.max() ?? 255
+                #expect(error <= 3, "\(last.bar(index))")
+            }
+            // The same numbers mean purer colors in BT.2020: a red there is beyond BT.709's.
+            #expect(last.bar(5)[2] > Bars.expected[5][2])
+        }
+    }
+}

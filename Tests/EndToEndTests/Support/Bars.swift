@@ -1,0 +1,122 @@
+import Foundation
+import LibAV
+import Testing
+
+/// Eight color bars as numbers, so that what comes out can be told from what should.
+enum Bars {
+    /// Red, green and blue, full range, from left to right: 100 % white, 75 % bars, black.
+    static let colors: [(UInt8, UInt8, UInt8)] = [
+        (255, 255, 255), (191, 191, 0), (0, 191, 191), (0, 191, 0), (191, 0, 191), (191, 0, 0), (0, 0, 191), (0, 0, 0),
+    ]
+
+    /// Writes one picture as raw RGB24.
+    static func write(_ path: String, width: Int, height: Int) throws {
+        var row: [UInt8] = []
+        for x in 0..<width {
+            let (red, green, blue) = self.colors[min(7, x * 8 / width)]
+            row += [red, green, blue]
+        }
+        try Data((0..<height).flatMap { _ in row }).write(to: URL(fileURLWithPath: path))
+    }
+
+    /// Luma and both chroma of the middle of each bar in BT.709, limited range.
+    static var expected: [[Int]] {
+        self.colors.map { red, green, blue in
+            let color = CanvasColor(red: red, green: green, blue: blue)
+            return [Int(color.y), Int(color.cb), Int(color.cr)]
+        }
+    }
+}
+
+/// A canvas as the `raw` output writes it.
+struct RawPicture {
+    let width: Int
+    let height: Int
+    let bytes: [UInt8]
+
+    /// All pictures of a YUV4MPEG2 file.
+    static func read(_ path: String, width: Int, height: Int) throws -> [RawPicture] {
+        let data = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
+        let size = width * height * 3 / 2
+        var offset = (data.firstIndex(of: 10) ?? data.count) + 1
+        var pictures: [RawPicture] = []
+        while offset + 6 + size <= data.count {
+            pictures.append(
+                RawPicture(width: width, height: height, bytes: Array(data[(offset + 6)..<(offset + 6 + size)])))
+            offset += 6 + size
+        }
+        return pictures
+    }
+
+    /// Mean luma and chroma of the 8x8 samples around a point, in luma samples.
+    func color(_ x: Int, _ y: Int) -> [Int] {
+        [
+            (0, self.width, 0), (self.width * self.height, self.width / 2, 1),
+            (self.width * self.height * 5 / 4, self.width / 2, 1),
+        ]
+        .map { start, stride, shift in
+            var sum = 0
+            for row in ((y >> shift) - 4)..<((y >> shift) + 4) {
+                for column in ((x >> shift) - 4)..<((x >> shift) + 4) {
+                    let index = start + row * stride + column
+                    sum += self.bytes.indices.contains(index) ? Int(self.bytes[index]) : 0
+                }
+            }
+            return (sum + 32) / 64
+        }
+    }
+
+    func luma(_ x: Int, _ y: Int) -> Int { Int(self.bytes[y * self.width + x]) }
+
+    /// The color in the middle of bar `index` of eight.
+    func bar(_ index: Int) -> [Int] { self.color((2 * index + 1) * self.width / 16, self.height / 2) }
+}
+
+extension Media {
+    /// Runs ffmpeg; `false`, said aloud, where it has no such encoder, filter or pixel format.
+    func attempt(_ arguments: [String]) throws -> Bool {
+        let result = try Command.run(self.ffmpeg, ["-nostdin", "-v", "error", "-y"] + arguments)
+        if result.code == 0 { return true }
+        let lacks = ["Unknown encoder", "No such filter", "ncompatible pixel format", "not support"]
+        guard lacks.contains(where: { result.errors.contains($0) }) else {
+            throw Missing("ffmpeg \(arguments.joined(separator: " ")): \(result.errors)")
+        }
+        print("SKIPPED: this ffmpeg cannot make the picture: \(result.errors)")
+        return false
+    }
+}
+
+/// One file on a small canvas, all of it, offline.
+enum OneSource {
+    static let size = (width: 640, height: 360)
+
+    /// - Parameters:
+    ///   - source: More members of the source, JSON with a comma before.
+    ///   - pane: Members of the pane beside `uid`, JSON with a comma before.
+    static func pipeline(
+        _ path: String, raw: String, seconds: Double = 0.2, source: String = "", pane: String = "", canvas: String = ""
+    ) -> String {
+        """
+        {
+          "room": { "roomId": "e2e" }, "clock": "offline", "durationSeconds": \(seconds),
+          "sources": [{ "uid": "1001", "type": "file", "path": "\(path)"\(source) }],
+          "canvas": { "width": \(self.size.width), "height": \(self.size.height), "backgroundColor": "#000000" },
+          "scenes": [{ "sceneId": "scene", "panes": [{ "uid": "1001", "width": 640, "height": 360\(pane) }] }],
+          "renditions": \(Rooms.small),
+          "outputs": [{ "type": "raw", "path": "\(raw)" }]
+        }
+        """
+    }
+
+    /// Runs the job and reads its canvases.
+    static func run(
+        _ path: String, _ work: WorkDirectory, seconds: Double = 0.2, source: String = "", pane: String = ""
+    ) throws -> [RawPicture] {
+        let raw = work.path("canvas.y4m")
+        let result = try Command.tandem(
+            ["run", "-"],
+            input: self.pipeline(path, raw: raw, seconds: seconds, source: source, pane: pane))
+        try #require(result.code == 0, "\(result.errors)")
+        return try RawPicture.read(raw, width: self.size.width, height: self.size.height)
+    }
+}
