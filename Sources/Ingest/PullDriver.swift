@@ -75,7 +75,8 @@ final class PullDriver: RTMPClientOwner {
             .publishing(
                 self.hub.source,
                 PublisherInfo(
-                    encoder: "rtmp-pull", remote: "\(self.settings.url.host):\(self.settings.url.port)", isTakeover: false
+                    encoder: "rtmp-pull", remote: "\(self.settings.url.host):\(self.settings.url.port)",
+                    isTakeover: false
                 )))
         if self.hub.isFull { connection.setPaused(true) }
         self.armIdleTimer(self.settings.idleTimeout)

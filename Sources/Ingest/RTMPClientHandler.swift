@@ -186,7 +186,8 @@ final class RTMPClientHandler: ChannelInboundHandler {
         let plain = String(
             String.UnicodeScalarView(reason.unicodeScalars.prefix(400).filter { $0.value >= 0x20 && $0.value != 0x7F }))
         guard !self.key.isEmpty else { return String(plain.prefix(200)) }
-        return String(plain.split(separator: self.key, omittingEmptySubsequences: false).joined(separator: "…").prefix(200))
+        return String(
+            plain.split(separator: self.key, omittingEmptySubsequences: false).joined(separator: "…").prefix(200))
     }
 
     private static func text(_ error: any Error) -> String {

@@ -37,7 +37,10 @@ package struct RelayQueue: Sendable {
     package var count: Int { self.entries.count }
     /// Kinds of the configurations that wait.
     package var configured: Set<TrackKind> {
-        Set(self.entries.compactMap { if case .configuration(let parameters) = $0.item { parameters.kind } else { nil } })
+        Set(
+            self.entries.compactMap {
+                if case .configuration(let parameters) = $0.item { parameters.kind } else { nil }
+            })
     }
 
     /// Takes an item in, and drops what the far side has no time for.

@@ -113,7 +113,9 @@ struct RelayQueueTests {
 
 @Suite("Back-off")
 struct BackoffTests {
-    @Test("waits double from half a second to eight seconds, with chance in each, and begin anew", arguments: [0, 7, UInt64.max])
+    @Test(
+        "waits double from half a second to eight seconds, with chance in each, and begin anew",
+        arguments: [0, 7, UInt64.max])
     func doubles(random: UInt64) {
         var backoff = Backoff()
         for ceiling in [1000, 2000, 4000, 8000, 8000, 8000] as [Int64] {
