@@ -8,7 +8,7 @@ package struct ControlResponder: Sendable {
     /// The stream of a uid that a request means when it names none.
     package static let defaultStreamType = "main"
 
-    private let room: any RoomControlling
+    let room: any RoomControlling
     private let guardian: AccessGuard
 
     package init(room: any RoomControlling, guardian: AccessGuard) {
@@ -27,18 +27,19 @@ package struct ControlResponder: Sendable {
             guard route.methods.contains(request.head.method) else {
                 return Self.wrongMethod(request.head.method, route)
             }
+            let method = request.head.method
             guard case .bytes(let body) = request.body else {
                 throw .inputTooLarge(
                     "the body is larger than 64 KiB", fix: "send only the members that the route knows")
             }
-            return try self.perform(route, query: target.query, body: body)
+            return try self.perform(route, method, query: target.query, body: body)
         } catch {
             return .problem(error)
         }
     }
 
     private func perform(
-        _ route: ControlRoute, query: [(name: String, value: String)], body: [UInt8]
+        _ route: ControlRoute, _ method: HTTPRequest.Method, query: [(name: String, value: String)], body: [UInt8]
     ) throws(ControlFailure) -> ListenerReply {
         switch route {
         case .state: return .json(.ok, self.room.stateJSON())
@@ -49,6 +50,12 @@ package struct ControlResponder: Sendable {
         case .source(let uid):
             try Self.refuseUnknown(query, known: ["streamType"])
             return try self.setSource(uid, streamType: query.last?.value ?? Self.defaultStreamType, body)
+        case .relay(let uid, let relayID):
+            try Self.refuseUnknown(query, known: ["streamType"])
+            let streamType = query.last?.value ?? Self.defaultStreamType
+            return method == .delete
+                ? try self.deleteRelay(uid, streamType, relayID, body)
+                : try self.putRelay(uid, streamType, relayID, body)
         case .end:
             _ = try FlatObject(body: body, keys: [])
             self.room.end()

@@ -6,6 +6,7 @@ package enum ControlRoute: Hashable {
     case state
     case program
     case source(uid: String)
+    case relay(uid: String, relayID: String)
     case end
     case drain
     case startup
@@ -16,7 +17,7 @@ package enum ControlRoute: Hashable {
     package var isProbe: Bool {
         switch self {
         case .startup, .liveness, .readiness: true
-        case .state, .program, .source, .end, .drain: false
+        case .state, .program, .source, .relay, .end, .drain: false
         }
     }
 
@@ -25,12 +26,14 @@ package enum ControlRoute: Hashable {
         switch self {
         case .state, .startup, .liveness, .readiness: [.get, .head]
         case .program, .source: [.put]
+        case .relay: [.put, .delete]
         case .end, .drain: [.post]
         }
     }
 
     package static let paths = [
-        "/v1/room", "/v1/state", "/v1/program", "/v1/sources/{uid}", "/v1/room:end", "/v1/room:drain", "/startupz",
+        "/v1/room", "/v1/state", "/v1/program", "/v1/sources/{uid}", "/v1/sources/{uid}/relays/{id}",
+        "/v1/room:end", "/v1/room:drain", "/startupz",
         "/livez",
         "/readyz",
     ]
@@ -47,7 +50,14 @@ package enum ControlRoute: Hashable {
         default:
             let prefix = "/v1/sources/"
             guard path.hasPrefix(prefix), path.count > prefix.count else { return nil }
-            self = .source(uid: String(path.dropFirst(prefix.count)))
+            let rest = path.dropFirst(prefix.count)
+            // From the end: a uid may hold slashes, a relay's id may not.
+            let parts = rest.split(separator: "/", omittingEmptySubsequences: false)
+            if parts.count >= 3, parts[parts.count - 2] == "relays", let id = parts.last, !id.isEmpty {
+                self = .relay(uid: parts.dropLast(2).joined(separator: "/"), relayID: String(id))
+            } else {
+                self = .source(uid: String(rest))
+            }
         }
     }
 }

@@ -18,6 +18,21 @@ package protocol RoomControlling: Sendable {
     func setSource(uid: String, streamType: String, volume: Int?, audioPush: Bool?, videoPush: Bool?)
         throws(ControlFailure)
 
+    /// Sends a source's packets to another room; the same again changes nothing, another URL takes the place of the first.
+    ///
+    /// - Parameters:
+    ///   - relayID: Of the caller's choice, 1 to 64 letters, digits, `_`, `.` or `-`.
+    ///   - url: `rtmp://host[:port]/app/key`.
+    /// - Returns: The relay: one JSON object, the URL without its key.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for the source, ``ControlFailure/invalidFormat(_:fix:status:)`` for the
+    ///   URL, ``ControlFailure/limitExceeded(_:fix:)`` beyond four of a source.
+    func putRelay(uid: String, streamType: String, relayID: String, url: String) throws(ControlFailure) -> String
+
+    /// Ends a relay.
+    ///
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for the source and for the relay.
+    func deleteRelay(uid: String, streamType: String, relayID: String) throws(ControlFailure)
+
     /// The room is over: everything is flushed and the playlists are closed.
     func end()
 

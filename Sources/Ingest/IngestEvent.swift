@@ -19,6 +19,10 @@ package enum IngestEvent: Sendable, Hashable {
     case unpublished(SourceID, reason: String)
     /// The publisher is gone without leave: network, timeout, protocol fault, or sent away.
     case lost(SourceID, reason: String)
+    /// A source that is fetched connects to its server; `url` without stream key.
+    case pulling(SourceID, url: String)
+    /// The server could not be reached, refused, or ended the stream; it is tried again after so many milliseconds.
+    case pullFailed(SourceID, reason: String, retryMs: Int)
     /// A publisher was turned away, or a connection ended before it published.
     case refused(remote: String, key: RedactedKey?, reason: String)
 }

@@ -94,7 +94,10 @@ extension Pipeline.Control {
 extension Pipeline.Ingest {
     static let rule = ObjectRule(
         "how media comes in", Pipeline.Ingest(),
-        [Field("rtmp", \.rtmp, .object(Pipeline.RTMP.rule), "the RTMP listener")])
+        [
+            Field("rtmp", \.rtmp, .object(Pipeline.RTMP.rule), "the RTMP listener"),
+            Field("pull", \.pull, .object(Pipeline.Pull.rule), "fetching sources from other servers"),
+        ])
 }
 
 extension Pipeline.RTMP {

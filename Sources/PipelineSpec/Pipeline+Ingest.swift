@@ -4,6 +4,7 @@ extension Pipeline {
     /// How media comes in from publishers.
     package struct Ingest: Sendable, Equatable {
         package var rtmp = RTMP()
+        package var pull = Pull()
 
         package init() {}
     }

@@ -9,6 +9,8 @@ extension Pipeline {
             case rtmp(streamKey: Secret)
             /// A media file; `loop` starts it again at its end.
             case file(path: String, loop: Bool)
+            /// Another server, from which this worker plays.
+            case pull(url: Secret)
         }
 
         package var id: SourceID
@@ -30,6 +32,8 @@ extension Pipeline {
         package var expected = Expected()
         package var onLost = OnLost()
         package var decode = Decode()
+        /// Other rooms its packets go to from the begin; at most four.
+        package var relays: [Relay] = []
 
         package init(_ id: SourceID, _ input: Input) {
             self.id = id

@@ -1,3 +1,5 @@
+import MediaTypes
+
 extension Pipeline {
     /// The room in a few lines for an operator: canvas, sources, scenes, ladder, and the grid with its durations.
     ///
@@ -57,6 +59,9 @@ extension Pipeline {
         switch source.input {
         case .rtmp(.inline): return "\(source.id)\(name): rtmp\(volume)"
         case .rtmp(let key): return "\(source.id)\(name): rtmp, stream key from \(key)\(volume)"
+        case .pull(.inline(let text)):
+            return "\(source.id)\(name): rtmp-pull from \(RTMPURL(text)?.redacted ?? "?")\(volume)"
+        case .pull(let url): return "\(source.id)\(name): rtmp-pull, URL from \(url)\(volume)"
         case .file(let path, let loop): return "\(source.id)\(name): file \(path)\(loop ? ", looped" : "")\(volume)"
         }
     }

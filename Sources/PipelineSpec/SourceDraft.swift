@@ -2,7 +2,10 @@ import MediaTypes
 
 /// A source as its object is read: the parts of its input are put together once all keys are known.
 struct SourceDraft: Sendable {
-    enum Kind: String, Sendable, CaseIterable { case rtmp, file }
+    enum Kind: String, Sendable, CaseIterable {
+        case rtmp, file
+        case pull = "rtmp-pull"
+    }
 
     var source = Pipeline.Source(SourceID(""), .rtmp(streamKey: .inline("")))
     var kind = Kind.rtmp
@@ -11,6 +14,8 @@ struct SourceDraft: Sendable {
     var streamKeyFile: String?
     var path: String?
     var loop = false
+    var url: String?
+    var urlEnv: String?
 
     private static let keyWords = ["streamKey", "streamKeyEnv", "streamKeyFile"]
     private static let fileWords = ["path", "loop"]
@@ -22,7 +27,9 @@ struct SourceDraft: Sendable {
             Field(
                 "streamType", \.source.id.streamType, .choice, "which of the user's streams: camera or shared screen"),
             Field(optional: "name", \.source.name, .title, "a name for people"),
-            Field("type", \.kind, .choice, "a publisher over RTMP, or a media file"),
+            Field(
+                "type", \.kind, .choice,
+                "a publisher over RTMP, a media file, or a stream this worker fetches over RTMP"),
             Field(optional: "streamKey", \.streamKey, .streamKey, "what the publisher must present (rtmp); unique"),
             Field(
                 optional: "streamKeyEnv", \.streamKeyEnv, .variable,
@@ -30,6 +37,11 @@ struct SourceDraft: Sendable {
             Field(optional: "streamKeyFile", \.streamKeyFile, .path, "file that holds the stream key instead"),
             Field(optional: "path", \.path, .path, "the media file (file), relative to the working directory"),
             Field("loop", \.loop, .boolean, "start the file again at its end (file)"),
+            Field(
+                optional: "url", \.url, .rtmpURL,
+                "rtmp://host[:port]/app/name to play (rtmp-pull); its host must be in ingest.pull.allowedHosts"),
+            Field(
+                optional: "urlEnv", \.urlEnv, .variable, "environment variable that holds the URL instead (rtmp-pull)"),
             Field("volume", \.source.volume, .integer(0...200), "gain of its sound in percent"),
             Field(
                 "jitterBufferMs", \.source.jitterBufferMs, .integer(0...5000),
@@ -51,12 +63,24 @@ struct SourceDraft: Sendable {
                 "what the publisher should send; informative"),
             Field("onLost", \.source.onLost, .object(Pipeline.OnLost.rule), "what is shown when no pictures come"),
             Field("decode", \.source.decode, .object(Pipeline.Decode.rule), "how it is decoded"),
-        ], keywords: [JSONMember("if", isFile), JSONMember("then", needs(["path"])), JSONMember("else", needsKey)])
+            Field(
+                "relays", \.source.relays,
+                .list(
+                    of: .object(RelayDraft.rule, finish: RelayDraft.finished), 0...4,
+                    standIn: Pipeline.Relay(relayID: "", url: .inline(""))),
+                "other rooms its packets go to from the begin; more by control (rtmp, rtmp-pull)"),
+        ], keywords: [JSONMember("if", isType("file")), JSONMember("then", needs(["path"])), JSONMember("else", other)])
 
-    private static let isFile: JSONNode = .object([
-        JSONMember("properties", .object([JSONMember("type", .object([JSONMember("const", "file")]))])),
-        JSONMember("required", .array(["type"])),
+    private static let other: JSONNode = .object([
+        JSONMember("if", isType("rtmp-pull")), JSONMember("then", .object([needsURL])), JSONMember("else", needsKey),
     ])
+
+    private static func isType(_ word: String) -> JSONNode {
+        .object([
+            JSONMember("properties", .object([JSONMember("type", .object([JSONMember("const", .string(word))]))])),
+            JSONMember("required", .array(["type"])),
+        ])
+    }
 
     private static let needsKey: JSONNode = .object([JSONMember("oneOf", .array(keyWords.map { needs([$0]) }))])
 
@@ -82,6 +106,7 @@ struct SourceDraft: Sendable {
             for key in self.fileWords where log.isWritten("\(path).\(key)") {
                 log.mistake("\(path).\(key)", "belongs to file sources", fix: "remove it, or add \"type\": \"file\"")
             }
+            self.refuse(self.urlWords, "belongs to rtmp-pull sources", "add \"type\": \"rtmp-pull\"", path, &log)
             source.input = .rtmp(streamKey: draft.secret)
         case .file:
             if !log.isWritten("\(path).path") {
@@ -90,9 +115,25 @@ struct SourceDraft: Sendable {
             for key in keys {
                 log.mistake("\(path).\(key)", "belongs to rtmp sources", fix: "remove it, or remove \"type\": \"file\"")
             }
+            self.refuse(self.urlWords, "belongs to rtmp-pull sources", "use \"path\"", path, &log)
+            self.refuse(["relays"], "belongs to rtmp and rtmp-pull sources", "publish the file there", path, &log)
             source.input = .file(path: draft.path ?? "", loop: draft.loop)
+        case .pull:
+            self.checkURL(path, &log)
+            self.refuse(keys, "belongs to rtmp sources", "remove \"type\": \"rtmp-pull\"", path, &log)
+            self.refuse(self.fileWords, "belongs to file sources", "add \"type\": \"file\"", path, &log)
+            source.input = .pull(url: draft.urlEnv.map { .env($0) } ?? .inline(draft.url ?? ""))
         }
         return source
+    }
+
+    /// A mistake for each of the keys that is written.
+    private static func refuse(
+        _ keys: [String], _ what: String, _ otherwise: String, _ path: String, _ log: inout SpecLog
+    ) {
+        for key in keys where log.isWritten("\(path).\(key)") {
+            log.mistake("\(path).\(key)", what, fix: "remove it, or \(otherwise)")
+        }
     }
 
     private var secret: Secret {

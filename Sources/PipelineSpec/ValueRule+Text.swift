@@ -169,7 +169,7 @@ extension JSONNode {
 
     /// The text of a string; a number or word given by a flag counts as text where text is due, since a shell takes the
     /// quotes away.
-    fileprivate var givenText: String? {
+    var givenText: String? {
         switch self.content {
         case .string(let text): text
         case .integer, .number, .boolean, .null: self.flagText

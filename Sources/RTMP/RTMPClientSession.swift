@@ -1,43 +1,55 @@
 import MediaKernels
+package import MediaTypes
 
-/// The publishing client's side of a connection.
+/// The client's side of a connection: it publishes, or it plays.
 ///
-/// Pure: bytes in, actions out. States: `awaitingServer` (C0 and C1 sent) → `connecting` → `creating` (releaseStream,
-/// FCPublish, createStream sent) → `publishing` requested → `ready`; any → `closed`.
+/// Pure: bytes in, actions out. States: `awaitingServer` (C0 and C1 sent) → `connecting` → `creating` (createStream sent,
+/// behind releaseStream and FCPublish of a publisher) → `requested` (publish or play) → `ready`; any → `closed`.
 ///
 /// Spec: RTMP 1.0 §5.2, §7.2.
 package struct RTMPClientSession: ~Copyable {
-    private enum State: Hashable { case awaitingServer, connecting, creating, publishing, ready, closed }
+    /// What the client is there for.
+    package enum Purpose: Sendable, Hashable { case publish, play }
+    enum State: Hashable { case awaitingServer, connecting, creating, requested, ready, closed }
 
     private static let connectTransaction: Double = 1
     private static let createTransaction: Double = 4
     private static let publishTransaction: Double = 5
+    /// Bytes a server may send before it has agreed: a real one needs four kilobytes.
+    private static let setupBytes: UInt64 = 256 << 10
 
-    private let url: RTMPURL
+    let url: RTMPURL
+    let purpose: Purpose
     private let flashVersion: String
     private let chunkSize: Int
-    private var state = State.awaitingServer
+    var state = State.awaitingServer
     /// S0, S1 and S2 as far as they are there.
     private var handshake: [UInt8] = []
     private var reader = RTMPChunkReader()
     private var writer = RTMPChunkWriter()
     private var output: [UInt8] = []
-    private var actions: [RTMPClientAction] = []
-    private var streamID: UInt32 = 0
+    var actions: [RTMPClientAction] = []
+    private(set) var streamID: UInt32 = 0
+    /// What a player has received and nobody has taken.
+    var media: [RTMPMediaMessage] = []
     private var received: UInt64 = 0
     private var acknowledged: UInt64 = 0
 
     /// - Parameters:
-    ///   - url: Where to publish.
+    ///   - url: Where to publish, or what to play.
     ///   - flashVersion: How the client names itself.
     ///   - chunkSize: Payload bytes of the chunks it sends, 128 to 65,536.
-    package init(url: RTMPURL, flashVersion: String = "FMLE/3.0 (compatible; Tandem)", chunkSize: Int = 4096) {
+    package init(
+        url: RTMPURL, purpose: Purpose = .publish, flashVersion: String = "FMLE/3.0 (compatible; Tandem)",
+        chunkSize: Int = 4096
+    ) {
         self.url = url
+        self.purpose = purpose
         self.flashVersion = flashVersion
         self.chunkSize = min(max(128, chunkSize), 65_536)
     }
 
-    /// Media may be sent.
+    /// The server has agreed: media may be sent, or will come.
     package var isReady: Bool { self.state == .ready }
 
     /// C0 and C1.
@@ -57,6 +69,9 @@ package struct RTMPClientSession: ~Copyable {
             try self.consume(bytes)
         } catch {
             self.fail(.server(error))
+        }
+        if self.state != .ready, self.state != .closed, self.received > RTMPClientSession.setupBytes {
+            self.fail(.server(.limit(.setupBytes)))
         }
         if self.received &- self.acknowledged >= 1_250_000 {
             self.acknowledged = self.received
@@ -93,7 +108,9 @@ package struct RTMPClientSession: ~Copyable {
 
     /// The bytes that take leave; close the connection behind them.
     package mutating func finish() -> [UInt8] {
-        if self.state == .ready {
+        if self.state == .ready && self.purpose == .play {
+            self.command(RTMPCommand("deleteStream", [.null, .number(Double(self.streamID))]))
+        } else if self.state == .ready {
             self.command(RTMPCommand("FCUnpublish", transaction: 6, [.null, .string(self.url.streamName)]))
             self.command(RTMPCommand("deleteStream", transaction: 7, [.null, .number(Double(self.streamID))]))
         }
@@ -121,7 +138,7 @@ package struct RTMPClientSession: ~Copyable {
         }
         var messages: [RTMPMessage] = []
         try self.reader.receive(bytes.extracting(position...), into: &messages)
-        for message in messages { self.received(message) }
+        for message in messages where self.state != .closed { self.received(message) }
     }
 
     private mutating func connect() {
@@ -142,6 +159,7 @@ package struct RTMPClientSession: ~Copyable {
             if let command = RTMPCommand(message, fault: &fault) { self.received(command) }
         case .userControl where message.payload.byte(at: 1) == 6 && message.payload.byte(at: 0) == 0:
             self.write(.userControl, [0, 7] + message.payload.bytes(in: 2..<6))
+        case .audio, .video, .aggregate: self.received(media: message)
         default: break
         }
     }
@@ -150,14 +168,20 @@ package struct RTMPClientSession: ~Copyable {
         switch command.name {
         case "_result" where command.transaction == RTMPClientSession.connectTransaction && self.state == .connecting:
             self.state = .creating
-            let name = AMF0Value.string(self.url.streamName)
-            self.command(RTMPCommand("releaseStream", transaction: 2, [.null, name]))
-            self.command(RTMPCommand("FCPublish", transaction: 3, [.null, name]))
+            if self.purpose == .publish {
+                let name = AMF0Value.string(self.url.streamName)
+                self.command(RTMPCommand("releaseStream", transaction: 2, [.null, name]))
+                self.command(RTMPCommand("FCPublish", transaction: 3, [.null, name]))
+            }
             self.command(RTMPCommand("createStream", transaction: RTMPClientSession.createTransaction))
         case "_result" where command.transaction == RTMPClientSession.createTransaction && self.state == .creating:
-            self.state = .publishing
+            self.state = .requested
             // Any id but a positive 32-bit number is a server that counts from nothing; 1 is what it means.
             self.streamID = command.argument(1)?.number.flatMap { UInt32(exactly: $0) } ?? 1
+            if self.purpose == .play {
+                self.requestPlay()
+                return
+            }
             let arguments = [AMF0Value.null, .string(self.url.streamName), .string("live")]
             let publish = RTMPCommand("publish", transaction: RTMPClientSession.publishTransaction, arguments)
             self.command(publish, streamID: self.streamID)
@@ -174,7 +198,9 @@ package struct RTMPClientSession: ~Copyable {
     private mutating func received(status: RTMPClientStatus) {
         if status.level == "error" {
             self.fail(.rejected(status))
-        } else if status.code == "NetStream.Publish.Start" && self.state == .publishing {
+        } else if self.purpose == .play {
+            self.received(playStatus: status)
+        } else if status.code == "NetStream.Publish.Start" && self.state == .requested {
             self.state = .ready
             self.actions.append(.ready)
         }
@@ -189,13 +215,13 @@ package struct RTMPClientSession: ~Copyable {
 
     // MARK: Output
 
-    private mutating func fail(_ failure: RTMPClientFailure) {
+    mutating func fail(_ failure: RTMPClientFailure) {
         guard self.state != .closed else { return }
         self.state = .closed
         self.actions.append(.failed(failure))
     }
 
-    private mutating func command(_ command: RTMPCommand, streamID: UInt32 = 0) {
+    mutating func command(_ command: RTMPCommand, streamID: UInt32 = 0) {
         let message = command.message(chunkStreamID: streamID == 0 ? 3 : 8, streamID: streamID)
         self.writer.write(message, header: .full, into: &self.output)
     }
@@ -204,7 +230,7 @@ package struct RTMPClientSession: ~Copyable {
         self.write(type, RTMPServerSession.bytes(value))
     }
 
-    private mutating func write(_ type: RTMPMessageType, _ payload: [UInt8]) {
+    mutating func write(_ type: RTMPMessageType, _ payload: [UInt8]) {
         let message = RTMPMessage(
             chunkStreamID: 2, type: type, streamID: 0, timestamp: 0, payload: PacketMemory(payload))
         self.writer.write(message, header: .full, into: &self.output)

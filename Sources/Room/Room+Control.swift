@@ -12,7 +12,9 @@ extension Room: RoomControlling {
         }
         let stats = self.program.stats
         let now = self.clock.now()
-        let sources = self.pipeline.sources.compactMap { self.slots[$0.id]?.json(now: now, stats: stats) }
+        let sources = self.pipeline.sources.compactMap {
+            self.slots[$0.id]?.json(now: now, stats: stats, relays: self.relaysJSON($0.id))
+        }
         let renditions = self.pipeline.renditions.map { rendition -> JSONValue in
             [
                 "name": .string(rendition.name), "width": JSONValue(rendition.width),
@@ -72,7 +74,7 @@ extension Room: RoomControlling {
         self.events.emit("source.changed", ["uid": .string(slot.spec.id.description)])
     }
 
-    private func checkOpen() throws(ControlFailure) {
+    func checkOpen() throws(ControlFailure) {
         switch self.state {
         case .ending, .draining, .closed:
             throw .roomExited("the room is over", fix: "start another worker for it")

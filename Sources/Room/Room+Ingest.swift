@@ -50,7 +50,7 @@ extension Room {
     }
 
     /// What the RTMP server reports, on its event loop.
-    private func ingest(did event: IngestEvent) {
+    func ingest(did event: IngestEvent) {
         switch event {
         case .listening, .connected, .configuration, .firstVideo, .firstAudio: break
         case .publishing(let id, let info):
@@ -65,6 +65,13 @@ extension Room {
             self.slots[id]?.setError("unsupported codec \(codec)")
             self.events.emit(
                 "source.undecodable", ["uid": .string(id.description), "reason": .string("codec \(codec)")])
+        case .pulling(let id, let url):
+            self.events.emit("pull.connecting", ["uid": .string(id.description), "url": .string(url)])
+        case .pullFailed(let id, let reason, let retryMs):
+            self.slots[id]?.setError(reason)
+            self.events.emit(
+                "pull.failed",
+                ["uid": .string(id.description), "reason": .string(reason), "retryMs": JSONValue(retryMs)])
         case .unpublished(let id, let reason): self.left(id, "ingest.unpublished", reason)
         case .lost(let id, let reason): self.left(id, "ingest.lost", reason)
         case .refused(let remote, let key, let reason):

@@ -10,6 +10,8 @@ import Synchronization
 final class RoomListeners: Sendable {
     struct Servers {
         var ingest: IngestServer?
+        var pulls: PullService?
+        var relays: RelayService?
         var origin: OriginServer?
         var control: ControlServer?
     }
@@ -18,12 +20,21 @@ final class RoomListeners: Sendable {
 
     func update(_ change: (inout Servers) -> Void) { self.servers.withLock { change(&$0) } }
 
+    var relays: RelayService? { self.servers.withLock { $0.relays } }
+
+    /// Where the packets of `source` can be read; nil for files.
+    func hub(for source: SourceID) -> SourceHub? {
+        self.servers.withLock { $0.ingest?.hub(for: source) ?? $0.pulls?.hub(for: source) }
+    }
+
     /// Closes what is open; publishers first, viewers last.
     func stop() async {
         let servers = self.servers.withLock { servers in
             defer { servers = Servers() }
             return servers
         }
+        await servers.relays?.stop()
+        await servers.pulls?.stop()
         await servers.ingest?.stop()
         await servers.control?.stop()
         await servers.origin?.stop()
@@ -55,6 +66,7 @@ extension Room {
     func startListeners() async throws(MediaError) {
         let bindings = try self.bindings()
         if !bindings.isEmpty { try await self.startIngest(bindings) }
+        if !self.isOffline { try self.startClients() }
         if let packager = self.packager, let http = self.pipeline.hls?.http, let listen = http.listen {
             let origin = try await OriginServer.start(
                 listen: listen, content: PublishedContent(packager: packager, room: self),

@@ -63,7 +63,7 @@ final class SourceSlot: Sendable {
         }
     }
 
-    func json(now: Int64?, stats: ProgramStage.Stats) -> JSONValue {
+    func json(now: Int64?, stats: ProgramStage.Stats, relays: JSONValue) -> JSONValue {
         let facts = self.facts.withLock { $0 }
         let decoded = self.decode.stats
         return [
@@ -75,6 +75,7 @@ final class SourceSlot: Sendable {
             "shown": JSONValue(stats.shown[self.spec.id] ?? 0),
             "repeated": JSONValue(stats.repeated[self.spec.id] ?? 0),
             "reconnects": JSONValue(facts.reconnects), "lastError": JSONValue(facts.lastError),
+            "relays": relays,
         ]
     }
 }

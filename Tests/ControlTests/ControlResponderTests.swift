@@ -27,6 +27,14 @@ struct ControlResponderTests {
                 "source 1001 sub - false true"
             ),
             (.put, "/v1/sources/a%2Fb", #"{"volume":0}"#, 200, "source a/b main 0 - -"),
+            (
+                .put, "/v1/sources/1001/relays/r1", #"{"url":"rtmp://b/live/k"}"#, 200,
+                "relay 1001 main r1 rtmp://b/live/k"
+            ),
+            (
+                .put, "/v1/sources/a%2Fb/relays/r-2?streamType=sub", #"{"url":"x"}"#, 200, "relay a/b sub r-2 x"
+            ),
+            (.delete, "/v1/sources/1001/relays/r1", "", 200, "no relay 1001 main r1"),
             (.post, "/v1/room:end", "", 202, "end"), (.post, "/v1/room:drain", "{}", 202, "drain"),
         ] as [(HTTPRequest.Method, String, String, Int, String)])
     func calls(method: HTTPRequest.Method, path: String, body: String, status: Int, call: String) {
@@ -49,6 +57,12 @@ struct ControlResponderTests {
             (.put, "/v1/sources/1001", "{}", 400, "changes nothing"),
             (.put, "/v1/sources/1001", #"{"volum":1}"#, 400, "volume"),
             (.put, "/v1/sources/1001?streamtype=sub", #"{"volume":1}"#, 400, "streamType"),
+            (.put, "/v1/sources/1001/relays/r1", "{}", 400, "rtmp://host/app/key"),
+            (.put, "/v1/sources/1001/relays/a%20b", #"{"url":"x"}"#, 422, "letters, digits"),
+            (.put, "/v1/sources/1001/relays/r5", #"{"url":"x"}"#, 429, "\"number\":1402"),
+            (.put, "/v1/sources/9/relays/r1", #"{"url":"x"}"#, 404, "1001"),
+            (.delete, "/v1/sources/1001/relays/r9", "", 404, "r1"),
+            (.get, "/v1/sources/1001/relays/r1", "", 405, "PUT, DELETE"),
             (.post, "/v1/room:end", #"{"now":true}"#, 400, "remove it"),
             (.get, "/v1/progam", "", 404, "/v1/program"),
             (.put, "/v1/sources/", #"{"volume":1}"#, 404, "/v1/sources/{uid}"),

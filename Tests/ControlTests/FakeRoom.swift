@@ -34,6 +34,20 @@ final class FakeRoom: RoomControlling {
         self.note("source \(uid) \(streamType) \(text(volume)) \(text(audioPush)) \(text(videoPush))")
     }
 
+    func putRelay(uid: String, streamType: String, relayID: String, url: String) throws(ControlFailure) -> String {
+        guard uid == "1001" || uid == "a/b" else {
+            throw .notFound("there is no source \"\(uid)\"", fix: "use one of: 1001")
+        }
+        guard relayID != "r5" else { throw .limitExceeded("1001 goes to 4 rooms already", fix: "delete one") }
+        self.note("relay \(uid) \(streamType) \(relayID) \(url)")
+        return #"{"state":"connecting"}"#
+    }
+
+    func deleteRelay(uid: String, streamType: String, relayID: String) throws(ControlFailure) {
+        guard relayID == "r1" else { throw .notFound("1001 has no relay \"\(relayID)\"", fix: "use one of: r1") }
+        self.note("no relay \(uid) \(streamType) \(relayID)")
+    }
+
     func end() { self.note("end") }
     func drain() { self.note("drain") }
 

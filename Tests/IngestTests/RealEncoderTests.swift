@@ -29,14 +29,26 @@ struct RealEncoderTests {
         ]
     }
 
+    /// GStreamer comes in packages, and some machines lack those of the encoders: a loud line then, and nothing judged.
+    static func canPublish(_ tool: String) async -> Bool {
+        guard tool == "gst-launch-1.0" else { return true }
+        guard let inspect = Tool.find("gst-inspect-1.0") else { return false }
+        for element in ["x264enc", "avenc_aac", "h264parse", "aacparse", "flvmux", "rtmp2sink", "rtmpsink"]
+        where await Tool.run(inspect, ["--exists", element]) != 0 {
+            print("!!! GStreamer has no \(element): the tests that publish with it did nothing. !!!")
+            return false
+        }
+        return true
+    }
+
     /// Publishes and judges what came.
     static func check(_ tool: String, _ arguments: (TestServer) -> [String]) async throws {
-        guard let path = Tool.find(tool) else { return }
+        guard let path = Tool.find(tool), await Self.canPublish(tool) else { return }
         try await TestServer.with { server in
             let items = ItemRecorder()
             _ = server.server.hub(for: TestServer.host)?.subscribe(items)
             let status = await Tool.run(path, arguments(server))
-            #expect(status == 0)
+            try #require(status == 0, "\(tool) failed: nothing more will come")
             await items.items.wait { if case .end? = $0.last { true } else { false } }
             #expect(Set(items.configurations.map(\.codec)) == [.h264, .aac])
             #expect(items.configurations.count == 2, "one configuration a track")
@@ -84,7 +96,7 @@ struct RealEncoderTests {
 
     @Test("with a wrong key GStreamer fails and does not hang", arguments: ["rtmp2sink", "rtmpsink"])
     func gstWrongKey(sink: String) async throws {
-        guard let path = Tool.find("gst-launch-1.0") else { return }
+        guard let path = Tool.find("gst-launch-1.0"), await Self.canPublish("gst-launch-1.0") else { return }
         try await TestServer.with { server in
             let location = server.url("wrong") + (sink == "rtmpsink" ? " live=1" : "")
             let status = await Tool.run(path, Self.gst([sink, "location=\(location)"]))

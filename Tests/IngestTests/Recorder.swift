@@ -1,17 +1,21 @@
+import Dispatch
 import Ingest
 import MediaTypes
 import Synchronization
+import Testing
 
 /// Keeps what arrives, and lets a test wait for it without polling.
 final class Recorder<Element: Sendable>: Sendable {
     private struct Waiter {
+        let id: Int
         let isMet: @Sendable ([Element]) -> Bool
-        let continuation: CheckedContinuation<[Element], Never>
+        let continuation: CheckedContinuation<([Element], Bool), Never>
     }
 
     private struct State {
         var elements: [Element] = []
         var waiters: [Waiter] = []
+        var nextID = 0
     }
 
     private let state = Mutex(State())
@@ -24,22 +28,43 @@ final class Recorder<Element: Sendable>: Sendable {
             state.waiters.removeAll { $0.isMet(elements) }
             return met.map { ($0, elements) }
         }
-        for (waiter, elements) in met { waiter.continuation.resume(returning: elements) }
+        for (waiter, elements) in met { waiter.continuation.resume(returning: (elements, true)) }
     }
 
     var elements: [Element] { self.state.withLock { $0.elements } }
 
-    /// Everything so far, once `isMet` holds of it. The suite's time limit ends a wait that is in vain.
+    /// Everything so far, once `isMet` holds of it; after `limit` seconds in vain an issue and what there is then, since
+    /// no time limit of a suite ends a wait.
     @discardableResult
-    func wait(until isMet: @escaping @Sendable ([Element]) -> Bool) async -> [Element] {
-        await withCheckedContinuation { continuation in
-            let elements = self.state.withLock { state -> [Element]? in
-                if isMet(state.elements) { return state.elements }
-                state.waiters.append(Waiter(isMet: isMet, continuation: continuation))
-                return nil
+    func wait(
+        limit: Int = 20, fileID: String = #fileID, line: Int = #line,
+        until isMet: @escaping @Sendable ([Element]) -> Bool
+    ) async -> [Element] {
+        let (elements, isInTime) = await withCheckedContinuation { continuation in
+            let (elements, id) = self.state.withLock { state -> ([Element]?, Int) in
+                if isMet(state.elements) { return (state.elements, 0) }
+                state.nextID += 1
+                state.waiters.append(Waiter(id: state.nextID, isMet: isMet, continuation: continuation))
+                return (nil, state.nextID)
             }
-            if let elements { continuation.resume(returning: elements) }
+            if let elements {
+                continuation.resume(returning: (elements, true))
+                return
+            }
+            DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(limit)) { self.giveUp(id) }
         }
+        if !isInTime {
+            Issue.record("\(fileID):\(line): not within \(limit) s; last: \(elements.suffix(3))")
+        }
+        return elements
+    }
+
+    private func giveUp(_ id: Int) {
+        let (waiter, elements) = self.state.withLock { state -> (Waiter?, [Element]) in
+            guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return (nil, []) }
+            return (state.waiters.remove(at: index), state.elements)
+        }
+        waiter?.continuation.resume(returning: (elements, false))
     }
 }
 

@@ -33,7 +33,8 @@ enum Documents {
           "clock": "live", "durationSeconds": 1.5,
           "control": { "listen": "0.0.0.0:9000", "tokenFile": "/run/token" },
           "ingest": { "rtmp": { "listen": "127.0.0.1:1936", "app": "pk", "chunkSize": 8192, "onDuplicate": "reject",
-            "firstPacketTimeoutMs": 10000, "idleTimeoutMs": 60000, "reconnectGraceMs": 5000, "maxConnections": 8 } },
+            "firstPacketTimeoutMs": 10000, "idleTimeoutMs": 60000, "reconnectGraceMs": 5000, "maxConnections": 8 },
+            "pull": { "allowedHosts": ["cdn.example"] } },
           "sources": [
             { "uid": 1001, "streamType": "main", "name": "anchorA", "type": "rtmp", "streamKey": "hunter2a", "volume": 90,
               "jitterBufferMs": 300, "stallMs": 900, "offsetMs": -40,
@@ -42,7 +43,10 @@ enum Documents {
               "onLost": { "holdMs": 1000, "placeholderImage": "away.png" }, "decode": { "threads": 2 } },
             { "uid": "1001", "streamType": "sub", "streamKeyEnv": "KEY" },
             { "uid": "2002", "streamKeyFile": "/run/key" },
-            { "uid": "3003", "type": "file", "path": "a.mp4", "loop": true }
+            { "uid": "3003", "type": "file", "path": "a.mp4", "loop": true },
+            { "uid": "4004", "type": "rtmp-pull", "url": "rtmp://cdn.example/live/x", "relays": [
+              { "relayId": "r1", "url": "rtmp://b.example/live/y" }, { "relayId": "r2", "urlEnv": "ROOM_B" } ] },
+            { "uid": "5005", "type": "rtmp-pull", "urlEnv": "PULL_URL" }
           ],
           "canvas": { "width": 640, "height": 360, "fps": 25, "backgroundColor": "#000000" },
           "scenes": [
@@ -62,7 +66,7 @@ enum Documents {
               "http": { "listen": "127.0.0.1:8080", "allowOrigins": ["https://example.com"] } },
             { "outputId": "r", "type": "raw", "path": "canvas.y4m" }
           ],
-          "limits": { "maxInputWidth": 1280, "maxInputHeight": 1280, "maxInputFps": 30, "maxSources": 5 },
+          "limits": { "maxInputWidth": 1280, "maxInputHeight": 1280, "maxInputFps": 30, "maxSources": 7 },
           "ext": { "anything": [1, { "a b": null }] }
         }
         """,

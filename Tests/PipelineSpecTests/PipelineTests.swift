@@ -32,12 +32,13 @@ struct PipelineTests {
         let pipeline = try #require(report.pipeline, "\(report.text(file: "f"))")
         #expect(pipeline.durationMs == 1500)
         #expect(pipeline.control.token == .file("/run/token"))
-        #expect(pipeline.sources.map(\.id.description) == ["1001", "1001/sub", "2002", "3003"])
+        #expect(pipeline.sources.map(\.id.description) == ["1001", "1001/sub", "2002", "3003", "4004", "5005"])
         #expect(
             pipeline.sources.map(\.input) == [
                 .rtmp(streamKey: .inline("hunter2a")), .rtmp(streamKey: .env("KEY")),
                 .rtmp(streamKey: .file("/run/key")),
-                .file(path: "a.mp4", loop: true),
+                .file(path: "a.mp4", loop: true), .pull(url: .inline("rtmp://cdn.example/live/x")),
+                .pull(url: .env("PULL_URL")),
             ])
         #expect(pipeline.sources[0].offsetMs == -40)
         #expect(pipeline.sources[0].expected.variableFrameRate)
@@ -46,7 +47,7 @@ struct PipelineTests {
         #expect(pipeline.renditions[0].fps == 25)
         #expect(pipeline.renditions[0].video.maxBitrate == 800_000)
         #expect(pipeline.raws.map(\.path) == ["canvas.y4m"])
-        #expect(pipeline.limits.maxSources == 5)
+        #expect(pipeline.limits.maxSources == 7)
     }
 
     @Test("a volume is the scene's, else the pane's, else the source's; a pane without sound has none")

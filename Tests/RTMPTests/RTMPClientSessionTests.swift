@@ -1,4 +1,5 @@
 import MediaKernels
+import MediaTypes
 import RTMP
 import Testing
 

@@ -1,4 +1,4 @@
-/// Where to publish: `rtmp://host[:port]/app/name[?query]`.
+/// Where to publish or to play: `rtmp://host[:port]/app/name[?query]`.
 package struct RTMPURL: Sendable, Hashable {
     package let host: String
     /// 1935 unless the URL says otherwise.
@@ -50,5 +50,13 @@ package struct RTMPURL: Sendable, Hashable {
     package var tcURL: String {
         let host = self.host.contains(":") ? "[\(self.host)]" : self.host
         return "rtmp://\(host):\(self.port)/\(self.app)"
+    }
+
+    /// The URL as it may stand in a log or a state: no credentials, no query, and of the stream name only as much as tells
+    /// two apart.
+    package var redacted: String {
+        let name = self.streamName.prefix { $0 != "?" }
+        let shown = self.streamName.isEmpty ? "" : "/" + name.prefix(min(4, name.count / 3)) + "…"
+        return self.tcURL + shown
     }
 }

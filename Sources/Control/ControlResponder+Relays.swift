@@ -1,0 +1,41 @@
+import HTTPListener
+
+extension ControlFailure {
+    /// There are as many of these as there may be.
+    package static func limitExceeded(_ what: String, fix: String) -> ControlFailure {
+        ControlFailure(code: "limitExceeded", number: 1402, status: 429, what: what, fix: fix)
+    }
+}
+
+extension ControlResponder {
+    func putRelay(
+        _ uid: String, _ streamType: String, _ relayID: String, _ body: [UInt8]
+    ) throws(ControlFailure) -> ListenerReply {
+        guard let url = try FlatObject(body: body, keys: ["url"]).string("url") else {
+            throw .invalidFormat("the body names no URL", fix: "send {\"url\":\"rtmp://host/app/key\"}")
+        }
+        guard Self.isRelayID(relayID) else {
+            throw .invalidFormat(
+                "a relay's id is 1 to 64 letters, digits, _ . or -", fix: "choose such a name for it", status: 422)
+        }
+        return .json(.ok, try self.room.putRelay(uid: uid, streamType: streamType, relayID: relayID, url: url))
+    }
+
+    func deleteRelay(
+        _ uid: String, _ streamType: String, _ relayID: String, _ body: [UInt8]
+    ) throws(ControlFailure) -> ListenerReply {
+        _ = try FlatObject(body: body, keys: [])
+        try self.room.deleteRelay(uid: uid, streamType: streamType, relayID: relayID)
+        return .json(.ok, JSONText.object([("id", JSONText.string(relayID)), ("deleted", "true")]))
+    }
+
+    private static func isRelayID(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x2e, 0x2d: true
+                default: false
+                }
+            }
+    }
+}

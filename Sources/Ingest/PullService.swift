@@ -1,0 +1,66 @@
+import Logging
+package import MediaTypes
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// The sources of a room that are fetched from other servers: each connects, plays, and connects again for ever.
+///
+/// What arrives goes the way of a publisher's packets: the same hub, the same events, the same limits. One event-loop thread
+/// of its own. Life: ``start()`` once, then ``stop()`` once.
+package final class PullService: Sendable {
+    private let hubs: [SourceID: SourceHub]
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    private let loop: any EventLoop
+    private let drivers: NIOLoopBoundBox<[PullDriver]>
+    private let isStopped = Mutex(false)
+
+    /// - Parameters:
+    ///   - clock: Stamps the arrival of packets.
+    ///   - events: Called on the service's thread; must not block.
+    package init(
+        _ sources: [PullSettings], clock: any MonotonicClock, events: @escaping @Sendable (IngestEvent) -> Void
+    ) {
+        let loop = self.group.next()
+        self.loop = loop
+        let hubs = Dictionary(
+            sources.map { ($0.source, SourceHub(source: $0.source)) }, uniquingKeysWith: { first, _ in first })
+        self.hubs = hubs
+        self.drivers = NIOLoopBoundBox.makeBoxSendingValue([], eventLoop: loop)
+        loop.execute { [drivers] in
+            drivers.value = sources.compactMap { settings in
+                hubs[settings.source].map { hub in
+                    let driver = PullDriver(settings, hub: hub, clock: clock, loop: loop, emit: events)
+                    let box = NIOLoopBound(driver, eventLoop: loop)
+                    hub.onFullChange { isFull in loop.execute { box.value.setPaused(isFull) } }
+                    return driver
+                }
+            }
+        }
+    }
+
+    /// Where `source` can be read; nil when it is not fetched.
+    package func hub(for source: SourceID) -> SourceHub? { self.hubs[source] }
+
+    /// Begins to connect.
+    package func start() {
+        self.loop.execute { [drivers] in for driver in drivers.value { driver.start() } }
+    }
+
+    /// Takes leave of every server and ends the thread.
+    package func stop() async {
+        let wasStopped = self.isStopped.withLock { isStopped in
+            defer { isStopped = true }
+            return isStopped
+        }
+        if wasStopped { return }
+        // A hub outlives the thread.
+        for hub in self.hubs.values { hub.onFullChange { _ in } }
+        // Neither can fail in a way that leaves something to do.
+        try? await self.loop.submit { [drivers] in
+            for driver in drivers.value { driver.stop() }
+            drivers.value = []
+        }.get()
+        try? await self.group.shutdownGracefully()
+    }
+}

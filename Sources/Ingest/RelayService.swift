@@ -1,0 +1,90 @@
+package import MediaTypes
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// The relays of a room: which source goes where.
+///
+/// Any thread may call. One event-loop thread of its own, so that whatever a far side does touches no publisher. Life: calls,
+/// then ``stop()`` once.
+package final class RelayService: Sendable {
+    /// Other rooms one source may go to: what the services people come from allow.
+    package static let maximumPerSource = 4
+
+    private struct State {
+        var relays: [SourceID: [String: Relay]] = [:]
+        var isStopped = false
+    }
+
+    private let grace: Int64
+    private let clock: any MonotonicClock
+    private let emit: @Sendable (SourceID, RelayStatus, RelayEvent) -> Void
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - grace: Nanoseconds a far side is kept after the source has gone.
+    ///   - events: Gets the relay's id and address with each event, on the relays' thread; must not block.
+    package init(
+        grace: Int64, clock: any MonotonicClock,
+        events: @escaping @Sendable (SourceID, RelayStatus, RelayEvent) -> Void
+    ) {
+        self.grace = grace
+        self.clock = clock
+        self.emit = events
+    }
+
+    /// Sends the source of `hub` to `url`, under a name of the caller's choice. The same again changes nothing; another URL
+    /// takes the place of the one before.
+    ///
+    /// - Returns: nil when the source goes to ``maximumPerSource`` rooms already, or the room is over.
+    @discardableResult
+    package func put(_ hub: SourceHub, id: String, url: RTMPURL) -> RelayStatus? {
+        let (replaced, relay) = self.state.withLock { state -> (Relay?, Relay?) in
+            if state.isStopped { return (nil, nil) }
+            let present = state.relays[hub.source, default: [:]]
+            let older = present[id]
+            if let older, older.url == url { return (nil, older) }
+            guard older != nil || present.count < RelayService.maximumPerSource else { return (nil, nil) }
+            let status = RelayStatus(relayID: id, url: url.redacted)
+            let relay = Relay(
+                id: id, url: url, hub: hub, grace: self.grace, clock: self.clock, loop: self.group.next(),
+                events: { [emit] in emit(hub.source, status, $0) })
+            state.relays[hub.source, default: [:]][id] = relay
+            return (older, relay)
+        }
+        replaced?.stop(reason: "replaced")
+        return relay?.status
+    }
+
+    /// Ends a relay.
+    ///
+    /// - Returns: false when there is none of that name.
+    package func remove(_ source: SourceID, id: String) -> Bool {
+        let relay = self.state.withLock { $0.relays[source]?.removeValue(forKey: id) }
+        relay?.stop(reason: "removed")
+        return relay != nil
+    }
+
+    /// The relays of a source, by name.
+    package func relays(of source: SourceID) -> [RelayStatus] {
+        let relays = self.state.withLock { Array(($0.relays[source] ?? [:]).values) }
+        return relays.map(\.status).sorted { $0.relayID < $1.relayID }
+    }
+
+    /// Takes leave of every far side and ends the thread.
+    package func stop() async {
+        let (relays, wasStopped) = self.state.withLock { state in
+            defer {
+                state.isStopped = true
+                state.relays = [:]
+            }
+            return (state.relays.values.flatMap(\.values), state.isStopped)
+        }
+        if wasStopped { return }
+        for relay in relays { relay.stop(reason: "the room is over") }
+        // Behind the leave-taking; neither can fail in a way that leaves something to do.
+        try? await self.group.next().submit {}.get()
+        try? await self.group.shutdownGracefully()
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    @Suite("Relay: a PK across two rooms, each with a worker of its own")
+    struct RelayTests {
+        /// A room whose own anchor is on the left: its publisher has the key `own`, the other room's anchor comes as `far`.
+        private static func room(_ directory: String, own: String, far: String) -> String {
+            """
+            {
+              "room": { "roomId": "room-\(own)" },
+              "ingest": { "rtmp": { "listen": "127.0.0.1:0" } },
+              "sources": [
+                { "uid": "\(own)", "streamKey": "own" },
+                { "uid": "\(far)", "streamKey": "far_9f31c2" }
+              ],
+              "canvas": { "width": 1280, "height": 720 },
+              "scenes": [{ "sceneId": "pk", "layout": "sideBySide", "uids": ["\(own)", "\(far)"] }],
+              "renditions": \(Rooms.large),
+              "outputs": [{ "type": "hls", "path": "\(directory)", "windowSeconds": 3600, "http": { "listen": "127.0.0.1:0" } }]
+            }
+            """
+        }
+
+        private static func source(_ uid: String, in room: RunningRoom) throws -> [String: Any] {
+            let sources = try room.state()["sources"] as? [[String: Any]] ?? []
+            return try #require(sources.first { $0["uid"] as? String == uid })
+        }
+
+        @Test("both rooms show both, the far anchor within a second; a killed worker costs the other one pane")
+        func crossRoomPK() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            let one = try RunningRoom(Self.room(work.path("one"), own: "anna", far: "ben"))
+            let two = try RunningRoom(Self.room(work.path("two"), own: "ben", far: "anna"))
+            let anna = try Publisher.pattern("ANNA", to: one.url("own"))
+            let ben = try Publisher.pattern("BEN", to: two.url("own"))
+            try one.event("source.live", uid: "anna")
+            try two.event("source.live", uid: "ben")
+            // In the middle of a GOP: the next key picture of the pattern is up to two seconds away.
+            try one.event("segment.published")
+            for (near, far, uid) in [(one, two, "anna"), (two, one, "ben")] {
+                let asked = Date().timeIntervalSince1970
+                let reply = try HTTPClient.request(
+                    "PUT", near.control, "/v1/sources/\(uid)/relays/pk",
+                    body: #"{"url":"\#(far.rtmp)/live/far_9f31c2"}"#)
+                #expect(reply.status == 200, "\(reply.body)")
+                #expect(!reply.body.contains("9f31c2"), "\(reply.body)")
+                let live = try far.event("source.live", uid: uid, timeout: 5)
+                EndToEnd.report(
+                    "first far picture of \(uid) \(Int((live.time - asked) * 1000)) ms after the relay was asked for (bar: 1000)"
+                )
+                #expect(live.time - asked <= 1)
+                #expect(try near.event("relay.live", uid: uid).text("url")?.hasSuffix("/live/far…") == true)
+            }
+            let relays = try Self.source("anna", in: one)["relays"] as? [[String: Any]]
+            #expect(relays?.first?["state"] as? String == "live")
+            #expect((relays?.first?["bytes"] as? Int ?? 0) > 10_000)
+            try one.segments(3)
+
+            let start = one.now
+            let killed = Date().timeIntervalSince1970
+            #expect(try two.terminate(SIGKILL) == 128 + SIGKILL)
+            let lost = try one.event("source.lost", uid: "ben", from: start, timeout: 5)
+            #expect(lost.time - killed <= 1)
+            try one.event("relay.failed", uid: "anna", from: start, timeout: 5)
+            try one.segments(2)
+            let ticks = try one.state()["ticks"] as? [String: Any]
+            #expect(ticks?["lost"] as? Int == 0)
+            #expect(try Self.source("anna", in: one)["state"] as? String == "live")
+            for (method, status) in [("DELETE", 200), ("DELETE", 404)] {
+                #expect(try HTTPClient.request(method, one.control, "/v1/sources/anna/relays/pk").status == status)
+            }
+            try one.event("relay.stopped", uid: "anna", from: start)
+            #expect(try one.end() == 0)
+            for publisher in [anna, ben] { publisher.stop() }
+
+            #expect(!one.child.outputLines.joined().contains("9f31c2"), "the key is in no event")
+            #expect(try media.complaints(work.path("one/index.m3u8")) == "")
+            // The last segments of one's own pane, through the loss of the other, and both rooms' panes before.
+            let decoded = try Decoded(work.path("one/720p.m3u8"), [.left, .right], media)
+            let (steps, good) = decoded.steps(0, from: 1)
+            #expect(good >= steps - steps / 50, "own counter: \(good) of \(steps) steps")
+            let both = decoded.panes[1].count { $0.counter != nil }
+            EndToEnd.report("own pane \(good) of \(steps) steps by one; the far anchor in \(both) pictures")
+            #expect(both >= 90, "the far anchor is on the right")
+            let other = try Decoded(work.path("two/720p.m3u8"), [.left, .right], media)
+            #expect(
+                other.panes[0].count { $0.counter != nil } >= 90 && other.panes[1].count { $0.counter != nil } >= 60)
+        }
+
+        @Test(
+            "a source is pulled from a server that plays, and again when it has ended; a server that is not listed is refused"
+        )
+        func pull() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            try media.make(work.path("clip.mp4"), size: "320x180", seconds: 4, bFrames: 2)
+            let port = try LoopbackAddress.withTakenPort { $0 }
+            let pipeline = Rooms.small(
+                work.path("out")
+            ).replacingOccurrences(
+                of: #""streamKey": "b""#, with: #""type": "rtmp-pull", "url": "rtmp://127.0.0.1:\#(port)/live/clip""#)
+            let refused = try Command.tandem(["validate", "-"], input: pipeline)
+            #expect(refused.code == 65 && refused.errors.contains("ingest.pull.allowedHosts"), "\(refused.errors)")
+            let allowed = pipeline.replacingOccurrences(
+                of: #""ingest": {"#, with: #""ingest": { "pull": { "allowedHosts": ["127.0.0.1:\#(port)"] },"#)
+            let room = try RunningRoom(allowed)
+            try room.event("pull.failed", uid: "2002", timeout: 5)
+            for round in 1...2 {
+                let start = room.now
+                let server = try Publisher(
+                    media.ffmpeg,
+                    [
+                        "-nostdin", "-loglevel", "error", "-re", "-i", work.path("clip.mp4"), "-c", "copy", "-f", "flv",
+                        "-listen", "1", "rtmp://127.0.0.1:\(port)/live/clip",
+                    ])
+                try room.event("source.live", uid: "2002", from: start, timeout: 10)
+                if round == 2 { try room.event("segment.published", from: start) }
+                server.stop()
+                try room.event("source.lost", uid: "2002", from: start, timeout: 5)
+            }
+            #expect(try room.end() == 0)
+            #expect(try media.complaints(work.path("out/index.m3u8")) == "")
+        }
+    }
+}

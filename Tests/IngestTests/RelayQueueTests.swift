@@ -1,0 +1,128 @@
+import Ingest
+import MediaKernels
+import MediaTypes
+import Testing
+
+@Suite("Relay queue: what a slow far side costs is whole GOPs")
+struct RelayQueueTests {
+    static let second: Int64 = 1_000_000_000
+
+    /// Pushes letters (see ``SourceHubTests/letters(_:)``) at given seconds.
+    static func push(_ letters: String, _ queue: inout RelayQueue, at time: Int64, bytes: Int = 1) {
+        for letter in letters {
+            switch letter {
+            case "C": queue.push(.configuration(SourceHubTests.video), now: time)
+            case "D": queue.push(.configuration(SourceHubTests.audio), now: time)
+            case "K": queue.push(SourceHubTests.packet(.video, at: 0, isKey: true, bytes: bytes), now: time)
+            case "v": queue.push(SourceHubTests.packet(.video, at: 0, bytes: bytes), now: time)
+            case "a": queue.push(SourceHubTests.packet(.audio, at: 0, bytes: bytes), now: time)
+            default: queue.push(.end, now: time)
+            }
+        }
+    }
+
+    static func drain(_ queue: inout RelayQueue) -> String {
+        var items: [SourceItem] = []
+        while let item = queue.pop() { items.append(item) }
+        return SourceHubTests.letters(items)
+    }
+
+    @Test(
+        "a far side that keeps up gets everything from the first key picture on",
+        arguments: [
+            ("CDKvavKa", "CDKvavKa", 0), ("CDvavKv", "CDKv", 3), ("Daa", "Daa", 0), ("CKvECvKv", "CKvECKv", 1),
+            ("CKvEDaa", "CKvEDaa", 0),
+        ])
+    func keepsUp(sent: String, expected: String, dropped: Int) {
+        var queue = RelayQueue()
+        Self.push(sent, &queue, at: 0)
+        #expect(Self.drain(&queue) == expected)
+        #expect(queue.dropped == dropped)
+    }
+
+    @Test("after three seconds everything before the newest key picture goes")
+    func skipsToNewestKey() {
+        var queue = RelayQueue()
+        Self.push("CDKva", &queue, at: 0)
+        Self.push("Kva", &queue, at: Self.second)
+        Self.push("Kva", &queue, at: 2 * Self.second)
+        Self.push("v", &queue, at: 3 * Self.second)
+        #expect(queue.dropped == 0, "three seconds are not too long yet")
+        Self.push("a", &queue, at: 3 * Self.second + 1)
+        #expect(Self.drain(&queue) == "CDKvava", "configurations stay")
+        #expect(queue.dropped == 6)
+    }
+
+    @Test("a GOP that is too long goes whole, and nothing is sent until the next key picture")
+    func longGOP() {
+        var queue = RelayQueue()
+        Self.push("CDKvv", &queue, at: 0)
+        Self.push("va", &queue, at: 4 * Self.second)
+        #expect(Self.drain(&queue) == "CD")
+        Self.push("vava", &queue, at: 5 * Self.second)
+        #expect(queue.isEmpty)
+        Self.push("Kva", &queue, at: 6 * Self.second)
+        #expect(Self.drain(&queue) == "Kva")
+        #expect(queue.dropped == 9)
+    }
+
+    @Test("bytes are bounded too")
+    func bytes() {
+        var queue = RelayQueue()
+        Self.push("CKv", &queue, at: 0, bytes: 8 << 20)
+        Self.push("v", &queue, at: 1, bytes: 4 << 20)
+        #expect(queue.dropped == 0)
+        Self.push("v", &queue, at: 2)
+        #expect(Self.drain(&queue) == "C")
+    }
+
+    @Test("sound alone needs no key picture: what waited too long goes, what comes next is sent")
+    func soundAlone() {
+        var queue = RelayQueue()
+        Self.push("Da", &queue, at: 0)
+        Self.push("a", &queue, at: 4 * Self.second)
+        Self.push("a", &queue, at: 4 * Self.second)
+        #expect(Self.drain(&queue) == "Da")
+    }
+
+    @Test("however items come and go, what is sent can be decoded and the bounds hold")
+    func property() {
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<200 {
+            var queue = RelayQueue()
+            var sent = ""
+            var time: Int64 = 0
+            for _ in 0..<400 {
+                time += Int64.random(in: 0...200_000_000, using: &random)
+                Self.push(String("CDEKvvvvvvaaaa".randomElement(using: &random) ?? "v"), &queue, at: time)
+                for _ in 0..<Int.random(in: 0...2, using: &random) {
+                    if let item = queue.pop() { sent += SourceHubTests.letters([item]) }
+                }
+                #expect(queue.count < 400)
+            }
+            // A picture that is no key picture follows another picture of its GOP: never a configuration or a gap.
+            for publication in sent.split(separator: "E") where publication.contains("C") {
+                let pictures = publication.drop { $0 != "C" }.filter { "CKv".contains($0) }
+                for (before, after) in zip(pictures, pictures.dropFirst()) where after == "v" {
+                    #expect(before != "C", "\(sent)")
+                }
+            }
+        }
+    }
+}
+
+@Suite("Back-off")
+struct BackoffTests {
+    @Test(
+        "waits double from half a second to eight seconds, with chance in each, and begin anew",
+        arguments: [0, 7, UInt64.max])
+    func doubles(random: UInt64) {
+        var backoff = Backoff()
+        for ceiling in [1000, 2000, 4000, 8000, 8000, 8000] as [Int64] {
+            let wait = backoff.next(random: random) / 1_000_000
+            #expect((ceiling / 2...ceiling).contains(wait))
+        }
+        backoff.reset()
+        #expect(backoff.next(random: random) <= 1_000_000_000)
+    }
+}

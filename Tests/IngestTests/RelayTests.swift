@@ -1,0 +1,257 @@
+import Ingest
+import MediaKernels
+import MediaTypes
+import NIOCore
+import NIOPosix
+import RTMP
+import Testing
+
+@Suite("Relay: a source's packets leave to other rooms as they came", .timeLimit(.minutes(1)), .serialized)
+struct RelayTests {
+    /// A hub with a relay service beside it.
+    struct Near {
+        let hub = SourceHub(source: SourceID(uid: "anna"))
+        let events = Recorder<RelayEvent>()
+        let service: RelayService
+
+        init(grace: Int64 = 15_000_000_000) {
+            let events = self.events
+            self.service = RelayService(grace: grace, clock: TestClock()) { _, _, event in events.append(event) }
+        }
+
+        /// `count` pictures with sound from `start` ms on, a key picture first.
+        func send(from start: Int64, count: Int = 3, configurations: Bool = true, bytes: Int = 1000) {
+            if configurations {
+                self.hub.receive([
+                    .configuration(CodecParameters(codec: .h264, configuration: Tags.record)),
+                    .configuration(CodecParameters(codec: .aac, configuration: [0x11, 0x90])),
+                ])
+            }
+            for index in 0..<count {
+                let time = start + Int64(index) * 33
+                self.hub.receive([
+                    Self.packet(.video, at: time, isKey: index == 0, bytes: bytes),
+                    Self.packet(.audio, at: time + 3, isKey: true, bytes: 64),
+                ])
+            }
+        }
+
+        static func packet(_ kind: TrackKind, at time: Int64, isKey: Bool, bytes: Int) -> SourceItem {
+            let head: [UInt8] =
+                kind == .video
+                ? [
+                    0, 0, UInt8(truncatingIfNeeded: (bytes - 4) >> 8), UInt8(truncatingIfNeeded: bytes - 4),
+                    isKey ? 0x65 : 0x41,
+                ]
+                : [0x21]
+            let body = head + (head.count..<bytes).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ Int(time)) }
+            return .packet(
+                CodedPacket(
+                    kind: kind, memory: PacketMemory(body), pts: time + (kind == .video ? 66 : 0), dts: time,
+                    timescale: 1000, isKey: isKey))
+        }
+    }
+
+    static func url(_ server: TestServer, _ key: String = TestServer.hostKey) throws -> RTMPURL {
+        try #require(RTMPURL(server.url(key)))
+    }
+
+    /// Payload, times and key flag: what must not change.
+    static func facts(_ packets: [CodedPacket]) -> [String] {
+        packets.map { packet in
+            "\(packet.kind) \(packet.pts) \(packet.dts) \(packet.isKey) \(packet.memory.bytes(in: packet.range).hashValue)"
+        }
+    }
+
+    @Test("the far side begins with the cached GOP and gets every packet, byte for byte, at its time")
+    func untouched() async throws {
+        try await TestServer.with { far in
+            let items = ItemRecorder()
+            _ = far.server.hub(for: TestServer.host)?.subscribe(items)
+            let near = Near()
+            let sent = ItemRecorder()
+            near.send(from: 4_000_000_000)
+            _ = near.hub.subscribe(sent)
+            let status = near.service.put(near.hub, id: "r1", url: try Self.url(far))
+            #expect(status?.url == "rtmp://127.0.0.1:\(far.port)/live/a_7f…")
+            await items.items.wait { $0.count >= 8 }
+            near.send(from: 4_294_967_290, count: 40, configurations: false, bytes: 20_000)
+            await items.items.wait { $0.count >= 88 }
+            #expect(items.configurations == sent.configurations)
+            // RTMP's clock has 32 bits: the far side counts on from the first time it sees.
+            let shift = try #require(sent.packets.first).dts - #require(items.packets.first).dts
+            #expect(shift % (1 << 32) == 0)
+            let expected = sent.packets.map { packet -> CodedPacket in
+                var packet = packet
+                packet.pts -= shift
+                packet.dts -= shift
+                return packet
+            }
+            #expect(Self.facts(items.packets) == Self.facts(expected))
+            let relay = try #require(near.service.relays(of: near.hub.source).first)
+            #expect(relay.state == .live && relay.dropped == 0 && relay.retries == 0 && relay.lastError == nil)
+            #expect(relay.bytes > 800_000)
+            await near.service.stop()
+            #expect(near.events.elements == [.connecting, .live, .stopped(reason: "the room is over")])
+            await far.events.wait { $0.contains(.unpublished(TestServer.host, reason: "unpublished by the encoder")) }
+        }
+    }
+
+    @Test("asked for before the source is there, it connects once the source sends")
+    func beforeTheSource() async throws {
+        try await TestServer.with { far in
+            let items = ItemRecorder()
+            _ = far.server.hub(for: TestServer.host)?.subscribe(items)
+            let near = Near()
+            let url = try Self.url(far)
+            #expect(near.service.put(near.hub, id: "r1", url: url)?.state == .waiting)
+            #expect(near.events.elements.isEmpty)
+            near.send(from: 0)
+            await items.items.wait { $0.count >= 8 }
+            #expect(items.packets.first?.isKey == true)
+            await near.service.stop()
+        }
+    }
+
+    @Test("the same again changes nothing, another URL takes its place, a fifth is refused, each can be removed")
+    func names() async throws {
+        try await TestServer.with { far in
+            let near = Near()
+            let url = try Self.url(far)
+            for name in ["r1", "r2", "r3", "r4"] { #expect(near.service.put(near.hub, id: name, url: url) != nil) }
+            #expect(near.service.put(near.hub, id: "r1", url: url) != nil)
+            #expect(near.service.put(near.hub, id: "r5", url: url) == nil)
+            let other = near.service.put(near.hub, id: "r4", url: try Self.url(far, TestServer.guestKey))
+            #expect(other?.url.hasSuffix("b_19…") == true)
+            #expect(near.service.relays(of: near.hub.source).map(\.relayID) == ["r1", "r2", "r3", "r4"])
+            #expect(near.service.remove(near.hub.source, id: "r1"))
+            #expect(!near.service.remove(near.hub.source, id: "r1"))
+            await near.events.wait {
+                $0.contains(.stopped(reason: "removed")) && $0.contains(.stopped(reason: "replaced"))
+            }
+            await near.service.stop()
+        }
+    }
+
+    @Test("a far side that refuses or is gone is tried again; the key is in no reason")
+    func returns() async throws {
+        let near = Near()
+        near.send(from: 0)
+        try await TestServer.with { far in
+            near.service.put(near.hub, id: "r1", url: try Self.url(far, "wrong_and_secret"))
+            await near.events.wait { $0.count >= 3 }
+            guard case .failed(let reason, let retryMs)? = near.events.elements.dropFirst().first else {
+                Issue.record("\(near.events.elements)")
+                return
+            }
+            #expect(!reason.contains("wrong_and_secret") && !reason.isEmpty)
+            #expect((500...1000).contains(retryMs))
+            #expect(near.service.relays(of: near.hub.source).first?.lastError == reason)
+            // Its second attempt has begun: with the right key it comes to air.
+            near.service.put(near.hub, id: "r1", url: try Self.url(far))
+            await near.events.wait { $0.contains(.live) }
+            await far.server.stop()
+            await near.events.wait { $0.count { if case .failed = $0 { true } else { false } } >= 2 }
+        }
+        await near.service.stop()
+    }
+
+    @Test("a publisher's drop keeps the far side for the grace, and its return goes on there from a key picture")
+    func sourceReturns() async throws {
+        try await TestServer.with { far in
+            let items = ItemRecorder()
+            _ = far.server.hub(for: TestServer.host)?.subscribe(items)
+            let near = Near(grace: 300_000_000)
+            near.send(from: 5000)
+            near.service.put(near.hub, id: "r1", url: try Self.url(far))
+            await items.items.wait { $0.count >= 8 }
+            near.hub.receive([.end])
+            near.hub.receive([.configuration(CodecParameters(codec: .h264, configuration: Tags.record))])
+            near.hub.receive([Near.packet(.video, at: 10, isKey: false, bytes: 100)])
+            near.send(from: 43)
+            await items.items.wait { $0.count >= 14 }
+            #expect(items.packets.dropFirst(6).first?.isKey == true, "nothing that cannot be decoded")
+            #expect(items.ends == 0)
+            near.hub.receive([.end])
+            await near.events.wait { $0.contains(.stopped(reason: "the source is gone")) }
+            await items.items.wait { if case .end? = $0.last { true } else { false } }
+            #expect(near.service.relays(of: near.hub.source).first?.state == .waiting)
+            near.send(from: 9000)
+            await near.events.wait { $0.count { $0 == .live } == 2 }
+            await near.service.stop()
+        }
+    }
+
+    @Test("a far side that reads nothing holds neither the publisher nor the other relay; whole GOPs go")
+    func slowFarSide() async throws {
+        try await TestServer.with { far in
+            let items = ItemRecorder()
+            _ = far.server.hub(for: TestServer.host)?.subscribe(items)
+            let stuck = try await StuckServer.start()
+            let near = Near()
+            near.service.put(near.hub, id: "slow", url: try #require(RTMPURL("rtmp://127.0.0.1:\(stuck.port)/live/x")))
+            near.service.put(near.hub, id: "good", url: try Self.url(far))
+            near.send(from: 0)
+            await near.events.wait { $0.count { $0 == .live } == 2 }
+            // 60 MB: more than kernel and queue hold.
+            let clock = TestClock()
+            var longest: Int64 = 0
+            for gop in 1...60 {
+                let before = clock.now()
+                near.send(from: Int64(gop) * 1000, count: 20, configurations: false, bytes: 50_000)
+                longest = max(longest, clock.now() - before)
+                await items.items.wait { $0.count >= 8 + gop * 40 }
+            }
+            let relays = near.service.relays(of: near.hub.source)
+            #expect(relays.first { $0.relayID == "good" }?.dropped == 0)
+            #expect((relays.first { $0.relayID == "slow" }?.dropped ?? 0) > 500)
+            #expect(longest < 200_000_000, "\(longest / 1_000_000) ms to hand over 20 pictures")
+            await near.service.stop()
+            try await stuck.stop()
+        }
+    }
+}
+
+/// Lets everybody publish, and reads nothing from then on.
+private struct StuckServer {
+    let channel: any Channel
+    var port: Int { self.channel.localAddress?.port ?? 0 }
+
+    static func start() async throws -> StuckServer {
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Handler())
+                }
+            }
+            .childChannelOption(.socketOption(.so_rcvbuf), value: 64 << 10)
+            .bind(host: "127.0.0.1", port: 0).get()
+        return StuckServer(channel: channel)
+    }
+
+    func stop() async throws { try await self.channel.close().get() }
+
+    private final class Handler: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+        private var session = RTMPServerSession(now: 0, random: [])
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            let buffer = self.unwrapInboundIn(data)
+            self.perform(self.session.receive(buffer.readableBytesUInt8Span, now: 0), context)
+        }
+
+        private func perform(_ actions: [RTMPServerAction], _ context: ChannelHandlerContext) {
+            for action in actions {
+                switch action {
+                case .send(let bytes):
+                    context.writeAndFlush(self.wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
+                case .publishRequested(let request):
+                    self.perform(self.session.decide(.accept, on: request.id, now: 0), context)
+                    context.channel.setOption(.autoRead, value: false).whenFailure { _ in }
+                default: break
+                }
+            }
+        }
+    }
+}
