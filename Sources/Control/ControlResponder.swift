@@ -49,6 +49,9 @@ package struct ControlResponder: Sendable {
         case .source(let uid):
             try Self.refuseUnknown(query, known: ["streamType"])
             return try self.setSource(uid, streamType: query.last?.value ?? Self.defaultStreamType, body)
+        case .pk(let verb):
+            try Self.refuseUnknown(query, known: [])
+            return .json(.ok, try self.room.changePK(try Self.pkCommand(verb, body)))
         case .end:
             _ = try FlatObject(body: body, keys: [])
             self.room.end()

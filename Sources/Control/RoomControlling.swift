@@ -18,6 +18,13 @@ package protocol RoomControlling: Sendable {
     func setSource(uid: String, streamType: String, volume: Int?, audioPush: Bool?, videoPush: Bool?)
         throws(ControlFailure)
 
+    /// Starts, punishes or ends the PK.
+    ///
+    /// - Returns: The PK as it is then: one JSON object.
+    /// - Throws: ``ControlFailure`` 409 for a command that does not fit the phase, or whose sources are not there; 404 in a
+    ///   room without PK.
+    func changePK(_ command: PKCommand) throws(ControlFailure) -> String
+
     /// The room is over: everything is flushed and the playlists are closed.
     func end()
 

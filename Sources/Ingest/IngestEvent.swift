@@ -19,6 +19,10 @@ package enum IngestEvent: Sendable, Hashable {
     case unpublished(SourceID, reason: String)
     /// The publisher is gone without leave: network, timeout, protocol fault, or sent away.
     case lost(SourceID, reason: String)
+    /// A newer connection with its key takes the source over; ``publishing(_:_:)`` follows.
+    case takenOver(SourceID)
+    /// Encoders fight for a source: one that would have taken it over was refused.
+    case flapping(SourceID, remote: String)
     /// A publisher was turned away, or a connection ended before it published.
     case refused(remote: String, key: RedactedKey?, reason: String)
 }

@@ -14,6 +14,8 @@ struct PipelineRules {
         self.checkSources(&log)
         self.checkClock(&log)
         self.checkScenes(&log)
+        self.checkLosses(&log)
+        self.checkPK(&log)
         self.checkRenditions(&log)
         self.checkOutputs(&log)
     }

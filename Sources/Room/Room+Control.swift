@@ -11,8 +11,7 @@ extension Room: RoomControlling {
             ($0.state, $0.origin, $0.segments, $0.addresses)
         }
         let stats = self.program.stats
-        let now = self.clock.now()
-        let sources = self.pipeline.sources.compactMap { self.slots[$0.id]?.json(now: now, stats: stats) }
+        let sources = self.pipeline.sources.compactMap { self.slots[$0.id]?.json(stats: stats) }
         let renditions = self.pipeline.renditions.map { rendition -> JSONValue in
             [
                 "name": .string(rendition.name), "width": JSONValue(rendition.width),
@@ -27,7 +26,8 @@ extension Room: RoomControlling {
                 "scene": .string(self.program.scene.sceneID),
                 "scenes": .array(self.pipeline.scenes.map { .string($0.sceneID) }), "tick": .integer(self.program.tick),
             ],
-            "sources": .array(sources), "renditions": .array(renditions), "segments": .integer(segments),
+            "pk": self.pkJSON, "sources": .array(sources), "renditions": .array(renditions),
+            "segments": .integer(segments),
             "ticks": self.ticksJSON(stats), "backlog": JSONValue(self.ladder.backlog),
             "addresses": .object(addresses.map { .init($0.name, .string($0.address)) }),
         ]
@@ -49,11 +49,10 @@ extension Room: RoomControlling {
             throw .notFound("this room has no scene \"\(sceneID)\"", fix: "use one of: \(known)")
         }
         do {
-            try self.program.setScene(SceneMapping.scene(scene, in: self.pipeline))
+            _ = try self.command(scene)
         } catch {
             throw .invalidLayout(error.what, fix: error.fix)
         }
-        self.events.emit("program.scene", ["scene": .string(sceneID), "tick": .integer(self.program.tick)])
     }
 
     package func setSource(
@@ -72,7 +71,7 @@ extension Room: RoomControlling {
         self.events.emit("source.changed", ["uid": .string(slot.spec.id.description)])
     }
 
-    private func checkOpen() throws(ControlFailure) {
+    func checkOpen() throws(ControlFailure) {
         switch self.state {
         case .ending, .draining, .closed:
             throw .roomExited("the room is over", fix: "start another worker for it")

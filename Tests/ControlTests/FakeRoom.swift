@@ -34,6 +34,11 @@ final class FakeRoom: RoomControlling {
         self.note("source \(uid) \(streamType) \(text(volume)) \(text(audioPush)) \(text(videoPush))")
     }
 
+    func changePK(_ command: PKCommand) throws(ControlFailure) -> String {
+        self.note("pk \(command)")
+        return #"{"phase":"pk"}"#
+    }
+
     func end() { self.note("end") }
     func drain() { self.note("drain") }
 
