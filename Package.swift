@@ -128,6 +128,8 @@ let package = Package(
             dependencies: ["Control", "HTTPListener", "HTTPProbe", "MediaTypes", httpTypes, logging] + nio,
             swiftSettings: house),
         .testTarget(
+            name: "RoomTests", dependencies: ["Room", "PipelineSpec", "MediaTypes"], swiftSettings: house),
+        .testTarget(
             name: "EndToEndTests", dependencies: ["Push", "HLS", "LibAV", "MediaTypes"], exclude: ["Scripts"],
             swiftSettings: house),
     ],

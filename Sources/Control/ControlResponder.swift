@@ -56,6 +56,9 @@ package struct ControlResponder: Sendable {
             return method == .delete
                 ? try self.deleteRelay(uid, streamType, relayID, body)
                 : try self.putRelay(uid, streamType, relayID, body)
+        case .pk(let verb):
+            try Self.refuseUnknown(query, known: [])
+            return .json(.ok, try self.room.changePK(try Self.pkCommand(verb, body)))
         case .end:
             _ = try FlatObject(body: body, keys: [])
             self.room.end()

@@ -9,15 +9,19 @@ package enum ControlRoute: Hashable {
     case relay(uid: String, relayID: String)
     case end
     case drain
+    case pk(PKVerb)
     case startup
     case liveness
     case readiness
+
+    /// What is to happen with the PK.
+    package enum PKVerb: String, Hashable, CaseIterable { case start, punish, end }
 
     /// A health endpoint.
     package var isProbe: Bool {
         switch self {
         case .startup, .liveness, .readiness: true
-        case .state, .program, .source, .relay, .end, .drain: false
+        case .state, .program, .source, .relay, .end, .drain, .pk: false
         }
     }
 
@@ -27,15 +31,13 @@ package enum ControlRoute: Hashable {
         case .state, .startup, .liveness, .readiness: [.get, .head]
         case .program, .source: [.put]
         case .relay: [.put, .delete]
-        case .end, .drain: [.post]
+        case .end, .drain, .pk: [.post]
         }
     }
 
     package static let paths = [
         "/v1/room", "/v1/state", "/v1/program", "/v1/sources/{uid}", "/v1/sources/{uid}/relays/{id}",
-        "/v1/room:end", "/v1/room:drain", "/startupz",
-        "/livez",
-        "/readyz",
+        "/v1/room:end", "/v1/room:drain", "/v1/pk:start", "/v1/pk:punish", "/v1/pk:end", "/startupz", "/livez", "/readyz",
     ]
 
     package init?(path: String) {
@@ -44,6 +46,9 @@ package enum ControlRoute: Hashable {
         case "/v1/program": self = .program
         case "/v1/room:end": self = .end
         case "/v1/room:drain": self = .drain
+        case "/v1/pk:start": self = .pk(.start)
+        case "/v1/pk:punish": self = .pk(.punish)
+        case "/v1/pk:end": self = .pk(.end)
         case "/startupz": self = .startup
         case "/livez": self = .liveness
         case "/readyz": self = .readiness

@@ -33,6 +33,13 @@ package protocol RoomControlling: Sendable {
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` for the source and for the relay.
     func deleteRelay(uid: String, streamType: String, relayID: String) throws(ControlFailure)
 
+    /// Starts, punishes or ends the PK.
+    ///
+    /// - Returns: The PK as it is then: one JSON object.
+    /// - Throws: ``ControlFailure`` 409 for a command that does not fit the phase, or whose sources are not there; 404 in a
+    ///   room without PK.
+    func changePK(_ command: PKCommand) throws(ControlFailure) -> String
+
     /// The room is over: everything is flushed and the playlists are closed.
     func end()
 

@@ -4,6 +4,9 @@
 struct FlapGuard: Sendable {
     static let maximumTakeovers = 2
     static let window: Int64 = 10_000_000_000
+    /// A publisher that has been silent for this long is no rival: most likely it is the same encoder's half-open
+    /// connection, and taking over from that is not counted.
+    static let silence: Int64 = 2_000_000_000
 
     private var takeovers: [Int64] = []
 

@@ -42,12 +42,17 @@ final class IngestCore {
             self.publishers[source] = handler
             return .accept(hub, isTakeover: false)
         }
-        guard self.configuration.onDuplicate == .takeover,
-            self.flapGuards[source, default: FlapGuard()].allowsTakeover(now: self.clock.now())
-        else { return .deny(.busy) }
+        guard self.configuration.onDuplicate == .takeover else { return .deny(.busy) }
+        let now = self.clock.now()
+        if now &- older.lastReceived < FlapGuard.silence,
+            !self.flapGuards[source, default: FlapGuard()].allowsTakeover(now: now)
+        {
+            self.emit(.flapping(source, remote: handler.remote))
+            return .deny(.busy)
+        }
         // The older one ends its source before the newer one begins it.
         self.publishers[source] = handler
-        older.refuse(.takenOver)
+        older.giveWay()
         return .accept(hub, isTakeover: true)
     }
 

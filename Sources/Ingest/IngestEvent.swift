@@ -23,6 +23,10 @@ package enum IngestEvent: Sendable, Hashable {
     case pulling(SourceID, url: String)
     /// The server could not be reached, refused, or ended the stream; it is tried again after so many milliseconds.
     case pullFailed(SourceID, reason: String, retryMs: Int)
+    /// A newer connection with its key takes the source over; ``publishing(_:_:)`` follows.
+    case takenOver(SourceID)
+    /// Encoders fight for a source: one that would have taken it over was refused.
+    case flapping(SourceID, remote: String)
     /// A publisher was turned away, or a connection ended before it published.
     case refused(remote: String, key: RedactedKey?, reason: String)
 }

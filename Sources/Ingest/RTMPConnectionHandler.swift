@@ -18,7 +18,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var session: RTMPServerSession
     private var demuxer = FLVDemuxer()
     private var context: ChannelHandlerContext?
-    private let remote: String
+    let remote: String
     private var logger: Logger
 
     private var hub: SourceHub?
@@ -30,6 +30,9 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var wasDenied = false
     private var isClosing = false
     private var isPaused = false
+    private var isGivingWay = false
+    /// When bytes last came.
+    private(set) var lastReceived: Int64
     private var countedBytes: UInt64 = 0
 
     private var timer: Scheduled<Void>?
@@ -40,6 +43,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.remote = remote
         self.session = RTMPServerSession(
             configuration: core.configuration.session, now: core.clock.now(), random: random)
+        self.lastReceived = core.clock.now()
         self.logger = core.logger
         self.logger[metadataKey: "remote"] = "\(remote)"
     }
@@ -64,6 +68,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         guard !self.isClosing else { return }
         let buffer = self.unwrapInboundIn(data)
         let now = self.core.clock.now()
+        self.lastReceived = now
         self.perform(self.session.receive(buffer.readableBytesUInt8Span, now: now))
         self.checkCodecs(now: now)
         self.updateStatistics()
@@ -93,6 +98,12 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
 
     /// Ends the connection with a status for the encoder.
     func refuse(_ refusal: PublishRefusal) { self.perform(self.session.refuse(refusal)) }
+
+    /// Ends the connection because a newer one has taken its source over.
+    func giveWay() {
+        self.isGivingWay = true
+        self.refuse(.takenOver)
+    }
 
     /// Back-pressure on this one publisher: TCP tells it.
     func setPaused(_ isPaused: Bool) {
@@ -196,6 +207,9 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         case .disconnected:
             self.logger.info("publisher lost")
             self.core.emit(.lost(hub.source, reason: "connection closed"))
+        case .closed where self.isGivingWay:
+            self.logger.info("publisher taken over")
+            self.core.emit(.takenOver(hub.source))
         case .closed(let failure):
             self.logger.info("publisher lost", metadata: ["reason": "\(failure)"])
             self.core.emit(.lost(hub.source, reason: "\(failure)"))

@@ -29,6 +29,8 @@ extension Pipeline {
                     standIn: SceneDraft.rule.prototype.scene),
                 "layouts and their sound; sceneId is unique"),
             Field("program", \.program, .object(Program.rule), "what is on air first"),
+            Field(
+                optional: "pk", \.pk, .object(PK.rule), "the phases of a PK; started by command or when all are there"),
             Field("audio", \.audio, .object(Audio.rule), "the one sound everything is mixed into"),
             Field(
                 "renditions", \.renditions,

@@ -47,6 +47,7 @@ extension Pipeline {
     /// The defaults that depend on other values.
     private mutating func fillIn(_ log: SpecLog) {
         if !log.isWritten("program.scene") { self.program.scene = self.scenes.first?.sceneID ?? "" }
+        if !log.isWritten("pk.endScene") { self.pk?.endScene = self.program.scene }
         if !log.isWritten("renditions") { self.renditions = Rendition.defaultLadder(for: self.canvas) }
         for index in self.renditions.indices where !log.isWritten("renditions[\(index)].fps") {
             self.renditions[index].fps = self.canvas.fps

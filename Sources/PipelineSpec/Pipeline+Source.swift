@@ -63,12 +63,28 @@ extension Pipeline {
         package init() {}
     }
 
-    /// What is shown of a source that sends no pictures.
+    /// What becomes of the scene when a source's publisher is gone: its last picture is held, then a placeholder is shown,
+    /// or the pane leaves, or another scene is on air, until the source is back.
     package struct OnLost: Sendable, Equatable {
+        /// What happens when its last picture has been held long enough.
+        package enum Then: String, Sendable, CaseIterable {
+            /// The pane stays, with the image or a card that bears the name.
+            case placeholder
+            /// The pane leaves the scene and returns with the source; a named layout is laid out anew without it. The last
+            /// pane of a scene stays.
+            case leavePane
+            /// ``OnLost/fallbackScene`` is on air, if the scene on air shows the source.
+            case fallbackScene
+        }
+
         /// How long its last picture stays, in milliseconds (0…600,000). Default 2,000.
         package var holdMs = 2000
-        /// Path of the image shown after that. `nil`: the pane shows the background color.
+        /// Path of the image shown after that. `nil`: a card with the source's name.
         package var placeholderImage: String?
+        /// Default ``Then/placeholder``.
+        package var then = Then.placeholder
+        /// Id of a scene, for ``Then/fallbackScene``.
+        package var fallbackScene: String?
 
         package init() {}
     }

@@ -22,6 +22,8 @@ package struct Pipeline: Sendable, Equatable {
     /// At least one. Scene ids are unique.
     package var scenes: [Scene]
     package var program: Program
+    /// The phases of a PK, if the room has one.
+    package var pk: PK?
     package var audio = Audio()
     /// The ladder, as written: at least one, names unique.
     package var renditions: [Rendition]

@@ -15,6 +15,8 @@ struct PipelineRules {
         self.checkRelays(&log)
         self.checkClock(&log)
         self.checkScenes(&log)
+        self.checkLosses(&log)
+        self.checkPK(&log)
         self.checkRenditions(&log)
         self.checkOutputs(&log)
     }

@@ -61,7 +61,9 @@ struct SourceDraft: Sendable {
             Field(
                 "expected", \.source.expected, .object(Pipeline.Expected.rule),
                 "what the publisher should send; informative"),
-            Field("onLost", \.source.onLost, .object(Pipeline.OnLost.rule), "what is shown when no pictures come"),
+            Field(
+                "onLost", \.source.onLost, .object(Pipeline.OnLost.rule),
+                "what becomes of it when its publisher is gone"),
             Field("decode", \.source.decode, .object(Pipeline.Decode.rule), "how it is decoded"),
             Field(
                 "relays", \.source.relays,
@@ -160,12 +162,19 @@ extension Pipeline.Expected {
 
 extension Pipeline.OnLost {
     static let rule = ObjectRule(
-        "what is shown when no pictures come", Pipeline.OnLost(),
+        "what becomes of the scene when its publisher is gone", Pipeline.OnLost(),
         [
             Field("holdMs", \.holdMs, .integer(0...600_000), "milliseconds its last picture stays"),
             Field(
                 optional: "placeholderImage", \.placeholderImage, .path,
-                "image shown after that, relative to the working directory; without one the background color"),
+                "image shown after that, relative to the working directory; without one a card with its name"),
+            Field(
+                "then", \.then, .choice,
+                "when its last picture was held: the pane shows the placeholder, or leaves, or fallbackScene is on air, "
+                    + "until the source is back"),
+            Field(
+                "fallbackScene", \.fallbackScene, .nullable(.name(64, marks: "_.-")),
+                "sceneId, for then: fallbackScene; taken if the scene on air shows the source"),
         ])
 }
 

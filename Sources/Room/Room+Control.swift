@@ -11,9 +11,8 @@ extension Room: RoomControlling {
             ($0.state, $0.origin, $0.segments, $0.addresses)
         }
         let stats = self.program.stats
-        let now = self.clock.now()
         let sources = self.pipeline.sources.compactMap {
-            self.slots[$0.id]?.json(now: now, stats: stats, relays: self.relaysJSON($0.id))
+            self.slots[$0.id]?.json(stats: stats, relays: self.relaysJSON($0.id))
         }
         let renditions = self.pipeline.renditions.map { rendition -> JSONValue in
             [
@@ -29,7 +28,8 @@ extension Room: RoomControlling {
                 "scene": .string(self.program.scene.sceneID),
                 "scenes": .array(self.pipeline.scenes.map { .string($0.sceneID) }), "tick": .integer(self.program.tick),
             ],
-            "sources": .array(sources), "renditions": .array(renditions), "segments": .integer(segments),
+            "pk": self.pkJSON, "sources": .array(sources), "renditions": .array(renditions),
+            "segments": .integer(segments),
             "ticks": self.ticksJSON(stats), "backlog": JSONValue(self.ladder.backlog),
             "addresses": .object(addresses.map { .init($0.name, .string($0.address)) }),
         ]
@@ -51,11 +51,10 @@ extension Room: RoomControlling {
             throw .notFound("this room has no scene \"\(sceneID)\"", fix: "use one of: \(known)")
         }
         do {
-            try self.program.setScene(SceneMapping.scene(scene, in: self.pipeline))
+            _ = try self.command(scene)
         } catch {
             throw .invalidLayout(error.what, fix: error.fix)
         }
-        self.events.emit("program.scene", ["scene": .string(sceneID), "tick": .integer(self.program.tick)])
     }
 
     package func setSource(

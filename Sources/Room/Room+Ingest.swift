@@ -8,14 +8,17 @@ import Stages
 /// A publisher's packets on their way into the room: the first decodable one starts the program.
 final class SourceInput: SourceSubscriber {
     private let stage: DecodeStage
+    private let arrivals: SourceArrivals
     private let arrived: @Sendable (Int64) -> Void
 
-    init(stage: DecodeStage, arrived: @escaping @Sendable (Int64) -> Void) {
+    init(stage: DecodeStage, arrivals: SourceArrivals, arrived: @escaping @Sendable (Int64) -> Void) {
         self.stage = stage
+        self.arrivals = arrivals
         self.arrived = arrived
     }
 
     func receive(_ item: SourceItem) {
+        if case .packet(let packet) = item { self.arrivals.note(packet) }
         if case .packet(let packet) = item, packet.kind == .audio || packet.isKey { self.arrived(packet.arrival) }
         self.stage.offer(item)
     }
@@ -29,7 +32,8 @@ extension Room {
         ) { [weak self] in self?.ingest(did: $0) }
         for (id, slot) in self.slots {
             guard let hub = ingest.hub(for: id) else { continue }
-            _ = hub.subscribe(SourceInput(stage: slot.decode) { [weak self] in self?.mediaArrived(at: $0) })
+            _ = hub.subscribe(
+                SourceInput(stage: slot.decode, arrivals: slot.arrivals) { [weak self] in self?.mediaArrived(at: $0) })
         }
         self.listeners.update { $0.ingest = ingest }
         let bound = try await ingest.start()
@@ -52,9 +56,11 @@ extension Room {
     /// What the RTMP server reports, on its event loop.
     func ingest(did event: IngestEvent) {
         switch event {
-        case .listening, .connected, .configuration, .firstVideo, .firstAudio: break
+        case .listening, .connected, .configuration: break
+        case .firstVideo(let id), .firstAudio(let id): self.life.add(.source(id, .arrived), at: self.machine.now())
         case .publishing(let id, let info):
             self.slots[id]?.setPublishing(true)
+            self.life.add(.source(id, .published), at: self.machine.now())
             self.events.emit(
                 "ingest.publishing",
                 [
@@ -72,6 +78,9 @@ extension Room {
             self.events.emit(
                 "pull.failed",
                 ["uid": .string(id.description), "reason": .string(reason), "retryMs": JSONValue(retryMs)])
+        case .takenOver(let id): self.left(id, "ingest.lost", "another connection took over", .takenOver)
+        case .flapping(let id, let remote):
+            self.events.emit("ingest.flapping", ["uid": .string(id.description), "remote": .string(remote)])
         case .unpublished(let id, let reason): self.left(id, "ingest.unpublished", reason)
         case .lost(let id, let reason): self.left(id, "ingest.lost", reason)
         case .refused(let remote, let key, let reason):
@@ -81,8 +90,9 @@ extension Room {
         }
     }
 
-    private func left(_ id: SourceID, _ type: String, _ reason: String) {
+    private func left(_ id: SourceID, _ type: String, _ reason: String, _ event: SourceLife.Event? = nil) {
         self.slots[id]?.setPublishing(false)
+        self.life.add(.source(id, event ?? .left(reason: reason)), at: self.machine.now())
         self.events.emit(type, ["uid": .string(id.description), "reason": .string(reason)])
     }
 }

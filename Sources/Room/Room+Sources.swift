@@ -21,6 +21,8 @@ extension Room {
     private func read(_ reader: FileReader, into slot: SourceSlot) {
         let machine = self.machine
         slot.setPublishing(true)
+        self.life.add(.source(slot.spec.id, .published), at: self.lifeTime)
+        self.life.add(.source(slot.spec.id, .arrived), at: self.lifeTime)
         if slot.buffer.isPaced { slot.buffer.setStatus(.live, at: 0) } else { self.mediaArrived(at: machine.now()) }
         do {
             try reader.run(into: slot.decode) { machine.now() }
@@ -39,17 +41,20 @@ extension Room {
         switch event {
         case .firstPicture(let format):
             slot?.setFormat(format)
-            self.events.emit("source.live", ["uid": uid, "picture": .string(format.description)])
+            self.announceFirstFrame(of: id, format)
+            self.life.add(.source(id, .pictured), at: self.lifeTime)
         case .formatChanged(let format):
             slot?.setFormat(format)
             self.events.emit("source.format", ["uid": uid, "picture": .string(format.description)])
-        case .firstSound: self.events.emit("source.sound", ["uid": uid])
+        case .firstSound:
+            self.events.emit("source.sound", ["uid": uid])
+            self.life.add(.source(id, .sounded), at: self.lifeTime)
         case .undecodable(let error):
             slot?.setError(error.description)
             self.logger.warning("a source cannot be decoded", metadata: ["uid": "\(id)", "error": "\(error)"])
             self.events.emit("source.undecodable", ["uid": uid, "reason": .string(error.description)])
         case .reanchored: self.events.emit("source.reanchored", ["uid": uid])
-        case .ended: self.events.emit(slot?.isFile == true ? "source.ended" : "source.lost", ["uid": uid])
+        case .ended: self.life.add(.source(id, slot?.isFile == true ? .finished : .drained), at: self.lifeTime)
         }
     }
 

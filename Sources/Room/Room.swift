@@ -48,6 +48,7 @@ package final class Room: Sendable {
     /// Machine time at which the first decodable packet came.
     let firstArrival: Mutex<Int64?>
     let listeners: RoomListeners
+    let life: RoomLifeBox
 
     init(
         settings: RoomSettings, events: RoomEvents, logger: Logger, parts: RoomParts
@@ -65,6 +66,7 @@ package final class Room: Sendable {
         self.mutable = Mutex(Mutable())
         self.firstArrival = Mutex(nil)
         self.listeners = RoomListeners()
+        self.life = RoomLifeBox(RoomLife(settings.pipeline))
     }
 
     package var state: State { self.mutable.withLock { $0.state } }
@@ -88,9 +90,12 @@ package final class Room: Sendable {
         self.announceReady()
         let packagerThread = self.packager.map { packager in StageThread("package") { _ = packager.run() } }
         let decoders = self.startSources()
+        let life = self.isOffline ? nil : StageThread("life") { self.runLife() }
         let outcome = await withCheckedContinuation { continuation in
             _ = StageThread("program") { continuation.resume(returning: self.runProgram()) }
         }
+        self.life.finish()
+        life?.join()
         for slot in self.slots.values { slot.decode.stop() }
         for thread in decoders { thread.join() }
         packagerThread?.join()
@@ -150,6 +155,7 @@ package final class Room: Sendable {
             $0.isStarted = true
             if $0.state == .waiting { $0.state = .live }
         }
+        self.events.setProgramTime(origin: origin) { [weak self] in self?.programTime }
         self.events.emit(
             "program.started", ["origin": .string(ProgramDate.format(origin)), "firstTick": .integer(firstTick)])
     }

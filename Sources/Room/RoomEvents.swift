@@ -10,11 +10,15 @@ import Synchronization
 
 /// The room's one stream of events: a JSON object a line, numbered, in order. It knows nobody.
 ///
-/// A line: `{"type":"source.live","time":"2026-11-20T22:12:18.136Z","sequence":7,"roomId":"88231","incarnation":1, …}`.
+/// A line: `{"type":"source.live","time":"2026-11-20T22:12:18.136Z","sequence":7,"roomId":"88231","incarnation":1,
+/// "programTimeMs":4200,"programDateTime":"2026-11-20T22:12:18.130Z", …}`. `time` is the machine's wall clock;
+/// `programDateTime` is the program's, as in the playlists' EXT-X-PROGRAM-DATE-TIME, once the program runs.
 package final class RoomEvents: Sendable {
     private struct State {
         var sequence: Int64 = 0
         var incarnation: Int64 = 0
+        var origin: Int64 = 0
+        var programTime: (@Sendable () -> Int64?)?
     }
 
     private let roomID: String
@@ -29,6 +33,15 @@ package final class RoomEvents: Sendable {
 
     package func setIncarnation(_ incarnation: Int64) { self.state.withLock { $0.incarnation = incarnation } }
 
+    /// From here on every event bears the program's time.
+    ///
+    /// - Parameters:
+    ///   - origin: Nanoseconds since the Unix epoch at program time zero.
+    ///   - time: Program time now, in nanoseconds.
+    package func setProgramTime(origin: Int64, _ time: @escaping @Sendable () -> Int64?) {
+        self.state.withLock { ($0.origin, $0.programTime) = (origin, time) }
+    }
+
     /// Emits one event.
     ///
     /// - Parameters:
@@ -39,10 +52,14 @@ package final class RoomEvents: Sendable {
         // The lock is held over the hand-over: a reader must see the numbers in order.
         self.state.withLock { state in
             state.sequence += 1
-            let common: [JSONValue.Member] = [
+            var common: [JSONValue.Member] = [
                 .init("type", .string(type)), .init("time", .string(time)), .init("sequence", .integer(state.sequence)),
                 .init("roomId", .string(self.roomID)), .init("incarnation", .integer(state.incarnation)),
             ]
+            if let program = state.programTime?() {
+                common.append(.init("programTimeMs", .integer(program / 1_000_000)))
+                common.append(.init("programDateTime", .string(ProgramDate.format(state.origin &+ program))))
+            }
             self.write(JSONValue.object(common + members.map { .init($0.key, $0.value) }).text)
         }
     }

@@ -7,8 +7,8 @@ import Synchronization
 
 /// One source of the room: its buffer, its decode thread, and where its packets come from.
 final class SourceSlot: Sendable {
-    /// States in the words of the control API.
     private struct Facts {
+        var state = SourceLife.State.idle
         var format: PictureFormat?
         var isPublishing = false
         var lastError: String?
@@ -18,6 +18,7 @@ final class SourceSlot: Sendable {
     let spec: Pipeline.Source
     let buffer: SourceBuffer
     let decode: DecodeStage
+    let arrivals = SourceArrivals()
     private let facts = Mutex(Facts())
 
     init(
@@ -43,32 +44,24 @@ final class SourceSlot: Sendable {
     func setFormat(_ format: PictureFormat) { self.facts.withLock { $0.format = format } }
     func setError(_ error: String) { self.facts.withLock { $0.lastError = error } }
     func setPublishing(_ publishing: Bool) {
+        self.arrivals.reset()
         self.facts.withLock {
             if publishing, !$0.isPublishing, $0.format != nil { $0.reconnects += 1 }
             $0.isPublishing = publishing
         }
     }
 
-    /// `idle`, `publishing` (no picture yet), `live`, `stalled`, `lost`, `ended`.
-    func state(now: Int64?) -> String {
-        let facts = self.facts.withLock { $0 }
-        switch self.buffer.status.status {
-        case .idle: return facts.isPublishing ? "publishing" : "idle"
-        case .lost: return facts.isPublishing ? "publishing" : "lost"
-        case .ended: return "ended"
-        case .live:
-            let stall = Int64(self.spec.stallMs) * 1_000_000
-            if let now, let last = self.buffer.lastArrival, now - last > stall { return "stalled" }
-            return "live"
-        }
-    }
+    /// The size and rate of its picture, as last decoded.
+    var format: PictureFormat? { self.facts.withLock { $0.format } }
+    var state: SourceLife.State { self.facts.withLock { $0.state } }
+    func setState(_ state: SourceLife.State) { self.facts.withLock { $0.state = state } }
 
-    func json(now: Int64?, stats: ProgramStage.Stats, relays: JSONValue) -> JSONValue {
+    func json(stats: ProgramStage.Stats, relays: JSONValue) -> JSONValue {
         let facts = self.facts.withLock { $0 }
         let decoded = self.decode.stats
         return [
             "uid": .string(self.spec.id.uid), "streamType": .string(self.spec.id.streamType.rawValue),
-            "name": JSONValue(self.spec.name), "state": .string(self.state(now: now)),
+            "name": JSONValue(self.spec.name), "state": .string(facts.state.rawValue),
             "picture": JSONValue(facts.format?.description), "videoPackets": JSONValue(decoded.videoPackets),
             "audioPackets": JSONValue(decoded.audioPackets), "damaged": JSONValue(decoded.damaged),
             "dropped": JSONValue(decoded.dropped + self.buffer.droppedPictures),

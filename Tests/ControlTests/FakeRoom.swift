@@ -48,6 +48,11 @@ final class FakeRoom: RoomControlling {
         self.note("no relay \(uid) \(streamType) \(relayID)")
     }
 
+    func changePK(_ command: PKCommand) throws(ControlFailure) -> String {
+        self.note("pk \(command)")
+        return #"{"phase":"pk"}"#
+    }
+
     func end() { self.note("end") }
     func drain() { self.note("drain") }
 

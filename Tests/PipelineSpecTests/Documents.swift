@@ -40,7 +40,8 @@ enum Documents {
               "jitterBufferMs": 300, "stallMs": 900, "offsetMs": -40,
               "expected": { "width": 720, "height": 1280, "fps": 25, "variableFrameRate": true, "videoBitrate": 1000000,
                 "keyFrameIntervalSeconds": 4, "audioSampleRate": 44100, "audioBitrate": 96000 },
-              "onLost": { "holdMs": 1000, "placeholderImage": "away.png" }, "decode": { "threads": 2 } },
+              "onLost": { "holdMs": 1000, "placeholderImage": "away.png", "then": "fallbackScene", "fallbackScene": "solo" },
+              "decode": { "threads": 2 } },
             { "uid": "1001", "streamType": "sub", "streamKeyEnv": "KEY" },
             { "uid": "2002", "streamKeyFile": "/run/key" },
             { "uid": "3003", "type": "file", "path": "a.mp4", "loop": true },
@@ -56,6 +57,8 @@ enum Documents {
                 "videoPush": false, "audioPush": false, "volume": 50 } ] }
           ],
           "program": { "scene": "pk" },
+          "pk": { "scene": "pk", "start": "whenReady", "countdownMs": 3000, "countdownScene": "solo", "durationMs": 60000,
+            "punishMs": 20000, "punishScene": "solo", "endScene": "solo" },
           "audio": { "sampleRate": 48000, "channels": 2, "bitrate": 96000, "rampMs": 40 },
           "renditions": [ { "name": "360p", "width": 640, "height": 360, "fps": 25, "video": { "codec": "h264",
             "encoder": "libx264", "preset": "fast", "profile": "main", "bitrate": 600000, "maxBitrate": 800000,

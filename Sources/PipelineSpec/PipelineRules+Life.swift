@@ -1,0 +1,46 @@
+import MediaTypes
+
+/// Rules on what happens while the room lives: loss and PK.
+extension PipelineRules {
+    func checkLosses(_ log: inout SpecLog) {
+        for (index, source) in self.pipeline.sources.enumerated() {
+            let path = "sources[\(index)].onLost"
+            guard log.isSound("\(path).then", "\(path).fallbackScene") else { continue }
+            switch (source.onLost.then, source.onLost.fallbackScene) {
+            case (.fallbackScene, nil):
+                log.mistake(
+                    "\(path).fallbackScene", "is missing, and then is fallbackScene",
+                    fix: "add \"fallbackScene\": the sceneId that is on air while the source is lost")
+            case (.placeholder, .some), (.leavePane, .some):
+                log.mistake(
+                    "\(path).fallbackScene", "is never on air, because then is \(source.onLost.then.rawValue)",
+                    fix: "add \"then\": \"fallbackScene\", or remove it")
+            case (.fallbackScene, let scene?): self.checkSceneID(scene, "\(path).fallbackScene", &log)
+            case (.placeholder, nil), (.leavePane, nil): break
+            }
+        }
+    }
+
+    func checkPK(_ log: inout SpecLog) {
+        guard let pk = self.pipeline.pk, log.isSound("pk") else { return }
+        self.checkSceneID(pk.scene, "pk.scene", &log)
+        if let scene = pk.countdownScene { self.checkSceneID(scene, "pk.countdownScene", &log) }
+        if let scene = pk.punishScene { self.checkSceneID(scene, "pk.punishScene", &log) }
+        if log.isWritten("pk.endScene") { self.checkSceneID(pk.endScene, "pk.endScene", &log) }
+        if log.isWritten("pk.countdownScene"), pk.countdownMs == 0, log.isSound("pk.countdownMs") {
+            log.mistake(
+                "pk.countdownScene", "is never on air, because there is no countdown",
+                fix: "add \"countdownMs\", or remove it")
+        }
+    }
+
+    private func checkSceneID(_ id: String, _ path: String, _ log: inout SpecLog) {
+        // A scene that could not be read may be the very one that is looked for.
+        guard log.isSound(path, "scenes"), self.pipeline.scene(id) == nil,
+            self.pipeline.scenes.indices.allSatisfy({ log.isSound("scenes[\($0)].sceneId") })
+        else { return }
+        log.mistake(
+            path, "there is no scene \(SpecText.quoted(id))",
+            fix: self.advice(id, among: self.pipeline.scenes.map(\.sceneID)))
+    }
+}

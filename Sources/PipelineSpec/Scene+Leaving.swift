@@ -1,0 +1,18 @@
+package import MediaTypes
+
+extension Scene {
+    /// The scene without the panes of these sources. A named layout is laid out anew with those that remain, by the layout
+    /// that takes so many; panes that are spelled out stay where they are. Pure.
+    package func without(_ sources: Set<SourceID>) -> Scene {
+        guard !sources.isEmpty else { return self }
+        var scene = self
+        switch self.arrangement {
+        case .panes(let panes): scene.arrangement = .panes(panes.filter { !sources.contains($0.source) })
+        case .layout(let layout, let uids):
+            let remaining = uids.filter { !sources.contains(SourceID($0)) }
+            let fitting = [layout, .solo, .sideBySide, .grid].first { $0.userCount.contains(remaining.count) }
+            scene.arrangement = fitting.map { .layout($0, uids: remaining) } ?? .panes([])
+        }
+        return scene
+    }
+}

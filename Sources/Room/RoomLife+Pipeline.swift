@@ -1,0 +1,45 @@
+import MediaTypes
+import PipelineSpec
+
+extension RoomLife {
+    /// The life of the room that a pipeline describes.
+    init(_ pipeline: Pipeline) {
+        let grace = Int64(pipeline.ingest.rtmp.reconnectGraceMs) * 1_000_000
+        self.init(
+            sources: pipeline.sources.map { source in
+                var isFile = false
+                if case .file = source.input { isFile = true }
+                let rules = SourceLife.Rules(
+                    stall: isFile ? nil : Int64(source.stallMs) * 1_000_000, grace: grace,
+                    hold: Int64(source.onLost.holdMs) * 1_000_000)
+                return Source(id: source.id, rules: rules, absence: Absence(source.onLost))
+            }, scenes: pipeline.scenes.map { Scene($0, in: pipeline) }, first: pipeline.program.scene,
+            pk: pipeline.pk.map(PK.init))
+    }
+}
+
+extension RoomLife.Absence {
+    init(_ rule: Pipeline.OnLost) {
+        switch (rule.then, rule.fallbackScene) {
+        case (.leavePane, _): self = .leavePane
+        case (.fallbackScene, let scene?): self = .fallbackScene(scene)
+        case (.placeholder, _), (.fallbackScene, nil): self = .placeholder
+        }
+    }
+}
+
+extension RoomLife.Scene {
+    init(_ scene: PipelineSpec.Scene, in pipeline: Pipeline) {
+        self.init(id: scene.sceneID, sources: scene.resolvedPanes(canvas: pipeline.canvas).map(\.source))
+    }
+}
+
+extension RoomLife.PK {
+    init(_ pk: Pipeline.PK) {
+        self.init(
+            scene: pk.scene, countdownScene: pk.countdownScene, punishScene: pk.punishScene, endScene: pk.endScene,
+            durations: PKLife.Durations(
+                countdown: Int64(pk.countdownMs) * 1_000_000, pk: Int64(pk.durationMs) * 1_000_000,
+                punish: Int64(pk.punishMs) * 1_000_000), startsWhenReady: pk.start == .whenReady)
+    }
+}

@@ -1,0 +1,295 @@
+package import MediaTypes
+
+/// The life of a room's sources, the phases of its PK, and what is on air because of both: a value, without threads, clocks
+/// or codecs. Events with their time in, actions out.
+///
+/// What is on air is a pure function of three things: the scene that was last asked for (by a command or a phase of the
+/// PK), the fallback scenes that lost sources have put over it, and the panes that lost sources have left.
+/// It keeps these:
+/// 1. One phase at a time, and each begins where the one before ended.
+/// 2. A scene chosen here names a source that is not gone, as long as any scene of the room does.
+/// 3. When every source is back, what was asked for is on air, whole.
+/// 4. The last pane never leaves: a card with a name says more than an empty canvas.
+package struct RoomLife: Sendable {
+    /// A scene, as far as it matters here.
+    package struct Scene: Sendable, Hashable {
+        package var id: String
+        package var sources: [SourceID]
+
+        package init(id: String, sources: [SourceID]) {
+            self.id = id
+            self.sources = sources
+        }
+    }
+
+    /// What becomes of the scene when a source of it has been lost for as long as its picture is held.
+    package enum Absence: Sendable, Hashable {
+        /// The pane stays, with an image or a card.
+        case placeholder
+        /// The pane goes until the source is back.
+        case leavePane
+        /// Another scene is on air until the source is back.
+        case fallbackScene(String)
+    }
+
+    package struct Source: Sendable {
+        package var id: SourceID
+        package var rules: SourceLife.Rules
+        package var absence: Absence
+
+        package init(id: SourceID, rules: SourceLife.Rules, absence: Absence) {
+            self.id = id
+            self.rules = rules
+            self.absence = absence
+        }
+    }
+
+    /// What the pipeline says of the PK.
+    package struct PK: Sendable {
+        package var scene: String
+        /// `nil`: the scene before stays through the countdown.
+        package var countdownScene: String?
+        /// `nil`: the PK's scene stays.
+        package var punishScene: String?
+        package var endScene: String
+        package var durations: PKLife.Durations
+        /// It starts by itself, once, when every source of its scene is live.
+        package var startsWhenReady: Bool
+
+        package init(
+            scene: String, countdownScene: String?, punishScene: String?, endScene: String,
+            durations: PKLife.Durations, startsWhenReady: Bool
+        ) {
+            self.scene = scene
+            self.countdownScene = countdownScene
+            self.punishScene = punishScene
+            self.endScene = endScene
+            self.durations = durations
+            self.startsWhenReady = startsWhenReady
+        }
+    }
+
+    package enum Event: Sendable {
+        case source(SourceID, SourceLife.Event)
+        /// A command has put this scene on air.
+        case commanded(Scene)
+        /// Nothing but time; media has come since.
+        case poll([SourceID: SourceLife.Arrivals])
+    }
+
+    /// What is to be on air.
+    package struct Show: Sendable, Hashable {
+        package var scene: Scene
+        /// Sources of the scene whose panes have left.
+        package var without: Set<SourceID>
+        package var reason: String
+
+        package init(scene: Scene, without: Set<SourceID> = [], reason: String) {
+            self.scene = scene
+            self.without = without
+            self.reason = reason
+        }
+
+        func isSamePicture(as other: Show) -> Bool { self.scene == other.scene && self.without == other.without }
+    }
+
+    package enum Action: Sendable, Equatable {
+        case tell(SourceID, SourceLife.Change)
+        /// Every source of the PK's scene is live.
+        case pkReady
+        case phase(PKLife.Change)
+        /// Put this on air at the next tick.
+        case show(Show)
+    }
+
+    /// A fallback scene over what was asked for, until its source is back.
+    struct Fallback: Sendable {
+        var source: SourceID
+        var scene: Scene
+    }
+
+    package let scenes: [Scene]
+    package let pk: PK?
+    private let absences: [SourceID: Absence]
+    package private(set) var sources: [SourceID: SourceLife]
+    package private(set) var phases: PKLife
+    /// What was last asked for.
+    package private(set) var wanted: Scene
+    /// What is on air, as far as this value knows.
+    package private(set) var onAir: Show
+    private var fallbacks: [Fallback] = []
+    private var away: Set<SourceID> = []
+    private var wasReady = false
+    private var hasStartedItself = false
+    /// Why something was asked for that is not on air yet.
+    private var asked: String?
+
+    /// - Parameters:
+    ///   - scenes: Of the pipeline, in file order; at least one.
+    ///   - first: The id of the one that is on air first.
+    package init(sources: [Source], scenes: [Scene], first: String, pk: PK?) {
+        self.scenes = scenes
+        self.pk = pk
+        self.absences = Dictionary(sources.map { ($0.id, $0.absence) }) { first, _ in first }
+        self.sources = Dictionary(sources.map { ($0.id, SourceLife(rules: $0.rules)) }) { first, _ in first }
+        self.phases = PKLife(durations: pk?.durations ?? PKLife.Durations(countdown: 0, pk: 0, punish: 0))
+        self.wanted = scenes.first { $0.id == first } ?? scenes.first ?? Scene(id: first, sources: [])
+        self.onAir = Show(scene: self.wanted, reason: "start")
+    }
+
+    /// The next time at which ``Event/poll(_:)`` has something to do by itself.
+    package func deadline(after now: Int64) -> Int64? {
+        let deadlines = self.sources.values.compactMap { $0.deadline(after: now) }
+        return (deadlines + [self.phases.endsAt].compactMap { $0 }).min()
+    }
+
+    // MARK: Events
+
+    /// Any event, in any order.
+    package mutating func receive(_ event: Event, now: Int64) -> [Action] {
+        var actions: [Action] = []
+        switch event {
+        case .source(let id, let event):
+            for change in self.sources[id]?.receive(event, now: now) ?? [] { actions.append(.tell(id, change)) }
+        case .commanded(let scene): self.want(scene, reason: "command")
+        case .poll(let arrivals):
+            for id in self.sources.keys.sorted(by: { $0.description < $1.description }) {
+                let changes = self.sources[id]?.poll(now: now, arrivals: arrivals[id] ?? SourceLife.Arrivals()) ?? []
+                actions += changes.map { .tell(id, $0) }
+            }
+            actions += self.entered(self.phases.poll(now: now))
+        }
+        return actions + self.settle(now: now)
+    }
+
+    /// Starts a PK. Durations that are `nil` are those of the pipeline.
+    package mutating func startPK(
+        countdown: Int64? = nil, duration: Int64? = nil, punish: Int64? = nil, now: Int64
+    ) throws(PKLife.Refusal) -> [Action] {
+        guard let pk = self.pk else { throw Self.noPK }
+        if let missing = self.scene(pk.scene)?.sources.first(where: { self.sources[$0]?.isAbsent ?? true }) {
+            throw PKLife.Refusal(what: "source \(missing) is not there", fix: "start the PK when it publishes")
+        }
+        var durations = pk.durations
+        if let countdown { durations.countdown = countdown }
+        if let duration { durations.pk = duration }
+        if let punish { durations.punish = punish }
+        let changes = try self.phases.start(durations, now: now)
+        return self.entered(changes) + self.settle(now: now)
+    }
+
+    package mutating func punishPK(duration: Int64? = nil, now: Int64) throws(PKLife.Refusal) -> [Action] {
+        guard self.pk != nil else { throw Self.noPK }
+        return self.entered(try self.phases.punish(lasting: duration, now: now)) + self.settle(now: now)
+    }
+
+    package mutating func endPK(now: Int64) throws(PKLife.Refusal) -> [Action] {
+        guard self.pk != nil else { throw Self.noPK }
+        return self.entered(self.phases.end(.command, now: now)) + self.settle(now: now)
+    }
+
+    private static let noPK = PKLife.Refusal(what: "this room has no PK", fix: "add \"pk\" to the pipeline")
+
+    // MARK: Consequences
+
+    /// A phase has begun: its scene is asked for.
+    private mutating func entered(_ changes: [PKLife.Change]) -> [Action] {
+        guard let pk = self.pk else { return [] }
+        for change in changes {
+            switch change.to {
+            case .countdown: if let scene = pk.countdownScene { self.want(scene, reason: "pk.countdown") }
+            case .pk: self.want(pk.scene, reason: "pk.started")
+            case .punish: self.want(pk.punishScene ?? pk.scene, reason: "pk.punish")
+            case .idle: self.want(self.sceneAfterPK(pk, change.reason).id, reason: "pk.ended")
+            }
+        }
+        return changes.map { .phase($0) }
+    }
+
+    private mutating func want(_ id: String, reason: String) {
+        if let scene = self.scene(id) { self.want(scene, reason: reason) }
+    }
+
+    /// What is asked for now lies over every fallback there was.
+    private mutating func want(_ scene: Scene, reason: String) {
+        self.wanted = scene
+        self.fallbacks = []
+        self.asked = reason
+    }
+
+    /// The planned scene, unless only gone sources are in it.
+    private func sceneAfterPK(_ pk: PK, _ reason: PKLife.EndReason?) -> Scene {
+        var candidates = [self.scene(pk.endScene)]
+        for source in self.scene(pk.scene)?.sources ?? [] where self.sources[source]?.isAbsent == true {
+            if case .fallbackScene(let id)? = self.absences[source] { candidates.append(self.scene(id)) }
+        }
+        // Then those that lack nobody, then those that have anybody.
+        candidates += self.scenes.filter { $0.sources.allSatisfy { self.sources[$0]?.isPresent ?? false } }
+        candidates += self.scenes
+        let known = candidates.compactMap { $0 }
+        return known.first { self.hasSomebody($0) } ?? known.first ?? self.wanted
+    }
+
+    private func hasSomebody(_ scene: Scene) -> Bool {
+        scene.sources.contains { self.sources[$0].map { !$0.isAbsent } ?? false }
+    }
+
+    package func scene(_ id: String) -> Scene? { self.scenes.first { $0.id == id } }
+
+    /// Everything that follows from the sources' states.
+    private mutating func settle(now: Int64) -> [Action] {
+        var actions: [Action] = []
+        if let pk = self.pk, let scene = self.scene(pk.scene) {
+            if self.phases.isRunning, let gone = scene.sources.first(where: { self.sources[$0]?.state == .gone }) {
+                actions += self.entered(self.phases.end(.sourceGone(gone.description), now: now))
+            }
+            let isReady = scene.sources.allSatisfy { self.sources[$0]?.isPresent ?? false }
+            if isReady, !self.wasReady {
+                actions.append(.pkReady)
+                if pk.startsWhenReady, !self.hasStartedItself, !self.phases.isRunning {
+                    self.hasStartedItself = true
+                    // Idle and with everybody there: nothing to refuse.
+                    actions += self.entered((try? self.phases.start(pk.durations, now: now)) ?? [])
+                }
+            }
+            self.wasReady = isReady
+        }
+        self.noteAbsences(now)
+        let show = self.picture(reason: self.asked)
+        let isOther = !show.isSamePicture(as: self.onAir)
+        if isOther || self.asked != nil { self.onAir = show }
+        self.asked = nil
+        return isOther ? actions + [.show(show)] : actions
+    }
+
+    /// Lays fallback scenes over what is on air, and takes them away again.
+    private mutating func noteAbsences(_ now: Int64) {
+        let away = Set(self.sources.filter { $0.value.isAway(now: now) }.keys)
+        defer { self.away = away }
+        self.fallbacks.removeAll { !away.contains($0.source) }
+        for source in away.subtracting(self.away).sorted(by: { $0.description < $1.description }) {
+            guard case .fallbackScene(let id)? = self.absences[source], let scene = self.scene(id) else { continue }
+            let shown = self.picture(reason: nil).scene
+            if shown.sources.contains(source), scene.id != shown.id {
+                self.fallbacks.append(Fallback(source: source, scene: scene))
+            }
+        }
+    }
+
+    /// The scene on air: the topmost fallback that has somebody in it, otherwise what was asked for.
+    private func picture(reason: String?) -> Show {
+        let covering = self.fallbacks.last { self.hasSomebody($0.scene) || !self.hasSomebody(self.wanted) }
+        let scene = covering?.scene ?? self.wanted
+        let leaving = self.leaving(scene)
+        var why = reason ?? "sources are back"
+        if reason == nil, let covering { why = "source \(covering.source) is lost" }
+        if reason == nil, covering == nil, !leaving.isEmpty { why = "panes have left" }
+        return Show(scene: scene, without: leaving, reason: why)
+    }
+
+    /// Sources whose panes leave the scene as things are.
+    private func leaving(_ scene: Scene) -> Set<SourceID> {
+        let leaving = Set(scene.sources.filter { self.away.contains($0) && self.absences[$0] == .leavePane })
+        return leaving.count == Set(scene.sources).count ? [] : leaving
+    }
+}

@@ -1,0 +1,220 @@
+package import MediaTypes
+
+/// What one source is doing, as a value: events with their time in, changes of state out.
+///
+/// States: idle (nobody has come) → connected (a publisher was let in) → publishing (its media arrives) → live (there is a
+/// picture, or sound of a source that has no picture) ⇄ stalled (connected, and silent for too long) → lost (the
+/// publisher is gone) → reconnecting (it has the grace to come back) → live, or gone (it did not come back in time) →
+/// connected … A file is idle → live → ended. Any event may come in any state; one that does not fit changes nothing.
+///
+/// Times are nanoseconds of one clock, the same for all calls.
+package struct SourceLife: Sendable, Equatable {
+    package enum State: String, Sendable, CaseIterable {
+        case idle, connected, publishing, live, stalled, lost, reconnecting, gone, ended
+    }
+
+    /// What the pipeline says of the source, in nanoseconds.
+    package struct Rules: Sendable, Equatable {
+        /// Without any packet for this long a live source is stalled; `nil`: never (files). A still screen that sends sound
+        /// alone is live.
+        package var stall: Int64?
+        /// How long a lost publisher has to come back.
+        package var grace: Int64
+        /// How long the last picture of a lost source stays.
+        package var hold: Int64
+
+        package init(stall: Int64?, grace: Int64, hold: Int64) {
+            self.stall = stall
+            self.grace = grace
+            self.hold = hold
+        }
+    }
+
+    package enum Event: Sendable, Equatable {
+        /// A publisher was let in.
+        case published
+        /// The first packet of a publication has come.
+        case arrived
+        /// The decoder has the first picture of a publication, or its first sound.
+        case pictured
+        case sounded
+        /// The publisher is gone, by leave or without.
+        case left(reason: String)
+        /// A newer connection with its key took the source over; ``published`` follows.
+        case takenOver
+        /// The decoder has come to the end of a publication.
+        case drained
+        /// A file has been read to its end.
+        case finished
+    }
+
+    /// One step from a state to another.
+    package struct Change: Sendable, Equatable {
+        package var from: State
+        package var to: State
+        package var reason: String
+    }
+
+    /// When media of the publication that runs last came; `nil` before the first.
+    package struct Arrivals: Sendable, Equatable {
+        package var picture: Int64?
+        package var sound: Int64?
+
+        package init(picture: Int64? = nil, sound: Int64? = nil) {
+            self.picture = picture
+            self.sound = sound
+        }
+    }
+
+    /// How long a publication may have sound alone before it counts as one that has no picture.
+    static let soundPatience: Int64 = 1_000_000_000
+    /// A watcher that was not asked for this long was stopped itself, with the whole process: nothing can be said about a
+    /// publisher's silence until it has had its time again.
+    static let absence: Int64 = 500_000_000
+
+    package let rules: Rules
+    package private(set) var state = State.idle
+    /// When the state began.
+    package private(set) var since: Int64 = 0
+    /// When its last live time ended; `nil` while it is live and before it ever was.
+    package private(set) var lostAt: Int64?
+    /// A publisher is connected.
+    package private(set) var hasPublisher = false
+    /// First sound of a publication that has no picture yet.
+    private var soundSince: Int64?
+    /// Publications that ended at the socket and not yet in the decoder: what it reports belongs to the oldest of them.
+    private var pendingEnds = 0
+    /// The last look at the clock, and since when there was one at least every ``absence``.
+    private var polled: Int64?
+    private var watchedSince: Int64 = 0
+
+    package init(rules: Rules) { self.rules = rules }
+
+    /// There is something to see or to hear.
+    package var isPresent: Bool { self.state == .live || self.state == .stalled }
+
+    /// Nobody is there and nobody is waited for.
+    package var isAbsent: Bool { self.state == .gone || self.state == .idle }
+
+    /// It was lost, and its last picture has been held for as long as the pipeline says.
+    package func isAway(now: Int64) -> Bool { self.lostAt.map { now >= $0 &+ self.rules.hold } ?? false }
+
+    /// When the grace of a lost publisher ends; `nil` when none runs.
+    package var graceUntil: Int64? {
+        guard self.state == .reconnecting, !self.hasPublisher, let lostAt = self.lostAt else { return nil }
+        return lostAt &+ self.rules.grace
+    }
+
+    /// When ``poll(now:arrivals:)`` has something to do, whatever arrives until then.
+    package func deadline(after now: Int64) -> Int64? {
+        var deadlines: [Int64] = []
+        if let grace = self.graceUntil { deadlines.append(grace) }
+        if let lostAt = self.lostAt, now < lostAt &+ self.rules.hold { deadlines.append(lostAt &+ self.rules.hold) }
+        if let sound = self.soundSince { deadlines.append(sound &+ Self.soundPatience) }
+        return deadlines.min()
+    }
+
+    // MARK: Events
+
+    package mutating func receive(_ event: Event, now: Int64) -> [Change] {
+        switch event {
+        case .published: self.published(now)
+        case .arrived: self.state == .connected ? [self.enter(.publishing, now, "media arrives")] : []
+        case .pictured:
+            self.hasPublisher && self.pendingEnds <= 0 ? self.becomeLive(now, "first picture") : []
+        case .sounded: self.sounded(now)
+        case .left(let reason): self.left(now, reason)
+        case .takenOver: self.takenOver(now)
+        case .drained: self.drained()
+        case .finished: self.state == .ended ? [] : [self.enter(.ended, now, "the file is over")]
+        }
+    }
+
+    /// Looks at the clock.
+    package mutating func poll(now: Int64, arrivals: Arrivals) -> [Change] {
+        if let polled = self.polled, now &- polled > Self.absence { self.watchedSince = now }
+        self.polled = now
+        if let grace = self.graceUntil, now >= grace {
+            return [self.enter(.gone, now, "did not come back in time")]
+        }
+        if let sound = self.soundSince, now &- sound >= Self.soundPatience { return self.becomeLive(now, "sound only") }
+        guard self.isPresent, let stall = self.rules.stall,
+            let newest = [arrivals.picture, arrivals.sound].compactMap({ $0 }).max()
+        else { return [] }
+        let isSilent = now &- max(newest, self.watchedSince) > stall
+        if isSilent, self.state == .live { return [self.enter(.stalled, now, "connected and silent")] }
+        if !isSilent, self.state == .stalled { return [self.enter(.live, now, "media again")] }
+        return []
+    }
+
+    private mutating func published(_ now: Int64) -> [Change] {
+        var changes: [Change] = []
+        // Two publications without an end between them: the older one has ended all the same.
+        if self.hasPublisher, self.isPresent {
+            self.lostAt = now
+            changes.append(self.enter(.reconnecting, now, "another connection took over"))
+        }
+        self.hasPublisher = true
+        self.soundSince = nil
+        switch self.state {
+        case .idle, .gone, .ended: changes.append(self.enter(.connected, now, "a publisher was let in"))
+        case .connected, .publishing, .live, .stalled, .lost, .reconnecting: break
+        }
+        return changes
+    }
+
+    private mutating func sounded(_ now: Int64) -> [Change] {
+        guard self.hasPublisher, self.pendingEnds <= 0, !self.isPresent, self.soundSince == nil else { return [] }
+        self.soundSince = now
+        return []
+    }
+
+    private mutating func becomeLive(_ now: Int64, _ reason: String) -> [Change] {
+        self.soundSince = nil
+        self.lostAt = nil
+        return self.state == .live ? [] : [self.enter(.live, now, reason)]
+    }
+
+    private mutating func left(_ now: Int64, _ reason: String) -> [Change] {
+        guard self.hasPublisher else { return [] }
+        self.endPublication()
+        switch self.state {
+        case .connected, .publishing, .live, .stalled:
+            if self.lostAt == nil || self.isPresent { self.lostAt = now }
+            var changes = [self.enter(.lost, now, reason)]
+            changes.append(
+                self.rules.grace > 0
+                    ? self.enter(.reconnecting, now, "waiting for the publisher")
+                    : self.enter(.gone, now, "there is no grace"))
+            return changes
+        case .idle, .lost, .reconnecting, .gone, .ended: return []
+        }
+    }
+
+    private mutating func takenOver(_ now: Int64) -> [Change] {
+        guard self.hasPublisher else { return [] }
+        self.endPublication()
+        guard self.isPresent else { return [] }
+        self.lostAt = now
+        return [self.enter(.reconnecting, now, "another connection took over")]
+    }
+
+    private mutating func endPublication() {
+        self.hasPublisher = false
+        self.soundSince = nil
+        self.pendingEnds += 1
+    }
+
+    private mutating func drained() -> [Change] {
+        self.pendingEnds -= 1
+        return []
+    }
+
+    private mutating func enter(_ state: State, _ now: Int64, _ reason: String) -> Change {
+        defer {
+            self.state = state
+            self.since = now
+        }
+        return Change(from: self.state, to: state, reason: reason)
+    }
+}

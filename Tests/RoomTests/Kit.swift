@@ -1,0 +1,80 @@
+import MediaTypes
+import Room
+
+/// Names and times the tests of the room's life share.
+enum Kit {
+    static let a = SourceID(uid: "1001", streamType: .main)
+    static let b = SourceID(uid: "2002", streamType: .main)
+    static let second: Int64 = 1_000_000_000
+
+    static let solo = RoomLife.Scene(id: "solo", sources: [Self.a])
+    static let guest = RoomLife.Scene(id: "guest", sources: [Self.b])
+    static let duel = RoomLife.Scene(id: "pk", sources: [Self.a, Self.b])
+    static let punish = RoomLife.Scene(id: "punish", sources: [Self.b, Self.a])
+
+    static let rules = SourceLife.Rules(stall: Self.second, grace: 15 * Self.second, hold: 2 * Self.second)
+
+    /// Two sources, four scenes; the PK has 3 s of countdown, 10 s of PK, 5 s of punishment.
+    static func room(
+        _ absence: (a: RoomLife.Absence, b: RoomLife.Absence) = (.placeholder, .placeholder), first: String = "solo",
+        startsWhenReady: Bool = false
+    ) -> RoomLife {
+        RoomLife(
+            sources: [
+                RoomLife.Source(id: Self.a, rules: Self.rules, absence: absence.a),
+                RoomLife.Source(id: Self.b, rules: Self.rules, absence: absence.b),
+            ], scenes: [Self.solo, Self.guest, Self.duel, Self.punish], first: first,
+            pk: RoomLife.PK(
+                scene: "pk", countdownScene: nil, punishScene: "punish", endScene: "solo",
+                durations: PKLife.Durations(countdown: 3 * Self.second, pk: 10 * Self.second, punish: 5 * Self.second),
+                startsWhenReady: startsWhenReady))
+    }
+}
+
+extension RoomLife {
+    /// Both sources publish and have pictures.
+    mutating func everybodyComes(now: Int64) {
+        for source in [Kit.a, Kit.b] { _ = self.comes(source, now: now) }
+    }
+
+    mutating func comes(_ source: SourceID, now: Int64) -> [Action] {
+        [SourceLife.Event.published, .arrived, .pictured].flatMap { self.receive(.source(source, $0), now: now) }
+    }
+
+    /// The connection ends, and the decoder is through with it.
+    mutating func loses(_ source: SourceID, now: Int64) -> [Action] {
+        self.receive(.source(source, .left(reason: "reset")), now: now)
+            + self.receive(.source(source, .drained), now: now)
+    }
+
+    /// Time passes; everybody who is there sends.
+    mutating func passes(to now: Int64) -> [Action] {
+        self.receive(.poll([Kit.a, Kit.b].reduce(into: [:]) { $0[$1] = .init(picture: now, sound: now) }), now: now)
+    }
+}
+
+extension [RoomLife.Action] {
+    var shows: [String] { self.compactMap { if case .show(let show) = $0 { show.text } else { nil } } }
+    var states: [SourceLife.State] { self.compactMap { if case .tell(_, let change) = $0 { change.to } else { nil } } }
+    var phases: [PKLife.Phase] { self.compactMap { if case .phase(let change) = $0 { change.to } else { nil } } }
+}
+
+extension RoomLife.Show {
+    /// `pk` or `pk-2002`.
+    var text: String { self.scene.id + self.without.map { "-\($0)" }.sorted().joined() }
+}
+
+/// Numbers that look random and are the same each run (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { self.state = seed }
+
+    mutating func next() -> UInt64 {
+        self.state &+= 0x9e37_79b9_7f4a_7c15
+        var z = self.state
+        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+        return z ^ (z >> 31)
+    }
+}

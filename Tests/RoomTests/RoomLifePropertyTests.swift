@@ -1,0 +1,125 @@
+import MediaTypes
+import Room
+import Testing
+
+/// Every order of events, with what must hold after each of them.
+@Suite("A room's life under any order of events")
+struct RoomLifePropertyTests {
+    private static let absences: [RoomLife.Absence] = [
+        .placeholder, .leavePane, .fallbackScene("solo"), .fallbackScene("guest"),
+    ]
+
+    @Test("thousands of random steps keep every promise", arguments: 0..<16)
+    func promises(seed: Int) throws {
+        var random = SeededGenerator(seed: UInt64(seed) &+ 99)
+        let absences = (Self.absences[seed / 4], Self.absences[seed % 4])
+        var witness = Witness(room: Kit.room(absences, first: "pk", startsWhenReady: seed.isMultiple(of: 2)))
+        for _ in 0..<4000 {
+            witness.now += Int64.random(in: 0...3 * Kit.second, using: &random)
+            witness.step(&random)
+        }
+        #expect(witness.starts > 20 && witness.automaticEnds > 3 && witness.returns > 50, "the steps went everywhere")
+        try witness.everybodyComesBack()
+    }
+}
+
+/// Performs random steps and checks what comes of them.
+private struct Witness {
+    var room: RoomLife
+    var now: Int64 = 0
+    var starts = 0
+    var automaticEnds = 0
+    var returns = 0
+    private var phase = PKLife.Phase.idle
+    private var states: [SourceID: SourceLife.State] = [Kit.a: .idle, Kit.b: .idle]
+    private var shown: RoomLife.Show
+
+    init(room: RoomLife) {
+        self.room = room
+        self.shown = room.onAir
+    }
+
+    mutating func step(_ random: inout SeededGenerator) {
+        let source = Bool.random(using: &random) ? Kit.a : Kit.b
+        let now = self.now
+        switch Int.random(in: 0..<22, using: &random) {
+        case 0...3: self.note(self.room.comes(source, now: now))
+        case 4...5: self.note(self.room.loses(source, now: now))
+        case 6: self.note(self.room.receive(.source(source, .left(reason: "x")), now: now))
+        case 7: self.note(self.room.receive(.source(source, .takenOver), now: now))
+        case 8:
+            // The decoder never loses an end for good.
+            for _ in 0..<4 { self.note(self.room.receive(.source(source, .drained), now: now)) }
+        case 9: self.note(self.room.receive(.source(source, .published), now: now))
+        case 10: self.note(self.room.receive(.source(source, .pictured), now: now))
+        case 11: self.note(self.room.receive(.source(source, .sounded), now: now))
+        case 12:
+            let scene = self.room.scenes.randomElement(using: &random) ?? Kit.solo
+            self.note(self.room.receive(.commanded(scene), now: now), isCommand: true)
+        case 13...14: self.note((try? self.room.startPK(now: now)) ?? [])
+        case 15: self.note((try? self.room.punishPK(now: now)) ?? [])
+        case 16: self.note((try? self.room.endPK(now: now)) ?? [])
+        default:
+            let silent = Bool.random(using: &random)
+            self.note(silent ? self.room.receive(.poll([:]), now: now) : self.room.passes(to: now))
+        }
+    }
+
+    private mutating func note(_ actions: [RoomLife.Action], isCommand: Bool = false) {
+        for action in actions {
+            switch action {
+            case .tell(let source, let change):
+                #expect(change.from == self.states[source] && change.to != change.from, "exactly one event a change")
+                if change.from == .reconnecting, change.to == .live { self.returns += 1 }
+                self.states[source] = change.to
+            case .pkReady:
+                #expect([Kit.a, Kit.b].allSatisfy { self.room.sources[$0]?.isPresent == true })
+            case .phase(let change): self.note(change)
+            case .show(let show):
+                #expect(show.scene != self.shown.scene || show.without != self.shown.without)
+                self.shown = show
+            }
+        }
+        #expect(self.shown.text == self.room.onAir.text, "what was last told is what is on air")
+        #expect(self.room.phases.phase == self.phase)
+        #expect(self.room.sources.allSatisfy { $0.value.state == self.states[$0.key] })
+        self.expectSomebody(isCommand)
+        if self.room.phases.isRunning {
+            #expect(!self.states.values.contains(.gone), "a PK with a source that is finally lost has ended")
+        }
+    }
+
+    private mutating func note(_ change: PKLife.Change) {
+        let allowed: [PKLife.Phase: Set<PKLife.Phase>] = [
+            .idle: [.countdown, .pk], .countdown: [.pk, .idle], .pk: [.punish, .idle], .punish: [.idle],
+        ]
+        #expect(change.from == self.phase && allowed[change.from]?.contains(change.to) == true)
+        #expect((change.to == .idle) == (change.reason != nil))
+        if change.from == .idle { self.starts += 1 }
+        if case .sourceGone? = change.reason { self.automaticEnds += 1 }
+        self.phase = change.to
+    }
+
+    /// A scene that only gone sources are in is on air only when it was asked for, or when all are gone.
+    private func expectSomebody(_ isCommand: Bool) {
+        let scene = self.shown.scene
+        #expect(self.shown.without.count < Set(scene.sources).count, "a pane is left")
+        #expect(self.shown.without.allSatisfy { self.room.sources[$0]?.isPresent == false })
+        let isEmpty = scene.sources.allSatisfy { self.room.sources[$0]?.isAbsent == true }
+        let isAsked = scene == self.room.wanted
+        #expect(!isEmpty || isAsked || self.states.values.allSatisfy { [.gone, .idle].contains($0) })
+    }
+
+    /// Whatever happened: when all are there, what was asked for is on air, whole.
+    mutating func everybodyComesBack() throws {
+        for source in [Kit.a, Kit.b] {
+            self.note(self.room.loses(source, now: self.now))
+            for _ in 0..<4000 { _ = self.room.receive(.source(source, .drained), now: self.now) }
+        }
+        self.note((try? self.room.endPK(now: self.now)) ?? [])
+        for source in [Kit.a, Kit.b] { self.note(self.room.comes(source, now: self.now)) }
+        self.note(self.room.passes(to: self.now))
+        #expect(self.shown.scene == self.room.wanted && self.shown.without.isEmpty)
+        #expect(self.states.values.allSatisfy { $0 == .live })
+    }
+}

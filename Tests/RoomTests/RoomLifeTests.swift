@@ -1,0 +1,129 @@
+import MediaTypes
+import Room
+import Testing
+
+@Suite("A room's life: what is on air when sources come and go")
+struct RoomLifeTests {
+    private static let second = Kit.second
+
+    @Test("a lost source leaves its pane after the hold, and the pane returns with it")
+    func leavePane() {
+        var room = Kit.room((.placeholder, .leavePane), first: "pk")
+        room.everybodyComes(now: 0)
+        #expect(room.loses(Kit.b, now: 0).shows.isEmpty, "its last picture is held")
+        #expect(room.passes(to: 2 * Self.second - 1).shows.isEmpty)
+        #expect(room.passes(to: 2 * Self.second).shows == ["pk-2002"])
+        #expect(room.passes(to: 9 * Self.second).shows.isEmpty)
+        #expect(room.comes(Kit.b, now: 10 * Self.second).shows == ["pk"])
+    }
+
+    @Test("the last pane stays, as a placeholder")
+    func lastPane() {
+        var room = Kit.room((.leavePane, .leavePane), first: "pk")
+        room.everybodyComes(now: 0)
+        _ = room.loses(Kit.b, now: 0)
+        #expect(room.passes(to: 2 * Self.second).shows == ["pk-2002"])
+        _ = room.loses(Kit.a, now: 3 * Self.second)
+        #expect(room.passes(to: 5 * Self.second).shows == ["pk"])
+        #expect(room.comes(Kit.a, now: 6 * Self.second).shows == ["pk-2002"])
+    }
+
+    @Test("the fallback scene is on air while the source is away, if the scene on air shows it")
+    func fallback() {
+        var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
+        room.everybodyComes(now: 0)
+        _ = room.loses(Kit.b, now: 0)
+        #expect(room.passes(to: 2 * Self.second).shows == ["solo"])
+        #expect(room.comes(Kit.b, now: 5 * Self.second).shows == ["pk"])
+        var other = Kit.room((.placeholder, .fallbackScene("pk")), first: "solo")
+        other.everybodyComes(now: 0)
+        _ = other.loses(Kit.b, now: 0)
+        #expect(other.passes(to: 60 * Self.second).shows.isEmpty, "solo does not show it")
+    }
+
+    @Test("a command puts away the fallback: what was asked for last stays")
+    func commandOverFallback() {
+        var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
+        room.everybodyComes(now: 0)
+        _ = room.loses(Kit.b, now: 0)
+        _ = room.passes(to: 2 * Self.second)
+        #expect(room.receive(.commanded(Kit.guest), now: 3 * Self.second).shows == ["guest"])
+        #expect(room.passes(to: 4 * Self.second).shows.isEmpty)
+        #expect(room.comes(Kit.b, now: 5 * Self.second).shows.isEmpty)
+        #expect(room.onAir.scene == Kit.guest)
+    }
+
+    @Test("a fallback scene that nobody is left in gives way")
+    func emptyFallback() {
+        var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
+        room.everybodyComes(now: 0)
+        _ = room.loses(Kit.b, now: 0)
+        #expect(room.passes(to: 2 * Self.second).shows == ["solo"])
+        _ = room.loses(Kit.a, now: 3 * Self.second)
+        _ = room.receive(.source(Kit.b, .published), now: 16 * Self.second)
+        #expect(room.passes(to: 20 * Self.second).shows == ["pk"], "b is coming, a is gone")
+    }
+
+    @Test("a PK by its timers: each phase with its scene")
+    func phases() throws {
+        var room = Kit.room()
+        room.everybodyComes(now: 0)
+        let start = try room.startPK(now: Self.second)
+        #expect(start.phases == [.countdown] && start.shows.isEmpty)
+        let pk = room.passes(to: 4 * Self.second)
+        #expect(pk.phases == [.pk] && pk.shows == ["pk"])
+        let punish = room.passes(to: 14 * Self.second)
+        #expect(punish.phases == [.punish] && punish.shows == ["punish"])
+        let end = room.passes(to: 19 * Self.second)
+        #expect(end.phases == [.idle] && end.shows == ["solo"])
+    }
+
+    @Test("a source that is finally lost ends the PK; when it comes back it is live and in no scene until a command")
+    func automaticEnd() throws {
+        var room = Kit.room()
+        room.everybodyComes(now: 0)
+        _ = try room.startPK(countdown: 0, duration: 0, now: 0)
+        _ = room.loses(Kit.b, now: 5 * Self.second)
+        #expect(room.passes(to: 20 * Self.second - 1).phases.isEmpty)
+        let end = room.passes(to: 20 * Self.second)
+        #expect(end.states == [.gone] && end.phases == [.idle] && end.shows == ["solo"])
+        let back = room.comes(Kit.b, now: 30 * Self.second)
+        #expect(back.states == [.connected, .publishing, .live] && back.shows.isEmpty)
+        #expect(room.receive(.commanded(Kit.duel), now: 31 * Self.second).shows == ["pk"])
+    }
+
+    @Test("when the source of the end scene itself is lost, a scene with somebody in it is on air")
+    func endSceneOfTheLost() throws {
+        var room = Kit.room()
+        room.everybodyComes(now: 0)
+        _ = try room.startPK(countdown: 0, now: 0)
+        _ = room.loses(Kit.a, now: 0)
+        #expect(room.passes(to: 15 * Self.second).shows == ["guest"])
+    }
+
+    @Test("ready once everybody is there, and by setting the PK starts with it, once")
+    func whenReady() throws {
+        var room = Kit.room(startsWhenReady: true)
+        #expect(!room.comes(Kit.a, now: 0).contains(.pkReady))
+        let ready = room.comes(Kit.b, now: 1)
+        #expect(ready.contains(.pkReady) && ready.phases == [.countdown])
+        _ = try room.endPK(now: 2)
+        _ = room.loses(Kit.b, now: 3)
+        let again = room.comes(Kit.b, now: 4)
+        #expect(again.contains(.pkReady) && again.phases.isEmpty)
+    }
+
+    @Test("a PK without its sources, a second one, and one in a room that has none are refused")
+    func refusals() throws {
+        var room = Kit.room()
+        _ = room.comes(Kit.a, now: 0)
+        let refusal = #expect(throws: PKLife.Refusal.self) { try room.startPK(now: 1) }
+        #expect(refusal?.what.contains("2002") == true)
+        _ = room.comes(Kit.b, now: 1)
+        _ = try room.startPK(now: 2)
+        #expect(throws: PKLife.Refusal.self) { try room.startPK(now: 3) }
+        var plain = RoomLife(sources: [], scenes: [Kit.solo], first: "solo", pk: nil)
+        #expect(throws: PKLife.Refusal.self) { try plain.startPK(now: 0) }
+        #expect(throws: PKLife.Refusal.self) { try plain.endPK(now: 0) }
+    }
+}

@@ -1,0 +1,142 @@
+import Room
+import Testing
+
+@Suite("A source's life: idle, connected, publishing, live, stalled, lost, reconnecting, gone")
+struct SourceLifeTests {
+    private static let second = Kit.second
+
+    private static func live() -> SourceLife {
+        var source = SourceLife(rules: Kit.rules)
+        for event in [SourceLife.Event.published, .arrived, .pictured] { _ = source.receive(event, now: 0) }
+        return source
+    }
+
+    @Test("from the first connection to the first picture, one change a step")
+    func beginning() {
+        var source = SourceLife(rules: Kit.rules)
+        #expect(source.receive(.published, now: 1).map(\.to) == [.connected])
+        #expect(source.receive(.arrived, now: 2).map(\.to) == [.publishing])
+        #expect(source.receive(.arrived, now: 3).isEmpty)
+        #expect(source.receive(.pictured, now: 4).map(\.to) == [.live])
+        #expect(source.receive(.pictured, now: 5).isEmpty)
+        #expect(source.since == 4)
+    }
+
+    @Test("a lost publisher has the grace to come back, and is gone after it")
+    func grace() {
+        var source = Self.live()
+        let changes = source.receive(.left(reason: "reset"), now: Self.second)
+        #expect(changes.map(\.to) == [.lost, .reconnecting])
+        #expect(changes.first?.reason == "reset")
+        #expect(source.graceUntil == 16 * Self.second)
+        #expect(source.poll(now: 16 * Self.second - 1, arrivals: .init()).isEmpty)
+        #expect(source.poll(now: 16 * Self.second, arrivals: .init()).map(\.to) == [.gone])
+        #expect(source.poll(now: 99 * Self.second, arrivals: .init()).isEmpty)
+    }
+
+    @Test("who comes back in time is live at its first picture; no grace runs meanwhile")
+    func returning() {
+        var source = Self.live()
+        _ = source.receive(.left(reason: "reset"), now: 0)
+        _ = source.receive(.drained, now: 0)
+        #expect(source.receive(.published, now: Self.second).isEmpty)
+        #expect(source.graceUntil == nil)
+        #expect(source.poll(now: 60 * Self.second, arrivals: .init()).isEmpty)
+        #expect(source.receive(.pictured, now: 61 * Self.second).map(\.to) == [.live])
+        #expect(!source.isAway(now: 99 * Self.second))
+    }
+
+    @Test("connections without a picture do not renew the grace")
+    func graceIsNotRenewed() {
+        var source = Self.live()
+        _ = source.receive(.left(reason: "reset"), now: 0)
+        _ = source.receive(.published, now: 14 * Self.second)
+        #expect(source.receive(.left(reason: "again"), now: 20 * Self.second).isEmpty)
+        #expect(source.poll(now: 20 * Self.second, arrivals: .init()).map(\.to) == [.gone])
+    }
+
+    @Test("a takeover is no loss: reconnecting until the new connection's picture")
+    func takeover() {
+        var source = Self.live()
+        #expect(source.receive(.takenOver, now: 1).map(\.to) == [.reconnecting])
+        _ = source.receive(.published, now: 1)
+        #expect(source.receive(.pictured, now: 2).isEmpty, "the older connection's, still in the decoder")
+        _ = source.receive(.drained, now: 3)
+        #expect(source.receive(.pictured, now: 4).map(\.to) == [.live])
+    }
+
+    @Test("silent for stallMs it is stalled, with a packet live again; a still screen's sound keeps it live")
+    func stall() {
+        var source = Self.live()
+        var changes: [SourceLife.Change] = []
+        for now in stride(from: Int64(0), through: 4 * Self.second, by: 100_000_000) {
+            // Pictures until 1 s, sound until 2 s, a picture again at 3.5 s.
+            let arrivals = SourceLife.Arrivals(
+                picture: now < 3_500_000_000 ? min(now, Self.second) : 3_500_000_000, sound: min(now, 2 * Self.second))
+            changes += source.poll(now: now, arrivals: arrivals)
+        }
+        #expect(changes.map(\.to) == [.stalled, .live])
+        #expect(source.since == 3_500_000_000)
+    }
+
+    @Test("a process that was stopped itself does not blame its publishers")
+    func absence() {
+        var source = Self.live()
+        #expect(source.poll(now: 0, arrivals: .init(picture: 0)).isEmpty)
+        #expect(source.poll(now: 20 * Self.second, arrivals: .init(picture: 0)).isEmpty)
+        #expect(source.poll(now: 20 * Self.second + 400_000_000, arrivals: .init(picture: 0)).isEmpty)
+        #expect(source.poll(now: 20 * Self.second + 800_000_000, arrivals: .init(picture: 0)).isEmpty)
+        let late = source.poll(now: 20 * Self.second + 1_200_000_000, arrivals: .init(picture: 0))
+        #expect(late.map(\.to) == [.stalled])
+    }
+
+    @Test("sound alone makes a source live after a second without any picture")
+    func soundOnly() {
+        var source = SourceLife(rules: Kit.rules)
+        for event in [SourceLife.Event.published, .arrived, .sounded] { _ = source.receive(event, now: 0) }
+        #expect(source.deadline(after: 0) == Self.second)
+        #expect(source.poll(now: Self.second - 1, arrivals: .init(sound: Self.second)).isEmpty)
+        #expect(source.poll(now: Self.second, arrivals: .init(sound: Self.second)).map(\.to) == [.live])
+    }
+
+    @Test("without grace it is gone at once, and comes back as a new publisher does")
+    func noGrace() {
+        var source = SourceLife(rules: SourceLife.Rules(stall: nil, grace: 0, hold: 0))
+        for event in [SourceLife.Event.published, .pictured] { _ = source.receive(event, now: 0) }
+        #expect(source.receive(.left(reason: "x"), now: 1).map(\.to) == [.lost, .gone])
+        _ = source.receive(.drained, now: 1)
+        #expect(source.receive(.published, now: 2).map(\.to) == [.connected])
+        #expect(source.receive(.pictured, now: 3).map(\.to) == [.live])
+    }
+
+    @Test(
+        "any events in any order: each change begins where the last one ended, and a publisher with a picture is live")
+    func total() {
+        var random = SeededGenerator(seed: 7)
+        let events: [SourceLife.Event] = [
+            .published, .arrived, .pictured, .sounded, .left(reason: "r"), .takenOver, .drained, .finished,
+        ]
+        for _ in 0..<50 {
+            var source = SourceLife(rules: Kit.rules)
+            var state = source.state
+            var now: Int64 = 0
+            for _ in 0..<500 {
+                now += Int64.random(in: 0...Self.second, using: &random)
+                let arrivals = SourceLife.Arrivals(picture: Bool.random(using: &random) ? now : nil)
+                let changes =
+                    source.receive(events.randomElement(using: &random) ?? .arrived, now: now)
+                    + source.poll(now: now, arrivals: arrivals)
+                for change in changes {
+                    #expect(change.from == state && change.to != state)
+                    state = change.to
+                }
+                #expect(state == source.state)
+            }
+            _ = source.receive(.left(reason: "end"), now: now)
+            for _ in 0..<500 { _ = source.receive(.drained, now: now) }
+            _ = source.receive(.published, now: now)
+            _ = source.receive(.pictured, now: now)
+            #expect(source.state == .live)
+        }
+    }
+}
