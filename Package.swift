@@ -94,7 +94,8 @@ let package = Package(
         .testTarget(name: "MediaTypesTests", dependencies: ["MediaTypes"], swiftSettings: house),
         .testTarget(name: "StagesTests", dependencies: ["Stages"], swiftSettings: house),
         .testTarget(
-            name: "ProgramTests", dependencies: ["Program", "LibAV", "MediaTypes", "MediaKernels"], swiftSettings: house
+            name: "ProgramTests", dependencies: ["Program", "LibAV", "RTMP", "MediaTypes", "MediaKernels"],
+            swiftSettings: house
         ),
         .testTarget(name: "LadderTests", dependencies: ["Ladder"], swiftSettings: house),
         .testTarget(name: "PipelineSpecTests", dependencies: ["PipelineSpec", "MediaTypes"], swiftSettings: house),

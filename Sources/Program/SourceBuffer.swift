@@ -59,6 +59,10 @@ package final class SourceBuffer: Sendable {
     /// Pictures and seconds of sound a file may be ahead of the program.
     static let fileLead = 2
     static let fileSoundLead: Int64 = 4_096
+    /// Where one track of a file is this far ahead, the other one has a gap or is over, and nobody waits for it any more:
+    /// pictures (memory), and pairs (2 s at 48 kHz, less than ``SoundRing/capacity``). No muxer interleaves as coarsely.
+    static let fileGapPictures = 48
+    static let fileGapSound: Int64 = 96_000
 
     package let source: SourceID
     /// The offline program asks for pictures that are not there yet and waits; the live one never does.
@@ -134,8 +138,12 @@ package final class SourceBuffer: Sendable {
         while !isStopped() {
             let full = self.state.withLock { state -> Bool in
                 let pictures = !state.hasVideo || state.pictures.count >= Self.fileLead
-                let sound = !state.hasAudio || state.sound.end >= soundWantedUntil() + Self.fileSoundLead
-                return pictures && sound
+                let wanted = soundWantedUntil()
+                let sound = !state.hasAudio || state.sound.end >= wanted + Self.fileSoundLead
+                let isApart =
+                    state.pictures.count >= Self.fileGapPictures
+                    || state.hasAudio && state.sound.end >= wanted + Self.fileGapSound
+                return pictures && sound || isApart
             }
             if !full { return }
             _ = self.taken.wait(timeout: .now() + .milliseconds(100))
@@ -209,7 +217,11 @@ package final class SourceBuffer: Sendable {
             if state.isFinished { return true }
             guard state.status != .idle else { return false }
             let pictures = !state.hasVideo || (state.pictures.last.map { $0.time > time } ?? false)
-            return pictures && (!state.hasAudio || state.sound.end >= soundPosition)
+            let sound = !state.hasAudio || state.sound.end >= soundPosition
+            // A little before the reader stops for the same reason, or both would wait.
+            let hasOnlySound = state.hasAudio && state.sound.end >= soundPosition + Self.fileGapSound / 4 * 3
+            let hasOnlyPictures = state.pictures.count >= Self.fileGapPictures / 4 * 3
+            return pictures && sound || hasOnlySound || pictures && hasOnlyPictures
         }
     }
 
@@ -221,7 +233,8 @@ package final class SourceBuffer: Sendable {
         }
     }
 
-    /// When a file is over: the time its last picture or sound ends; `nil` while more may come.
+    /// When a file is over: the time its last picture ends, or its sound where there is more than a quarter of a second of
+    /// it after that (encoders pad less); `nil` while more may come.
     ///
     /// - Parameter interval: A picture's length.
     package func endTime(interval: Int64, sampleRate: Int64) -> Int64? {
@@ -231,7 +244,9 @@ package final class SourceBuffer: Sendable {
             let sound =
                 state.sound.end > state.sound.start
                 ? TimeMath.scale(state.sound.end, by: TimeMath.nanoseconds, over: sampleRate) : 0
-            return state.hasVideo ? (picture.map { $0 &+ interval } ?? 0) : sound
+            guard state.hasVideo, let picture else { return sound }
+            let end = picture &+ interval
+            return sound &- end > TimeMath.nanoseconds / 4 ? sound : end
         }
     }
 }

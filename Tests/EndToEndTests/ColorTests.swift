@@ -47,7 +47,9 @@ extension EndToEnd {
             Flavor(
                 testDescription: "the matrix of SMPTE 240M", pixels: "yuv420p", matrix: "smpte240m", tag: "smpte240m"),
             Flavor(testDescription: "samples of 4:3", pixels: "yuv420p", size: (480, 360), sar: "4/3"),
-            Flavor(testDescription: "an odd size", pixels: "yuv420p", size: (853, 479), codec: "libvpx-vp9"),
+            Flavor(
+                testDescription: "an odd size", pixels: "yuv420p", size: (853, 479), codec: "libvpx-vp9",
+                options: ["-crf", "4", "-b:v", "0", "-deadline", "realtime", "-cpu-used", "8"]),
             Flavor(testDescription: "an odd size in 4:4:4", pixels: "yuv444p", size: (853, 479)),
             Flavor(
                 testDescription: "fields", pixels: "yuv420p", options: ["-flags", "+ildct+ilme", "-x264opts", "tff=1"]),

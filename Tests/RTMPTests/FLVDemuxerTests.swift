@@ -134,6 +134,43 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.beforeConfiguration == 1)
     }
 
+    @Test("a new parameter set in the stream is a new configuration; the old header once more is not")
+    func inBandChange() {
+        var run = Run()
+        let other: [UInt8] = [0x67, 0x42, 0xC0, 0x1F, 0x77]
+        run.video([0x17, 0, 0, 0, 0] + Self.record())
+        run.video([0x17, 1, 0, 0, 0] + Self.avcc(Self.sps, Self.pps, [0x65, 1]), at: 0)
+        run.video([0x27, 1, 0, 0, 0] + Self.avcc(other, Self.pps, [0x41, 1]), at: 40)
+        run.video([0x17, 1, 0, 0, 0] + Self.avcc(other, Self.pps, [0x65, 1]), at: 80)
+        run.video([0x17, 0, 0, 0, 0] + Self.record(), at: 80)
+        run.video([0x17, 1, 0, 0, 0] + Self.avcc(other, Self.pps, [0x65, 1]), at: 120)
+        let changed = [1, 0x42, 0xC0, 0x1F, 0xFF, 0xE1, 0, 5] + other + [1, 0, UInt8(Self.pps.count)] + Self.pps
+        #expect(run.configurations.map(\.configuration) == [Self.record(), changed])
+        #expect(run.packets.map(\.isKey) == [true, false, true, true])
+    }
+
+    @Test("a video command, an end of sequence and a picture in the middle of it all: decoding goes on (P07)")
+    func commandsInMidStream() {
+        var run = Run()
+        run.video([0x17, 0, 0, 0, 0] + Self.record())
+        run.video([0x17, 1, 0, 0, 0] + Self.avcc([0x65, 1]), at: 0)
+        run.video([0x57, 0], at: 20)
+        run.video([0x17, 2, 0, 0, 0], at: 30)
+        run.video([0x27, 1, 0, 0, 0] + Self.avcc([0x41, 1]), at: 40)
+        #expect(run.configurations.count == 1 && run.packets.map(\.dts) == [0, 40])
+    }
+
+    @Test("a second AAC configuration in mid-stream is sent on once (P08)")
+    func soundChange() {
+        var run = Run()
+        for (index, body) in [
+            [0xAF, 0, 0x12, 0x10], [0xAF, 1, 1], [0xAF, 0], [0xAF, 0, 0x11, 0x88], [0xAF, 1, 2],
+            [0xAF, 0, 0x11, 0x88],
+        ].enumerated() { run.audio(body.map { UInt8($0) }, at: UInt32(index) * 23) }
+        #expect(run.configurations.map(\.configuration) == [[0x12, 0x10], [0x11, 0x88]])
+        #expect(run.packets.count == 2)
+    }
+
     @Test("composition offsets over 15 minutes are not meant")
     func compositionOffsets() {
         var run = Run()

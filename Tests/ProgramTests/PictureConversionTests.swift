@@ -1,0 +1,97 @@
+import LibAV
+import MediaTypes
+import Testing
+
+@Suite("What is done to a source's pictures before a scene takes them")
+struct PictureConversionTests {
+    private func filters(
+        _ format: PictureFormat, transfer: UInt32 = 2, primaries: UInt32 = 2, turns: Int = 0, mirrored: Bool = false,
+        deinterlaces: Bool = false, canToneMap: Bool = true
+    ) throws(MediaError) -> String? {
+        var traits = PictureTraits()
+        traits.transfer = transfer
+        traits.primaries = primaries
+        return try PictureConversion.make(
+            format, traits, orientation: PictureOrientation(quarterTurns: turns, isMirrored: mirrored),
+            deinterlaces: deinterlaces, canToneMap: canToneMap, place: "test")?.filters
+    }
+
+    private func format(matrix: UInt32, range: UInt32 = 1) -> PictureFormat {
+        var format = PictureFormat.canvas(width: 640, height: 360)
+        format.matrix = matrix
+        format.range = range
+        return format
+    }
+
+    @Test(
+        "8-bit 4:2:0 of BT.709, BT.601 or no name is left to the scene, in either range",
+        arguments: [1, 2, 3, 5, 6] as [UInt32])
+    func nothingToDo(matrix: UInt32) throws {
+        #expect(try self.filters(self.format(matrix: matrix)) == nil)
+        #expect(try self.filters(self.format(matrix: matrix, range: 2)) == nil)
+    }
+
+    @Test(
+        "turned pictures",
+        arguments: [
+            (1, false, "transpose=clock"), (2, false, "vflip,hflip"), (3, false, "transpose=cclock"),
+            (0, true, "hflip"),
+            (3, true, "hflip,transpose=cclock"),
+        ])
+    func turned(turns: Int, mirrored: Bool, text: String) throws {
+        #expect(try self.filters(self.format(matrix: 1), turns: turns, mirrored: mirrored) == text)
+    }
+
+    @Test("HDR is mapped where it can be and refused with a remedy where not", arguments: [16, 18] as [UInt32])
+    func highDynamicRange(transfer: UInt32) throws {
+        let text = try self.filters(self.format(matrix: 9), transfer: transfer, primaries: 9)
+        #expect(text?.contains("tonemap") == true)
+        let error = #expect(throws: MediaError.self) {
+            _ = try self.filters(self.format(matrix: 9), transfer: transfer, primaries: 9, canToneMap: false)
+        }
+        #expect(error?.code == .unsupportedColor)
+        #expect(error?.fix.isEmpty == false)
+    }
+
+    @Test("a matrix nobody here can convert is refused", arguments: [8, 11, 14] as [UInt32])
+    func unknownMatrix(matrix: UInt32) {
+        let error = #expect(throws: MediaError.self) { _ = try self.filters(self.format(matrix: matrix)) }
+        #expect(error?.code == .unsupportedColor)
+    }
+
+    @Test(
+        "display matrices: the four turns and their mirror images",
+        arguments: [
+            ([1, 0, 0, 1], 0, false), ([0, 1, -1, 0], 1, false), ([-1, 0, 0, -1], 2, false), ([0, -1, 1, 0], 3, false),
+            ([-1, 0, 0, 1], 0, true), ([1, 0, 0, -1], 2, true),
+        ] as [([Int32], Int, Bool)])
+    func displayMatrix(parts: [Int32], turns: Int, mirrored: Bool) {
+        let one = parts.map { $0 * 65_536 }
+        let matrix = [one[0], one[1], 0, one[2], one[3], 0, 0, 0, 1 << 30]
+        #expect(
+            PictureOrientation(displayMatrix: matrix) == PictureOrientation(quarterTurns: turns, isMirrored: mirrored))
+        #expect(PictureOrientation(displayMatrix: []) == .upright)
+    }
+
+    @Test("a stream that changes its size with every picture gets a few graphs, and the rest is dropped")
+    func changesAreBounded() throws {
+        let normalizer = PictureNormalizer(place: "test")
+        var count = 0
+        for index in 0..<400 {
+            let picture = try PictureCanvas.open(width: 16 + 2 * (index % 200), height: 16, fill: .black).finish(pts: 0)
+            try normalizer.normalize(picture, orientation: PictureOrientation(quarterTurns: 1)) { _ in count += 1 }
+        }
+        #expect(count + normalizer.dropped == 400)
+        #expect(count >= 50 && count <= 4 + 400 / 8)
+    }
+
+    @Test("a turned picture keeps its pts and swaps its sides")
+    func turnsPicture() throws {
+        let normalizer = PictureNormalizer(place: "test")
+        let picture = try PictureCanvas.open(width: 64, height: 32, fill: .white).finish(pts: 1234)
+        var turned: [Picture] = []
+        try normalizer.normalize(picture, orientation: PictureOrientation(quarterTurns: 3)) { turned.append($0) }
+        #expect(turned.map(\.pts) == [1234])
+        #expect(turned.first?.format.width == 32 && turned.first?.format.height == 64)
+    }
+}
