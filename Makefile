@@ -7,7 +7,7 @@ ARGS ?=
 PIPELINE ?= pipelines/pk-landscape.json
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test test-fast demo run publish play lint format golden bench bench-quick clean
+.PHONY: help deps build test test-fast demo run publish play lint format golden bench bench-quick asan clean
 
 help: ## This list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,5 +52,8 @@ bench: deps build ## R1 beside FFmpeg and the kernels, five runs (minutes); resu
 bench-quick: deps build ## The same, short, with the thresholds CI holds
 	benchmarks/run.sh quick
 
+asan: ## A size change in mid-stream under AddressSanitizer (builds for minutes, into .build-asan)
+	.ci/asan
+
 clean: ## Remove build products and what the demo wrote
-	rm -rf .build benchmarks/.build benchmarks/work tandem-demo
+	rm -rf .build .build-asan benchmarks/.build benchmarks/work tandem-demo

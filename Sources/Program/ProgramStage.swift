@@ -20,8 +20,6 @@ package final class ProgramStage: Sendable {
         package var hold: Int64
         /// Shown instead of the card.
         package var placeholder: Picture?
-        /// Without a single picture its pane is not shown at all.
-        package var leavesWithoutVideo = false
 
         package init(buffer: SourceBuffer, name: String, volume: Float, hold: Int64, placeholder: Picture?) {
             self.buffer = buffer

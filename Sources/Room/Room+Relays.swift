@@ -42,7 +42,8 @@ extension Room {
         let service = PullService(pulls, clock: self.machine) { [weak self] in self?.ingest(did: $0) }
         for (id, slot) in self.slots {
             guard let hub = service.hub(for: id) else { continue }
-            _ = hub.subscribe(SourceInput(stage: slot.decode) { [weak self] in self?.mediaArrived(at: $0) })
+            _ = hub.subscribe(
+                SourceInput(stage: slot.decode, arrivals: slot.arrivals) { [weak self] in self?.mediaArrived(at: $0) })
         }
         self.listeners.update { $0.pulls = service }
         service.start()

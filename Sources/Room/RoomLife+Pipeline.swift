@@ -12,7 +12,9 @@ extension RoomLife {
                 let rules = SourceLife.Rules(
                     stall: isFile ? nil : Int64(source.stallMs) * 1_000_000, grace: grace,
                     hold: Int64(source.onLost.holdMs) * 1_000_000)
-                return Source(id: source.id, rules: rules, absence: Absence(source.onLost))
+                return Source(
+                    id: source.id, rules: rules, absence: Absence(source.onLost),
+                    leavesWithoutVideo: source.onNoVideo == .leavePane)
             }, scenes: pipeline.scenes.map { Scene($0, in: pipeline) }, first: pipeline.program.scene,
             pk: pipeline.pk.map(PK.init))
     }

@@ -36,11 +36,16 @@ package struct RoomLife: Sendable {
         package var id: SourceID
         package var rules: SourceLife.Rules
         package var absence: Absence
+        /// Its pane leaves the scene until it has sent a picture.
+        package var leavesWithoutVideo: Bool
 
-        package init(id: SourceID, rules: SourceLife.Rules, absence: Absence) {
+        package init(
+            id: SourceID, rules: SourceLife.Rules, absence: Absence, leavesWithoutVideo: Bool = false
+        ) {
             self.id = id
             self.rules = rules
             self.absence = absence
+            self.leavesWithoutVideo = leavesWithoutVideo
         }
     }
 
@@ -119,6 +124,8 @@ package struct RoomLife: Sendable {
     package private(set) var onAir: Show
     private var fallbacks: [Fallback] = []
     private var away: Set<SourceID> = []
+    /// Sources whose panes wait for their first picture.
+    private var unpictured: Set<SourceID>
     private var wasReady = false
     private var hasStartedItself = false
     /// Why something was asked for that is not on air yet.
@@ -132,9 +139,11 @@ package struct RoomLife: Sendable {
         self.pk = pk
         self.absences = Dictionary(sources.map { ($0.id, $0.absence) }) { first, _ in first }
         self.sources = Dictionary(sources.map { ($0.id, SourceLife(rules: $0.rules)) }) { first, _ in first }
+        self.unpictured = Set(sources.filter(\.leavesWithoutVideo).map(\.id))
         self.phases = PKLife(durations: pk?.durations ?? PKLife.Durations(countdown: 0, pk: 0, punish: 0))
         self.wanted = scenes.first { $0.id == first } ?? scenes.first ?? Scene(id: first, sources: [])
         self.onAir = Show(scene: self.wanted, reason: "start")
+        self.onAir.without = self.leaving(self.wanted)
     }
 
     /// The next time at which ``Event/poll(_:)`` has something to do by itself.
@@ -150,6 +159,7 @@ package struct RoomLife: Sendable {
         var actions: [Action] = []
         switch event {
         case .source(let id, let event):
+            if event == .pictured { self.unpictured.remove(id) }
             for change in self.sources[id]?.receive(event, now: now) ?? [] { actions.append(.tell(id, change)) }
         case .commanded(let scene): self.want(scene, reason: "command")
         case .poll(let arrivals):
@@ -289,7 +299,10 @@ package struct RoomLife: Sendable {
 
     /// Sources whose panes leave the scene as things are.
     private func leaving(_ scene: Scene) -> Set<SourceID> {
-        let leaving = Set(scene.sources.filter { self.away.contains($0) && self.absences[$0] == .leavePane })
+        let leaving = Set(
+            scene.sources.filter {
+                self.unpictured.contains($0) || self.away.contains($0) && self.absences[$0] == .leavePane
+            })
         return leaving.count == Set(scene.sources).count ? [] : leaving
     }
 }

@@ -152,11 +152,9 @@ extension Room {
             if let path = slot.spec.onLost.placeholderImage {
                 placeholder = try Picture.load(path: path, place: "source[\(id)]")
             }
-            var source = ProgramStage.Source(
+            sources[id] = ProgramStage.Source(
                 buffer: slot.buffer, name: slot.spec.name ?? id.description, volume: Float(slot.spec.volume) / 100,
                 hold: Int64(slot.spec.onLost.holdMs) * 1_000_000, placeholder: placeholder)
-            source.leavesWithoutVideo = slot.spec.onNoVideo == .leavePane
-            sources[id] = source
         }
         guard let first = pipeline.scene(pipeline.program.scene) ?? pipeline.scenes.first else {
             throw MediaError(.rejected, "the pipeline has no scene", at: "program", fix: "write at least one scene")
@@ -173,7 +171,8 @@ extension Room {
             settings: ProgramStage.Settings(
                 canvas: canvas, sampleRate: pipeline.audio.sampleRate, rampMs: pipeline.audio.rampMs,
                 isOffline: pipeline.clock == .offline, durationTicks: ticks),
-            sources: sources, scene: SceneMapping.scene(first, in: pipeline), clock: clock,
+            sources: sources,
+            scene: SceneMapping.scene(first.without(RoomLife(pipeline).onAir.without), in: pipeline), clock: clock,
             outputs: ProgramStage.Outputs(
                 picture: { picture, tick, arrival in
                     for writer in raws.writers { try? writer.write(picture) }

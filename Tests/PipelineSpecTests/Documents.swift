@@ -37,11 +37,11 @@ enum Documents {
             "pull": { "allowedHosts": ["cdn.example"] } },
           "sources": [
             { "uid": 1001, "streamType": "main", "name": "anchorA", "type": "rtmp", "streamKey": "hunter2a", "volume": 90,
-              "jitterBufferMs": 300, "stallMs": 900, "offsetMs": -40,
+              "jitterBufferMs": 300, "stallMs": 900, "rotation": 90, "onNoVideo": "leavePane", "offsetMs": -40,
               "expected": { "width": 720, "height": 1280, "fps": 25, "variableFrameRate": true, "videoBitrate": 1000000,
                 "keyFrameIntervalSeconds": 4, "audioSampleRate": 44100, "audioBitrate": 96000 },
               "onLost": { "holdMs": 1000, "placeholderImage": "away.png", "then": "fallbackScene", "fallbackScene": "solo" },
-              "decode": { "threads": 2 } },
+              "decode": { "threads": 2, "damaged": "hold" } },
             { "uid": "1001", "streamType": "sub", "streamKeyEnv": "KEY" },
             { "uid": "2002", "streamKeyFile": "/run/key" },
             { "uid": "3003", "type": "file", "path": "a.mp4", "loop": true },
