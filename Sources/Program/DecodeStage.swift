@@ -180,7 +180,8 @@ private struct DecodeWorker {
                     place: self.place)
                 self.needsKey = true
             case .audio:
-                self.audio = try AudioDecoder.open(parameters, sampleRate: self.settings.sampleRate, place: self.place)
+                self.audio = try AudioDecoder.open(
+                    parameters, sampleRate: self.settings.sampleRate, place: self.place, following: self.audio)
             }
         } catch {
             self.stage.report(.undecodable(error))

@@ -52,7 +52,9 @@ enum Documents {
                 "videoPush": false, "audioPush": false, "volume": 50 } ] }
           ],
           "program": { "scene": "pk" },
-          "audio": { "sampleRate": 48000, "channels": 2, "bitrate": 96000, "rampMs": 40 },
+          "audio": { "sampleRate": 48000, "channels": 2, "bitrate": 96000, "rampMs": 40, "levelIntervalMs": 500,
+                     "ducking": { "uids": ["1001"], "thresholdDb": -40, "reductionDb": 9, "attackMs": 50,
+                                  "releaseMs": 900 } },
           "renditions": [ { "name": "360p", "width": 640, "height": 360, "fps": 25, "video": { "codec": "h264",
             "encoder": "libx264", "preset": "fast", "profile": "main", "bitrate": 600000, "maxBitrate": 800000,
             "bufferSize": 900000, "bFrames": 2, "lookaheadFrames": 10, "threads": 2 } } ],
