@@ -1,4 +1,5 @@
 import CLibAV
+import MediaKernels
 package import MediaTypes
 
 /// Decoded sound in the program's own form: 32-bit float, interleaved stereo, at the program's sample rate.
@@ -18,7 +19,8 @@ package struct SampleBlock: Sendable {
 
 /// An audio decoder with the resampler behind it. Created, used and released on one stage thread.
 ///
-/// The decoder's own rate and channels may change in mid-stream; the resampler is rebuilt and nobody downstream notices.
+/// The decoder's own rate and channels may change in mid-stream; the resampler is rebuilt and nobody downstream notices:
+/// the new sound begins where the old one stopped, without a click.
 @safe
 package final class AudioDecoder {
     private let context: UnsafeMutablePointer<AVCodecContext>
@@ -27,13 +29,20 @@ package final class AudioDecoder {
     private let place: String
     private let sampleRate: Int32
     private var resampler: Resampler?
+    /// The last pair that was handed out, by this decoder or the one it follows.
+    private var last: SIMD2<Float>?
+    /// The next block does not continue the one before.
+    private var isJoining = true
+    /// Pairs over which a step at a change of format dies away: 5 ms at 48 kHz.
+    private static let joinPairs = 240
 
     /// - Parameters:
     ///   - sampleRate: The program's rate, in hertz; what ``decode(_:_:)`` hands out has it.
     ///   - place: Names the stage in errors and logs.
+    ///   - previous: The decoder whose sound this one's follows without a gap, when the stream has changed its form.
     /// - Throws: ``MediaError/Code/unavailable``, ``MediaError/Code/rejected``, ``MediaError/Code/outOfMemory``.
     package static func open(
-        _ parameters: CodecParameters, sampleRate: Int, place: String
+        _ parameters: CodecParameters, sampleRate: Int, place: String, following previous: AudioDecoder? = nil
     ) throws(MediaError) -> AudioDecoder {
         let slot = try PacketSlot.open(place: place)
         guard let frame = unsafe av_frame_alloc() else {
@@ -56,6 +65,7 @@ package final class AudioDecoder {
                 .rejected, "\(parameters.codec) decoder did not open", status, at: place,
                 fix: "check the encoder's stream; its configuration record is broken")
         }
+        decoder.last = previous?.last
         return decoder
     }
 
@@ -103,7 +113,13 @@ package final class AudioDecoder {
         let shape = unsafe Resampler.Shape(self.frame.pointee)
         if self.resampler?.shape != shape {
             self.resampler = try? Resampler.open(from: shape, to: self.sampleRate, place: self.place)
+            self.isJoining = true
         }
-        return unsafe self.resampler?.convert(self.frame)
+        guard var samples = unsafe self.resampler?.convert(self.frame) else { return nil }
+        guard samples.count >= 2 else { return samples }
+        if self.isJoining, let last = self.last { SoundMix.join(&samples, after: last, pairs: Self.joinPairs) }
+        self.isJoining = false
+        self.last = SIMD2(samples[samples.count - 2], samples[samples.count - 1])
+        return samples
     }
 }

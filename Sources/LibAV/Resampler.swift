@@ -1,4 +1,5 @@
 import CLibAV
+import MediaKernels
 import MediaTypes
 
 /// Converts decoded sound of one shape into interleaved float stereo of one rate.
@@ -58,7 +59,7 @@ final class Resampler {
         unsafe swr_free(&context)
     }
 
-    /// The samples of `frame` (and what the filter still held) as interleaved stereo.
+    /// The samples of `frame` (and what the filter still held) as interleaved stereo: numbers, whatever the decoder made.
     func convert(_ frame: UnsafeMutablePointer<AVFrame>) -> [Float]? {
         let count = unsafe frame.pointee.nb_samples
         guard count > 0, count <= 1 << 16 else { return nil }
@@ -75,6 +76,8 @@ final class Resampler {
                 failed = got < 0
                 written = max(0, Int(got)) * 2
             }
+            // `written` floats were initialized by swr_convert.
+            unsafe SoundMix.sanitize(UnsafeMutableBufferPointer(rebasing: buffer[..<written]))
         }
         return failed ? nil : samples
     }

@@ -52,6 +52,19 @@ public enum SoundMix {
         }
     }
 
+    /// Bends the beginning of `samples` so that it goes on from the pair `last`: the step between them dies away over
+    /// `pairs` pairs instead of being heard as a click.
+    public static func join(_ samples: inout [Float], after last: SIMD2<Float>, pairs: Int) {
+        let pairs = min(pairs, samples.count / 2)
+        guard pairs > 0 else { return }
+        let step = last - SIMD2(samples[0], samples[1])
+        for pair in 0..<pairs {
+            let rest = step * (1 - Float(pair + 1) / Float(pairs + 1))
+            samples[2 * pair] += rest[0]
+            samples[2 * pair + 1] += rest[1]
+        }
+    }
+
     /// Makes every sample silence.
     public static func clear(_ samples: inout [Float]) {
         unsafe samples.withUnsafeMutableBufferPointer { unsafe $0.update(repeating: 0) }

@@ -27,6 +27,26 @@ extension Pipeline {
         package var bitrate = 128_000
         /// Length of the ramp that hides a change of volume, in milliseconds (0…1,000). Default 20.
         package var rampMs = 20
+        /// Time between two `audio.levels` events, in milliseconds (0…60,000; 0: none). Default 1,000.
+        package var levelIntervalMs = 1000
+        /// Who is heard over the others. Default nobody.
+        package var ducking: Ducking?
+
+        package init() {}
+    }
+
+    /// Turns all other sources down while one of some users speaks.
+    package struct Ducking: Sendable, Equatable {
+        /// The users who are heard over the others.
+        package var uids: [String] = []
+        /// Momentary loudness from which on a user speaks, in LUFS (−70…−10). Default −45.
+        package var thresholdDb = -45
+        /// What the others lose, in decibels (1…60). Default 12.
+        package var reductionDb = 12
+        /// Time the others take to go down, in milliseconds (5…2,000). Default 80.
+        package var attackMs = 80
+        /// Time the others take to come back, in milliseconds (20…10,000). Default 600.
+        package var releaseMs = 600
 
         package init() {}
     }

@@ -146,6 +146,24 @@ extension Pipeline.Audio {
             Field("channels", \.channels, .integer(2...2), "only 2: mono sources are heard on both sides"),
             Field("bitrate", \.bitrate, .integer(32_000...320_000), "AAC bit rate in bit/s"),
             Field("rampMs", \.rampMs, .integer(0...1000), "milliseconds over which a volume changes"),
+            Field(
+                "levelIntervalMs", \.levelIntervalMs, .integer(0...60_000),
+                "milliseconds between two audio.levels events; 0: none"),
+            Field(
+                optional: "ducking", \.ducking, .object(Pipeline.Ducking.rule),
+                "turns all others down while one of some users speaks"),
+        ])
+}
+
+extension Pipeline.Ducking {
+    static let rule = ObjectRule(
+        "who is heard over the others", Pipeline.Ducking(),
+        [
+            Field(required: "uids", \.uids, .list(of: .uid, 1...8, standIn: ""), "the users who are heard"),
+            Field("thresholdDb", \.thresholdDb, .integer(-70...(-10)), "loudness in LUFS from which on a user speaks"),
+            Field("reductionDb", \.reductionDb, .integer(1...60), "decibels the others lose"),
+            Field("attackMs", \.attackMs, .integer(5...2000), "milliseconds the others take to go down"),
+            Field("releaseMs", \.releaseMs, .integer(20...10_000), "milliseconds the others take to come back"),
         ])
 }
 

@@ -194,7 +194,8 @@ private struct DecodeWorker {
         case .video: self.take(self.video.configure(parameters, rotation: self.stage.rotation))
         case .audio:
             do {
-                self.audio = try AudioDecoder.open(parameters, sampleRate: self.settings.sampleRate, place: self.place)
+                self.audio = try AudioDecoder.open(
+                    parameters, sampleRate: self.settings.sampleRate, place: self.place, following: self.audio)
             } catch {
                 // The track before is over all the same: its decoder would make noise of what comes.
                 self.audio = nil

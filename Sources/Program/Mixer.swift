@@ -33,37 +33,96 @@ package struct GainRamp: Sendable, Equatable {
         self.length = max(1, length)
     }
 
-    /// The positions inside `range` at which the line bends, in order.
-    func bends(in range: Range<Int64>) -> [Int64] {
-        [self.start, self.start &+ self.length].filter { $0 > range.lowerBound && $0 < range.upperBound }
+    /// The first position behind `position` at which the line bends; ``Int64/max`` when it goes straight on.
+    func nextBend(after position: Int64) -> Int64 {
+        if self.start > position { return self.start }
+        let end = self.start &+ self.length
+        return end > position ? end : .max
     }
 }
 
 /// The program's sound: every source on air times its gain, summed, limited, in blocks of one AAC frame.
 ///
-/// Used by the program thread only. Positions are pairs since the room's `origin`.
+/// Used by the program thread only. Positions are pairs since the room's `origin`. A block takes no memory from the system
+/// once every source has been given a gain and its consumer lets go of a block within ``blocksInUse`` others.
 package struct Mixer: Sendable {
     /// Pairs in a block.
     package static let blockPairs: Int64 = 1024
+    /// Blocks that are reused in turn. One that somebody still holds when its turn comes is replaced by a new one.
+    package static let blocksInUse = 16
 
-    private var gains: [SourceID: GainRamp] = [:]
+    /// One source's way into the sum.
+    private struct Channel: Sendable {
+        let source: SourceID
+        let name: String
+        var gain = GainRamp(0)
+        /// Its sound of the block, when `isRead`.
+        var sound: [Float]
+        var isRead = false
+
+        /// Reads the sound of `range`, unless nobody wants it.
+        mutating func take(
+            _ range: Range<Int64>, isWanted: Bool, _ read: (SourceID, Range<Int64>, inout [Float]) -> Int
+        ) {
+            self.isRead = (isWanted || !self.isSilent(in: range)) && read(self.source, range, &self.sound) > 0
+        }
+
+        private func isSilent(in range: Range<Int64>) -> Bool {
+            self.gain.target == 0 && self.gain.value(at: range.lowerBound) == 0
+        }
+
+        /// Adds `sound` onto `target`, straight line by straight line. `duck` is the further gain at both ends of `range`.
+        func add(_ range: Range<Int64>, onto target: inout [Float], duck: (from: Float, to: Float)) {
+            guard self.isRead, !self.isSilent(in: range) else { return }
+            let slope = (duck.to - duck.from) / Float(range.upperBound &- range.lowerBound)
+            var from = range.lowerBound
+            while from < range.upperBound {
+                let to = min(range.upperBound, self.gain.nextBend(after: from))
+                let (first, last) = (from &- range.lowerBound, to &- range.lowerBound)
+                SoundMix.add(
+                    self.sound, onto: &target, pairs: Int(first)..<Int(last),
+                    from: self.gain.value(at: from) * (duck.from + slope * Float(first)),
+                    to: self.gain.value(at: to) * (duck.from + slope * Float(last)))
+                from = to
+            }
+        }
+    }
+
+    /// In the order of their names: float addition is not associative, and the same room must make the same bytes.
+    private var channels: [Channel] = []
     private var limiter = Limiter()
     private let rampPairs: Int64
+    private let sampleRate: Int64
+    private let ducking: Ducking?
+    private var ducked = Ducking.State()
+    private let isMeasuring: Bool
+    /// A meter for each channel, then the program's.
+    private var meters = MeterBank(count: 1)
+    private let silence = [Float](repeating: 0, count: Int(blockPairs) * 2)
     /// The next block's first pair, a multiple of ``blockPairs``.
     package private(set) var position: Int64
-    private var scratch = [Float](repeating: 0, count: Int(blockPairs) * 2)
+    private var blocks: [[Float]]
+    private var nextInUse = 0
+    /// Pairs the limiter still has to be fed before its output is at ``position``.
+    private var prime: Int64
 
     /// - Parameters:
     ///   - start: Position of the program's first tick.
     ///   - rampPairs: How long a change of volume takes.
-    package init(start: Int64, rampPairs: Int64) {
+    ///   - sampleRate: Pairs per second; loudness is right at 48,000.
+    ///   - ducking: Who is heard over the others.
+    ///   - measures: Whether ``levels()`` is going to be asked; every source is read then, on air or not.
+    package init(
+        start: Int64, rampPairs: Int64, sampleRate: Int64 = 48_000, ducking: Ducking? = nil, measures: Bool = false
+    ) {
         self.rampPairs = max(1, rampPairs)
+        self.sampleRate = sampleRate
+        self.ducking = ducking
+        self.isMeasuring = measures || ducking != nil
         self.position = TimeMath.scale(start, by: 1, over: Self.blockPairs, rounding: .up) &* Self.blockPairs
         self.prime = Int64(Limiter.latencyPairs)
+        self.blocks = (0..<Self.blocksInUse).map { _ in [Float](repeating: 0, count: Int(Self.blockPairs) * 2) }
     }
-
-    /// Pairs the limiter still has to be fed before its output is at ``position``.
-    private var prime: Int64
 
     /// How far sources must have sound for the block that ends at `end`: the limiter looks ahead.
     package static func wantedUntil(blockEnd end: Int64) -> Int64 { end &+ Int64(Limiter.latencyPairs) }
@@ -71,45 +130,87 @@ package struct Mixer: Sendable {
     /// Sets the gain a source moves to, from `position` on (or from where the mixing has come, when that is later).
     package mutating func setGain(_ gain: Float, of source: SourceID, at position: Int64) {
         let from = max(position, self.position &+ Int64(Limiter.latencyPairs) &- self.prime)
-        self.gains[source, default: GainRamp(0)].move(to: gain, at: from, over: self.rampPairs)
+        self.channels[self.channel(of: source)].gain.move(to: gain, at: from, over: self.rampPairs)
+    }
+
+    private mutating func channel(of source: SourceID) -> Int {
+        if let index = self.channels.firstIndex(where: { $0.source == source }) { return index }
+        let name = source.description
+        let index = self.channels.firstIndex { $0.name > name } ?? self.channels.count
+        self.channels.insert(
+            Channel(source: source, name: name, sound: [Float](repeating: 0, count: Int(Self.blockPairs) * 2)),
+            at: index)
+        self.meters.insert(at: index)
+        return index
     }
 
     /// Mixes the next block and moves on.
     ///
-    /// - Parameter read: Copies a source's sound of a range into the array and says how many pairs there were.
+    /// - Parameter read: Copies a source's sound of a range into the array, silence where there is none, and says how
+    ///   many pairs there were. Asked once for every position, in order, as long as the source has a gain.
     /// - Returns: ``blockPairs`` pairs of interleaved stereo for ``position`` as it was before the call.
     package mutating func nextBlock(_ read: (SourceID, Range<Int64>, inout [Float]) -> Int) -> [Float] {
         if self.prime > 0 {
             // Once, at the start: the limiter's look-ahead is filled with the first 256 pairs.
+            let range = self.position..<self.position &+ self.prime
             var head = [Float](repeating: 0, count: Int(self.prime) * 2)
-            self.mix(self.position..<self.position &+ self.prime, into: &head, read)
+            self.mix(range, onto: &head, read)
             self.limiter.process(&head)
             self.prime = 0
         }
         let from = self.position &+ Int64(Limiter.latencyPairs)
-        var block = [Float](repeating: 0, count: Int(Self.blockPairs) * 2)
-        self.mix(from..<from &+ Self.blockPairs, into: &block, read)
+        let slot = self.nextInUse
+        self.nextInUse = (slot + 1) % Self.blocksInUse
+        // Taken out while it is written, so that it has one owner.
+        var block: [Float] = []
+        swap(&block, &self.blocks[slot])
+        self.mix(from..<from &+ Self.blockPairs, onto: &block, read)
         self.limiter.process(&block)
+        if self.isMeasuring { self.meters.measure(self.channels.count, block) }
+        self.blocks[slot] = block
         self.position &+= Self.blockPairs
         return block
     }
 
     private mutating func mix(
-        _ range: Range<Int64>, into target: inout [Float], _ read: (SourceID, Range<Int64>, inout [Float]) -> Int
+        _ range: Range<Int64>, onto target: inout [Float], _ read: (SourceID, Range<Int64>, inout [Float]) -> Int
     ) {
-        for index in target.indices { target[index] = 0 }
-        // A fixed order: float addition is not associative, and the same room must make the same bytes.
-        for (source, ramp) in self.gains.sorted(by: { $0.key.description < $1.key.description }) {
-            if ramp.target == 0, ramp.value(at: range.lowerBound) == 0 { continue }
-            if self.scratch.count != target.count { self.scratch = [Float](repeating: 0, count: target.count) }
-            guard read(source, range, &self.scratch) > 0 else { continue }
-            var edges = [range.lowerBound] + ramp.bends(in: range) + [range.upperBound]
-            edges.sort()
-            for (from, to) in zip(edges, edges.dropFirst()) where to > from {
-                let pairs = Int(from &- range.lowerBound)..<Int(to &- range.lowerBound)
-                SoundMix.add(
-                    self.scratch, onto: &target, pairs: pairs, from: ramp.value(at: from), to: ramp.value(at: to))
-            }
+        for index in self.channels.indices { self.channels[index].take(range, isWanted: self.isMeasuring, read) }
+        self.measure(pairs: Int64(range.count))
+        SoundMix.clear(&target)
+        for index in self.channels.indices {
+            let isKey = self.ducking?.uids.contains(self.channels[index].source.uid) ?? true
+            self.channels[index].add(range, onto: &target, duck: isKey ? (1, 1) : (self.ducked.from, self.ducked.to))
         }
+        SoundMix.sanitize(&target)
+    }
+
+    /// Measures what came in, two sources at a time, and sets the ducking by it.
+    private mutating func measure(pairs: Int64) {
+        guard self.isMeasuring, pairs == Self.blockPairs else { return }
+        var index = 0
+        while index < self.channels.count {
+            let next = index + 1 < self.channels.count ? index + 1 : nil
+            let sound = self.channels[index].isRead ? self.channels[index].sound : self.silence
+            let other = next.map { self.channels[$0].isRead ? self.channels[$0].sound : self.silence }
+            self.meters.measure(index, sound, next, other ?? sound)
+            index += 2
+        }
+        guard let ducking = self.ducking else { return }
+        let isSpeaking = self.channels.indices.contains { index in
+            ducking.uids.contains(self.channels[index].source.uid) && self.channels[index].gain.target > 0
+                && self.meters.power(index, blocks: 2) > ducking.threshold
+        }
+        self.ducked.advance(ducking, isSpeaking: isSpeaking, pairs: pairs, sampleRate: self.sampleRate)
+    }
+
+    /// What was measured up to ``position``. Peaks begin anew.
+    package mutating func levels() -> SoundLevels {
+        var sources: [SourceID: SoundLevels.Level] = [:]
+        for (index, channel) in self.channels.enumerated() {
+            sources[channel.source] = SoundLevels.Level(&self.meters, index)
+        }
+        return SoundLevels(
+            position: self.position, program: SoundLevels.Level(&self.meters, self.channels.count), sources: sources)
     }
 }

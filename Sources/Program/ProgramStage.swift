@@ -37,6 +37,10 @@ package final class ProgramStage: Sendable {
         package var isOffline: Bool
         /// Ticks after which the program ends by itself.
         package var durationTicks: Int64?
+        /// Who is heard over the others.
+        package var ducking: Ducking?
+        /// Milliseconds between two reports of levels; 0: nothing is measured.
+        package var levelIntervalMs = 0
 
         package init(canvas: Canvas, sampleRate: Int, rampMs: Int, isOffline: Bool, durationTicks: Int64?) {
             self.canvas = canvas
@@ -56,6 +60,8 @@ package final class ProgramStage: Sendable {
         package var sound: @Sendable (_ block: [Float], _ position: Int64) -> Void
         /// The program is over; `tick` is the first one that is not part of it.
         package var finished: @Sendable (_ tick: Int64) -> Void
+        /// How loud everything was, every ``Settings/levelIntervalMs``.
+        package var levels: @Sendable (_ levels: SoundLevels) -> Void = { _ in }
 
         package init(
             picture: @escaping @Sendable (_ picture: Picture, _ tick: Int64, _ arrival: Int64?) -> Bool,
@@ -188,7 +194,9 @@ package final class ProgramStage: Sendable {
             player: ScenePlayer(director: self.director),
             mixer: Mixer(
                 start: self.position(of: first),
-                rampPairs: Int64(self.settings.rampMs * self.settings.sampleRate / 1000)))
+                rampPairs: Int64(self.settings.rampMs * self.settings.sampleRate / 1000),
+                sampleRate: Int64(self.settings.sampleRate), ducking: self.settings.ducking,
+                measures: self.settings.levelIntervalMs > 0))
         let interval = self.time(of: 1)
         var tick = first
         while true {
@@ -316,9 +324,21 @@ package final class ProgramStage: Sendable {
                 self.sources[source]?.buffer.read(range, into: &target) ?? 0
             }
             self.outputs.sound(block, position)
+            self.reportLevels(&worker)
         }
         let position = worker.mixer.position
         self.shared.withLock { $0.soundPosition = position }
+    }
+}
+
+extension ProgramStage {
+    private func reportLevels(_ worker: inout ProgramWorker) {
+        let interval = Int64(self.settings.levelIntervalMs * self.settings.sampleRate / 1000)
+        guard interval > 0 else { return }
+        let position = worker.mixer.position
+        // A report is due when the block has crossed a multiple of the interval.
+        guard position / interval != (position &- Mixer.blockPairs) / interval else { return }
+        self.outputs.levels(worker.mixer.levels())
     }
 }
 

@@ -61,7 +61,7 @@ extension Room {
         if let output = pipeline.hls {
             packager.set(try self.makePackager(output, settings, ladder, joint))
         }
-        let program = try self.makeProgram(settings, slots, clock, ladder, latency)
+        let program = try self.makeProgram(settings, slots, clock, ladder, latency, events)
         let room = Room(
             settings: settings, events: events, logger: logger,
             parts: RoomParts(
@@ -141,7 +141,7 @@ extension Room {
 
     private static func makeProgram(
         _ settings: RoomSettings, _ slots: [SourceID: SourceSlot], _ clock: ProgramClock, _ ladder: LadderStage,
-        _ latency: LatencyTracker
+        _ latency: LatencyTracker, _ events: RoomEvents
     ) throws(MediaError) -> ProgramStage {
         let pipeline = settings.pipeline
         let canvas = Program.Canvas(
@@ -167,20 +167,23 @@ extension Room {
         let ticks = pipeline.durationMs.map {
             TimeMath.scale(Int64($0), by: Int64(canvas.fps), over: 1000, rounding: .nearest)
         }
+        var stageSettings = ProgramStage.Settings(
+            canvas: canvas, sampleRate: pipeline.audio.sampleRate, rampMs: pipeline.audio.rampMs,
+            isOffline: pipeline.clock == .offline, durationTicks: ticks)
+        stageSettings.setSound(pipeline.audio)
+        var outputs = ProgramStage.Outputs(
+            picture: { picture, tick, arrival in
+                for writer in raws.writers { try? writer.write(picture) }
+                if let arrival { latency.composed(tick: tick, arrival: arrival) }
+                return ladder.put(picture, tick: tick)
+            },
+            sound: { ladder.put(sound: $0, position: $1) },
+            finished: { _ in })
+        outputs.levels = { events.emit(levels: $0) }
         let stage = ProgramStage(
-            settings: ProgramStage.Settings(
-                canvas: canvas, sampleRate: pipeline.audio.sampleRate, rampMs: pipeline.audio.rampMs,
-                isOffline: pipeline.clock == .offline, durationTicks: ticks),
-            sources: sources,
+            settings: stageSettings, sources: sources,
             scene: SceneMapping.scene(first.without(RoomLife(pipeline).onAir.without), in: pipeline), clock: clock,
-            outputs: ProgramStage.Outputs(
-                picture: { picture, tick, arrival in
-                    for writer in raws.writers { try? writer.write(picture) }
-                    if let arrival { latency.composed(tick: tick, arrival: arrival) }
-                    return ladder.put(picture, tick: tick)
-                },
-                sound: { ladder.put(sound: $0, position: $1) },
-                finished: { _ in }), font: try SceneFont.find())
+            outputs: outputs, font: try SceneFont.find())
         try stage.prepare(pipeline.scenes.map { SceneMapping.scene($0, in: pipeline) })
         return stage
     }

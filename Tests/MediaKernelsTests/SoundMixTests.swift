@@ -71,4 +71,18 @@ struct SoundMixTests {
             #expect(after.bitPattern == expected.bitPattern, "\(before)")
         }
     }
+
+    @Test("a join begins where the sound before ended and leaves the rest as it is", arguments: [0, 1, 2, 100, 500])
+    func joins(pairs: Int) {
+        let samples = (0..<600).map { Float($0) / 1_000 }
+        var joined = samples
+        SoundMix.join(&joined, after: SIMD2(-0.5, 0.5), pairs: pairs)
+        #expect(joined[(2 * min(300, pairs))...] == samples[(2 * min(300, pairs))...])
+        guard pairs > 0 else { return }
+        #expect(abs(joined[0] - (-0.5 + 0.5 / Float(min(300, pairs) + 1))) < 1e-6)
+        #expect(abs(joined[1] - (0.5 - 0.499 / Float(min(300, pairs) + 1))) < 1e-6)
+        var none: [Float] = [1]
+        SoundMix.join(&none, after: SIMD2(0, 0), pairs: pairs)
+        #expect(none == [1])
+    }
 }

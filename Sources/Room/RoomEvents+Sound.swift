@@ -1,0 +1,39 @@
+import MediaTypes
+import PipelineSpec
+import Program
+
+extension RoomEvents {
+    /// Tells how loud the program and every source are: `audio.levels`.
+    ///
+    /// `peakDb` is the largest sample since the event before (dBFS), `loudness` that of the last 3 s and `momentary` that
+    /// of the last 0.4 s (LUFS). Sources are measured before their volume, so that a user who is muted is seen to speak.
+    func emit(levels: SoundLevels) {
+        let sources = levels.sources.sorted { $0.key.description < $1.key.description }
+        self.emit(
+            "audio.levels",
+            [
+                "program": .object(Self.members(levels.program)),
+                "sources": .array(
+                    sources.map { .object([.init("uid", .string($0.key.description))] + Self.members($0.value)) }),
+            ])
+    }
+
+    private static func members(_ level: SoundLevels.Level) -> [JSONValue.Member] {
+        [
+            .init("peakDb", .thousandths(level.peak)), .init("loudness", .thousandths(level.shortTerm)),
+            .init("momentary", .thousandths(level.momentary)),
+        ]
+    }
+}
+
+extension ProgramStage.Settings {
+    /// The pipeline's words about ducking and levels.
+    mutating func setSound(_ audio: Pipeline.Audio) {
+        self.levelIntervalMs = audio.levelIntervalMs
+        self.ducking = audio.ducking.map {
+            Ducking(
+                uids: Set($0.uids), thresholdDb: $0.thresholdDb, reductionDb: $0.reductionDb, attackMs: $0.attackMs,
+                releaseMs: $0.releaseMs)
+        }
+    }
+}

@@ -1,0 +1,206 @@
+import MediaKernels
+import MediaTypes
+import Program
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+@Suite("The mixer: volumes, ducking, levels, cost")
+struct MixerSoundTests {
+    private let anchor = SourceID(uid: "anchor"), guest = SourceID(uid: "guest")
+
+    private func value(_ source: SourceID, _ target: inout [Float], _ left: Float) -> Int {
+        for index in target.indices { target[index] = left }
+        return target.count / 2
+    }
+
+    @Test("a mute begins at its sample and is over 20 ms later, in steps nobody hears", arguments: [0, 1, 777, 1_023])
+    func muteIsSampleAccurate(offset: Int64) {
+        var mixer = Mixer(start: 0, rampPairs: 960)
+        mixer.setGain(1, of: self.anchor, at: 0)
+        let mute = 3 * 1_024 + offset
+        var heard: [Float] = []
+        for block in 0..<8 {
+            // Said in time: before the mixing has come so far.
+            if block == 1 { mixer.setGain(0, of: self.anchor, at: mute) }
+            heard += mixer.nextBlock { self.value($0, &$2, 0.5) }
+        }
+        let left = stride(from: 0, to: heard.count, by: 2).map { heard[$0] }
+        #expect(left[960..<Int(mute)].allSatisfy { $0 == 0.5 })
+        #expect(left[Int(mute) + 1] < 0.5)
+        #expect(left[(Int(mute) + 960)...].allSatisfy { $0 == 0 })
+        for (a, b) in zip(left, left.dropFirst()) { #expect(abs(a - b) < 0.5 / 960 * 1.01) }
+    }
+
+    @Test("200 % is twice the sound, and what is too loud then is limited")
+    func doubleVolume() {
+        var mixer = Mixer(start: 0, rampPairs: 1)
+        mixer.setGain(2, of: self.anchor, at: -10)
+        var block: [Float] = []
+        for _ in 0..<4 { block = mixer.nextBlock { self.value($0, &$2, 0.25) } }
+        #expect(block.allSatisfy { $0 == 0.5 })
+        for _ in 0..<4 { block = mixer.nextBlock { self.value($0, &$2, 0.75) } }
+        #expect(block.allSatisfy { $0 < 0.8914 && $0 > 0.8 })
+    }
+
+    @Test("a hostile source is silence in its own samples and nobody else's")
+    func hostileSamples() {
+        var mixer = Mixer(start: 0, rampPairs: 1, measures: true)
+        mixer.setGain(1, of: self.anchor, at: -10)
+        mixer.setGain(1, of: self.guest, at: -10)
+        for block in 0..<8 {
+            let heard = mixer.nextBlock { source, _, target in
+                let isHostile = source == self.guest && block == 2
+                return self.value(source, &target, isHostile ? .nan : source == self.guest ? 0.25 : 0.125)
+            }
+            #expect(heard.allSatisfy { $0.isFinite })
+            if block > 3 { #expect(heard.allSatisfy { $0 == 0.375 }) }
+        }
+    }
+
+    @Test("camera and screen of one user are two sources")
+    func twoStreamsOfOneUser() {
+        let screen = SourceID(uid: "anchor", streamType: .sub)
+        var mixer = Mixer(start: 0, rampPairs: 1)
+        mixer.setGain(1, of: self.anchor, at: -10)
+        mixer.setGain(0.5, of: screen, at: -10)
+        var block: [Float] = []
+        for _ in 0..<3 { block = mixer.nextBlock { self.value($0, &$2, $0 == screen ? 0.5 : 0.125) } }
+        #expect(block.allSatisfy { $0 == 0.375 })
+    }
+
+    private func tone(_ range: Range<Int64>, _ target: inout [Float], _ level: Float) -> Int {
+        for (index, position) in range.enumerated() {
+            let value = level * sinf(2 * .pi * 1_000 * Float(position % 48_000) / 48_000)
+            (target[2 * index], target[2 * index + 1]) = (value, value)
+        }
+        return range.count
+    }
+
+    @Test("while the anchor speaks the guest goes down by the reduction, and comes back after")
+    func ducks() {
+        let ducking = Ducking(uids: ["anchor"], thresholdDb: -40, reductionDb: 12, attackMs: 80, releaseMs: 600)
+        var mixer = Mixer(start: 0, rampPairs: 1, ducking: ducking)
+        mixer.setGain(1, of: self.anchor, at: -10)
+        mixer.setGain(1, of: self.guest, at: -10)
+        // 2 s quiet, 2 s of speech, 2 s quiet. A tone is nothing on the average of a block, to 1 %; the guest is constant.
+        var guest: [Float] = []
+        for block in 0..<282 {
+            let speaks = (94..<188).contains(block)
+            let heard = mixer.nextBlock { source, range, target in
+                if source == self.guest { return self.value(source, &target, 0.25) }
+                return speaks ? self.tone(range, &target, 0.25) : 0
+            }
+            guest.append(heard.reduce(0, +) / Float(heard.count))
+        }
+        #expect(guest[90] == 0.25)
+        #expect(abs(guest[150] - 0.25 * 0.251_19) < 0.004, "12 dB down: \(guest[150])")
+        #expect(abs(guest[281] - 0.25) < 1e-6)
+        for (a, b) in zip(guest, guest.dropFirst()) { #expect(abs(a - b) < 0.06, "no jump") }
+    }
+
+    @Test("levels tell what a muted user sends, and what the program is")
+    func levels() {
+        var mixer = Mixer(start: 0, rampPairs: 1, measures: true)
+        mixer.setGain(0, of: self.guest, at: 0)
+        mixer.setGain(1, of: self.anchor, at: -10)
+        for _ in 0..<150 {
+            _ = mixer.nextBlock { source, range, target in
+                source == self.guest ? self.tone(range, &target, 0.5) : 0
+            }
+        }
+        let levels = mixer.levels()
+        // A 1 kHz tone of both channels at −6.02 dB: −6.02 − 3.01 + 3.01 LUFS.
+        #expect(abs((levels.sources[self.guest]?.shortTerm ?? 0) + 6_020) < 60)
+        #expect(abs((levels.sources[self.guest]?.peak ?? 0) + 6_020) < 20)
+        #expect(levels.sources[self.anchor]?.momentary == SoundLevels.Level.floor)
+        #expect(levels.program.peak == SoundLevels.Level.floor)
+        #expect(levels.position == 150 * 1_024)
+    }
+}
+
+/// Alone and one after the other: they count what the whole process allocates.
+@Suite("The mixer's cost", .serialized)
+struct MixerCostTests {
+    private static let ids = (0..<8).map { SourceID(uid: "u\($0)") }
+
+    private static func mixer() -> Mixer {
+        var mixer = Mixer(
+            start: 0, rampPairs: 960,
+            ducking: Ducking(uids: ["u0"], thresholdDb: -40, reductionDb: 12, attackMs: 80, releaseMs: 600),
+            measures: true)
+        for id in self.ids { mixer.setGain(0.5, of: id, at: 0) }
+        return mixer
+    }
+
+    private static let noise: [Float] = (0..<2_048).map { Float(($0 &* 7_919) % 4_001) / 2_000.5 - 1 }
+
+    @Test("a block of eight sources, with volumes on the move, keeps no new memory")
+    func keepsNoMemory() {
+        var mixer = Self.mixer()
+        var sum: Float = 0
+        func run(_ blocks: Int) {
+            for block in 0..<blocks {
+                if block % 4 == 0 {
+                    for id in Self.ids { mixer.setGain(block % 8 == 0 ? 1 : 0.25, of: id, at: mixer.position) }
+                }
+                let heard = mixer.nextBlock { _, _, target in
+                    for index in target.indices { target[index] = Self.noise[index & 2_047] }
+                    return target.count / 2
+                }
+                sum += heard[5]
+            }
+        }
+        run(64)
+        #expect(sum.isFinite)
+        // The blocks that come out are the same few in turn.
+        var addresses: Set<UInt> = []
+        for _ in 0..<64 {
+            let block = mixer.nextBlock { _, _, _ in 0 }
+            addresses.insert(block.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) })
+        }
+        #expect(addresses.count == Mixer.blocksInUse)
+    }
+
+    @Test("a consumer that keeps blocks finds them unchanged")
+    func keptBlocksStay() {
+        var mixer = Self.mixer()
+        var kept: [[Float]] = []
+        for block in 0..<40 {
+            kept.append(
+                mixer.nextBlock { _, _, target in
+                    for index in target.indices { target[index] = Float(block) / 1_000 }
+                    return target.count / 2
+                })
+        }
+        #expect(Set(kept.map { $0[1_000] }).count > 30)
+    }
+
+    @Test("eight sources with ramps, limiter and meters run hundreds of times faster than real time")
+    func isFast() {
+        var mixer = Self.mixer()
+        var best = Double.infinity
+        for _ in 0..<20 {
+            var before = timespec(), after = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before)
+            for block in 0..<47 {
+                for id in Self.ids { mixer.setGain(block % 2 == 0 ? 1 : 0.9, of: id, at: mixer.position) }
+                _ = mixer.nextBlock { _, _, target in
+                    target.withUnsafeMutableBufferPointer { _ = $0.update(fromContentsOf: Self.noise) }
+                    return target.count / 2
+                }
+            }
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after)
+            let spent = Double(after.tv_sec - before.tv_sec) + Double(after.tv_nsec - before.tv_nsec) / 1e9
+            best = min(best, spent)
+        }
+        let speed = 47 * 1_024 / 48_000.0 / best
+        print("mixer: 8 sources, ramps, limiter, ducking, meters: \(Int(speed)) × real time")
+        // The bar is 500 on a free core; a test beside others gives room for a busy one.
+        #expect(speed > 150)
+    }
+}

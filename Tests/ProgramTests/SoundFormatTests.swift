@@ -1,0 +1,54 @@
+import LibAV
+import MediaKernels
+import MediaTypes
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+@Suite("Sound that changes its form in mid-stream")
+struct SoundFormatTests {
+    /// A 300 Hz tone at `rate`, as AAC.
+    private func packets(rate: Int, seconds: Double) throws -> (CodecParameters, [CodedPacket]) {
+        let encoder = try AudioEncoder.open(sampleRate: rate, bitrate: 128_000, place: "test")
+        var packets: [CodedPacket] = []
+        for frame in 0..<Int(seconds * Double(rate)) / 1_024 {
+            let samples = (0..<1_024).flatMap { index -> [Float] in
+                let turn = Float(300 * (frame * 1_024 + index) % rate) / Float(rate)
+                let value = 0.6 * sinf(2 * .pi * turn)
+                return [value, value]
+            }
+            try encoder.encode(samples[...], pts: Int64(frame * 1_024)) { packets.append($0) }
+        }
+        return (CodecParameters(codec: .aac, configuration: encoder.configuration), packets)
+    }
+
+    @Test(
+        "44.1 to 48 kHz and back is heard without a step and without a gap of 50 ms",
+        arguments: [[44_100, 48_000], [48_000, 44_100, 48_000]])
+    func rateChange(rates: [Int]) throws {
+        var heard: [Float] = []
+        var decoder: AudioDecoder?
+        for rate in rates {
+            let (parameters, packets) = try self.packets(rate: rate, seconds: 0.51)
+            let next = try AudioDecoder.open(parameters, sampleRate: 48_000, place: "test", following: decoder)
+            for packet in packets { #expect(next.decode(packet) { heard += $0.samples }) }
+            decoder = next
+        }
+        let left = stride(from: 0, to: heard.count, by: 2).map { heard[$0] }
+        #expect(left.count > 20_000 * rates.count)
+        // A 300 Hz tone of 0.6 moves by at most 0.6 × 2π × 300 / 48000 = 0.024 a sample; a step is bent over 240.
+        let steps = zip(left, left.dropFirst()).map { abs($0 - $1) }
+        #expect((steps.max() ?? 1) < 0.035, "largest step \(steps.max() ?? 1)")
+        // Silence inside: the longest run below −40 dB, after the first encoder's priming.
+        var (run, longest) = (0, 0)
+        for value in left.dropFirst(3_000) {
+            run = abs(value) < 0.01 ? run + 1 : 0
+            longest = max(longest, run)
+        }
+        #expect(longest < 2_400, "a gap of \(longest) samples")
+    }
+}
