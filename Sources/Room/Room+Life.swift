@@ -13,8 +13,9 @@ extension Room {
     /// A stall is noticed this much later than it is one, at most.
     private static let pollInterval: Int64 = 50_000_000
 
-    /// The clock of ``RoomLife``: the machine's, which program time follows at a fixed distance; offline program time.
-    var lifeTime: Int64 { self.isOffline ? self.time(of: self.program.tick) : self.machine.now() }
+    /// The clock of ``RoomLife``: the machine's, which program time follows at a fixed distance; offline the time of the
+    /// next tick.
+    var lifeTime: Int64 { self.isOffline ? self.time(of: self.program.tick + 1) : self.machine.now() }
 
     /// Program time now, in nanoseconds; `nil` before the program runs.
     var programTime: Int64? { self.isOffline ? self.time(of: self.program.tick) : self.clock.now() }

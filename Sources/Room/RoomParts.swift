@@ -61,7 +61,7 @@ extension Room {
         if let output = pipeline.hls {
             packager.set(try self.makePackager(output, settings, ladder, joint))
         }
-        let program = try self.makeProgram(settings, slots, clock, ladder, latency, events)
+        let program = try self.makeProgram(settings, slots, clock, ladder, latency, joint)
         let room = Room(
             settings: settings, events: events, logger: logger,
             parts: RoomParts(
@@ -141,7 +141,7 @@ extension Room {
 
     private static func makeProgram(
         _ settings: RoomSettings, _ slots: [SourceID: SourceSlot], _ clock: ProgramClock, _ ladder: LadderStage,
-        _ latency: LatencyTracker, _ events: RoomEvents
+        _ latency: LatencyTracker, _ joint: Joint<Room>
     ) throws(MediaError) -> ProgramStage {
         let pipeline = settings.pipeline
         let canvas = Program.Canvas(
@@ -175,11 +175,13 @@ extension Room {
             picture: { picture, tick, arrival in
                 for writer in raws.writers { try? writer.write(picture) }
                 if let arrival { latency.composed(tick: tick, arrival: arrival) }
+                // Between two ticks: what falls due at the next one is on air with it.
+                if pipeline.clock == .offline { joint.get()?.stepLife() }
                 return ladder.put(picture, tick: tick)
             },
             sound: { ladder.put(sound: $0, position: $1) },
             finished: { _ in })
-        outputs.levels = { events.emit(levels: $0) }
+        outputs.levels = { joint.get()?.events.emit(levels: $0) }
         let stage = ProgramStage(
             settings: stageSettings, sources: sources,
             scene: SceneMapping.scene(first.without(RoomLife(pipeline).onAir.without), in: pipeline), clock: clock,

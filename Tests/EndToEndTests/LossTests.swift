@@ -12,59 +12,71 @@ extension EndToEnd {
             "drop and reconnect, every way there is: playlists on time, the other counter never stops, back within 1 s")
         func cycles() throws {
             guard let media = Media.find() else { return }
-            let wanted = ProcessInfo.processInfo.environment["TANDEM_CYCLES"].flatMap { Int($0) } ?? 4
+            let wanted = ProcessInfo.processInfo.environment["TANDEM_CYCLES"].flatMap { Int($0) } ?? 8
             let work = try WorkDirectory()
             let directory = work.path("out")
-            let clip = try self.clip(work, media)
-            let idle = #""listen": "127.0.0.1:0", "idleTimeoutMs": 1500, "#
             let room = try RunningRoom(
-                Rooms.live(directory, renditions: Rooms.large, scene: "pk").replacingOccurrences(
-                    of: #""listen": "127.0.0.1:0" } }"#, with: idle + #""app": "live" } }"#))
-            let anna = try Publisher.pattern("ANNA", to: room.url("a"))
+                Rooms.live(directory, renditions: Rooms.large, scene: "pk"),
+                [
+                    "--set", "ingest.rtmp.idleTimeoutMs=1500",
+                    // It is the room that is judged here, not how punctual a publisher is on a busy machine.
+                    "--set", "sources[0].jitterBufferMs=800",
+                ])
+            let anna = try Publisher.pattern("ANNA", to: room.url("a"), size: "640x360")
             try room.event("source.live", uid: "1001")
-            var returns: [Double] = []
             var notices: [Double] = []
             for cycle in 0..<wanted {
                 let way = Way.allCases[cycle % Way.allCases.count]
-                let start = room.now
-                let ben = try Publisher(EndToEnd.binary, ["publish", clip, room.url("b"), "--loop"])
-                let frame = try room.event("source.first_frame", uid: "2002", from: start)
-                returns.append(Double(try #require(frame.integer("sinceKeyFrameMs"))) / 1000)
-                // Not at the same place of the GOP each time.
-                Thread.sleep(forTimeInterval: 0.6 + 0.13 * Double(cycle % 5))
-                let left = Date().timeIntervalSince1970
-                let mark = room.now
-                switch way {
-                case .clean: ben.child.signal(SIGTERM)
-                case .reset, .killed: ben.child.signal(SIGKILL)
-                case .silent: ben.child.signal(SIGSTOP)
-                }
-                let lost = try room.event("source.lost", uid: "2002", from: mark, timeout: 6)
-                if way != .silent { notices.append(lost.time - left) }
-                ben.child.signal(SIGKILL)
+                let notice = try self.comeAndGo(room, way, stay: 0.5 + 0.13 * Double(cycle % 5))
+                if way != .silent { notices.append(notice) }
             }
             try room.segments(1)
             #expect(try room.end() == 0)
             anna.stop()
-            let worst = returns.max() ?? 9
             EndToEnd.report(
-                "\(wanted) cycles: picture decoded at most \(String(format: "%.3f", worst)) s after its key frame, loss "
-                    + "noticed at most \(String(format: "%.3f", notices.max() ?? 9)) s after the end (bars: 1, 1)")
-            #expect(worst <= 1 && (notices.max() ?? 9) <= 1)
+                "\(wanted) cycles: loss noticed at most \(Self.text(notices.max() ?? 9)) s after the end (bar: 1)")
+            #expect((notices.max() ?? 9) <= 1)
             #expect(room.events("source.lost").count == wanted)
-            try self.expectUndisturbed(room, directory, media)
+            try self.expectUndisturbed(room, directory, media, returns: wanted)
         }
 
-        /// A clip of the pattern: publishing it costs no encoder.
-        private func clip(_ work: WorkDirectory, _ media: Media) throws -> String {
-            let path = work.path("ben.mp4")
-            try media.make(path, size: "1280x720", seconds: 4)
-            return path
+        /// One publication of uid 2002.
+        ///
+        /// - Returns: Seconds from its end to `source.lost`.
+        private func comeAndGo(_ room: RunningRoom, _ way: Way, stay: Double) throws -> Double {
+            let start = room.now
+            var url = room.url("b")
+            var proxy: ResettingProxy?
+            if way == .reset, let port = room.rtmp.split(separator: ":").last.flatMap({ UInt16($0) }) {
+                let wire = try ResettingProxy(to: port)
+                url = "rtmp://127.0.0.1:\(wire.port)/live/b"
+                proxy = wire
+            }
+            let ben = try Publisher.pattern("BEN", to: url, size: "640x360")
+            try room.event("source.live", uid: "2002", from: start)
+            // Not at the same place of the GOP each time.
+            Thread.sleep(forTimeInterval: stay)
+            let mark = room.now
+            let left = Date().timeIntervalSince1970
+            switch way {
+            case .clean: ben.child.signal(SIGTERM)
+            case .reset: proxy?.cut()
+            case .silent: ben.child.signal(SIGSTOP)
+            case .killed: ben.child.signal(SIGKILL)
+            }
+            let lost = try room.event("source.lost", uid: "2002", from: mark, timeout: 6)
+            ben.child.signal(SIGKILL)
+            return lost.time - left
         }
 
-        /// The pane of who stayed, and the playlists.
-        private func expectUndisturbed(_ room: RunningRoom, _ directory: String, _ media: Media) throws {
-            let decoded = try Decoded("\(directory)/720p.m3u8", [.left], media)
+        private static func text(_ seconds: Double) -> String { String(format: "%.3f", seconds) }
+
+        /// The pane of who stayed, the pane of who came back, and the playlists.
+        private func expectUndisturbed(
+            _ room: RunningRoom, _ directory: String, _ media: Media, returns: Int
+        ) throws {
+            let decoded = try Decoded("\(directory)/720p.m3u8", [.left, .right], media)
+            try self.expectReturns(room, decoded, returns)
             let (steps, good) = decoded.steps(0, from: 1.5)
             EndToEnd.report("the other pane's counter advances in \(good) of \(steps) steps (bar: 99 %)")
             #expect(steps > 100 && Double(good) / Double(max(1, steps)) >= 0.99)
@@ -80,6 +92,28 @@ extension EndToEnd {
             let counts =
                 try #require(room.events("room.closed").first).object("summary")["ticks"] as? [String: Any] ?? [:]
             #expect(counts["lost"] as? Int == 0)
+        }
+
+        /// On the program itself: from the arrival of a publication's key frame to the first picture of it on air.
+        private func expectReturns(_ room: RunningRoom, _ decoded: Decoded, _ returns: Int) throws {
+            let frames = room.events("source.first_frame").filter { $0.text("uid") == "2002" }
+            let counters = decoded.panes[1].map(\.counter)
+            let first = try #require(room.events("program.started").first?.integer("firstTick"))
+            var delays: [Double] = []
+            for frame in frames {
+                let key = try #require(frame.integer("programTimeMs")) - #require(frame.integer("sinceKeyFrameMs"))
+                let from = max(1, key * 30 / 1000 - first)
+                // What was held, or the card, gives way to a counter that was not there.
+                let shown = counters.indices.dropFirst(from).first {
+                    counters[$0] != nil && counters[$0] != counters[$0 - 1]
+                }
+                delays.append(Double((try #require(shown) + first) * 1000 / 30 - key) / 1000)
+            }
+            let (worst, mean) = (delays.max() ?? 9, delays.reduce(0, +) / Double(max(1, delays.count)))
+            EndToEnd.report(
+                "\(delays.count) returns: on air \(Self.text(mean)) s after the key frame, at most \(Self.text(worst)) "
+                    + "(bar: 1)")
+            #expect(delays.count == returns && worst <= 1)
         }
 
         @Test("nine publishers drop and reconnect in the same 100 ms: all are back within 1 s of their key frames")

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import HLS
 import Testing
 
 extension EndToEnd {
@@ -107,6 +108,26 @@ extension EndToEnd {
             #expect(restored.time - live.time <= 0.5)
             #expect(try room.end() == 0)
             for publisher in [a, b, again] { publisher.stop(SIGKILL) }
+        }
+
+        @Test("offline a PK runs on program time: each phase begins at its very tick")
+        func offline() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            for name in ["a.mp4", "b.mp4"] { try media.make(work.path(name), size: "320x180", seconds: 4) }
+            let text = Rooms.offline(
+                (work.path("a.mp4"), work.path("b.mp4")), seconds: 4, renditions: Rooms.small,
+                outputs: #"{ "type": "hls", "path": "\#(work.path("out"))" }"#, canvas: #""width": 320, "height": 180"#)
+            let pk = #""pk": { "scene": "scene", "start": "whenReady", "countdownMs": 500, "durationMs": 1000 },"#
+            let result = try Command.tandem(
+                ["run", "-"],
+                input: text.replacingOccurrences(of: #""clock": "offline","#, with: #""clock": "offline", "# + pk))
+            #expect(result.code == 0, "\(result.errors)")
+            let events = result.output.split(separator: "\n").compactMap { Event(String($0)) }
+            let phases = events.filter { ["pk.countdown", "pk.started", "pk.ended"].contains($0.type) }
+            let dates = phases.compactMap { $0.text("at").flatMap { ProgramDate.parse($0) } }
+            #expect(phases.map(\.type) == ["pk.countdown", "pk.started", "pk.ended"])
+            #expect(zip(dates, dates.dropFirst()).map { ($1 - $0) / 1_000_000 } == [500, 1000])
         }
 
         @Test("two encoders fight for a key: the third takeover in ten seconds is refused, and an event says so")
