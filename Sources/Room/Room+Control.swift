@@ -11,8 +11,7 @@ extension Room: RoomControlling {
             ($0.state, $0.origin, $0.segments, $0.addresses)
         }
         let stats = self.program.stats
-        let now = self.clock.now()
-        let sources = self.pipeline.sources.compactMap { self.slots[$0.id]?.json(now: now, stats: stats) }
+        let sources = self.pipeline.sources.compactMap { self.slots[$0.id]?.json(stats: stats) }
         let renditions = self.pipeline.renditions.map { rendition -> JSONValue in
             [
                 "name": .string(rendition.name), "width": JSONValue(rendition.width),

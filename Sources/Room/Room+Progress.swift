@@ -11,11 +11,10 @@ package struct RoomProgress: Sendable {
 extension Room {
     package var progress: RoomProgress {
         let stats = self.program.stats
-        let now = self.clock.now()
         return RoomProgress(
             seconds: Int(stats.ticks) / max(1, self.pipeline.canvas.fps), late: stats.late, lost: stats.lost,
             sources: self.pipeline.sources.map { source in
-                (source.name ?? source.id.description, self.slots[source.id]?.state(now: now) ?? "idle")
+                (source.name ?? source.id.description, self.slots[source.id]?.state() ?? "idle")
             })
     }
 }

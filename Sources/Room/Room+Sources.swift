@@ -48,7 +48,11 @@ extension Room {
             slot?.setError(error.description)
             self.logger.warning("a source cannot be decoded", metadata: ["uid": "\(id)", "error": "\(error)"])
             self.events.emit("source.undecodable", ["uid": uid, "reason": .string(error.description)])
-        case .reanchored: self.events.emit("source.reanchored", ["uid": uid])
+        case .reanchored:
+            let reason = slot?.decode.timing.lastReason?.rawValue
+            self.events.emit("source.reanchored", ["uid": uid, "reason": JSONValue(reason)])
+        case .stalled: self.events.emit("source.stalled", ["uid": uid])
+        case .resumed: self.events.emit("source.resumed", ["uid": uid])
         case .ended: self.events.emit(slot?.isFile == true ? "source.ended" : "source.lost", ["uid": uid])
         }
     }

@@ -170,6 +170,6 @@ extension Room {
                     return ladder.put(picture, tick: tick)
                 },
                 sound: { ladder.put(sound: $0, position: $1) },
-                finished: { _ in }))
+                finished: { _ in }, catchingUp: { ladder.setWaits($0) }))
     }
 }

@@ -33,7 +33,11 @@ final class SourceSlot: Sendable {
                 source: spec.id, jitterBuffer: Int64(spec.jitterBufferMs) * 1_000_000,
                 offset: Int64(spec.offsetMs) * 1_000_000, sampleRate: pipeline.audio.sampleRate,
                 threads: spec.decode.threads,
-                maxPixels: Int64(pipeline.limits.maxInputWidth) * Int64(pipeline.limits.maxInputHeight)),
+                maxPixels: Int64(pipeline.limits.maxInputWidth) * Int64(pipeline.limits.maxInputHeight),
+                maxJitterBuffer: Int64(spec.maxJitterBufferMs) * 1_000_000, maxDriftPpm: Int64(spec.maxDriftPpm),
+                stall: Int64(spec.stallMs) * 1_000_000,
+                // Between 60 pictures a second the nearest to any tick is near enough.
+                maxFps: min(pipeline.limits.maxInputFps, max(60, pipeline.canvas.fps)), isFile: isFile),
             buffer: self.buffer, clock: clock, events: { events(id, $0) })
     }
 
@@ -49,31 +53,33 @@ final class SourceSlot: Sendable {
     }
 
     /// `idle`, `publishing` (no picture yet), `live`, `stalled`, `lost`, `ended`.
-    func state(now: Int64?) -> String {
+    func state() -> String {
         let facts = self.facts.withLock { $0 }
         switch self.buffer.status.status {
         case .idle: return facts.isPublishing ? "publishing" : "idle"
         case .lost: return facts.isPublishing ? "publishing" : "lost"
         case .ended: return "ended"
-        case .live:
-            let stall = Int64(self.spec.stallMs) * 1_000_000
-            if let now, let last = self.buffer.lastArrival, now - last > stall { return "stalled" }
-            return "live"
+        case .live: return "live"
+        case .stalled: return "stalled"
         }
     }
 
-    func json(now: Int64?, stats: ProgramStage.Stats) -> JSONValue {
+    func json(stats: ProgramStage.Stats) -> JSONValue {
         let facts = self.facts.withLock { $0 }
         let decoded = self.decode.stats
+        let timing = self.decode.timing
         return [
             "uid": .string(self.spec.id.uid), "streamType": .string(self.spec.id.streamType.rawValue),
-            "name": JSONValue(self.spec.name), "state": .string(self.state(now: now)),
+            "name": JSONValue(self.spec.name), "state": .string(self.state()),
             "picture": JSONValue(facts.format?.description), "videoPackets": JSONValue(decoded.videoPackets),
             "audioPackets": JSONValue(decoded.audioPackets), "damaged": JSONValue(decoded.damaged),
             "dropped": JSONValue(decoded.dropped + self.buffer.droppedPictures),
             "shown": JSONValue(stats.shown[self.spec.id] ?? 0),
             "repeated": JSONValue(stats.repeated[self.spec.id] ?? 0),
             "reconnects": JSONValue(facts.reconnects), "lastError": JSONValue(facts.lastError),
+            "driftPpm": timing.driftPpm.map { JSONValue($0) } ?? .null,
+            "bufferMs": timing.buffered.map { .integer($0 / 1_000_000) } ?? .null,
+            "reanchors": JSONValue(timing.reanchors), "thinned": JSONValue(decoded.thinned),
         ]
     }
 }
