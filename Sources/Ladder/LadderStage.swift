@@ -93,6 +93,7 @@ package final class LadderStage: Sendable {
     private let canvases: BoundedQueue<Ticked>
     private let sound: BoundedQueue<SoundBlock>
     private let threads: Mutex<[StageThread]>
+    private let waits: Atomic<Bool>
 
     private init(
         rungs: [Rung], parameters: [CodecParameters], settings: Settings, canvases: BoundedQueue<Ticked>,
@@ -104,7 +105,11 @@ package final class LadderStage: Sendable {
         self.canvases = canvases
         self.sound = sound
         self.threads = Mutex(threads)
+        self.waits = Atomic(settings.isOffline)
     }
+
+    /// Whether a live program that makes up missed ticks waits for room, instead of losing them.
+    package func setWaits(_ waits: Bool) { self.waits.store(waits || self.settings.isOffline, ordering: .relaxed) }
 
     /// Starts the threads and waits until every codec is open.
     ///
@@ -151,18 +156,18 @@ package final class LadderStage: Sendable {
         )
     }
 
-    /// Takes one canvas. Live it never blocks.
+    /// Takes one canvas. Live it never blocks, but for ``setWaits(_:)``.
     ///
     /// - Returns: `false` when there was no room: the tick is lost.
     package func put(_ picture: Picture, tick: Int64) -> Bool {
         let ticked = Ticked(picture: picture, tick: tick)
-        return self.settings.isOffline ? self.canvases.put(ticked) : self.canvases.offer(ticked)
+        return self.waits.load(ordering: .relaxed) ? self.canvases.put(ticked) : self.canvases.offer(ticked)
     }
 
     /// Takes 1,024 pairs of interleaved stereo whose first is at `position`.
     package func put(sound samples: [Float], position: Int64) {
         let block = SoundBlock(samples: samples, position: position)
-        if self.settings.isOffline { self.sound.put(block) } else { _ = self.sound.offer(block) }
+        if self.waits.load(ordering: .relaxed) { self.sound.put(block) } else { _ = self.sound.offer(block) }
     }
 
     /// No more comes: flushes every encoder and returns when the last packet is out.

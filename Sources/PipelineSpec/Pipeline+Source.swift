@@ -21,7 +21,12 @@ extension Pipeline {
         package var volume = 100
         /// How long packets are kept before they are due, in milliseconds (0…5,000). Default 200.
         package var jitterBufferMs = 200
-        /// Time without a picture after which it counts as stalled, in milliseconds (100…60,000). Default 1,000.
+        /// How far the network may make the jitter buffer grow, in milliseconds (0…5,000); never less than the jitter
+        /// buffer itself. Default 1,500.
+        package var maxJitterBufferMs = 1500
+        /// What its clock may be off by and is followed softly, in parts per million (0…1,000). Default 500.
+        package var maxDriftPpm = 500
+        /// Time without a packet after which it counts as stalled, in milliseconds (100…60,000). Default 1,000.
         package var stallMs = 1000
         /// Shifts all its tracks on program time, in milliseconds (−10,000…10,000; positive is later). Default 0.
         package var offsetMs = 0

@@ -47,8 +47,14 @@ struct SourceDraft: Sendable {
                 "jitterBufferMs", \.source.jitterBufferMs, .integer(0...5000),
                 "milliseconds packets are kept before they are due"),
             Field(
+                "maxJitterBufferMs", \.source.maxJitterBufferMs, .integer(0...5000),
+                "milliseconds to which a bad network may make the jitter buffer grow"),
+            Field(
+                "maxDriftPpm", \.source.maxDriftPpm, .integer(0...1000),
+                "parts per million its clock may be off by and is followed softly; beyond, the source is re-anchored"),
+            Field(
                 "stallMs", \.source.stallMs, .integer(100...60_000),
-                "milliseconds without a picture until it counts as stalled"),
+                "milliseconds without a packet until it counts as stalled"),
             Field(
                 "offsetMs", \.source.offsetMs, .integer(-10_000...10_000),
                 "milliseconds all its tracks are shifted; positive is later"),

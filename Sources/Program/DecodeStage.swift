@@ -15,13 +15,25 @@ package final class DecodeStage: Sendable {
         package var threads: Int
         package var maxPixels: Int64
         /// Quarter turns clockwise at the start; see ``setRotation(_:)``.
-        package var rotation: Int
+        package var rotation = 0
         /// Pictures the decoder had to guess are not shown; the last good one stays until the next key picture.
-        package var holdsDamaged: Bool
+        package var holdsDamaged = false
+        /// How far the network may make the jitter buffer grow.
+        package var maxJitterBuffer: Int64
+        /// What a publisher's clock may be off by, in parts per million.
+        package var maxDriftPpm: Int64
+        /// Time without a packet after which the source counts as stalled.
+        package var stall: Int64
+        /// Pictures a second that are kept.
+        package var maxFps: Int
+        /// Packets come when they are read, not when they are due: a file's.
+        package var isFile: Bool
 
         package init(
             source: SourceID, jitterBuffer: Int64, offset: Int64, sampleRate: Int, threads: Int = 1,
-            maxPixels: Int64 = 1920 * 1920, rotation: Int = 0, holdsDamaged: Bool = false
+            maxPixels: Int64 = 1920 * 1920, maxJitterBuffer: Int64 = 1_500_000_000, maxDriftPpm: Int64 = 500,
+            stall: Int64 = 1_000_000_000, maxFps: Int = 60, isFile: Bool = false, rotation: Int = 0,
+            holdsDamaged: Bool = false
         ) {
             self.source = source
             self.jitterBuffer = jitterBuffer
@@ -31,6 +43,11 @@ package final class DecodeStage: Sendable {
             self.maxPixels = maxPixels
             self.rotation = rotation
             self.holdsDamaged = holdsDamaged
+            self.maxJitterBuffer = maxJitterBuffer
+            self.maxDriftPpm = maxDriftPpm
+            self.stall = stall
+            self.maxFps = maxFps
+            self.isFile = isFile
         }
     }
 
@@ -41,6 +58,10 @@ package final class DecodeStage: Sendable {
         case firstSound
         case undecodable(MediaError)
         case reanchored
+        /// Nothing has come for a while; the publisher is still there.
+        case stalled
+        /// After a stall packets come again.
+        case resumed
         case ended
     }
 
@@ -50,17 +71,34 @@ package final class DecodeStage: Sendable {
         package var audioPackets = 0
         package var damaged = 0
         package var dropped = 0
+        /// Pictures left out of a source that is faster than the program has a use for.
+        package var thinned = 0
+    }
+
+    /// What is known about the source's time.
+    package struct Timing: Sendable, Equatable {
+        /// What the publisher's clock is off by, in parts per million; positive: it is fast. `nil` before half a minute.
+        package var driftPpm: Int?
+        /// How long its packets are kept before they are due, in nanoseconds.
+        package var buffered: Int64?
+        /// How often the mapping was made anew.
+        package var reanchors = 0
+        /// Why, the last time.
+        package var lastReason: SourceTimeline.Reason?
     }
 
     /// Coded packets that may wait: about 25 s of a usual publisher, 10 MB.
-    private static let queueLimit = 2048
+    static let queueLimit = 2048
 
     package let buffer: SourceBuffer
     private let settings: Settings
     private let clock: ProgramClock
-    private let queue = BoundedQueue<SourceItem>(capacity: queueLimit)
+    let queue = BoundedQueue<SourceItem>(capacity: queueLimit)
     private let overflowed = Mutex(false)
     private let counters = Mutex(Stats())
+    private let times = Mutex(Timing())
+    private let offset: Mutex<Int64>
+    private let waiting = Atomic<Int>(0)
     private let stopping = Mutex(false)
     private let quarterTurns: Atomic<Int>
     private let wake = DispatchSemaphore(value: 0)
@@ -74,6 +112,15 @@ package final class DecodeStage: Sendable {
         self.clock = clock
         self.events = events
         self.quarterTurns = Atomic(settings.rotation & 3)
+        self.offset = Mutex(settings.offset)
+    }
+
+    package var timing: Timing { self.times.withLock { $0 } }
+
+    /// Shows the source later (positive) or earlier, from its next packets on.
+    package func setOffset(milliseconds: Int) {
+        self.offset.withLock { $0 = Int64(milliseconds) &* 1_000_000 }
+        self.wake.signal()
     }
 
     /// Turns the source's pictures, from the next one that is decoded on, on top of what the stream says of itself.
@@ -86,10 +133,11 @@ package final class DecodeStage: Sendable {
 
     package var stats: Stats { self.counters.withLock { $0 } }
     /// Packets that wait for their decoding.
-    package var queued: Int { self.queue.count }
+    package var queued: Int { self.queue.count + self.waiting.load(ordering: .relaxed) }
 
     /// Takes one item from ingest. Never blocks: when the queue is full, packets are dropped up to the next key picture.
     package func offer(_ item: SourceItem) {
+        defer { self.wake.signal() }
         guard case .packet(let packet) = item else {
             self.queue.force(item)
             return
@@ -108,7 +156,10 @@ package final class DecodeStage: Sendable {
     }
 
     /// Takes one item from a file, waiting for room.
-    package func put(_ item: SourceItem) { self.queue.put(item) }
+    package func put(_ item: SourceItem) {
+        self.queue.put(item)
+        self.wake.signal()
+    }
 
     package func stop() {
         self.stopping.withLock { $0 = true }
@@ -121,175 +172,26 @@ package final class DecodeStage: Sendable {
     /// Runs until ``stop()``. `soundWantedUntil` tells a paced source how far the program's sound has come.
     package func run(soundWantedUntil: @Sendable @escaping () -> Int64) {
         var worker = DecodeWorker(stage: self, settings: self.settings, clock: self.clock)
+        guard self.buffer.isPaced else {
+            worker.runLive()
+            return
+        }
         while let item = self.queue.take(), !self.isStopped {
-            if self.buffer.isPaced {
-                self.buffer.waitUntilWanted({ self.isStopped }, soundWantedUntil: soundWantedUntil)
-            }
+            self.buffer.waitUntilWanted({ self.isStopped }, soundWantedUntil: soundWantedUntil)
             worker.handle(item)
         }
     }
 
-    fileprivate func report(_ event: Event) { self.events(event) }
-    fileprivate func count(_ change: (inout Stats) -> Void) { self.counters.withLock { change(&$0) } }
+    // MARK: The worker's side
 
-    /// Waits until program time reaches `time`, at most `limit`.
-    fileprivate func wait(until time: Int64) {
-        while !self.isStopped {
-            guard let now = self.clock.now() else {
-                _ = self.wake.wait(timeout: .now() + .milliseconds(2))
-                continue
-            }
-            guard now < time else { return }
-            _ = self.wake.wait(timeout: .now() + .nanoseconds(Int(min(time &- now, 50_000_000))))
-        }
-    }
-}
-
-/// The decoders and the timeline of a source, alive only on its thread.
-private struct DecodeWorker {
-    /// How long before they are due packets are decoded: more than any reorder depth and any stall of this thread, and
-    /// at 60 fps still fewer pictures than ``SourceBuffer/pictureLimit``. What a longer jitter buffer holds stays coded.
-    static let decodeLead: Int64 = 300_000_000
-
-    let stage: DecodeStage
-    let settings: DecodeStage.Settings
-    let clock: ProgramClock
-    var timeline: SourceTimeline
-    var video: VideoTrack
-    var audio: AudioDecoder?
-    /// Times of the pictures inside the decoder, by the pts it will hand back.
-    var arrivals: [Int64: (time: Int64, arrival: Int64?)] = [:]
-    var format: PictureFormat?
-    var hasSound = false
-    /// The next sound lies where its timestamp says, and does not continue what came before.
-    var soundRestarts = true
-
-    var place: String { "decode[\(self.settings.source)]" }
-    var buffer: SourceBuffer { self.stage.buffer }
-
-    init(stage: DecodeStage, settings: DecodeStage.Settings, clock: ProgramClock) {
-        self.stage = stage
-        self.settings = settings
-        self.clock = clock
-        self.video = VideoTrack(
-            settings: VideoTrack.Settings(
-                threads: settings.threads, maxPixels: settings.maxPixels, holdsDamaged: settings.holdsDamaged,
-                place: "decode[\(settings.source)]"))
-        self.timeline = SourceTimeline(
-            jitterBuffer: stage.buffer.isPaced ? 0 : settings.jitterBuffer, offset: settings.offset)
-        // A file's reader has already moved its first timestamp to zero.
-        if stage.buffer.isPaced { self.timeline.anchor(timestamp: 0, at: 0) }
+    var wantedOffset: Int64 { self.offset.withLock { $0 } }
+    func report(_ event: Event) { self.events(event) }
+    func count(_ change: (inout Stats) -> Void) { self.counters.withLock { change(&$0) } }
+    func note(_ timing: Timing, waiting: Int) {
+        self.times.withLock { $0 = timing }
+        self.waiting.store(waiting, ordering: .relaxed)
     }
 
-    mutating func handle(_ item: SourceItem) {
-        switch item {
-        case .configuration(let parameters): self.configure(parameters)
-        case .packet(let packet): self.decode(packet)
-        case .end: self.end()
-        }
-    }
-
-    private mutating func configure(_ parameters: CodecParameters) {
-        switch parameters.kind {
-        case .video: self.take(self.video.configure(parameters, rotation: self.stage.rotation))
-        case .audio:
-            do {
-                self.audio = try AudioDecoder.open(
-                    parameters, sampleRate: self.settings.sampleRate, place: self.place, following: self.audio)
-            } catch {
-                // The track before is over all the same: its decoder would make noise of what comes.
-                self.audio = nil
-                self.stage.report(.undecodable(error))
-            }
-        }
-    }
-
-    /// Shows what a step of the video track gave, and reports what it could not.
-    private mutating func take(_ outcome: VideoTrack.Outcome) {
-        if outcome.isSkipped { self.stage.count { $0.dropped += 1 } }
-        if outcome.isDamaged { self.stage.count { $0.damaged += 1 } }
-        for picture in outcome.pictures { self.show(picture) }
-        if let failure = outcome.failure { self.stage.report(.undecodable(failure)) }
-    }
-
-    private mutating func decode(_ packet: CodedPacket) {
-        let pts = TimeMath.rescale(packet.pts, from: Int64(packet.timescale), to: TimeMath.nanoseconds)
-        let dts = TimeMath.rescale(packet.dts, from: Int64(packet.timescale), to: TimeMath.nanoseconds)
-        var arrival: Int64?
-        if !self.buffer.isPaced {
-            // Nothing is placed before the program runs; the room starts it with this very packet.
-            if self.clock.zero == nil { self.stage.wait(until: .min) }
-            arrival = self.clock.program(of: packet.arrival)
-            if arrival == nil { return }
-        }
-        let mapped = self.timeline.map(kind: packet.kind, pts: pts, dts: dts, arrival: arrival)
-        if mapped.isReanchored {
-            self.soundRestarts = true
-            self.stage.report(.reanchored)
-        }
-        if !self.buffer.isPaced {
-            // A burst is decoded when it is due, not when it came: pictures are a hundred times the size of packets.
-            self.stage.wait(until: mapped.dts &- Self.decodeLead)
-            self.buffer.setStatus(.live, at: arrival ?? 0)
-        }
-        switch packet.kind {
-        case .video: self.decodeVideo(packet, mapped, arrival)
-        case .audio: self.decodeAudio(packet, mapped)
-        }
-    }
-
-    private mutating func decodeVideo(_ packet: CodedPacket, _ mapped: SourceTimeline.Mapped, _ arrival: Int64?) {
-        self.stage.count { $0.videoPackets += 1 }
-        self.arrivals[packet.pts] = (mapped.pts, arrival)
-        let outcome = self.video.decode(packet, rotation: self.stage.rotation)
-        if outcome.isSkipped { self.arrivals[packet.pts] = nil }
-        self.take(outcome)
-        // A decoder that swallowed pictures leaves their times behind; far more than any reorder depth is garbage.
-        if self.arrivals.count > 64 { self.arrivals.removeAll() }
-    }
-
-    private mutating func show(_ picture: Picture) {
-        guard let pts = picture.pts, let (time, arrival) = self.arrivals.removeValue(forKey: pts) else { return }
-        if self.format != picture.format {
-            self.stage.report(self.format == nil ? .firstPicture(picture.format) : .formatChanged(picture.format))
-            self.format = picture.format
-        }
-        self.buffer.push(picture, time: time, arrival: arrival)
-    }
-
-    private mutating func decodeAudio(_ packet: CodedPacket, _ mapped: SourceTimeline.Mapped) {
-        self.stage.count { $0.audioPackets += 1 }
-        guard let decoder = self.audio else { return }
-        let position = TimeMath.rescale(mapped.pts, from: TimeMath.nanoseconds, to: Int64(self.settings.sampleRate))
-        var next = position
-        let buffer = self.buffer
-        let restarts = self.soundRestarts
-        self.soundRestarts = false
-        let intact = decoder.decode(packet) { block in
-            buffer.push(block.samples, at: next, restart: restarts)
-            next &+= Int64(block.frames)
-        }
-        if !intact { self.stage.count { $0.damaged += 1 } }
-        if !self.hasSound {
-            self.hasSound = true
-            self.stage.report(.firstSound)
-        }
-    }
-
-    private mutating func end() {
-        self.take(self.video.finish(rotation: self.stage.rotation))
-        self.video.reset()
-        self.arrivals.removeAll()
-        self.audio = nil
-        self.format = nil
-        self.hasSound = false
-        self.soundRestarts = true
-        self.timeline.reset()
-        if self.buffer.isPaced {
-            self.buffer.finish()
-        } else {
-            self.buffer.setStatus(.lost, at: self.clock.now() ?? 0)
-        }
-        self.stage.report(.ended)
-    }
+    /// Waits for `limit` nanoseconds, or until something is new.
+    func wait(for limit: Int64) { _ = self.wake.wait(timeout: .now() + .nanoseconds(Int(max(0, limit)))) }
 }

@@ -63,14 +63,19 @@ package final class ProgramStage: Sendable {
         /// How loud everything was, every ``Settings/levelIntervalMs``.
         package var levels: @Sendable (_ levels: SoundLevels) -> Void = { _ in }
 
+        /// The program makes up ticks it has missed: while it does, pictures and sound wait for room.
+        package var catchingUp: @Sendable (Bool) -> Void
+
         package init(
             picture: @escaping @Sendable (_ picture: Picture, _ tick: Int64, _ arrival: Int64?) -> Bool,
             sound: @escaping @Sendable (_ block: [Float], _ position: Int64) -> Void,
-            finished: @escaping @Sendable (_ tick: Int64) -> Void
+            finished: @escaping @Sendable (_ tick: Int64) -> Void,
+            catchingUp: @escaping @Sendable (Bool) -> Void = { _ in }
         ) {
             self.picture = picture
             self.sound = sound
             self.finished = finished
+            self.catchingUp = catchingUp
         }
     }
 
@@ -206,7 +211,7 @@ package final class ProgramStage: Sendable {
                 self.awaitSources(due, tick)
                 if self.isOver(tick, first) { break }
             } else {
-                self.pace(due, interval)
+                self.pace(due, interval, &worker.catchUp)
                 if self.isOver(tick, first) { break }
             }
             self.run(tick, due, interval, &worker)
@@ -241,10 +246,13 @@ package final class ProgramStage: Sendable {
 
     /// Sleeps until the tick is due. Ticks that are overdue run at once, one after the other, so that a machine that
     /// was stopped makes up what it missed.
-    private func pace(_ due: Int64, _ interval: Int64) {
+    private func pace(_ due: Int64, _ interval: Int64, _ catchUp: inout CatchUp) {
         guard let zero = self.clock.zero else { return }
         self.machine.sleep(until: zero &+ due)
-        if self.machine.now() &- (zero &+ due) > interval / 2 { self.shared.withLock { $0.stats.late += 1 } }
+        let now = self.machine.now()
+        let lag = now &- (zero &+ due)
+        if lag > interval / 2 { self.shared.withLock { $0.stats.late += 1 } }
+        if catchUp.noted(lag: lag, at: now) { self.outputs.catchingUp(catchUp.isActive) }
     }
 
     private func run(_ tick: Int64, _ due: Int64, _ interval: Int64, _ worker: inout ProgramWorker) {
@@ -346,4 +354,10 @@ extension ProgramStage {
 private struct ProgramWorker {
     var player: ScenePlayer
     var mixer: Mixer
+    var catchUp = CatchUp()
+
+    init(player: ScenePlayer, mixer: Mixer) {
+        self.player = player
+        self.mixer = mixer
+    }
 }

@@ -15,11 +15,18 @@ package struct SoundRing: Sendable {
     package private(set) var start: Int64 = 0
     package private(set) var end: Int64 = 0
 
-    package init() {}
+    /// Pairs over which sound begins, ends and crosses over at a seam; 0: cut hard, and keep every sample as it came.
+    private let fade: Int64
+    /// The program heard silence for want of samples just before here.
+    private var isStarved = true
+
+    /// - Parameter fade: Pairs; 240 are 5 ms at 48 kHz, which no ear takes for a click.
+    package init(fade: Int64 = 0) { self.fade = max(0, fade) }
 
     /// Writes `block` (interleaved stereo) at about `position`.
     ///
-    /// - Parameter restart: The source's clock was mapped anew: do not continue what came before.
+    /// - Parameter restart: The source's clock was mapped anew: do not continue what came before. With a fade, the block
+    ///   takes over where it begins, crossing over from what was there; without one what was there stays.
     /// - Returns: Where the block's first pair really lies.
     @discardableResult
     package mutating func write(_ block: [Float], at position: Int64, restart: Bool = false) -> Int64 {
@@ -32,7 +39,10 @@ package struct SoundRing: Sendable {
         } else if !restart, abs(position &- self.end) <= Self.continuity {
             at = self.end
         } else if position > self.end {
+            self.fadeOut(until: self.end)
             self.fillSilence(to: position)
+        } else if restart, self.fade > 0, position > self.start {
+            return self.crossOver(to: block, at: position)
         }
         // A block that begins before the end keeps what was there and adds only what is new.
         let skip = max(0, self.end &- at)
@@ -48,6 +58,67 @@ package struct SoundRing: Sendable {
         self.end = at &+ pairs
         self.start = max(self.start, self.end &- Int64(Self.capacity))
         return at
+    }
+
+    /// Lets `block` take over at `position`, which lies inside what is there.
+    private mutating func crossOver(to block: [Float], at position: Int64) -> Int64 {
+        let pairs = Int64(block.count / 2)
+        let crossed = min(self.fade, self.end &- position, pairs)
+        for pair in 0..<pairs {
+            let gain = pair < crossed ? Float(pair) / Float(crossed) : 1
+            let write = Self.index(position &+ pair)
+            for channel in 0..<2 {
+                let old = pair < crossed ? self.samples[write + channel] : 0
+                self.samples[write + channel] = old * (1 - gain) + block[Int(pair) * 2 + channel] * gain
+            }
+        }
+        self.end = position &+ pairs
+        self.start = max(self.start, self.end &- Int64(Self.capacity))
+        return position
+    }
+
+    /// Lets what is there die away towards `position`.
+    private mutating func fadeOut(until position: Int64) {
+        let from = max(self.start, position &- self.fade)
+        guard from < position else { return }
+        for pair in from..<position {
+            let gain = Float(position &- pair) / Float(self.fade)
+            self.samples[Self.index(pair)] *= gain
+            self.samples[Self.index(pair) + 1] *= gain
+        }
+    }
+
+    private static func index(_ position: Int64) -> Int {
+        Int(truncatingIfNeeded: position & Int64(Self.capacity - 1)) * 2
+    }
+
+    /// As ``read(_:into:)``, for the program, which reads every position once: sound that runs out dies away, and sound
+    /// that comes back rises.
+    package mutating func take(_ range: Range<Int64>, into target: inout [Float]) -> Int {
+        let count = self.read(range, into: &target)
+        guard self.fade > 0 else { return count }
+        let from = max(range.lowerBound, self.start), to = min(range.upperBound, self.end)
+        guard to > from else {
+            self.isStarved = true
+            return 0
+        }
+        if self.isStarved || from > range.lowerBound {
+            self.ramp(&target, from: Int(from &- range.lowerBound), pairs: Int(min(self.fade, to &- from)), rises: true)
+        }
+        self.isStarved = to < range.upperBound
+        if self.isStarved {
+            let pairs = min(self.fade, to &- from)
+            self.ramp(&target, from: Int(to &- range.lowerBound &- pairs), pairs: Int(pairs), rises: false)
+        }
+        return count
+    }
+
+    private func ramp(_ target: inout [Float], from first: Int, pairs: Int, rises: Bool) {
+        for pair in 0..<pairs where (first + pair) * 2 + 1 < target.count {
+            let gain = Float(rises ? pair : pairs - pair) / Float(max(1, pairs))
+            target[(first + pair) * 2] *= gain
+            target[(first + pair) * 2 + 1] *= gain
+        }
     }
 
     private mutating func fillSilence(to position: Int64) {

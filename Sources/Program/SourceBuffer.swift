@@ -13,6 +13,8 @@ package final class SourceBuffer: Sendable {
         /// Nobody has published yet.
         case idle
         case live
+        /// The publisher is there and sends nothing; its last picture stays.
+        case stalled
         /// The publisher is gone; its last picture may still be on air.
         case lost
         /// A file that has been read to its end.
@@ -42,10 +44,9 @@ package final class SourceBuffer: Sendable {
         var current: Shown?
         /// The next picture that is pushed begins a publication.
         var isBeginning = true
-        var sound = SoundRing()
+        var sound: SoundRing
         var status = Status.idle
         var statusSince: Int64 = 0
-        var lastArrival: Int64?
         var hasVideo = false
         var hasAudio = false
         var isFinished = false
@@ -59,6 +60,9 @@ package final class SourceBuffer: Sendable {
     /// Decoded pictures a live source may have waiting. At 30 fps and 200 ms of jitter buffer there are six or seven;
     /// more than this means that they come faster than time, and the oldest go.
     package static let pictureLimit = 24
+    /// A picture may be shown this part of a tick beyond half a tick early or late: 3 ms at 30 fps, more than the jitter of
+    /// whole milliseconds, and with the half tick still within the 20 ms that lips allow.
+    private static let slackFraction: Int64 = 10
     /// Pictures and seconds of sound a file may be ahead of the program.
     static let fileLead = 2
     static let fileSoundLead: Int64 = 4_096
@@ -70,13 +74,16 @@ package final class SourceBuffer: Sendable {
     package let source: SourceID
     /// The offline program asks for pictures that are not there yet and waits; the live one never does.
     package let isPaced: Bool
-    private let state = Mutex(State())
+    /// Pairs over which live sound fades at a seam: 5 ms at 48 kHz. A file's samples stay as they are.
+    private static let soundFade: Int64 = 240
+    private let state: Mutex<State>
     private let changed = DispatchSemaphore(value: 0)
     private let taken = DispatchSemaphore(value: 0)
 
     package init(source: SourceID, isPaced: Bool) {
         self.source = source
         self.isPaced = isPaced
+        self.state = Mutex(State(sound: SoundRing(fade: isPaced ? 0 : Self.soundFade)))
     }
 
     // MARK: The decode thread's side
@@ -84,15 +91,20 @@ package final class SourceBuffer: Sendable {
     package func setStatus(_ status: Status, at time: Int64) {
         self.state.withLock { state in
             guard state.status != status else { return }
+            // After a stall the same publication goes on.
+            let begins = status == .live && state.status != .stalled
             state.status = status
             state.statusSince = time
-            if status == .live {
+            if begins {
                 state.isFinished = false
                 state.isBeginning = true
             }
         }
         self.changed.signal()
     }
+
+    /// The next picture lies anew to the ticks: the source's mapping has changed.
+    package func beginAnew() { self.state.withLock { $0.isBeginning = true } }
 
     /// Announces which tracks will come, so that the offline program knows what to wait for.
     package func setTracks(video: Bool, audio: Bool) {
@@ -120,7 +132,6 @@ package final class SourceBuffer: Sendable {
             state.pictures.append(
                 Shown(picture: picture, time: time, arrival: arrival, isFirst: state.isBeginning))
             state.isBeginning = false
-            if let arrival { state.lastArrival = arrival }
             if !self.isPaced, state.pictures.count > Self.pictureLimit {
                 state.pictures.removeFirst()
                 state.dropped += 1
@@ -167,14 +178,12 @@ package final class SourceBuffer: Sendable {
     // MARK: The program thread's side
 
     package var status: (status: Status, since: Int64) { self.state.withLock { ($0.status, $0.statusSince) } }
-    /// Program time at which the newest picture came; `nil` before the first and for files.
-    package var lastArrival: Int64? { self.state.withLock { $0.lastArrival } }
     package var droppedPictures: Int { self.state.withLock { $0.dropped } }
     package var lipSync: LipSyncProbe { self.state.withLock { $0.flashes } }
 
     /// The picture nearest to `time`; the one before once more when there is none newer; `nil` before the first.
     ///
-    /// A picture that would be shown next anyway is taken even when it lies up to a quarter of a tick beyond the half
+    /// A picture that would be shown next anyway is taken even when it lies up to a tenth of a tick beyond the half
     /// way: timestamps in whole milliseconds would otherwise make a source whose pictures fall between two ticks
     /// flutter between repeated and skipped pictures. The first picture of a publication gets no such benefit: it sets how
     /// all later ones lie to the ticks, and a bias there would be one of lip-sync.
@@ -184,7 +193,7 @@ package final class SourceBuffer: Sendable {
     ///   - interval: The tick's length.
     package func select(at time: Int64, interval: Int64) -> Selection? {
         let selection = self.state.withLock { state -> Selection? in
-            let slack = interval / 4
+            let slack = interval / Self.slackFraction
             var best: Int?
             for index in state.pictures.indices {
                 let distance = abs(state.pictures[index].time &- time)
@@ -219,7 +228,7 @@ package final class SourceBuffer: Sendable {
 
     /// Copies the sound of `range` (sample positions) into `target`; see ``SoundRing/read(_:into:)``.
     package func read(_ range: Range<Int64>, into target: inout [Float]) -> Int {
-        let count = self.state.withLock { $0.sound.read(range, into: &target) }
+        let count = self.state.withLock { $0.sound.take(range, into: &target) }
         if self.isPaced { self.taken.signal() }
         return count
     }

@@ -2,9 +2,36 @@ package import MediaTypes
 
 /// Maps one source's timestamps onto program time, the same way for all its tracks, so that lips stay with the sound.
 ///
-/// States: unanchored → anchored (first packet) → anchored anew (a jump, or packets that keep coming too late).
+/// Two steps. ``note(kind:pts:dts:arrival:)`` takes a packet when it comes and puts its timestamps onto the *source's time*:
+/// ever increasing, one for all tracks, whatever jumps, resets or stands still (``TrackClock``). ``program(of:)`` maps
+/// source time to program time by one anchor, when the packet is due. The anchor is what the least delay of the last
+/// seconds asks for, plus the jitter buffer: the first packet's luck does not stay.
+///
+/// States: unanchored → settling (half a second, see ``isSettling``) → steady. While steady the anchor glides by at most
+/// ``glideLimit``; what gliding cannot do is one re-anchoring:
+/// - packets that keep coming too late for ``latePatience`` have a longer way: the mapping follows;
+/// - packets that come too late now and then need a deeper buffer, up to the largest one;
+/// - a source that is shown much later than its buffer asks for is brought back.
+///
+/// Invariant (1): source time never jumps by itself, so a new anchor is the only seam a viewer can meet.
+/// Invariant (2): no track waits for another one.
+///
 /// All times in nanoseconds; "program time" counts from the room's `origin`.
 package struct SourceTimeline: Sendable {
+    /// Why the mapping was made anew.
+    package enum Reason: String, Sendable {
+        /// Timestamps jumped or began again.
+        case jump
+        /// Packets keep coming too late.
+        case late
+        /// Packets come too late now and then: the buffer is deeper now.
+        case jitter
+        /// It was shown later than needed.
+        case excess
+        /// The first packets had had bad luck.
+        case settled
+    }
+
     /// A packet's place on the program.
     package struct Mapped: Sendable, Equatable {
         package var pts: Int64
@@ -13,87 +40,366 @@ package struct SourceTimeline: Sendable {
         package var isReanchored: Bool
     }
 
-    /// Timestamps that go on more than this beyond the time that really passed have jumped.
-    package static let jumpForward: Int64 = 3 * TimeMath.nanoseconds
-    /// A step back by more than this is a reset, not reordering.
-    package static let jumpBack: Int64 = 1 * TimeMath.nanoseconds
+    /// A packet's place on the source's time.
+    package struct Noted: Sendable, Equatable {
+        package var pts: Int64
+        package var dts: Int64
+    }
+
     /// Packets that come too late for this long have a new, longer way: the mapping follows.
     package static let latePatience: Int64 = 500_000_000
+    /// A backlog that is being worked off may be late for this long.
+    static let catchUpPatience: Int64 = 3_000_000_000
+    /// After this the first packets' luck is known; at 500 ms nobody has got used to the source yet.
+    static let settleTime: Int64 = 500_000_000
+    /// An excess that is left over from settling and too small for a cut: 10 ms is a third of a picture.
+    static let settleExcess: Int64 = 10_000_000
+    /// What is shown later than needed by more than this is brought back in one step after ``excessPatience``; less is
+    /// worked off by gliding. Two sources are 50 ms apart at most.
+    static let excessLimit: Int64 = 30_000_000
+    static let excessPatience: Int64 = 10_000_000_000
+    /// Time in which gliding takes an error down to a third.
+    static let glideTime: Int64 = 20_000_000_000
+    /// Tracks that first come this far apart with both their timestamps at zero were zeroed apart.
+    static let zeroApart: Int64 = 100_000_000
+    /// Tracks whose jumps differ by less than this have jumped together, if within a second.
+    static let sameJump: Int64 = 500_000_000
 
     private let jitterBuffer: Int64
-    private let offset: Int64
+    private let maxJitterBuffer: Int64
+    private let maxDriftPpm: Int64
+    package private(set) var offset: Int64
+    /// What the jitter buffer is now: the network may ask for more than was configured.
+    private var depth: Int64
     private var anchor: Int64?
-    private var last: [TrackKind: (dts: Int64, arrival: Int64)] = [:]
-    private var lateSince: Int64?
-    private var worstLateness: Int64 = 0
+    private var video = TrackClock()
+    private var audio = TrackClock()
+    private var drift = DriftMeter()
+    private var driftKind: TrackKind?
+    private var jump: (kind: TrackKind, arrival: Int64, gained: Int64, shift: Int64)?
+    private var spells = LateSpells()
+    private var deepenedAt: Int64 = 0
+    private var anchoredAt: Int64 = 0
+    private var glidedAt: Int64?
+    private var excessSince: Int64?
+    private var isAligned = false
+    private var isShown = false
+    private var mappedSeams = 0
+
+    /// Still learning what the way costs.
+    package private(set) var isSettling = true
+    /// How often the mapping was made anew since the beginning.
+    package private(set) var reanchors = 0
+    package private(set) var lastReason: Reason?
+    /// Counts every seam on program time: re-anchorings, new offsets, new lives.
+    package private(set) var seams = 0
 
     /// - Parameters:
-    ///   - jitterBuffer: How long after its arrival the first packet is shown; 0 for files.
+    ///   - jitterBuffer: How long after its arrival a packet without bad luck is shown; 0 for files.
+    ///   - maxJitterBuffer: How far the network may make that grow.
     ///   - offset: Added to every time; positive shows the source later.
-    package init(jitterBuffer: Int64, offset: Int64 = 0) {
+    ///   - maxDriftPpm: What a publisher's clock may be off by and is followed softly, in parts per million.
+    package init(
+        jitterBuffer: Int64, maxJitterBuffer: Int64 = 1_500_000_000, offset: Int64 = 0, maxDriftPpm: Int64 = 500
+    ) {
         self.jitterBuffer = jitterBuffer
+        self.maxJitterBuffer = max(jitterBuffer, maxJitterBuffer)
+        self.maxDriftPpm = maxDriftPpm
         self.offset = offset
+        self.depth = jitterBuffer
+    }
+
+    /// The steepest glide, in parts per billion: the drift and half as much again to work off an error.
+    package var glideLimit: Int64 { (self.maxDriftPpm &+ 500) &* 1000 }
+
+    /// What the publisher's clock is off by, in parts per million; positive: it is fast. `nil` before half a minute.
+    package var driftPpm: Int? { self.drift.ppm.map { Int($0) } }
+
+    /// How long packets are kept before they are due: the jitter buffer as it is, plus what is being worked off.
+    package var buffered: Int64? {
+        guard let anchor, let floor = self.floor else { return nil }
+        return anchor &- floor
     }
 
     /// Anchors the timeline so that `timestamp` is shown at `program`, as files do.
     package mutating func anchor(timestamp: Int64, at program: Int64) { self.anchor = program &- timestamp }
 
+    /// Whether there is a mapping.
+    package var isAnchored: Bool { self.anchor != nil }
+
     /// Forgets the anchor: the next packet starts a new life of the source.
     package mutating func reset() {
-        self.anchor = nil
-        self.last = [:]
-        self.lateSince = nil
-        self.worstLateness = 0
+        let (reanchors, seams) = (self.reanchors, self.seams)
+        self = SourceTimeline(
+            jitterBuffer: self.jitterBuffer, maxJitterBuffer: self.maxJitterBuffer, offset: self.offset,
+            maxDriftPpm: self.maxDriftPpm)
+        (self.reanchors, self.seams) = (reanchors, seams &+ 1)
+        self.mappedSeams = self.seams
     }
 
+    /// Shows the source later (positive) or earlier, from now on.
+    package mutating func setOffset(_ offset: Int64) {
+        guard offset != self.offset else { return }
+        self.offset = offset
+        self.seams += 1
+    }
+
+    // MARK: A packet
+
+    /// Notes a packet and maps it at once.
+    ///
     /// - Parameters:
     ///   - pts: Presentation time of the packet, `dts` its decoding time, both on the source's own clock.
     ///   - arrival: Program time of its arrival; `nil` where arrival has no meaning (files).
     package mutating func map(kind: TrackKind, pts: Int64, dts: Int64, arrival: Int64?) -> Mapped {
-        guard let arrival else {
-            let anchor = self.anchor ?? (0 &- dts)
-            self.anchor = anchor
-            return self.mapped(pts, dts, anchor, reanchored: false)
-        }
-        var reanchored = false
-        if let last = self.last[kind] {
-            let step = dts &- last.dts
-            let elapsed = arrival &- last.arrival
-            if step < -Self.jumpBack || step &- elapsed > Self.jumpForward {
-                self.anchor = nil
-                // The other track's history belongs to the old clock: compared with it, its own jump would count twice.
-                self.last = [:]
-                reanchored = true
-            }
-        }
-        self.last[kind] = (dts, arrival)
-        guard let anchor = self.anchor else {
-            let anchor = arrival &+ self.jitterBuffer &- dts
-            self.anchor = anchor
-            self.lateSince = nil
-            return self.mapped(pts, dts, anchor, reanchored: reanchored)
-        }
-        let lateness = arrival &- (dts &+ anchor)
-        guard lateness > 0 else {
-            self.lateSince = nil
-            self.worstLateness = 0
-            return self.mapped(pts, dts, anchor, reanchored: reanchored)
-        }
-        let since = self.lateSince ?? arrival
-        self.lateSince = since
-        self.worstLateness = max(self.worstLateness, lateness)
-        guard arrival &- since >= Self.latePatience else {
-            return self.mapped(pts, dts, anchor, reanchored: reanchored)
-        }
-        let later = anchor &+ self.worstLateness &+ self.jitterBuffer / 2
-        self.anchor = later
-        self.lateSince = nil
-        self.worstLateness = 0
-        return self.mapped(pts, dts, later, reanchored: true)
+        let noted = self.note(kind: kind, pts: pts, dts: dts, arrival: arrival)
+        let isReanchored = self.seams != self.mappedSeams
+        self.mappedSeams = self.seams
+        self.isShown = true
+        return Mapped(pts: self.program(of: noted.pts), dts: self.program(of: noted.dts), isReanchored: isReanchored)
     }
 
-    private func mapped(_ pts: Int64, _ dts: Int64, _ anchor: Int64, reanchored: Bool) -> Mapped {
-        let shift = anchor &+ self.offset
-        return Mapped(pts: pts &+ shift, dts: dts &+ shift, isReanchored: reanchored)
+    /// Program time of a time of the source.
+    package func program(of time: Int64) -> Int64 { time &+ (self.anchor ?? 0) &+ self.offset }
+
+    /// The first packet is handed on: from here on the mapping moves with care.
+    package mutating func begin() { self.isShown = true }
+
+    /// Takes a packet as it comes and puts it on the source's time; may move the mapping.
+    package mutating func note(kind: TrackKind, pts: Int64, dts: Int64, arrival: Int64?) -> Noted {
+        guard let arrival else {
+            if self.anchor == nil { self.anchor = 0 &- dts }
+            return Noted(pts: pts, dts: dts)
+        }
+        var track = self[kind]
+        if track.last == nil { self.join(&track, kind, dts, arrival) }
+        if let gained = track.advance(to: dts, at: arrival) { self.jumped(&track, kind, dts, arrival, gained) }
+        track.delay = arrival &- (dts &+ track.shift)
+        track.delays.insert(track.delay, at: arrival)
+        self[kind] = track
+        self.alignZeroBases(at: arrival)
+        self.adjust(kind, arrival)
+        let shift = self[kind].shift
+        return Noted(pts: pts &+ shift, dts: dts &+ shift)
+    }
+
+    private subscript(kind: TrackKind) -> TrackClock {
+        get { kind == .video ? self.video : self.audio }
+        set { if kind == .video { self.video = newValue } else { self.audio = newValue } }
+    }
+
+    private static func other(_ kind: TrackKind) -> TrackKind { kind == .video ? .audio : .video }
+
+    // MARK: Source time
+
+    /// The first packet of a track while the other one runs: it shares that one's clock, unless it plainly has its own.
+    private func join(_ track: inout TrackClock, _ kind: TrackKind, _ dts: Int64, _ arrival: Int64) {
+        let other = self[Self.other(kind)]
+        guard let last = other.last, let floor = other.delays.floor else { return }
+        track.join(shift: other.shift)
+        // Only while the other one flows: a big first picture holds everything up that is sent behind it.
+        guard other.count >= 3, other.delay &- floor < 50_000_000, arrival &- last.arrival < 200_000_000 else { return }
+        let apart = arrival &- (dts &+ track.shift) &- floor
+        if (dts == 0 && apart > Self.zeroApart) || apart.magnitude > UInt64(self.maxJitterBuffer) {
+            track.move(by: apart)
+        }
+    }
+
+    private mutating func jumped(
+        _ track: inout TrackClock, _ kind: TrackKind, _ dts: Int64, _ arrival: Int64, _ gained: Int64
+    ) {
+        let shift: Int64
+        if let jump = self.jump, jump.kind != kind, arrival &- jump.arrival <= 1_000_000_000,
+            (jump.gained &- gained).magnitude <= UInt64(Self.sameJump)
+        {
+            // Both tracks are on the publisher's new clock: the same shift keeps them together exactly.
+            shift = jump.shift
+        } else {
+            // From its arrival: the packet is taken for one that had no bad luck on the way.
+            let usual = track.delays.floor ?? 0
+            shift = arrival &- usual &- dts &- track.shift
+            self.reanchors += 1
+            self.seams += 1
+            self.lastReason = .jump
+            self.isAligned = false
+            self.settle(from: arrival)
+        }
+        self.jump = (kind, arrival, gained, shift)
+        track.move(by: shift)
+        self.drift.restart()
+    }
+
+    /// Publishers that begin both tracks at zero, each when its own first packet is ready, lose the offset between them.
+    /// It is found again from the arrivals of one second.
+    private mutating func alignZeroBases(at arrival: Int64) {
+        guard !self.isAligned, let video = self.video.first, let audio = self.audio.first else { return }
+        let later: TrackKind = video.arrival > audio.arrival ? .video : .audio
+        guard arrival &- max(video.arrival, audio.arrival) >= 1_000_000_000 else { return }
+        self.isAligned = true
+        guard let latest = self[later].delays.floor, let earliest = self[Self.other(later)].delays.floor else { return }
+        let apart = latest &- earliest
+        let isZeroed =
+            video.dts == 0 && audio.dts == 0
+            && (video.arrival &- audio.arrival).magnitude > UInt64(Self.zeroApart)
+            && (apart > Self.zeroApart || self[later].shift != self[Self.other(later)].shift)
+        guard (isZeroed && apart.magnitude > 20_000_000) || apart.magnitude > UInt64(self.maxJitterBuffer) else {
+            return
+        }
+        self[later].move(by: apart)
+        self[later].delay &-= apart
+        self[later].delays.shift(by: 0 &- apart)
+        self[later].late = nil
+        self.seams += 1
+        self.drift.restart()
+    }
+
+    // MARK: The anchor
+
+    /// The least delay of the slowest track.
+    private var floor: Int64? {
+        switch (self.video.delays.floor, self.audio.delays.floor) {
+        case (let video?, let audio?): max(video, audio)
+        case (let floor?, nil), (nil, let floor?): floor
+        case (nil, nil): nil
+        }
+    }
+
+    private mutating func settle(from arrival: Int64) {
+        self.anchoredAt = arrival
+        self.isSettling = true
+        self.excessSince = nil
+    }
+
+    private mutating func adjust(_ kind: TrackKind, _ arrival: Int64) {
+        guard let floor = self.floor else { return }
+        guard let anchor = self.anchor, self.isShown else {
+            // Nothing is shown yet: the mapping costs nothing.
+            if self.anchor == nil { self.settle(from: arrival) }
+            self.anchor = floor &+ self.depth
+            return
+        }
+        self.measureDrift(kind, arrival)
+        self.followLateness(kind, arrival, anchor)
+        self.shrink(at: arrival)
+        self.bringBack(kind, arrival)
+        self.glide(to: arrival)
+    }
+
+    private mutating func reanchor(to anchor: Int64, for reason: Reason) {
+        self.lastReason = reason
+        self.anchor = anchor
+        self.excessSince = nil
+        self.video.late = nil
+        self.audio.late = nil
+        self.reanchors += 1
+        self.seams += 1
+    }
+
+    private mutating func measureDrift(_ kind: TrackKind, _ arrival: Int64) {
+        // The track with more packets measures better; sound has 43 a second.
+        if self.driftKind != .audio || kind == .audio || arrival &- (self.audio.last?.arrival ?? 0) > 5_000_000_000 {
+            if self.driftKind != kind {
+                guard self.driftKind == nil || kind == .audio || self.driftKind == .audio else { return }
+                self.driftKind = kind
+                self.drift.restart()
+            }
+            self.drift.note(delay: self[kind].delay, at: arrival)
+        }
+    }
+
+    private mutating func followLateness(_ kind: TrackKind, _ arrival: Int64, _ anchor: Int64) {
+        let delay = self[kind].delay
+        guard delay > anchor else {
+            self[kind].late = nil
+            return
+        }
+        var late = self[kind].late ?? (arrival, delay, delay)
+        late.least = min(late.least, delay)
+        self[kind].late = late
+        if let worst = self.spells.noted(lateness: delay &- anchor, at: arrival), self.depth < self.maxJitterBuffer {
+            let deeper = min(self.maxJitterBuffer, self.depth &+ worst &+ 20_000_000) &- self.depth
+            self.depth &+= deeper
+            self.deepenedAt = arrival
+            self.reanchor(to: anchor &+ deeper, for: .jitter)
+            return
+        }
+        let since = arrival &- late.since
+        guard since >= Self.latePatience else { return }
+        // A backlog that shrinks is soon gone.
+        if late.delay &- delay > since / 4, since < Self.catchUpPatience { return }
+        // What came by the old way says nothing about the new one.
+        self[kind].delays.restart(at: late.least)
+        self[Self.other(kind)].delays.restart(at: nil)
+        self.drift.restart()
+        self.reanchor(to: late.least &+ self.depth, for: .late)
+    }
+
+    /// A buffer that the network made deeper goes back when it has been quiet for half a minute.
+    private mutating func shrink(at arrival: Int64) {
+        guard self.depth > self.jitterBuffer, arrival &- self.deepenedAt > 30_000_000_000 else { return }
+        self.deepenedAt = arrival
+        let needed = max(self.video.delays.spread, self.audio.delays.spread) &+ 40_000_000
+        self.depth = max(self.jitterBuffer, min(self.depth, needed))
+    }
+
+    private mutating func bringBack(_ kind: TrackKind, _ arrival: Int64) {
+        guard let anchor, let floor = self.floor else { return }
+        let wanted = floor &+ self.depth
+        let excess = anchor &- wanted
+        if self.isSettling {
+            guard arrival &- self.anchoredAt >= Self.settleTime else { return }
+            self.isSettling = false
+            self.glidedAt = arrival
+            if excess > Self.settleExcess { self.reanchor(to: wanted, for: .settled) }
+            return
+        }
+        guard excess > Self.excessLimit else {
+            self.excessSince = nil
+            return
+        }
+        let since = self.excessSince ?? arrival
+        self.excessSince = since
+        let isBeyondAll = excess > self.maxJitterBuffer &- self.depth
+        if arrival &- since >= (isBeyondAll ? Self.latePatience : Self.excessPatience) {
+            self.drift.restart()
+            self.reanchor(to: wanted, for: .excess)
+        }
+    }
+
+    private mutating func glide(to arrival: Int64) {
+        guard !self.isSettling, let anchor, let floor = self.floor else { return }
+        let elapsed = min(1_000_000_000, max(0, arrival &- (self.glidedAt ?? arrival)))
+        self.glidedAt = arrival
+        let known = max(-self.maxDriftPpm, min(self.maxDriftPpm, Int64(self.drift.ppm ?? 0)))
+        let error = floor &+ self.depth &- anchor
+        let pull = TimeMath.scale(error, by: TimeMath.nanoseconds, over: Self.glideTime)
+        // A fast publisher's timestamps run ahead: they are shown earlier and earlier.
+        let rate = max(0 &- self.glideLimit, min(self.glideLimit, pull &- known &* 1000))
+        self.anchor = anchor &+ TimeMath.scale(elapsed, by: rate, over: TimeMath.nanoseconds)
+    }
+}
+
+/// Spells of packets that came too late: one is bad luck, three within ten seconds are the network's way.
+private struct LateSpells: Sendable {
+    private static let needed = 3
+    private static let within: Int64 = 10_000_000_000
+    /// Late packets closer together than this are one spell.
+    private static let apart: Int64 = 300_000_000
+
+    private var spells: [Int64] = []
+    private var last: Int64?
+    private var worst: Int64 = 0
+
+    /// - Returns: The worst lateness of the spells, when there have been enough of them.
+    mutating func noted(lateness: Int64, at arrival: Int64) -> Int64? {
+        defer { self.last = arrival }
+        self.spells.removeAll { arrival &- $0 > Self.within }
+        if self.spells.isEmpty { self.worst = 0 }
+        self.worst = max(self.worst, lateness)
+        if let last, arrival &- last < Self.apart { return nil }
+        self.spells.append(arrival)
+        guard self.spells.count >= Self.needed else { return nil }
+        defer { self = LateSpells() }
+        return self.worst
     }
 }

@@ -53,7 +53,11 @@ extension Room {
             slot?.setError(error.description)
             self.logger.warning("a source cannot be decoded", metadata: ["uid": "\(id)", "error": "\(error)"])
             self.events.emit("source.undecodable", ["uid": uid, "reason": .string(error.description)])
-        case .reanchored: self.events.emit("source.reanchored", ["uid": uid])
+        case .reanchored:
+            let reason = slot?.decode.timing.lastReason?.rawValue
+            self.events.emit("source.reanchored", ["uid": uid, "reason": JSONValue(reason)])
+        // The room's life tells of both, from the packets' arrivals.
+        case .stalled, .resumed: break
         case .ended: self.life.add(.source(id, slot?.isFile == true ? .finished : .drained), at: self.lifeTime)
         }
     }

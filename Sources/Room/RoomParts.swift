@@ -180,7 +180,7 @@ extension Room {
                 return ladder.put(picture, tick: tick)
             },
             sound: { ladder.put(sound: $0, position: $1) },
-            finished: { _ in })
+            finished: { _ in }, catchingUp: { ladder.setWaits($0) })
         outputs.levels = { joint.get()?.events.emit(levels: $0) }
         let stage = ProgramStage(
             settings: stageSettings, sources: sources,

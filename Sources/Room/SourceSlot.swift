@@ -35,6 +35,10 @@ final class SourceSlot: Sendable {
                 offset: Int64(spec.offsetMs) * 1_000_000, sampleRate: pipeline.audio.sampleRate,
                 threads: spec.decode.threads,
                 maxPixels: Int64(pipeline.limits.maxInputWidth) * Int64(pipeline.limits.maxInputHeight),
+                maxJitterBuffer: Int64(spec.maxJitterBufferMs) * 1_000_000, maxDriftPpm: Int64(spec.maxDriftPpm),
+                stall: Int64(spec.stallMs) * 1_000_000,
+                // Between 60 pictures a second the nearest to any tick is near enough.
+                maxFps: min(pipeline.limits.maxInputFps, max(60, pipeline.canvas.fps)), isFile: isFile,
                 rotation: spec.rotation / 90, holdsDamaged: spec.decode.damaged == .hold),
             buffer: self.buffer, clock: clock, events: { events(id, $0) })
     }
@@ -59,6 +63,7 @@ final class SourceSlot: Sendable {
     func json(stats: ProgramStage.Stats, relays: JSONValue) -> JSONValue {
         let facts = self.facts.withLock { $0 }
         let decoded = self.decode.stats
+        let timing = self.decode.timing
         return [
             "uid": .string(self.spec.id.uid), "streamType": .string(self.spec.id.streamType.rawValue),
             "name": JSONValue(self.spec.name), "state": .string(facts.state.rawValue),
@@ -69,6 +74,9 @@ final class SourceSlot: Sendable {
             "repeated": JSONValue(stats.repeated[self.spec.id] ?? 0),
             "reconnects": JSONValue(facts.reconnects), "lastError": JSONValue(facts.lastError),
             "relays": relays,
+            "driftPpm": timing.driftPpm.map { JSONValue($0) } ?? .null,
+            "bufferMs": timing.buffered.map { .integer($0 / 1_000_000) } ?? .null,
+            "reanchors": JSONValue(timing.reanchors), "thinned": JSONValue(decoded.thinned),
         ]
     }
 }

@@ -93,6 +93,18 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         }
     }
 
+    /// Takes the oldest element without waiting; `nil` when there is none right now.
+    package func poll() -> Element? {
+        let (element, wake) = self.state.withLock { state -> (Element?, Bool) in
+            guard let element = state.elements.popFirst() else { return (nil, false) }
+            guard state.waitingPutters > 0 else { return (element, false) }
+            state.waitingPutters -= 1
+            return (element, true)
+        }
+        if wake { self.room.signal() }
+        return element
+    }
+
     /// No more elements come; takers get what is left and then `nil`.
     package func close() {
         let (takers, putters) = self.state.withLock { state -> (Int, Int) in

@@ -1,0 +1,96 @@
+import MediaTypes
+
+extension DecodeWorker {
+    /// How long before they are due packets are decoded: more than any reorder depth and any stall of this thread, and
+    /// at 60 fps still fewer pictures than ``SourceBuffer/pictureLimit``. What a longer jitter buffer holds stays coded.
+    private static let decodeLead: Int64 = 300_000_000
+    /// The same while the timeline is settling: the later the first packets are decoded, the more is known about the way
+    /// they came, and a correction before that is no seam.
+    private static let settlingLead: Int64 = 100_000_000
+    /// The longest sleep of this thread; stalls and ``DecodeStage/stop()`` are noticed within it.
+    private static let longestSleep: Int64 = 100_000_000
+
+    /// Runs a live source until the stage is stopped: takes items as they come, decodes them when they are due. A burst is
+    /// decoded when it is due, not when it came: pictures are a hundred times the size of packets.
+    mutating func runLive() {
+        while !self.stage.isStopped {
+            self.takeItems()
+            guard let now = self.clock.now() else {
+                self.stage.wait(for: 2_000_000)
+                continue
+            }
+            self.watchForStall(at: now)
+            let sleep = self.decodeDue(at: now)
+            if self.schedule.isEnding, self.schedule.isEmpty {
+                self.schedule.ended()
+                self.end()
+                continue
+            }
+            if let sleep { self.stage.wait(for: min(sleep, Self.longestSleep)) }
+        }
+    }
+
+    private mutating func takeItems() {
+        // Nothing is placed before the program runs; the room starts it with the very first packet.
+        guard self.clock.zero != nil else { return }
+        if self.timeline.offset != self.stage.wantedOffset { self.timeline.setOffset(self.stage.wantedOffset) }
+        while !self.schedule.isEnding, self.schedule.count < DecodeStage.queueLimit, let item = self.stage.queue.poll()
+        {
+            switch item {
+            case .configuration(let parameters): self.schedule.append(parameters)
+            case .packet(let packet): self.take(packet)
+            case .end: self.schedule.appendEnd()
+            }
+        }
+    }
+
+    private mutating func take(_ packet: CodedPacket) {
+        let (pts, dts) = Self.times(of: packet)
+        guard let arrival = self.clock.program(of: packet.arrival) else { return }
+        if self.settings.isFile, !self.timeline.isAnchored {
+            self.timeline.anchor(timestamp: dts, at: arrival &+ self.settings.jitterBuffer)
+        }
+        let before = self.timeline.reanchors
+        let came = self.settings.isFile ? nil : arrival
+        let noted = self.timeline.note(kind: packet.kind, pts: pts, dts: dts, arrival: came)
+        self.schedule.append(PacketSchedule.Waiting(packet: packet, noted: noted, arrival: came))
+        self.stage.note(
+            DecodeStage.Timing(
+                driftPpm: self.timeline.driftPpm, buffered: self.timeline.buffered, reanchors: self.timeline.reanchors,
+                lastReason: self.timeline.lastReason),
+            waiting: self.schedule.count)
+        if self.timeline.reanchors != before { self.stage.report(.reanchored) }
+        if self.watch.packetCame(at: arrival) { self.stage.report(.resumed) }
+    }
+
+    /// Decodes the packet that is due first, if it is due.
+    ///
+    /// - Returns: How long nothing is due; `nil` when something was decoded.
+    private mutating func decodeDue(at now: Int64) -> Int64? {
+        guard let first = self.schedule.first({ self.due($0) }) else { return Self.longestSleep }
+        guard first.due <= now else { return first.due &- now }
+        switch self.schedule.popFirst(first.kind) {
+        case .configuration(let parameters)?: self.configure(parameters)
+        case .packet(let waiting)?:
+            self.timeline.begin()
+            self.buffer.setStatus(.live, at: waiting.arrival ?? now)
+            self.decode(waiting.packet, pts: self.timeline.program(of: waiting.noted.pts), arrival: waiting.arrival)
+        case nil: break
+        }
+        return nil
+    }
+
+    /// When a packet is to be decoded. However wrong its timestamp, it is not held for longer than the largest buffer.
+    private func due(_ waiting: PacketSchedule.Waiting) -> Int64 {
+        let lead = self.timeline.isSettling && !self.settings.isFile ? Self.settlingLead : Self.decodeLead
+        let due = self.timeline.program(of: waiting.noted.dts) &- lead
+        guard let arrival = waiting.arrival else { return due }
+        return min(due, arrival &+ self.settings.maxJitterBuffer &+ max(0, self.timeline.offset))
+    }
+
+    private mutating func watchForStall(at now: Int64) {
+        guard !self.settings.isFile, self.watch.isStalled(at: now) else { return }
+        self.buffer.setStatus(.stalled, at: now)
+        self.stage.report(.stalled)
+    }
+}

@@ -1,0 +1,193 @@
+import LibAV
+import MediaKernels
+import MediaTypes
+
+/// The decoders and the timeline of a source, alive only on its thread.
+struct DecodeWorker {
+    let stage: DecodeStage
+    let settings: DecodeStage.Settings
+    let clock: ProgramClock
+    var timeline: SourceTimeline
+    /// Live packets that are not due yet.
+    var schedule = PacketSchedule()
+    var watch: StallWatch
+    private var video: VideoTrack
+    private var audio: AudioDecoder?
+    /// Times of the pictures inside the decoder, by the number that stands for each packet's pts in there: a publisher's
+    /// own need not differ.
+    private var arrivals: [Int64: (time: Int64, arrival: Int64?)] = [:]
+    private var nextNumber: Int64 = 0
+    private var gate: PictureGate
+    private var format: PictureFormat?
+    private var hasSound = false
+    /// The next sound lies where its timestamp says, and does not continue what came before.
+    private var soundRestarts = true
+    private var placement: SoundPlacement
+    private var soundSeams = 0
+    private var pictureSeams = 0
+
+    var place: String { "decode[\(self.settings.source)]" }
+    var buffer: SourceBuffer { self.stage.buffer }
+
+    init(stage: DecodeStage, settings: DecodeStage.Settings, clock: ProgramClock) {
+        self.stage = stage
+        self.settings = settings
+        self.clock = clock
+        self.video = VideoTrack(
+            settings: VideoTrack.Settings(
+                threads: settings.threads, maxPixels: settings.maxPixels, holdsDamaged: settings.holdsDamaged,
+                place: "decode[\(settings.source)]"))
+        self.timeline = SourceTimeline(
+            jitterBuffer: stage.buffer.isPaced ? 0 : settings.jitterBuffer, maxJitterBuffer: settings.maxJitterBuffer,
+            offset: settings.offset, maxDriftPpm: settings.maxDriftPpm)
+        self.watch = StallWatch(stall: settings.stall)
+        self.gate = PictureGate(fps: settings.maxFps)
+        self.placement = SoundPlacement(sampleRate: settings.sampleRate, limitPPB: self.timeline.glideLimit)
+        // A file's reader has already moved its first timestamp to zero.
+        if stage.buffer.isPaced { self.timeline.anchor(timestamp: 0, at: 0) }
+    }
+
+    /// Takes one item of a file that paces the program.
+    mutating func handle(_ item: SourceItem) {
+        switch item {
+        case .configuration(let parameters): self.configure(parameters)
+        case .packet(let packet):
+            let (pts, dts) = Self.times(of: packet)
+            let mapped = self.timeline.map(kind: packet.kind, pts: pts, dts: dts, arrival: nil)
+            self.decode(packet, pts: mapped.pts, arrival: nil)
+        case .end: self.end()
+        }
+    }
+
+    /// Presentation and decoding time in nanoseconds.
+    static func times(of packet: CodedPacket) -> (pts: Int64, dts: Int64) {
+        let scale = Int64(packet.timescale)
+        return (
+            TimeMath.rescale(packet.pts, from: scale, to: TimeMath.nanoseconds),
+            TimeMath.rescale(packet.dts, from: scale, to: TimeMath.nanoseconds)
+        )
+    }
+
+    mutating func configure(_ parameters: CodecParameters) {
+        switch parameters.kind {
+        case .video: self.take(self.video.configure(parameters, rotation: self.stage.rotation))
+        case .audio:
+            do {
+                self.audio = try AudioDecoder.open(
+                    parameters, sampleRate: self.settings.sampleRate, place: self.place, following: self.audio)
+            } catch {
+                // The track before is over all the same: its decoder would make noise of what comes.
+                self.audio = nil
+                self.stage.report(.undecodable(error))
+            }
+        }
+    }
+
+    /// Shows what a step of the video track gave, and reports what it could not.
+    private mutating func take(_ outcome: VideoTrack.Outcome) {
+        if outcome.isSkipped { self.stage.count { $0.dropped += 1 } }
+        if outcome.isDamaged { self.stage.count { $0.damaged += 1 } }
+        for picture in outcome.pictures { self.show(picture) }
+        if let failure = outcome.failure { self.stage.report(.undecodable(failure)) }
+    }
+
+    /// - Parameter pts: On the program.
+    mutating func decode(_ packet: CodedPacket, pts: Int64, arrival: Int64?) {
+        switch packet.kind {
+        case .video: self.decodeVideo(packet, pts, arrival)
+        case .audio: self.decodeAudio(packet, pts)
+        }
+    }
+
+    private mutating func decodeVideo(_ packet: CodedPacket, _ pts: Int64, _ arrival: Int64?) {
+        self.stage.count { $0.videoPackets += 1 }
+        var numbered = packet
+        numbered.pts = self.nextNumber
+        numbered.dts = self.nextNumber
+        self.nextNumber += 1
+        self.arrivals[numbered.pts] = (pts, arrival)
+        let outcome = self.video.decode(numbered, rotation: self.stage.rotation)
+        if outcome.isSkipped { self.arrivals[numbered.pts] = nil }
+        self.take(outcome)
+        // A decoder that swallowed pictures leaves their times behind; far more than any reorder depth is garbage.
+        if self.arrivals.count > 64 { self.arrivals.removeAll() }
+    }
+
+    private mutating func show(_ picture: Picture) {
+        guard let number = picture.pts, let (time, arrival) = self.arrivals.removeValue(forKey: number) else { return }
+        if self.format != picture.format {
+            self.stage.report(self.format == nil ? .firstPicture(picture.format) : .formatChanged(picture.format))
+            self.format = picture.format
+        }
+        if !self.buffer.isPaced, !self.gate.passes(time) {
+            self.stage.count { $0.thinned += 1 }
+            return
+        }
+        if self.pictureSeams != self.timeline.seams {
+            self.pictureSeams = self.timeline.seams
+            self.buffer.beginAnew()
+        }
+        self.buffer.push(picture, time: time, arrival: arrival)
+    }
+
+    private mutating func decodeAudio(_ packet: CodedPacket, _ pts: Int64) {
+        self.stage.count { $0.audioPackets += 1 }
+        guard let decoder = self.audio else { return }
+        let position = TimeMath.rescale(pts, from: TimeMath.nanoseconds, to: Int64(self.settings.sampleRate))
+        let intact = self.buffer.isPaced ? self.lay(packet, decoder, position) : self.place(packet, decoder, position)
+        if !intact { self.stage.count { $0.damaged += 1 } }
+        if !self.hasSound {
+            self.hasSound = true
+            self.stage.report(.firstSound)
+        }
+    }
+
+    /// A file's sound: sample for sample.
+    private mutating func lay(_ packet: CodedPacket, _ decoder: AudioDecoder, _ position: Int64) -> Bool {
+        var next = position
+        let buffer = self.buffer
+        let restarts = self.soundRestarts
+        self.soundRestarts = false
+        return decoder.decode(packet) { block in
+            buffer.push(block.samples, at: next, restart: restarts)
+            next &+= Int64(block.frames)
+        }
+    }
+
+    /// A publisher's sound: kept in step.
+    private mutating func place(_ packet: CodedPacket, _ decoder: AudioDecoder, _ position: Int64) -> Bool {
+        var blocks: [[Float]] = []
+        let intact = decoder.decode(packet) { blocks.append($0.samples) }
+        if self.soundRestarts { self.placement.reset() }
+        self.soundRestarts = false
+        let buffer = self.buffer
+        var next = position
+        for block in blocks {
+            let isRemapped = self.soundSeams != self.timeline.seams
+            self.soundSeams = self.timeline.seams
+            self.placement.place(block, at: next, isRemapped: isRemapped) { samples, at, hasSeam in
+                buffer.push(samples, at: at, restart: hasSeam)
+            }
+            next &+= Int64(block.count / 2)
+        }
+        return intact
+    }
+
+    mutating func end() {
+        self.take(self.video.finish(rotation: self.stage.rotation))
+        self.video.reset()
+        self.arrivals.removeAll()
+        self.audio = nil
+        self.format = nil
+        self.hasSound = false
+        self.soundRestarts = true
+        self.timeline.reset()
+        self.watch.reset()
+        if self.buffer.isPaced {
+            self.buffer.finish()
+        } else {
+            self.buffer.setStatus(.lost, at: self.clock.now() ?? 0)
+        }
+        self.stage.report(.ended)
+    }
+}

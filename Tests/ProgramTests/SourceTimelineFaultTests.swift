@@ -1,0 +1,203 @@
+import MediaTypes
+import Program
+import Testing
+
+/// A publisher in numbers: what it stamps and when it arrives, in milliseconds, without a clock or a socket.
+struct SimulatedPublisher {
+    var timeline: SourceTimeline
+    /// Program time now, in nanoseconds.
+    var now: Int64 = 0
+    /// Where the newest packet of each track was placed.
+    var placed: [TrackKind: SourceTimeline.Mapped] = [:]
+    var seams = 0
+
+    init(jitterMs: Int64 = 200) { self.timeline = SourceTimeline(jitterBuffer: jitterMs * 1_000_000) }
+
+    /// Sends a packet stamped `ms` that arrives at `at` (milliseconds).
+    @discardableResult
+    mutating func send(_ kind: TrackKind, _ ms: Int64, at: Int64) -> Int64 {
+        let time = ms * 1_000_000
+        let mapped = self.timeline.map(kind: kind, pts: time, dts: time, arrival: at * 1_000_000)
+        self.placed[kind] = mapped
+        if mapped.isReanchored { self.seams += 1 }
+        return mapped.pts / 1_000_000
+    }
+
+    /// Sends video every 33 ms and audio every 21 ms for `range` of wall time, each stamped by its own function of it.
+    mutating func run(
+        _ range: Range<Int64>, video: ((Int64) -> Int64)?, audio: ((Int64) -> Int64)?,
+        delay: (Int64) -> Int64 = { _ in 0 }
+    ) {
+        for at in range {
+            if let audio, at % 21 == 0 { self.send(.audio, audio(at), at: at + delay(at)) }
+            if let video, at % 33 == 0 { self.send(.video, video(at), at: at + delay(at)) }
+        }
+    }
+
+    /// How long before it is due the newest packet of a track would come if it came now, in milliseconds.
+    func ahead(_ kind: TrackKind, at: Int64) -> Int64 { (self.placed[kind]?.pts ?? 0) / 1_000_000 - at }
+}
+
+@Suite("Source timeline: what publishers do to timestamps (rtmp.md S08 to S13)")
+struct SourceTimelineFaultTests {
+    @Test("S08: media that begins at an hour is at the beginning of its source, not an hour later")
+    func absoluteStart() {
+        var publisher = SimulatedPublisher()
+        #expect(publisher.send(.video, 3_600_000, at: 50) == 250)
+        #expect(publisher.send(.audio, 3_600_010, at: 55) == 260)
+    }
+
+    @Test(
+        "S09: a jump of both tracks is one re-anchoring and keeps them together", arguments: [60_000, -60_000, 4_000])
+    func jumpOfBoth(jump: Int64) {
+        var publisher = SimulatedPublisher()
+        publisher.run(0..<5_000, video: { $0 + 100_000 }, audio: { $0 + 100_000 })
+        publisher.run(5_000..<12_000, video: { $0 + 100_000 + jump }, audio: { $0 + 100_000 + jump })
+        #expect(publisher.timeline.reanchors == 1)
+        let (video, audio) = (publisher.placed[.video]?.pts ?? 0, publisher.placed[.audio]?.pts ?? 0)
+        // The last of each were stamped with the wall time they were sent at: 11,979 and 11,991.
+        #expect(abs(audio - video - 12_000_000) <= 1_000_000)
+        #expect((180...230).contains(publisher.ahead(.video, at: 11_979)))
+    }
+
+    @Test("S09: silence of a minute with timestamps that go on is no jump")
+    func silence() {
+        var publisher = SimulatedPublisher()
+        publisher.run(0..<3_000, video: { $0 }, audio: { $0 })
+        publisher.run(63_000..<66_000, video: { $0 }, audio: { $0 })
+        #expect(publisher.timeline.reanchors == 0)
+        #expect(publisher.ahead(.audio, at: 65_982) == 200)
+    }
+
+    @Test("a pause after which timestamps go on where they stopped is one re-anchoring")
+    func pauseWithoutTime() {
+        var publisher = SimulatedPublisher()
+        publisher.run(0..<3_000, video: { $0 }, audio: { $0 })
+        publisher.run(33_000..<40_000, video: { $0 - 30_000 }, audio: { $0 - 30_000 })
+        #expect(publisher.timeline.reanchors == 1)
+        #expect((195...205).contains(publisher.ahead(.video, at: 39_996)))
+        #expect((195...205).contains(publisher.ahead(.audio, at: 39_984)))
+    }
+
+    @Test("S10: timestamps that begin again at zero go on from now")
+    func reset() {
+        var publisher = SimulatedPublisher()
+        publisher.run(0..<10_000, video: { $0 + 50_000 }, audio: { $0 + 50_000 })
+        let before = publisher.placed[.video]?.pts ?? 0
+        publisher.run(10_000..<20_000, video: { $0 - 10_000 }, audio: { $0 - 10_000 })
+        #expect(publisher.timeline.reanchors == 1)
+        #expect(publisher.placed[.video]?.pts ?? 0 > before)
+        #expect((190...210).contains(publisher.ahead(.video, at: 19_998)))
+        #expect((190...210).contains(publisher.ahead(.audio, at: 19_992)))
+    }
+
+    @Test("only the video begins again: the sound does not move and they stay together")
+    func resetOfOneTrack() {
+        var publisher = SimulatedPublisher()
+        publisher.run(0..<10_000, video: { $0 + 50_000 }, audio: { $0 + 50_000 })
+        publisher.run(10_000..<30_000, video: { $0 - 10_000 }, audio: { $0 + 50_000 })
+        #expect((190...210).contains(publisher.ahead(.video, at: 29_997)))
+        #expect((190...210).contains(publisher.ahead(.audio, at: 29_988)))
+    }
+
+    @Test(
+        "S11: timestamps that stand still for five seconds are spaced by arrival, and go on afterwards",
+        arguments: [true, false])
+    func stuck(catchesUp: Bool) {
+        var publisher = SimulatedPublisher()
+        publisher.run(0..<5_000, video: { $0 }, audio: { $0 })
+        publisher.run(5_000..<10_000, video: { _ in 5_000 }, audio: { _ in 5_000 })
+        #expect((150...250).contains(publisher.ahead(.video, at: 9_999)))
+        #expect((150...250).contains(publisher.ahead(.audio, at: 9_996)))
+        publisher.run(10_000..<20_000, video: { catchesUp ? $0 : $0 - 5_000 }, audio: { catchesUp ? $0 : $0 - 5_000 })
+        #expect((150...260).contains(publisher.ahead(.video, at: 19_998)))
+        #expect((150...260).contains(publisher.ahead(.audio, at: 19_992)))
+        #expect(publisher.timeline.reanchors <= 1)
+    }
+
+    @Test("S12: tracks that are zeroed apart get their offset back", arguments: [400, 150, 900] as [Int64])
+    func zeroedApart(skew: Int64) {
+        var publisher = SimulatedPublisher()
+        publisher.run(0..<skew, video: { $0 }, audio: nil)
+        let start = (skew + 20) / 21 * 21
+        for at in skew..<10_000 {
+            if at % 33 == 0 { publisher.send(.video, at, at: at) }
+            if at % 21 == 0 { publisher.send(.audio, at - start, at: at) }
+        }
+        // A sound and a picture that were made at the same moment are shown at the same moment.
+        let apart = publisher.ahead(.audio, at: 9_996) - publisher.ahead(.video, at: 9_999)
+        #expect(abs(apart) <= 40, "\(apart) ms")
+        #expect(publisher.timeline.reanchors <= 1)
+    }
+
+    @Test("a microphone that is switched on later with timestamps from zero is heard now")
+    func lateMicrophone() {
+        var publisher = SimulatedPublisher()
+        publisher.run(0..<10_000, video: { $0 }, audio: nil)
+        publisher.run(10_000..<15_000, video: { $0 }, audio: { $0 - 10_017 })
+        #expect(abs(publisher.ahead(.audio, at: 14_994) - 200) <= 40)
+        #expect(publisher.timeline.reanchors == 0)
+    }
+
+    @Test("S13: timestamps beyond 24.9 days and the wrap at 49.7 days, unwrapped, are like any other")
+    func longTimes() {
+        for start in [0x8000_0000 as Int64, 0xFFFF_FFF0] {
+            var publisher = SimulatedPublisher()
+            publisher.run(0..<3_000, video: { $0 + start }, audio: { $0 + start })
+            #expect(publisher.timeline.reanchors == 0)
+            #expect(publisher.ahead(.video, at: 2_970) == 200)
+        }
+    }
+
+    @Test("one track stops and the other goes on as if nothing were", arguments: TrackKind.allCases)
+    func oneTrackStops(gone: TrackKind) {
+        var publisher = SimulatedPublisher()
+        publisher.run(0..<5_000, video: { $0 }, audio: { $0 })
+        let other: TrackKind = gone == .video ? .audio : .video
+        publisher.run(5_000..<60_000, video: gone == .video ? nil : { $0 }, audio: gone == .audio ? nil : { $0 })
+        #expect((195...205).contains(publisher.ahead(other, at: other == .audio ? 59_997 : 59_994)))
+        publisher.run(60_000..<63_000, video: { $0 }, audio: { $0 })
+        #expect(publisher.timeline.reanchors == 0)
+        #expect(abs(publisher.ahead(.audio, at: 62_979) - publisher.ahead(.video, at: 62_997)) <= 20)
+    }
+
+    @Test("a source that was late comes back to its jitter buffer when the way is short again")
+    func comesBack() {
+        var publisher = SimulatedPublisher()
+        publisher.run(0..<5_000, video: { $0 }, audio: { $0 })
+        publisher.run(5_000..<15_000, video: { $0 }, audio: { $0 }, delay: { _ in 600 })
+        #expect(publisher.timeline.reanchors == 1)
+        #expect((180...260).contains(publisher.ahead(.video, at: 14_982 + 600)))
+        publisher.run(15_600..<40_000, video: { $0 }, audio: { $0 })
+        #expect(publisher.timeline.reanchors == 2)
+        #expect((195...215).contains(publisher.ahead(.video, at: 39_996)))
+    }
+
+    @Test("the first packet's bad luck does not stay", arguments: [20, 80, 180] as [Int64])
+    func firstPacketsLuck(luck: Int64) {
+        var publisher = SimulatedPublisher()
+        publisher.run(0..<2_000, video: { $0 }, audio: { $0 }, delay: { max(0, luck - $0) })
+        #expect(publisher.ahead(.video, at: 1_980) <= 210)
+        #expect(publisher.timeline.reanchors <= 1)
+    }
+
+    @Test("a network that holds packets up now and then gets a deeper buffer, up to the largest one, and back")
+    func deepens() {
+        var publisher = SimulatedPublisher()
+        publisher.run(0..<2_000, video: { $0 }, audio: { $0 })
+        publisher.run(2_000..<12_000, video: { $0 }, audio: { $0 }, delay: { $0 % 2_000 < 100 ? 350 : 0 })
+        #expect((340...400).contains(publisher.ahead(.video, at: 11_979)))
+        publisher.run(12_000..<120_000, video: { $0 }, audio: { $0 })
+        #expect((195...260).contains(publisher.ahead(.video, at: 119_988)))
+    }
+
+    @Test("a new offset takes effect at the next packet")
+    func newOffset() {
+        var publisher = SimulatedPublisher()
+        publisher.run(0..<2_000, video: { $0 }, audio: { $0 })
+        publisher.timeline.setOffset(500_000_000)
+        publisher.run(2_000..<2_100, video: { $0 }, audio: { $0 })
+        #expect(publisher.ahead(.video, at: 2_079) == 700)
+        #expect(publisher.timeline.reanchors == 0 && publisher.seams == 1)
+    }
+}
