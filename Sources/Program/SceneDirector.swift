@@ -124,6 +124,11 @@ package final class SceneDirector: Sendable {
             for bar in scene.bars { fresh.scores[bar.id] = nil }
         }
         if warm.best(for: formats)?.isExact != true { try self.warmWaiting(warm, formats, fresh) }
+        guard !warm.isCold else {
+            throw MediaError(
+                .rejected, "scene \(scene.sceneID) was refused before", at: "program",
+                fix: "see the earlier answer; nothing on air has changed")
+        }
         let result = self.state.withLock { [fresh] state -> Int64? in
             let next = state.isRunning ? state.tick + 1 : state.tick
             let due = max(next, tick ?? next)

@@ -42,7 +42,7 @@ package final class SceneFactory: Sendable {
     private let faces: [SourceID: Face]
     private let cache = Mutex(Cache())
     /// A canvas is 1.4 MB at 720p: beyond these the caches begin anew.
-    private static let cardLimit = 48
+    private static let cardLimit = 20
     private static let imageLimit = 32
 
     package init(canvas: Canvas, font: SceneFont?, faces: [SourceID: Face], board: DecorationBoard) {

@@ -196,17 +196,24 @@ package struct ScenePlayer {
 extension SceneDirector {
     /// The scene on air at `tick`. Program thread.
     func advance(to tick: Int64, isCrossing: Bool) -> WarmScene {
-        self.state.withLock { state in
+        let (onAir, gone) = self.state.withLock { state -> (WarmScene, WarmScene?) in
             state.tick = tick
             state.isRunning = true
-            if !isCrossing { state.leaving = nil }
+            var gone: WarmScene?
+            if !isCrossing {
+                gone = state.leaving
+                state.leaving = nil
+            }
             while let next = state.pending.first, next.tick <= tick {
                 state.pending.removeFirst()
                 if next.scene !== state.onAir { state.leaving = state.onAir }
                 state.onAir = next.scene
             }
-            return state.onAir
+            return (state.onAir, gone)
         }
+        // A scene that was no more than a passing one takes its graphs with it: not on this thread.
+        if let gone { self.builder?.submit { withExtendedLifetime(gone) {} } }
+        return onAir
     }
 
     func setFormats(_ formats: [SourceID: PictureFormat]) {
