@@ -94,6 +94,8 @@ package final class LadderStage: Sendable {
     private let sound: BoundedQueue<SoundBlock>
     private let threads: Mutex<[StageThread]>
     private let waits: Atomic<Bool>
+    /// Canvases that may still wait after ``setWaits(_:)`` has ended: the queue is full at that moment.
+    private let grace = Atomic<Int>(0)
 
     private init(
         rungs: [Rung], parameters: [CodecParameters], settings: Settings, canvases: BoundedQueue<Ticked>,
@@ -109,7 +111,17 @@ package final class LadderStage: Sendable {
     }
 
     /// Whether a live program that makes up missed ticks waits for room, instead of losing them.
-    package func setWaits(_ waits: Bool) { self.waits.store(waits || self.settings.isOffline, ordering: .relaxed) }
+    package func setWaits(_ waits: Bool) {
+        self.waits.store(waits || self.settings.isOffline, ordering: .relaxed)
+        self.grace.store(waits ? 0 : self.canvases.capacity, ordering: .relaxed)
+    }
+
+    private var isWaiting: Bool {
+        if self.waits.load(ordering: .relaxed) { return true }
+        guard self.grace.load(ordering: .relaxed) > 0 else { return false }
+        if self.canvases.count <= self.canvases.capacity / 2 { self.grace.store(0, ordering: .relaxed) }
+        return self.grace.subtract(1, ordering: .relaxed).newValue >= 0
+    }
 
     /// Starts the threads and waits until every codec is open.
     ///
@@ -161,7 +173,7 @@ package final class LadderStage: Sendable {
     /// - Returns: `false` when there was no room: the tick is lost.
     package func put(_ picture: Picture, tick: Int64) -> Bool {
         let ticked = Ticked(picture: picture, tick: tick)
-        return self.waits.load(ordering: .relaxed) ? self.canvases.put(ticked) : self.canvases.offer(ticked)
+        return self.isWaiting ? self.canvases.put(ticked) : self.canvases.offer(ticked)
     }
 
     /// Takes 1,024 pairs of interleaved stereo whose first is at `position`.

@@ -63,6 +63,8 @@ package final class SourceBuffer: Sendable {
     /// A picture may be shown this part of a tick beyond half a tick early or late: 3 ms at 30 fps, more than the jitter of
     /// whole milliseconds, and with the half tick still within the 20 ms that lips allow.
     private static let slackFraction: Int64 = 10
+    /// Files are written with less care than phones send, and nobody adjusts their mapping.
+    private static let fileSlackFraction: Int64 = 4
     /// Pictures and seconds of sound a file may be ahead of the program.
     static let fileLead = 2
     static let fileSoundLead: Int64 = 4_096
@@ -193,7 +195,7 @@ package final class SourceBuffer: Sendable {
     ///   - interval: The tick's length.
     package func select(at time: Int64, interval: Int64) -> Selection? {
         let selection = self.state.withLock { state -> Selection? in
-            let slack = interval / Self.slackFraction
+            let slack = interval / (self.isPaced ? Self.fileSlackFraction : Self.slackFraction)
             var best: Int?
             for index in state.pictures.indices {
                 let distance = abs(state.pictures[index].time &- time)
