@@ -37,7 +37,8 @@ package enum ControlRoute: Hashable {
 
     package static let paths = [
         "/v1/room", "/v1/state", "/v1/program", "/v1/sources/{uid}", "/v1/sources/{uid}/relays/{id}",
-        "/v1/room:end", "/v1/room:drain", "/v1/pk:start", "/v1/pk:punish", "/v1/pk:end", "/startupz", "/livez", "/readyz",
+        "/v1/room:end", "/v1/room:drain", "/v1/pk:start", "/v1/pk:punish", "/v1/pk:end", "/startupz", "/livez",
+        "/readyz",
     ]
 
     package init?(path: String) {

@@ -22,8 +22,6 @@ package final class DecodeStage: Sendable {
         package var maxJitterBuffer: Int64
         /// What a publisher's clock may be off by, in parts per million.
         package var maxDriftPpm: Int64
-        /// Time without a packet after which the source counts as stalled.
-        package var stall: Int64
         /// Pictures a second that are kept.
         package var maxFps: Int
         /// Packets come when they are read, not when they are due: a file's.
@@ -32,7 +30,7 @@ package final class DecodeStage: Sendable {
         package init(
             source: SourceID, jitterBuffer: Int64, offset: Int64, sampleRate: Int, threads: Int = 1,
             maxPixels: Int64 = 1920 * 1920, maxJitterBuffer: Int64 = 1_500_000_000, maxDriftPpm: Int64 = 500,
-            stall: Int64 = 1_000_000_000, maxFps: Int = 60, isFile: Bool = false, rotation: Int = 0,
+            maxFps: Int = 60, isFile: Bool = false, rotation: Int = 0,
             holdsDamaged: Bool = false
         ) {
             self.source = source
@@ -45,7 +43,6 @@ package final class DecodeStage: Sendable {
             self.holdsDamaged = holdsDamaged
             self.maxJitterBuffer = maxJitterBuffer
             self.maxDriftPpm = maxDriftPpm
-            self.stall = stall
             self.maxFps = maxFps
             self.isFile = isFile
         }
@@ -58,10 +55,6 @@ package final class DecodeStage: Sendable {
         case firstSound
         case undecodable(MediaError)
         case reanchored
-        /// Nothing has come for a while; the publisher is still there.
-        case stalled
-        /// After a stall packets come again.
-        case resumed
         case ended
     }
 

@@ -7,7 +7,7 @@ extension DecodeWorker {
     /// The same while the timeline is settling: the later the first packets are decoded, the more is known about the way
     /// they came, and a correction before that is no seam.
     private static let settlingLead: Int64 = 100_000_000
-    /// The longest sleep of this thread; stalls and ``DecodeStage/stop()`` are noticed within it.
+    /// The longest sleep of this thread; ``DecodeStage/stop()`` is noticed within it.
     private static let longestSleep: Int64 = 100_000_000
 
     /// Runs a live source until the stage is stopped: takes items as they come, decodes them when they are due. A burst is
@@ -19,7 +19,6 @@ extension DecodeWorker {
                 self.stage.wait(for: 2_000_000)
                 continue
             }
-            self.watchForStall(at: now)
             let sleep = self.decodeDue(at: now)
             if self.schedule.isEnding, self.schedule.isEmpty {
                 self.schedule.ended()
@@ -60,7 +59,6 @@ extension DecodeWorker {
                 lastReason: self.timeline.lastReason),
             waiting: self.schedule.count)
         if self.timeline.reanchors != before { self.stage.report(.reanchored) }
-        if self.watch.packetCame(at: arrival) { self.stage.report(.resumed) }
     }
 
     /// Decodes the packet that is due first, if it is due.
@@ -86,11 +84,5 @@ extension DecodeWorker {
         let due = self.timeline.program(of: waiting.noted.dts) &- lead
         guard let arrival = waiting.arrival else { return due }
         return min(due, arrival &+ self.settings.maxJitterBuffer &+ max(0, self.timeline.offset))
-    }
-
-    private mutating func watchForStall(at now: Int64) {
-        guard !self.settings.isFile, self.watch.isStalled(at: now) else { return }
-        self.buffer.setStatus(.stalled, at: now)
-        self.stage.report(.stalled)
     }
 }

@@ -10,7 +10,6 @@ struct DecodeWorker {
     var timeline: SourceTimeline
     /// Live packets that are not due yet.
     var schedule = PacketSchedule()
-    var watch: StallWatch
     private var video: VideoTrack
     private var audio: AudioDecoder?
     /// Times of the pictures inside the decoder, by the number that stands for each packet's pts in there: a publisher's
@@ -40,7 +39,6 @@ struct DecodeWorker {
         self.timeline = SourceTimeline(
             jitterBuffer: stage.buffer.isPaced ? 0 : settings.jitterBuffer, maxJitterBuffer: settings.maxJitterBuffer,
             offset: settings.offset, maxDriftPpm: settings.maxDriftPpm)
-        self.watch = StallWatch(stall: settings.stall)
         self.gate = PictureGate(fps: settings.maxFps)
         self.placement = SoundPlacement(sampleRate: settings.sampleRate, limitPPB: self.timeline.glideLimit)
         // A file's reader has already moved its first timestamp to zero.
@@ -182,7 +180,6 @@ struct DecodeWorker {
         self.hasSound = false
         self.soundRestarts = true
         self.timeline.reset()
-        self.watch.reset()
         if self.buffer.isPaced {
             self.buffer.finish()
         } else {

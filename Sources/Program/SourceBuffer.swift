@@ -13,8 +13,6 @@ package final class SourceBuffer: Sendable {
         /// Nobody has published yet.
         case idle
         case live
-        /// The publisher is there and sends nothing; its last picture stays.
-        case stalled
         /// The publisher is gone; its last picture may still be on air.
         case lost
         /// A file that has been read to its end.
@@ -93,11 +91,9 @@ package final class SourceBuffer: Sendable {
     package func setStatus(_ status: Status, at time: Int64) {
         self.state.withLock { state in
             guard state.status != status else { return }
-            // After a stall the same publication goes on.
-            let begins = status == .live && state.status != .stalled
             state.status = status
             state.statusSince = time
-            if begins {
+            if status == .live {
                 state.isFinished = false
                 state.isBeginning = true
             }

@@ -56,8 +56,6 @@ extension Room {
         case .reanchored:
             let reason = slot?.decode.timing.lastReason?.rawValue
             self.events.emit("source.reanchored", ["uid": uid, "reason": JSONValue(reason)])
-        // The room's life tells of both, from the packets' arrivals.
-        case .stalled, .resumed: break
         case .ended: self.life.add(.source(id, slot?.isFile == true ? .finished : .drained), at: self.lifeTime)
         }
     }

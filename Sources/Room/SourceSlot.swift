@@ -36,7 +36,6 @@ final class SourceSlot: Sendable {
                 threads: spec.decode.threads,
                 maxPixels: Int64(pipeline.limits.maxInputWidth) * Int64(pipeline.limits.maxInputHeight),
                 maxJitterBuffer: Int64(spec.maxJitterBufferMs) * 1_000_000, maxDriftPpm: Int64(spec.maxDriftPpm),
-                stall: Int64(spec.stallMs) * 1_000_000,
                 // Between 60 pictures a second the nearest to any tick is near enough.
                 maxFps: min(pipeline.limits.maxInputFps, max(60, pipeline.canvas.fps)), isFile: isFile,
                 rotation: spec.rotation / 90, holdsDamaged: spec.decode.damaged == .hold),

@@ -1,49 +1,6 @@
 import Program
 import Testing
 
-@Suite("A publisher that sends nothing for a while")
-struct StallWatchTests {
-    private let ms: Int64 = 1_000_000
-
-    @Test("it is stalled once after the time given, and goes on at the next packet")
-    func stalls() {
-        var watch = StallWatch(stall: 1_000 * self.ms)
-        let early = watch.isStalled(at: 0)
-        #expect(!early, "nobody has published")
-        let resumesAtFirst = watch.packetCame(at: 100 * self.ms)
-        #expect(!resumesAtFirst)
-        var stalls: [Int64] = []
-        for at in stride(from: Int64(100), to: 30_000, by: 50) where watch.isStalled(at: at * self.ms) {
-            stalls.append(at)
-        }
-        #expect(stalls == [1_150])
-        let resumed = [watch.packetCame(at: 30_000 * self.ms), watch.packetCame(at: 30_020 * self.ms)]
-        #expect(resumed == [true, false])
-    }
-
-    @Test("a process that was stopped itself says nothing about its publishers until they have had their time")
-    func ownAbsence() {
-        var watch = StallWatch(stall: 1_000 * self.ms)
-        _ = watch.packetCame(at: 0)
-        let inTime = watch.isStalled(at: 50 * self.ms)
-        #expect(!inTime)
-        var stalls: [Int64] = []
-        for at in stride(from: Int64(20_050), to: 22_000, by: 50) where watch.isStalled(at: at * self.ms) {
-            stalls.append(at)
-        }
-        #expect(stalls == [21_100])
-    }
-
-    @Test("after the publication nothing stalls")
-    func reset() {
-        var watch = StallWatch(stall: 1_000 * self.ms)
-        _ = watch.packetCame(at: 0)
-        watch.reset()
-        let afterwards = watch.isStalled(at: 5_000 * self.ms)
-        #expect(!afterwards)
-    }
-}
-
 @Suite("Pictures a second: no more than the program has a use for")
 struct PictureGateTests {
     private func passed(fps: Double, limit: Int, seconds: Int = 10) -> Int {
