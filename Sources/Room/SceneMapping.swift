@@ -5,18 +5,21 @@ package import Program
 
 /// The pipeline file's scenes in the program's terms.
 package enum SceneMapping {
-    package static func scene(_ scene: PipelineSpec.Scene, in pipeline: Pipeline) -> Program.Scene {
-        let panes = scene.resolvedPanes(canvas: pipeline.canvas).map { pane in
-            Program.Pane(
-                source: pane.source,
-                rect: Rect(x: pane.x, y: pane.y, width: pane.width, height: pane.height), zOrder: pane.zOrder,
-                adaption: Program.Adaption(rawValue: pane.adaption.rawValue) ?? .cropFill, videoPush: pane.videoPush,
-                audioPush: pane.audioPush, volume: self.volume(of: pane, in: scene))
-        }
+    /// - Parameter live: The users an automatic layout counts, in its order; `nil`: all.
+    package static func scene(
+        _ scene: PipelineSpec.Scene, in pipeline: Pipeline, live: [String]? = nil
+    ) -> Program.Scene {
+        let panes = scene.resolvedPanes(canvas: pipeline.canvas, live: live).map { self.pane($0, scene) }
         let color = scene.backgroundColor ?? pipeline.canvas.backgroundColor
-        return Program.Scene(
-            sceneID: scene.sceneID, panes: panes,
-            background: CanvasColor(red: color.red, green: color.green, blue: color.blue))
+        return Program.Scene(sceneID: scene.sceneID, panes: panes, background: self.color(color))
+    }
+
+    private static func pane(_ placed: PlacedPane, _ scene: PipelineSpec.Scene) -> Program.Pane {
+        let pane = placed.pane
+        return Program.Pane(
+            source: pane.source, rect: self.rect(placed.rect), zOrder: pane.zOrder,
+            adaption: Program.Adaption(rawValue: pane.adaption.rawValue) ?? .cropFill, videoPush: pane.videoPush,
+            audioPush: pane.audioPush, volume: self.volume(of: pane, in: scene))
     }
 
     /// The scene's override of this user's volume, or the pane's own, as a factor; `nil` when neither says.
@@ -25,5 +28,11 @@ package enum SceneMapping {
             return Float(override.volume) / 100
         }
         return pane.volume.map { Float($0) / 100 }
+    }
+
+    static func rect(_ rect: PixelRect) -> Rect { Rect(x: rect.x, y: rect.y, width: rect.width, height: rect.height) }
+
+    static func color(_ color: Color) -> CanvasColor {
+        CanvasColor(red: color.red, green: color.green, blue: color.blue)
     }
 }
