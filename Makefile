@@ -20,7 +20,7 @@ build: deps ## Build the program: .build/release/tandem
 
 test: deps ## Run all tests, end to end ones with real ffmpeg included
 	swift build $(SWIFT_FLAGS) --build-tests
-	swift test $(SWIFT_FLAGS) --skip-build
+	.ci/tests
 
 test-fast: ## Only the pure cores: no ffmpeg, no sockets
 	swift test $(SWIFT_FLAGS) --filter 'MediaKernelsTests|MediaTypesTests|StagesTests|RTMPTests|HLSTests|PipelineSpecTests|ProgramTests|LadderTests|ArchitectureTests'

@@ -1,3 +1,5 @@
+package import MediaTypes
+
 /// The H.264 decoder configuration record (`avcC`): parameter sets as a player needs them before the first picture.
 ///
 /// Spec: ISO/IEC 14496-15 §5.3.3.1.

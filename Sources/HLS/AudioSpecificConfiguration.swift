@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// What an AAC `AudioSpecificConfig` says.
 ///
 /// Spec: ISO/IEC 14496-3 §1.6.2.1.

@@ -12,6 +12,8 @@ package final class Demuxer {
     private var tracks: [Int32: Track] = [:]
     /// Codec of each track that is read: the file's best video and best audio stream.
     package private(set) var parameters: [CodecParameters] = []
+    /// What the packet that ``next()`` gave last is coded as, when that differs from the packets of its track before it.
+    package private(set) var change: CodecParameters?
     /// Length in milliseconds as the container says; 0 when it does not.
     package var durationMs: Int64 { max(0, unsafe self.context.pointee.duration / 1_000) }
 
@@ -19,6 +21,7 @@ package final class Demuxer {
         var kind: TrackKind
         var numerator: Int64
         var denominator: Int64
+        var parameters: CodecParameters
     }
 
     /// Ticks of every packet: fine enough that no container's time is rounded visibly, and exact for 1/1000.
@@ -73,12 +76,36 @@ package final class Demuxer {
             guard let codec = unsafe CodecName(codecpar.codec_id) else { continue }
             let extradata = unsafe UnsafeBufferPointer(
                 start: codecpar.extradata, count: max(0, Int(codecpar.extradata_size)))
-            unsafe self.parameters.append(CodecParameters(codec: codec, configuration: [UInt8](extradata)))
+            let parameters = unsafe CodecParameters(
+                codec: codec, configuration: [UInt8](extradata), orientation: Self.orientation(of: stream))
+            self.parameters.append(parameters)
             let base = unsafe stream.pointee.time_base
             guard base.den > 0 else { continue }
             self.tracks[index] = Track(
-                kind: kind, numerator: Int64(base.num) * Int64(Self.timescale), denominator: Int64(base.den))
+                kind: kind, numerator: Int64(base.num) * Int64(Self.timescale), denominator: Int64(base.den),
+                parameters: parameters)
         }
+    }
+
+    private static func orientation(of stream: UnsafeMutablePointer<AVStream>) -> PictureOrientation {
+        var size = 0
+        let data = unsafe av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size)
+        return PictureOrientation(displayMatrix: unsafe PictureTraits.numbers(data, size))
+    }
+
+    /// Notes a new configuration record that travels with a packet, as an FLV file's second sequence header does.
+    private func noteChange(of track: Track, _ index: Int32) {
+        self.change = nil
+        var size = 0
+        guard let data = unsafe av_packet_get_side_data(self.slot.raw, AV_PKT_DATA_NEW_EXTRADATA, &size), size > 0,
+            size < 1 << 20
+        else { return }
+        let record = unsafe [UInt8](UnsafeBufferPointer(start: data, count: size))
+        guard record != track.parameters.configuration else { return }
+        let parameters = CodecParameters(
+            codec: track.parameters.codec, configuration: record, orientation: track.parameters.orientation)
+        self.tracks[index]?.parameters = parameters
+        self.change = parameters
     }
 
     /// The next packet of a chosen track in file order; `nil` at the end (or at damage that libavformat cannot pass).
@@ -88,6 +115,7 @@ package final class Demuxer {
             guard unsafe av_read_frame(self.context, self.slot.raw) >= 0 else { return nil }
             let packet = unsafe self.slot.raw.pointee
             guard let track = unsafe self.tracks[packet.stream_index], unsafe packet.size > 0 else { continue }
+            unsafe self.noteChange(of: track, packet.stream_index)
             let memory = unsafe PacketMemory(
                 copying: UnsafeRawBufferPointer(start: packet.data, count: Int(packet.size)))
             let dts = unsafe packet.dts != CLIBAV_NO_TIMESTAMP ? packet.dts : packet.pts

@@ -19,11 +19,14 @@ package final class FilterGraph {
     }
 
     private let graph: UnsafeMutablePointer<AVFilterGraph>
-    private var sources: [UnsafeMutablePointer<AVFilterContext>]
-    private var sinks: [UnsafeMutablePointer<AVFilterContext>]
+    private(set) var sources: [UnsafeMutablePointer<AVFilterContext>]
+    private(set) var sinks: [UnsafeMutablePointer<AVFilterContext>]
     /// The formats the graph was built for, in the order of its inputs.
     package let inputs: [Input]
-    private let place: String
+    let place: String
+    let ticksPerSecond: Int32
+    /// Its filters keep pictures until later ones come; set by whoever wrote the text.
+    var holdsPictures = false
 
     /// - Parameters:
     ///   - text: The graph in libavfilter's syntax. Every input label and output label must stand in it.
@@ -35,18 +38,19 @@ package final class FilterGraph {
         guard let raw = unsafe avfilter_graph_alloc() else {
             throw MediaError(.outOfMemory, "no memory for a filter graph", at: place, fix: "give the room more memory")
         }
-        let graph = unsafe FilterGraph(owning: raw, inputs: inputs, place: place)
+        let graph = unsafe FilterGraph(owning: raw, inputs: inputs, fps: fps, place: place)
         // More threads build slower and cost 15 % more CPU for the same pictures.
         unsafe raw.pointee.nb_threads = 1
         try graph.build(text, outputs: outputs, fps: fps)
         return graph
     }
 
-    private init(owning graph: UnsafeMutablePointer<AVFilterGraph>, inputs: [Input], place: String) {
+    private init(owning graph: UnsafeMutablePointer<AVFilterGraph>, inputs: [Input], fps: Int, place: String) {
         unsafe self.graph = graph
         unsafe self.sources = []
         unsafe self.sinks = []
         self.inputs = inputs
+        self.ticksPerSecond = Int32(clamping: fps)
         self.place = place
     }
 

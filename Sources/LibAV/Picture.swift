@@ -34,10 +34,25 @@ package struct PictureFormat: Sendable, Hashable, CustomStringConvertible {
         return unsafe descriptor.pointee.flags & UInt64(1 << 5) != 0  // AV_PIX_FMT_FLAG_RGB
     }
 
-    /// BT.601 by signal. Unsignalled is taken for BT.709, which is what phones and encoders send at these sizes.
+    /// BT.601 by signal, or unsignalled in standard definition, as players take it: below 720 lines and 1,280 columns,
+    /// whichever way up.
     package var isBT601: Bool {
-        self.matrix == AVCOL_SPC_SMPTE170M.rawValue || self.matrix == AVCOL_SPC_BT470BG.rawValue
-            || self.matrix == AVCOL_SPC_FCC.rawValue
+        switch AVColorSpace(self.matrix) {
+        case AVCOL_SPC_SMPTE170M, AVCOL_SPC_BT470BG, AVCOL_SPC_FCC: true
+        case AVCOL_SPC_UNSPECIFIED, AVCOL_SPC_RESERVED:
+            min(self.width, self.height) < 720 && max(self.width, self.height) < 1280
+        default: false
+        }
+    }
+
+    /// Whether a scene's scale step can convert the samples to the canvas's: 8-bit 4:2:0 by BT.709 or BT.601.
+    package var isSceneReady: Bool {
+        guard self.pixelFormat == AV_PIX_FMT_YUV420P.rawValue || self.pixelFormat == AV_PIX_FMT_YUVJ420P.rawValue
+        else { return false }
+        return switch AVColorSpace(self.matrix) {
+        case AVCOL_SPC_BT709, AVCOL_SPC_UNSPECIFIED, AVCOL_SPC_RESERVED: true
+        default: self.isBT601
+        }
     }
 
     /// Whether the samples are already those of the canvas, so that no conversion is needed.
@@ -58,11 +73,15 @@ package final class Picture: @unchecked Sendable {
     // atomic ("Referencing and unreferencing the buffers is thread-safe", libavutil/buffer.h).
     private let raw: UnsafeMutablePointer<AVFrame>
     package let format: PictureFormat
+    package let traits: PictureTraits
 
     /// Takes over `raw` and its reference; nobody else may write it from here on.
-    init(owning raw: UnsafeMutablePointer<AVFrame>) {
+    ///
+    /// - Parameter traits: Where the side data they are read from is gone already.
+    init(owning raw: UnsafeMutablePointer<AVFrame>, traits: PictureTraits? = nil) {
         unsafe self.raw = raw
         unsafe self.format = PictureFormat(raw.pointee)
+        unsafe self.traits = traits ?? PictureTraits(raw)
     }
 
     deinit {
@@ -75,9 +94,6 @@ package final class Picture: @unchecked Sendable {
         let ticks = unsafe self.raw.pointee.pts
         return ticks == CLIBAV_NO_TIMESTAMP ? nil : ticks
     }
-
-    /// The decoder had to guess parts of it.
-    package var isCorrupt: Bool { unsafe self.raw.pointee.flags & Int32(CLIBAV_FRAME_FLAG_CORRUPT) != 0 }
 
     /// A new frame header on the same planes, for a filter or encoder that wants its own pts. O(1).
     ///

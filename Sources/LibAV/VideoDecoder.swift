@@ -76,8 +76,9 @@ package final class VideoDecoder {
             }
             // libx264 takes an incoming picture's type for a command, and overlay and scale hand it on.
             unsafe frame.pointee.pict_type = AV_PICTURE_TYPE_NONE
+            let traits = unsafe PictureTraits(frame)
             unsafe frame.removeSideData()
-            unsafe body(Picture(owning: frame))
+            unsafe body(Picture(owning: frame, traits: traits))
         }
     }
 }

@@ -33,10 +33,13 @@ public struct CodecParameters: Sendable, Hashable {
     /// The codec's own configuration record: `AVCDecoderConfigurationRecord` (ISO/IEC 14496-15 §5.3.3.1) for H.264,
     /// `AudioSpecificConfig` (ISO/IEC 14496-3 §1.6.2.1) for AAC; empty where the codec has none.
     public let configuration: [UInt8]
+    /// How the container wants the pictures turned; RTMP has no word for it.
+    public let orientation: PictureOrientation
 
-    public init(codec: CodecName, configuration: [UInt8]) {
+    public init(codec: CodecName, configuration: [UInt8], orientation: PictureOrientation = .upright) {
         self.codec = codec
         self.configuration = configuration
+        self.orientation = orientation
     }
 
     public var kind: TrackKind {

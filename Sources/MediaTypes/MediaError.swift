@@ -12,6 +12,10 @@ public struct MediaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let rejected = Code("rejected")
         /// The data cannot be decoded or demuxed.
         public static let invalidData = Code("invalidData")
+        /// Pictures in colors that these libraries cannot convert.
+        public static let unsupportedColor = Code("unsupportedColor")
+        /// Pictures larger than the room's limits.
+        public static let tooLarge = Code("tooLarge")
         /// A file is missing or cannot be read.
         public static let notReadable = Code("notReadable")
         /// A file or directory cannot be created.

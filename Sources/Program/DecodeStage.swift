@@ -14,10 +14,14 @@ package final class DecodeStage: Sendable {
         package var sampleRate: Int
         package var threads: Int
         package var maxPixels: Int64
+        /// Quarter turns clockwise at the start; see ``setRotation(_:)``.
+        package var rotation: Int
+        /// Pictures the decoder had to guess are not shown; the last good one stays until the next key picture.
+        package var holdsDamaged: Bool
 
         package init(
             source: SourceID, jitterBuffer: Int64, offset: Int64, sampleRate: Int, threads: Int = 1,
-            maxPixels: Int64 = 1920 * 1920
+            maxPixels: Int64 = 1920 * 1920, rotation: Int = 0, holdsDamaged: Bool = false
         ) {
             self.source = source
             self.jitterBuffer = jitterBuffer
@@ -25,6 +29,8 @@ package final class DecodeStage: Sendable {
             self.sampleRate = sampleRate
             self.threads = threads
             self.maxPixels = maxPixels
+            self.rotation = rotation
+            self.holdsDamaged = holdsDamaged
         }
     }
 
@@ -56,6 +62,7 @@ package final class DecodeStage: Sendable {
     private let overflowed = Mutex(false)
     private let counters = Mutex(Stats())
     private let stopping = Mutex(false)
+    private let quarterTurns: Atomic<Int>
     private let wake = DispatchSemaphore(value: 0)
     private let events: @Sendable (Event) -> Void
 
@@ -66,7 +73,16 @@ package final class DecodeStage: Sendable {
         self.buffer = buffer
         self.clock = clock
         self.events = events
+        self.quarterTurns = Atomic(settings.rotation & 3)
     }
+
+    /// Turns the source's pictures, from the next one that is decoded on, on top of what the stream says of itself.
+    ///
+    /// - Parameter quarterTurns: Clockwise, 0…3.
+    package func setRotation(_ quarterTurns: Int) { self.quarterTurns.store(quarterTurns & 3, ordering: .relaxed) }
+
+    /// Quarter turns clockwise, 0…3.
+    package var rotation: Int { self.quarterTurns.load(ordering: .relaxed) }
 
     package var stats: Stats { self.counters.withLock { $0 } }
     /// Packets that wait for their decoding.
@@ -139,7 +155,7 @@ private struct DecodeWorker {
     let settings: DecodeStage.Settings
     let clock: ProgramClock
     var timeline: SourceTimeline
-    var video: VideoDecoder?
+    var video: VideoTrack
     var audio: AudioDecoder?
     /// Times of the pictures inside the decoder, by the pts it will hand back.
     var arrivals: [Int64: (time: Int64, arrival: Int64?)] = [:]
@@ -147,7 +163,6 @@ private struct DecodeWorker {
     var hasSound = false
     /// The next sound lies where its timestamp says, and does not continue what came before.
     var soundRestarts = true
-    var needsKey = true
 
     var place: String { "decode[\(self.settings.source)]" }
     var buffer: SourceBuffer { self.stage.buffer }
@@ -156,6 +171,10 @@ private struct DecodeWorker {
         self.stage = stage
         self.settings = settings
         self.clock = clock
+        self.video = VideoTrack(
+            settings: VideoTrack.Settings(
+                threads: settings.threads, maxPixels: settings.maxPixels, holdsDamaged: settings.holdsDamaged,
+                place: "decode[\(settings.source)]"))
         self.timeline = SourceTimeline(
             jitterBuffer: stage.buffer.isPaced ? 0 : settings.jitterBuffer, offset: settings.offset)
         // A file's reader has already moved its first timestamp to zero.
@@ -171,20 +190,25 @@ private struct DecodeWorker {
     }
 
     private mutating func configure(_ parameters: CodecParameters) {
-        do {
-            switch parameters.kind {
-            case .video:
-                self.flushVideo()
-                self.video = try VideoDecoder.open(
-                    parameters, threads: Int32(clamping: self.settings.threads), maxPixels: self.settings.maxPixels,
-                    place: self.place)
-                self.needsKey = true
-            case .audio:
+        switch parameters.kind {
+        case .video: self.take(self.video.configure(parameters, rotation: self.stage.rotation))
+        case .audio:
+            do {
                 self.audio = try AudioDecoder.open(parameters, sampleRate: self.settings.sampleRate, place: self.place)
+            } catch {
+                // The track before is over all the same: its decoder would make noise of what comes.
+                self.audio = nil
+                self.stage.report(.undecodable(error))
             }
-        } catch {
-            self.stage.report(.undecodable(error))
         }
+    }
+
+    /// Shows what a step of the video track gave, and reports what it could not.
+    private mutating func take(_ outcome: VideoTrack.Outcome) {
+        if outcome.isSkipped { self.stage.count { $0.dropped += 1 } }
+        if outcome.isDamaged { self.stage.count { $0.damaged += 1 } }
+        for picture in outcome.pictures { self.show(picture) }
+        if let failure = outcome.failure { self.stage.report(.undecodable(failure)) }
     }
 
     private mutating func decode(_ packet: CodedPacket) {
@@ -215,19 +239,10 @@ private struct DecodeWorker {
 
     private mutating func decodeVideo(_ packet: CodedPacket, _ mapped: SourceTimeline.Mapped, _ arrival: Int64?) {
         self.stage.count { $0.videoPackets += 1 }
-        guard let decoder = self.video else { return }
-        if self.needsKey {
-            guard packet.isKey else {
-                self.stage.count { $0.dropped += 1 }
-                return
-            }
-            self.needsKey = false
-        }
         self.arrivals[packet.pts] = (mapped.pts, arrival)
-        var ready: [Picture] = []
-        let intact = decoder.decode(packet) { ready.append($0) }
-        if !intact { self.stage.count { $0.damaged += 1 } }
-        for picture in ready { self.show(picture) }
+        let outcome = self.video.decode(packet, rotation: self.stage.rotation)
+        if outcome.isSkipped { self.arrivals[packet.pts] = nil }
+        self.take(outcome)
         // A decoder that swallowed pictures leaves their times behind; far more than any reorder depth is garbage.
         if self.arrivals.count > 64 { self.arrivals.removeAll() }
     }
@@ -260,16 +275,10 @@ private struct DecodeWorker {
         }
     }
 
-    private mutating func flushVideo() {
-        var rest: [Picture] = []
-        self.video?.finish { rest.append($0) }
-        self.video = nil
-        for picture in rest { self.show(picture) }
-        self.arrivals.removeAll()
-    }
-
     private mutating func end() {
-        self.flushVideo()
+        self.take(self.video.finish(rotation: self.stage.rotation))
+        self.video.reset()
+        self.arrivals.removeAll()
         self.audio = nil
         self.format = nil
         self.hasSound = false

@@ -33,22 +33,26 @@ package struct FileReader: Sendable {
             var start: Int64?
             var end: Int64 = base
             // The container's first timestamps: packets before the first of every track decide what "zero" is.
-            var held: [CodedPacket] = []
+            var held: [(packet: CodedPacket, change: CodecParameters?)] = []
             let kinds = demuxer.parameters.count
             while let packet = demuxer.next() {
                 guard !stage.isStopped else { return }
                 if start == nil {
-                    held.append(packet)
-                    guard Set(held.map(\.kind)).count == kinds || held.count >= 64 else { continue }
-                    start = Self.start(of: held)
-                    for early in held { end = max(end, self.put(early, base, start ?? 0, stage, arrival())) }
+                    held.append((packet, demuxer.change))
+                    guard Set(held.map(\.packet.kind)).count == kinds || held.count >= 64 else { continue }
+                    start = Self.start(of: held.map(\.packet))
+                    for early in held {
+                        if let change = early.change { stage.put(.configuration(change)) }
+                        end = max(end, self.put(early.packet, base, start ?? 0, stage, arrival()))
+                    }
                     held = []
                     continue
                 }
+                if let change = demuxer.change { stage.put(.configuration(change)) }
                 end = max(end, self.put(packet, base, start ?? 0, stage, arrival()))
             }
-            let first = start ?? Self.start(of: held)
-            for early in held { end = max(end, self.put(early, base, first, stage, arrival())) }
+            let first = start ?? Self.start(of: held.map(\.packet))
+            for early in held { end = max(end, self.put(early.packet, base, first, stage, arrival())) }
             base = end
         } while self.loops && !stage.isStopped
         stage.put(.end)

@@ -1,4 +1,5 @@
 import HLS
+import MediaTypes
 import Testing
 
 @Suite("Codec facts: ITU-T H.264 §7.3.2.1.1, ISO/IEC 14496-15 §5.3.3.1, ISO/IEC 14496-3 §1.6.2.1, RFC 6381")

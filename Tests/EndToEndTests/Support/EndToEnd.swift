@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Everything that starts the real program. One at a time: the machine that judges must not be the one that is late.
-@Suite("End to end", .serialized, .timeLimit(.minutes(3)))
+@Suite("End to end", .serialized, .timeLimit(.minutes(3)), .steadyMachine)
 enum EndToEnd {
     /// The root of the package.
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -1,13 +1,13 @@
 /// Reads the bits of a NAL unit's payload, most significant first; past the end every read is `nil`.
-struct BitReader {
+package struct BitReader {
     private let bytes: [UInt8]
     private var position = 0
 
     /// - Parameter bytes: Payload with emulation prevention already removed.
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// - Parameter count: 0…32.
-    mutating func bits(_ count: Int) -> UInt32? {
+    package mutating func bits(_ count: Int) -> UInt32? {
         guard count >= 0, count <= 32, self.position + count <= self.bytes.count * 8 else { return nil }
         var value: UInt32 = 0
         for _ in 0..<count {
@@ -18,10 +18,10 @@ struct BitReader {
         return value
     }
 
-    mutating func flag() -> Bool? { self.bits(1).map { $0 == 1 } }
+    package mutating func flag() -> Bool? { self.bits(1).map { $0 == 1 } }
 
     /// `ue(v)`. Spec: ITU-T H.264 §9.1.
-    mutating func unsignedGolomb() -> UInt32? {
+    package mutating func unsignedGolomb() -> UInt32? {
         var zeros = 0
         while true {
             guard let bit = self.bits(1) else { return nil }
@@ -35,7 +35,7 @@ struct BitReader {
     }
 
     /// `se(v)`. Spec: ITU-T H.264 §9.1.1.
-    mutating func signedGolomb() -> Int64? {
+    package mutating func signedGolomb() -> Int64? {
         guard let code = self.unsignedGolomb() else { return nil }
         let magnitude = Int64(code / 2 + code % 2)
         return code.isMultiple(of: 2) ? -magnitude : magnitude

@@ -25,7 +25,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
     }
 
     /// Profiles whose parameter sets carry the chroma format and bit depths. Spec: §7.3.2.1.1.
-    static func hasChromaFields(profile: UInt8) -> Bool {
+    package static func hasChromaFields(profile: UInt8) -> Bool {
         [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135].contains(profile)
     }
 
@@ -134,5 +134,17 @@ package struct SequenceParameterSet: Sendable, Hashable {
         }
         guard width > 0, height > 0 else { return nil }
         return (width, height)
+    }
+}
+
+extension SequenceParameterSet {
+    /// The first parameter set of an `AVCDecoderConfigurationRecord`; `nil` when there is none that can be read.
+    ///
+    /// Spec: ISO/IEC 14496-15 §5.3.3.1.
+    package init?(record: [UInt8]) {
+        guard record.count > 8, record[0] == 1, record[5] & 0x1F > 0 else { return nil }
+        let length = Int(record[6]) << 8 | Int(record[7])
+        guard length <= record.count - 8 else { return nil }
+        self.init(nalUnit: Array(record[8..<(8 + length)]))
     }
 }

@@ -1,0 +1,37 @@
+/// How a picture is turned before it is shown: flipped left to right, then turned clockwise.
+public struct PictureOrientation: Sendable, Hashable {
+    /// Clockwise, 0…3.
+    public var quarterTurns: Int
+    /// Flipped left to right before it is turned.
+    public var isMirrored: Bool
+
+    public static let upright = PictureOrientation()
+
+    /// - Parameter quarterTurns: Any number; full turns are taken off.
+    public init(quarterTurns: Int = 0, isMirrored: Bool = false) {
+        self.quarterTurns = quarterTurns & 3
+        self.isMirrored = isMirrored
+    }
+
+    /// Reads a display matrix; skewed and scaled ones give the nearest quarter turn.
+    ///
+    /// Spec: ISO/IEC 14496-12 §8.3.2.3 (`matrix`): a point (p, q), q downwards, goes to (a·p + c·q, b·p + d·q).
+    ///
+    /// - Parameter matrix: Nine numbers `a b u c d v x y w`; anything else is upright.
+    public init(displayMatrix matrix: [Int32]) {
+        guard matrix.count == 9 else {
+            self.init()
+            return
+        }
+        var (a, b) = (Int64(matrix[0]), Int64(matrix[1]))
+        let isMirrored = a * Int64(matrix[4]) < b * Int64(matrix[3])
+        if isMirrored { (a, b) = (-a, -b) }
+        let turns = abs(a) >= abs(b) ? (a >= 0 ? 0 : 2) : (b > 0 ? 1 : 3)
+        self.init(quarterTurns: turns, isMirrored: isMirrored)
+    }
+
+    /// The same turned further clockwise.
+    public func turned(by quarterTurns: Int) -> PictureOrientation {
+        PictureOrientation(quarterTurns: self.quarterTurns &+ quarterTurns, isMirrored: self.isMirrored)
+    }
+}

@@ -1,0 +1,176 @@
+import LibAV
+import MediaTypes
+
+/// The video decoder of one source and what stands behind it, alive only on the source's thread.
+///
+/// States: closed → waiting for a key picture (``configure(_:_:)``) → decoding → failing (``patience`` packets gave no
+/// picture) → decoding again, by another decoder, from a later key picture. An episode begins with the first failure and
+/// ends with the next picture; only its first failure is reported.
+struct VideoTrack {
+    struct Settings: Sendable {
+        var threads: Int
+        var maxPixels: Int64
+        /// Pictures the decoder had to guess are held back until the next key picture.
+        var holdsDamaged: Bool
+        var place: String
+    }
+
+    /// What one item led to.
+    struct Outcome {
+        /// Converted for the scene, in presentation order, pts in the packets' timescale.
+        var pictures: [Picture] = []
+        /// libavcodec found the data damaged.
+        var isDamaged = false
+        /// The packet was not decoded: no key picture yet.
+        var isSkipped = false
+        /// The first failure of an episode.
+        var failure: MediaError?
+    }
+
+    /// Packets in a row without a picture, damaged ones counting twice, after which the decoder is given up: more than
+    /// any reordering and any number of frame threads hold, and one second of damage at 30 fps.
+    static let patience = 60
+    /// Packets skipped for want of a key picture after which the decoder shall look for itself: streams with open GOPs
+    /// have recovery points instead, at which libavcodec begins cleanly as well. Five seconds at 30 fps.
+    static let keyPatience = 150
+
+    private let settings: Settings
+    private let normalizer: PictureNormalizer
+    private var parameters: CodecParameters?
+    private var decoder: VideoDecoder?
+    private var needsKey = true
+    private var skipped = 0
+    private var barren = 0
+    private var isFailing = false
+    private var isReported = false
+    private var isHolding = false
+
+    init(settings: Settings) {
+        self.settings = settings
+        self.normalizer = PictureNormalizer(place: settings.place)
+    }
+
+    /// Opens a decoder for a new format; the pictures of the one before come out first. The same once more changes
+    /// nothing.
+    mutating func configure(_ parameters: CodecParameters, rotation: Int) -> Outcome {
+        if self.parameters == parameters, self.decoder != nil { return Outcome() }
+        var outcome = self.finish(rotation: rotation)
+        self.parameters = parameters
+        self.isFailing = false
+        self.open(&outcome)
+        return outcome
+    }
+
+    /// - Parameter rotation: Quarter turns clockwise by the operator's will.
+    mutating func decode(_ packet: CodedPacket, rotation: Int) -> Outcome {
+        var outcome = Outcome()
+        if self.isFailing, packet.isKey {
+            self.isFailing = false
+            self.decoder = nil
+            self.open(&outcome)
+        }
+        guard let decoder = self.decoder else {
+            outcome.isSkipped = true
+            return outcome
+        }
+        if self.needsKey {
+            guard packet.isKey || self.skipped >= Self.keyPatience else {
+                self.skipped += 1
+                outcome.isSkipped = true
+                return outcome
+            }
+            self.needsKey = false
+            self.skipped = 0
+        }
+        var decoded: [Picture] = []
+        outcome.isDamaged = !decoder.decode(packet) { decoded.append($0) }
+        self.convert(decoded, rotation, &outcome)
+        self.judge(!decoded.isEmpty, &outcome)
+        return outcome
+    }
+
+    /// What decoder and filters still hold; after this there is no decoder.
+    mutating func finish(rotation: Int) -> Outcome {
+        var outcome = Outcome()
+        var rest: [Picture] = []
+        self.decoder?.finish { rest.append($0) }
+        self.decoder = nil
+        self.parameters = nil
+        self.convert(rest, rotation, &outcome)
+        self.normalizer.finish { outcome.pictures.append($0) }
+        return outcome
+    }
+
+    /// Ends the publication: the next one's first failure is news again.
+    mutating func reset() { self.isReported = false }
+
+    private mutating func open(_ outcome: inout Outcome) {
+        guard let parameters = self.parameters else { return }
+        self.needsKey = true
+        self.skipped = 0
+        self.barren = 0
+        self.isHolding = false
+        do {
+            try self.checkSize(parameters)
+            self.decoder = try VideoDecoder.open(
+                parameters, threads: Int32(clamping: self.settings.threads), maxPixels: self.settings.maxPixels,
+                place: self.settings.place)
+        } catch {
+            self.fail(error, &outcome)
+        }
+    }
+
+    /// Refuses what the stream itself says is too large, before libavcodec sees it. A parameter set we cannot read is the
+    /// decoder's to judge; it has the same limit.
+    private func checkSize(_ parameters: CodecParameters) throws(MediaError) {
+        guard parameters.codec == .h264, let set = SequenceParameterSet(record: parameters.configuration),
+            Int64(set.width) * Int64(set.height) > self.settings.maxPixels
+        else { return }
+        throw MediaError(
+            .tooLarge, "pictures of \(set.width)x\(set.height), the limit is \(self.settings.maxPixels) samples",
+            at: self.settings.place, fix: "publish smaller pictures, or raise limits.maxInputWidth and maxInputHeight")
+    }
+
+    private mutating func convert(_ decoded: [Picture], _ rotation: Int, _ outcome: inout Outcome) {
+        let container = self.parameters?.orientation ?? .upright
+        for picture in decoded where self.isWelcome(picture) {
+            let orientation = (picture.traits.orientation ?? container).turned(by: rotation)
+            do {
+                try self.normalizer.normalize(picture, orientation: orientation) { outcome.pictures.append($0) }
+            } catch {
+                self.fail(error, &outcome)
+            }
+        }
+        if !outcome.pictures.isEmpty { self.isReported = false }
+    }
+
+    private mutating func isWelcome(_ picture: Picture) -> Bool {
+        guard self.settings.holdsDamaged else { return true }
+        if picture.traits.isDamaged {
+            self.isHolding = true
+        } else if picture.traits.isKey {
+            self.isHolding = false
+        }
+        return !self.isHolding
+    }
+
+    private mutating func judge(_ hasPicture: Bool, _ outcome: inout Outcome) {
+        if hasPicture {
+            self.barren = 0
+            return
+        }
+        self.barren += outcome.isDamaged ? 2 : 1
+        guard self.barren >= Self.patience, !self.isFailing else { return }
+        self.isFailing = true
+        self.fail(
+            MediaError(
+                .invalidData, "\(Self.patience) packets in a row gave no picture", at: self.settings.place,
+                fix: "restart the encoder; the decoder is tried again at each key picture"), &outcome)
+    }
+
+    private mutating func fail(_ error: MediaError, _ outcome: inout Outcome) {
+        if self.isReported { return }
+        self.isReported = true
+        outcome.failure = error
+    }
+}
