@@ -21,7 +21,9 @@ package struct PictureConversion: Sendable, Hashable {
     ) throws(MediaError) -> PictureConversion? {
         var filters: [String] = []
         // A picture a frame, so that 25 pictures of 50 fields stay 25; progressive ones among them pass as they are.
-        if deinterlaces, format.width >= 4, format.height >= 4 { filters.append("bwdif=mode=send_frame:deint=interlaced") }
+        if deinterlaces, format.width >= 4, format.height >= 4 {
+            filters.append("bwdif=mode=send_frame:deint=interlaced")
+        }
         filters += self.turns(orientation)
         filters += try self.colors(format, traits, canToneMap: canToneMap, place: place)
         return filters.isEmpty ? nil : PictureConversion(filters: filters.joined(separator: ","))
@@ -59,7 +61,8 @@ package struct PictureConversion: Sendable, Hashable {
         guard let matrix = self.swscaleMatrix(format) else {
             throw self.refusal("have color matrix number \(format.matrix), which cannot be converted", place)
         }
-        var scale = "scale=flags=bicubic+accurate_rnd:in_range=\(format.isFullRange ? "full" : "limited"):out_range=limited"
+        var scale =
+            "scale=flags=bicubic+accurate_rnd:in_range=\(format.isFullRange ? "full" : "limited"):out_range=limited"
         if !format.isRGB { scale += ":in_color_matrix=\(matrix)" }
         return [scale + ":out_color_matrix=bt709", "format=yuv420p", self.tags]
     }

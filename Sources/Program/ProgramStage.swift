@@ -99,6 +99,7 @@ package final class ProgramStage: Sendable {
         // @unchecked Sendable: the compositor is handed over whole; the control side forgets it when it lets go of this.
         var scene: Scene
         var compositor: Compositor
+        var tick: Int64
     }
 
     package let clock: ProgramClock
@@ -129,11 +130,13 @@ package final class ProgramStage: Sendable {
     /// How far the sound has been mixed, in pairs.
     package var soundPosition: Int64 { self.shared.withLock { $0.soundPosition } }
 
-    /// Puts `scene` on air at the next tick. The graph is built and warmed on the caller's thread; when that fails,
+    /// Puts `scene` on air at the next tick, or at `tick`. The newest command holds. The graph is built and warmed on the caller's thread; when that fails,
     /// nothing has changed.
     ///
+    /// - Returns: The first tick it is on.
     /// - Throws: ``MediaError`` from libavfilter.
-    package func setScene(_ scene: Scene) throws(MediaError) {
+    @discardableResult
+    package func setScene(_ scene: Scene, at first: Int64? = nil) throws(MediaError) -> Int64 {
         let (pictures, hidden, tick) = self.shared.withLock { ($0.lastPictures, $0.hidden, $0.tick) }
         let compositor = Compositor(canvas: self.settings.canvas)
         let panes = scene.visiblePanes.filter { !hidden.contains($0.source) }
@@ -148,10 +151,11 @@ package final class ProgramStage: Sendable {
         if !panes.isEmpty {
             _ = try compositor.compose(background: scene.background, panes: panes, pictures: feeds, tick: tick - 1)
         }
-        let pending = Pending(scene: scene, compositor: compositor)
-        self.shared.withLock {
+        var pending = Pending(scene: scene, compositor: compositor, tick: first ?? 0)
+        return self.shared.withLock {
+            pending.tick = max(pending.tick, $0.stats.ticks == 0 ? 0 : $0.tick + 1)
             $0.pending = pending
-            $0.soundDirty = true
+            return pending.tick
         }
     }
 
@@ -260,9 +264,10 @@ package final class ProgramStage: Sendable {
     private func run(_ tick: Int64, _ due: Int64, _ interval: Int64, _ worker: inout ProgramWorker) {
         let (scene, hidden, pending, volumes) = self.shared.withLock { shared in
             shared.tick = tick
-            let pending = shared.pending
-            shared.pending = nil
+            let pending = shared.pending.flatMap { tick >= $0.tick ? $0 : nil }
             if let pending {
+                shared.pending = nil
+                shared.soundDirty = true
                 shared.scene = pending.scene
                 shared.stats.switches += 1
             }

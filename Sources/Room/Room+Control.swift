@@ -10,6 +10,10 @@ extension Room: RoomControlling {
         let (state, origin, segments, addresses) = self.mutable.withLock {
             ($0.state, $0.origin, $0.segments, $0.addresses)
         }
+        let (scenes, onAir) = self.desk.withLock { desk in
+            desk.advance(to: self.program.tick)
+            return (desk.shelf.scenes, desk.onAir.sceneID)
+        }
         let stats = self.program.stats
         let now = self.clock.now()
         let sources = self.pipeline.sources.compactMap { self.slots[$0.id]?.json(now: now, stats: stats) }
@@ -24,8 +28,8 @@ extension Room: RoomControlling {
             "state": .string(state.rawValue), "incarnation": .integer(self.packager?.incarnation ?? 1),
             "origin": JSONValue(origin.map { ProgramDate.format($0) }),
             "program": [
-                "scene": .string(self.program.scene.sceneID),
-                "scenes": .array(self.pipeline.scenes.map { .string($0.sceneID) }), "tick": .integer(self.program.tick),
+                "scene": .string(onAir),
+                "scenes": .array(scenes.map { .string($0.sceneID) }), "tick": .integer(self.program.tick),
             ],
             "sources": .array(sources), "renditions": .array(renditions), "segments": .integer(segments),
             "ticks": self.ticksJSON(stats), "backlog": JSONValue(self.ladder.backlog),
@@ -42,37 +46,49 @@ extension Room: RoomControlling {
         ]
     }
 
-    package func setProgram(sceneID: String) throws(ControlFailure) {
-        try self.checkOpen()
-        guard let scene = self.pipeline.scene(sceneID) else {
-            let known = self.pipeline.scenes.map(\.sceneID).joined(separator: ", ")
-            throw .notFound("this room has no scene \"\(sceneID)\"", fix: "use one of: \(known)")
-        }
-        do {
-            try self.program.setScene(SceneMapping.scene(scene, in: self.pipeline))
-        } catch {
-            throw .invalidLayout(error.what, fix: error.fix)
-        }
-        self.events.emit("program.scene", ["scene": .string(sceneID), "tick": .integer(self.program.tick)])
+    package func sourcesJSON() -> String {
+        let stats = self.program.stats
+        let now = self.clock.now()
+        let rows = self.pipeline.sources.compactMap { self.slots[$0.id]?.json(now: now, stats: stats) }
+        let json: JSONValue = ["sources": .array(rows)]
+        return json.text
     }
 
-    package func setSource(
-        uid: String, streamType: String, volume: Int?, audioPush: Bool?, videoPush: Bool?
-    ) throws(ControlFailure) {
-        try self.checkOpen()
+    package func sourceJSON(uid: String, streamType: String) throws(ControlFailure) -> String {
+        try self.slot(uid, streamType).json(now: self.clock.now(), stats: self.program.stats).text
+    }
+
+    private func slot(_ uid: String, _ streamType: String) throws(ControlFailure) -> SourceSlot {
         guard let type = StreamType(rawValue: streamType), let slot = self.slots[SourceID(uid, type)] else {
             let known = self.pipeline.sources.map(\.id.description).joined(separator: ", ")
             throw .notFound("this room has no source \(uid) (\(streamType))", fix: "use one of: \(known)")
         }
-        if let volume, !(0...200).contains(volume) {
-            throw .invalidFormat("volume \(volume) is outside 0…200", fix: "100 is as published")
-        }
-        self.program.setSource(
-            slot.spec.id, volume: volume.map { Float($0) / 100 }, audioPush: audioPush, videoPush: videoPush)
-        self.events.emit("source.changed", ["uid": .string(slot.spec.id.description)])
+        return slot
     }
 
-    private func checkOpen() throws(ControlFailure) {
+    package func setSource(uid: String, streamType: String, _ change: SourceChange) throws(ControlFailure) {
+        try self.checkOpen()
+        let slot = try self.slot(uid, streamType)
+        if change.offsetMs != nil {
+            throw .invalidValue("offsetMs", "cannot change while the room runs", fix: "write it in the pipeline file")
+        }
+        if let rotation = change.rotation { slot.decode.setRotation(rotation / 90) }
+        self.program.setSource(
+            slot.spec.id, volume: change.volume.map { Float($0) / 100 }, audioPush: change.audioPush,
+            videoPush: change.videoPush)
+        self.events.emit(
+            "source.changed",
+            [
+                "uid": .string(slot.spec.id.uid), "streamType": .string(slot.spec.id.streamType.rawValue),
+                "volume": change.volume.map { JSONValue($0) } ?? .null,
+                "audioPush": change.audioPush.map { .bool($0) } ?? .null,
+                "videoPush": change.videoPush.map { .bool($0) } ?? .null,
+                "offsetMs": change.offsetMs.map { JSONValue($0) } ?? .null,
+                "rotation": change.rotation.map { JSONValue($0) } ?? .null,
+            ])
+    }
+
+    func checkOpen() throws(ControlFailure) {
         switch self.state {
         case .ending, .draining, .closed:
             throw .roomExited("the room is over", fix: "start another worker for it")

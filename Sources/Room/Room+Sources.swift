@@ -40,6 +40,7 @@ extension Room {
         case .firstPicture(let format):
             slot?.setFormat(format)
             self.events.emit("source.live", ["uid": uid, "picture": .string(format.description)])
+            self.layouts.async { self.layOutAnew() }
         case .formatChanged(let format):
             slot?.setFormat(format)
             self.events.emit("source.format", ["uid": uid, "picture": .string(format.description)])
@@ -49,7 +50,9 @@ extension Room {
             self.logger.warning("a source cannot be decoded", metadata: ["uid": "\(id)", "error": "\(error)"])
             self.events.emit("source.undecodable", ["uid": uid, "reason": .string(error.description)])
         case .reanchored: self.events.emit("source.reanchored", ["uid": uid])
-        case .ended: self.events.emit(slot?.isFile == true ? "source.ended" : "source.lost", ["uid": uid])
+        case .ended:
+            self.events.emit(slot?.isFile == true ? "source.ended" : "source.lost", ["uid": uid])
+            self.layouts.async { self.layOutAnew() }
         }
     }
 

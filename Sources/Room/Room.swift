@@ -44,6 +44,11 @@ package final class Room: Sendable {
     let packager: HLSPackager?
     let latency: LatencyTracker
     let mutable: Mutex<Mutable>
+    /// Held while a command builds a scene: one command at a time.
+    let desk: Mutex<SceneDesk>
+    let tickets = RequestTickets()
+    /// Where automatic scenes are built: not on the thread of the source that came or went.
+    let layouts = DispatchQueue(label: "layouts")
     let firstMedia = DispatchSemaphore(value: 0)
     /// Machine time at which the first decodable packet came.
     let firstArrival: Mutex<Int64?>
@@ -63,6 +68,7 @@ package final class Room: Sendable {
         self.packager = parts.packager
         self.latency = parts.latency
         self.mutable = Mutex(Mutable())
+        self.desk = Mutex(SceneDesk(settings.pipeline))
         self.firstArrival = Mutex(nil)
         self.listeners = RoomListeners()
     }

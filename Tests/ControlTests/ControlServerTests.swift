@@ -75,12 +75,12 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("a body is taken up to 64 KiB, of any content type")
+    @Test("a body is taken up to 256 KiB, of any content type")
     func bodyLimit() async throws {
         let server = try await Self.start("127.0.0.1:0")
         let probe = HTTPProbe(server.boundAddress)
         let small = #"{"scene":"pk"}"#
-        let full = small + String(repeating: " ", count: (64 << 10) - small.utf8.count)
+        let full = small + String(repeating: " ", count: (256 << 10) - small.utf8.count)
         #expect(try await probe.request("PUT /v1/program", ["Content-Type: text/plain"], body: full).status == 200)
         let reply = try await probe.request("PUT /v1/program", body: full + " ")
         #expect(reply.status == 413)
