@@ -36,7 +36,7 @@ package struct ProgramRequest: Sendable, Equatable {
             if var request = Self.rule.read(root, "", &log) {
                 if log.isWritten("sceneId"), log.isWritten("scene") {
                     log.mistake("scene", "stands beside sceneId", fix: "keep one of the two")
-                } else if !log.isWritten("sceneId"), !log.isWritten("scene") {
+                } else if !log.isWritten("sceneId"), !log.isWritten("scene"), log.mistakes.isEmpty {
                     log.mistake("sceneId", "names no scene", fix: "send {\"sceneId\":\"ID\"}")
                 }
                 request.sceneID = request.named ?? request.scene ?? ""

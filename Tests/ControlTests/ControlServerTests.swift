@@ -20,8 +20,8 @@ struct ControlServerTests {
         let server = try await Self.start("127.0.0.1:0", room: room)
         let reply = try await HTTPProbe(server.boundAddress).request("PUT /v1/program", body: #"{"scene":"pk"}"#)
         #expect(reply.status == 200)
-        #expect(reply.text == "{\"scene\":\"pk\"}\n")
-        #expect(room.calls == ["program pk"])
+        #expect(reply.text == "{\"sceneId\":\"pk\",\"tick\":7}\n")
+        #expect(room.calls == [#"program {"scene":"pk"}"#])
         await server.stop()
     }
 

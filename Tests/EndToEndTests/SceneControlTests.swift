@@ -30,7 +30,7 @@ extension EndToEnd {
             let start = try #require(room.events("program.started").first)
             let firstTick = try #require(start.integer("firstTick"))
             let origin = try #require(start.text("origin").flatMap { ProgramDate.parse($0) })
-            func date(_ tick: Int) -> String { ProgramDate.format(origin + Int64(tick) * 1_000_000_000 / 30) }
+            func date(_ tick: Int) -> String { ProgramDate.format(origin + (Int64(tick) * 1_000_000_000 + 15) / 30) }
 
             // At a date, two seconds ahead.
             let now = try Self.tick(room)
