@@ -73,3 +73,36 @@ extension PictureCanvas {
             y: (centerY - Self.lineHeight(scale: scale) / 2) & ~1, scale: scale, color)
     }
 }
+
+extension TextMask {
+    /// One line of `text` in the dot-matrix alphabet, for machines without a font. What has no glyph is a hollow box.
+    ///
+    /// - Parameters:
+    ///   - scale: Samples per dot.
+    ///   - left: Column where the text begins.
+    ///   - top: Row of the highest dots.
+    package static func bitmap(
+        _ text: String, scale: Int, width: Int, height: Int, left: Int, top: Int
+    ) -> TextMask {
+        var mask = TextMask(width: width, height: height)
+        let scale = max(1, scale)
+        for (place, character) in text.enumerated() {
+            let start = left + place * (BitmapFont.columns + 1) * scale
+            if start >= mask.width { break }
+            for (column, dots) in BitmapFont.glyph(character).enumerated() {
+                for row in 0..<BitmapFont.rows where dots >> row & 1 == 1 {
+                    mask.cover(x: start + column * scale, y: top + row * scale, side: scale)
+                }
+            }
+        }
+        return mask
+    }
+
+    private mutating func cover(x: Int, y: Int, side: Int) {
+        for row in max(0, y)..<max(0, y + side) where row < self.height {
+            for column in max(0, x)..<max(0, x + side) where column < self.width {
+                self.coverage[row * self.width + column] = 255
+            }
+        }
+    }
+}

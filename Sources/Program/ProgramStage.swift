@@ -77,29 +77,23 @@ package final class ProgramStage: Sendable {
         package var repeated: [SourceID: Int64] = [:]
         package var shown: [SourceID: Int64] = [:]
         package var switches: Int64 = 0
+        /// Ticks whose canvas could not be composed; the one before was shown again.
+        package var failures = 0
+        /// The longest a change of scene or of format took on the program thread, in nanoseconds.
+        package var longestSwap: Int64 = 0
     }
 
     /// What the control side sees and changes.
     private struct Shared {
         var scene: Scene
-        var pending: Pending?
         var volumes: [SourceID: Float]
         var soundDirty = true
         var muted: Set<SourceID> = []
         var hidden: Set<SourceID> = []
-        var lastPictures: [SourceID: Picture] = [:]
         var tick: Int64 = 0
         var stopAt: Int64?
         var stats = Stats()
         var soundPosition: Int64 = 0
-    }
-
-    /// A scene with its graph, built and warmed off the program thread.
-    private struct Pending: @unchecked Sendable {
-        // @unchecked Sendable: the compositor is handed over whole; the control side forgets it when it lets go of this.
-        var scene: Scene
-        var compositor: Compositor
-        var tick: Int64
     }
 
     package let clock: ProgramClock
@@ -110,9 +104,12 @@ package final class ProgramStage: Sendable {
     private let shared: Mutex<Shared>
     private let started = DispatchSemaphore(value: 0)
     private let begin = Mutex<Int64?>(nil)
+    /// Which scene is on air and what it says.
+    package let director: SceneDirector
 
     package init(
-        settings: Settings, sources: [SourceID: Source], scene: Scene, clock: ProgramClock, outputs: Outputs
+        settings: Settings, sources: [SourceID: Source], scene: Scene, clock: ProgramClock, outputs: Outputs,
+        font: SceneFont? = nil
     ) {
         self.settings = settings
         self.sources = sources
@@ -120,46 +117,25 @@ package final class ProgramStage: Sendable {
         self.outputs = outputs
         self.machine = SystemClock()
         self.shared = Mutex(Shared(scene: scene, volumes: sources.mapValues(\.volume)))
+        self.director = SceneDirector(
+            canvas: settings.canvas, scene: scene,
+            faces: sources.mapValues { SceneFactory.Face(name: $0.name, placeholder: $0.placeholder) }, font: font,
+            isOffline: settings.isOffline)
+        for (id, source) in sources {
+            source.buffer.watchFormats { [director = self.director] in director.foresee(id, $0) }
+        }
     }
 
     // MARK: Control, from any thread
 
     package var stats: Stats { self.shared.withLock { $0.stats } }
-    package var scene: Scene { self.shared.withLock { $0.pending?.scene ?? $0.scene } }
+    package var scene: Scene { self.director.scene }
     package var tick: Int64 { self.shared.withLock { $0.tick } }
     /// How far the sound has been mixed, in pairs.
     package var soundPosition: Int64 { self.shared.withLock { $0.soundPosition } }
 
-    /// Puts `scene` on air at the next tick, or at `tick`. The newest command holds. The graph is built and warmed on the caller's thread; when that fails,
-    /// nothing has changed.
-    ///
-    /// - Returns: The first tick it is on.
-    /// - Throws: ``MediaError`` from libavfilter.
-    @discardableResult
-    package func setScene(_ scene: Scene, at first: Int64? = nil) throws(MediaError) -> Int64 {
-        let (pictures, hidden, tick) = self.shared.withLock { ($0.lastPictures, $0.hidden, $0.tick) }
-        let compositor = Compositor(canvas: self.settings.canvas)
-        let panes = scene.visiblePanes.filter { !hidden.contains($0.source) }
-        var feeds: [Picture] = []
-        for pane in panes {
-            if let picture = pictures[pane.source] {
-                feeds.append(picture)
-            } else {
-                feeds.append(try self.card(for: pane))
-            }
-        }
-        if !panes.isEmpty {
-            _ = try compositor.compose(background: scene.background, panes: panes, pictures: feeds, tick: tick - 1)
-        }
-        var pending = Pending(scene: scene, compositor: compositor, tick: first ?? 0)
-        return self.shared.withLock {
-            pending.tick = max(pending.tick, $0.stats.ticks == 0 ? 0 : $0.tick + 1)
-            $0.pending = pending
-            return pending.tick
-        }
-    }
-
-    /// Volume 0…2 of a source, whether it is heard, whether it is seen; `nil` leaves as it is.
+    /// Volume 0…2 of a source, whether it is heard, whether it is seen; `nil` leaves as it is. A source that is not seen
+    /// has its card in its panes, from the next tick on.
     package func setSource(_ source: SourceID, volume: Float?, audioPush: Bool?, videoPush: Bool?) {
         self.shared.withLock { shared in
             if let volume { shared.volumes[source] = min(2, max(0, volume)) }
@@ -207,8 +183,9 @@ package final class ProgramStage: Sendable {
             self.outputs.finished(0)
             return
         }
+        self.director.prepareOnAir()
         var worker = ProgramWorker(
-            compositor: Compositor(canvas: self.settings.canvas),
+            player: ScenePlayer(director: self.director),
             mixer: Mixer(
                 start: self.position(of: first),
                 rampPairs: Int64(self.settings.rampMs * self.settings.sampleRate / 1000)))
@@ -228,6 +205,7 @@ package final class ProgramStage: Sendable {
             tick += 1
         }
         self.mix(until: self.position(of: tick) + Mixer.blockPairs - 1, &worker)
+        self.director.close()
         self.outputs.finished(tick)
     }
 
@@ -262,26 +240,24 @@ package final class ProgramStage: Sendable {
     }
 
     private func run(_ tick: Int64, _ due: Int64, _ interval: Int64, _ worker: inout ProgramWorker) {
-        let (scene, hidden, pending, volumes) = self.shared.withLock { shared in
+        let fresh = worker.player.advance(to: tick)
+        let (hidden, volumes) = self.shared.withLock { shared in
             shared.tick = tick
-            let pending = shared.pending.flatMap { tick >= $0.tick ? $0 : nil }
-            if let pending {
-                shared.pending = nil
+            if let fresh {
+                shared.scene = fresh
                 shared.soundDirty = true
-                shared.scene = pending.scene
-                shared.stats.switches += 1
             }
+            shared.stats.switches = worker.player.switches
             let volumes: [SourceID: Float]? = shared.soundDirty ? Self.gains(shared) : nil
             shared.soundDirty = false
-            return (shared.scene, shared.hidden, pending, volumes)
+            return (shared.hidden, volumes)
         }
-        if let pending { worker.compositor = pending.compositor }
         if let volumes {
             for source in self.sources.keys {
                 worker.mixer.setGain(volumes[source] ?? 0, of: source, at: self.position(of: tick))
             }
         }
-        let (picture, arrival) = self.compose(scene, hidden, tick, due, interval, &worker)
+        let (picture, arrival) = self.compose(hidden, tick, due, interval, &worker)
         self.mix(until: self.position(of: tick + 1), &worker)
         let kept = picture.map { self.outputs.picture($0, tick, arrival) } ?? false
         self.shared.withLock { shared in
@@ -299,56 +275,38 @@ package final class ProgramStage: Sendable {
     }
 
     private func compose(
-        _ scene: Scene, _ hidden: Set<SourceID>, _ tick: Int64, _ due: Int64, _ interval: Int64,
+        _ hidden: Set<SourceID>, _ tick: Int64, _ due: Int64, _ interval: Int64,
         _ worker: inout ProgramWorker
     ) -> (Picture?, Int64?) {
         // Every source moves on with every tick, on air or not: what comes on air later must be the present.
         var selected: [SourceID: SourceBuffer.Selection] = [:]
         for (id, source) in self.sources { selected[id] = source.buffer.select(at: due, interval: interval) }
-        let panes = scene.visiblePanes.filter { !hidden.contains($0.source) }
-        var pictures: [Picture] = []
+        var pictures: [SourceID: Picture] = [:]
+        for (id, selection) in selected where !self.isStale(selection, id, due) { pictures[id] = selection.picture }
+        let composed = worker.player.compose(tick: tick, pictures: pictures, covered: hidden)
         var arrival: Int64?
         var repeated: [SourceID] = []
-        do {
-            for pane in panes {
-                guard let selection = selected[pane.source], !self.isStale(selection, pane.source, due) else {
-                    pictures.append(try worker.card(pane) { () throws(MediaError) in try self.card(for: pane) })
-                    continue
-                }
-                if selection.isFresh {
-                    if let came = selection.arrival { arrival = max(arrival ?? .min, came) }
-                } else {
-                    repeated.append(pane.source)
-                }
-                pictures.append(selection.picture)
+        for pane in composed.panes where !hidden.contains(pane.source) && pictures[pane.source] != nil {
+            guard let selection = selected[pane.source] else { continue }
+            if !selection.isFresh {
+                repeated.append(pane.source)
+            } else if let came = selection.arrival {
+                arrival = max(arrival ?? .min, came)
             }
-            let canvas = try worker.compositor.compose(
-                background: scene.background, panes: panes, pictures: pictures, tick: tick)
-            worker.last = canvas
-        } catch {
-            // Keep the viewer's picture: the canvas of the tick before goes out again.
-            worker.failures += 1
         }
-        let current = selected.mapValues(\.picture)
         self.shared.withLock { shared in
-            shared.lastPictures = current
             for source in repeated { shared.stats.repeated[source, default: 0] += 1 }
-            for pane in panes { shared.stats.shown[pane.source, default: 0] += 1 }
+            for pane in composed.panes { shared.stats.shown[pane.source, default: 0] += 1 }
+            shared.stats.failures = worker.player.failures
+            shared.stats.longestSwap = worker.player.longestSwap
         }
-        return (worker.last, arrival)
+        return (composed.picture, arrival)
     }
 
     private func isStale(_ selection: SourceBuffer.Selection, _ id: SourceID, _ due: Int64) -> Bool {
         guard let source = self.sources[id], !selection.isFresh else { return false }
         let status = source.buffer.status
         return status.status == .lost && due &- max(selection.time, status.since) > source.hold
-    }
-
-    private func card(for pane: Pane) throws(MediaError) -> Picture {
-        let source = self.sources[pane.source]
-        if let image = source?.placeholder { return image }
-        return try PlaceholderCard.draw(
-            name: source?.name ?? pane.source.description, width: pane.rect.width, height: pane.rect.height)
     }
 
     private func mix(until end: Int64, _ worker: inout ProgramWorker) {
@@ -366,28 +324,6 @@ package final class ProgramStage: Sendable {
 
 /// What only the program thread touches.
 private struct ProgramWorker {
-    var compositor: Compositor
+    var player: ScenePlayer
     var mixer: Mixer
-    var last: Picture?
-    var failures = 0
-    var cards: [Card: Picture] = [:]
-
-    struct Card: Hashable {
-        var source: SourceID
-        var width: Int
-        var height: Int
-    }
-
-    init(compositor: Compositor, mixer: Mixer) {
-        self.compositor = compositor
-        self.mixer = mixer
-    }
-
-    mutating func card(_ pane: Pane, _ draw: () throws(MediaError) -> Picture) throws(MediaError) -> Picture {
-        let key = Card(source: pane.source, width: pane.rect.width, height: pane.rect.height)
-        if let card = self.cards[key] { return card }
-        let picture = try draw()
-        self.cards[key] = picture
-        return picture
-    }
 }

@@ -51,6 +51,9 @@ package final class SourceBuffer: Sendable {
         var isFinished = false
         var dropped = 0
         var flashes = LipSyncProbe()
+        /// Format of the newest picture, and who wants to know when that changes.
+        var format: PictureFormat?
+        var formatWatcher: (@Sendable (PictureFormat) -> Void)?
     }
 
     /// Decoded pictures a live source may have waiting. At 30 fps and 200 ms of jitter buffer there are six or seven;
@@ -95,7 +98,18 @@ package final class SourceBuffer: Sendable {
         }
     }
 
+    /// Calls `body` on the decode thread with the format of the first picture, and of each that differs from the one
+    /// before, when it is pushed: well before it is due.
+    package func watchFormats(_ body: @escaping @Sendable (PictureFormat) -> Void) {
+        self.state.withLock { $0.formatWatcher = body }
+    }
+
     package func push(_ picture: Picture, time: Int64, arrival: Int64?) {
+        let watcher = self.state.withLock { state in
+            defer { state.format = picture.format }
+            return state.format == picture.format ? nil : state.formatWatcher
+        }
+        watcher?(picture.format)
         self.state.withLock { state in
             // Presentation order is the decoder's promise; after a new mapping the new times win.
             while let last = state.pictures.last, last.time >= time { _ = state.pictures.popLast() }

@@ -55,6 +55,22 @@ extension Room {
         }
     }
 
+    /// The countdowns of the first scene begin with the program.
+    func startCountdowns(at tick: Int64) {
+        self.desk.withLock { desk in
+            guard desk.onAir.tick == 0, let scene = desk.shelf[desk.onAir.sceneID], !scene.countdowns.isEmpty else {
+                return
+            }
+            desk.onAir.tick = tick
+            SceneDesk.begin(&desk.onAir, scene, fps: self.pipeline.canvas.fps)
+            do throws(ControlFailure) {
+                _ = try self.compose(scene, desk.onAir, at: nil, &desk, isUpdate: true)
+            } catch {
+                self.logger.warning("the countdowns stand still", metadata: ["error": "\(error.what)"])
+            }
+        }
+    }
+
     /// Changes what commands have said of a thing that some scene has.
     private func change(
         _ sort: String, _ id: String, has: (PipelineSpec.Scene) -> [String],

@@ -76,7 +76,7 @@ extension Room {
     ) throws(ControlFailure) -> SceneDesk.Showing {
         var showing = SceneDesk.Showing(
             sceneID: scene.sceneID, tick: tick ?? self.program.tick + 1, transition: transition)
-        desk.begin(&showing, scene, fps: self.pipeline.canvas.fps)
+        SceneDesk.begin(&showing, scene, fps: self.pipeline.canvas.fps)
         showing.tick = try self.compose(scene, showing, at: tick, &desk)
         desk.note(showing, isNow: tick == nil)
         return showing
@@ -185,7 +185,7 @@ extension Room {
         }
         for var showing in desk.upcoming where showing.sceneID == scene.sceneID {
             showing.ends = [:]
-            desk.begin(&showing, scene, fps: self.pipeline.canvas.fps)
+            SceneDesk.begin(&showing, scene, fps: self.pipeline.canvas.fps)
             showing.tick = try self.compose(scene, showing, at: showing.tick, &changed)
             changed.note(showing, isNow: false)
             first = first ?? showing

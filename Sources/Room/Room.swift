@@ -156,6 +156,7 @@ package final class Room: Sendable {
             $0.isStarted = true
             if $0.state == .waiting { $0.state = .live }
         }
+        self.startCountdowns(at: firstTick)
         self.events.emit(
             "program.started", ["origin": .string(ProgramDate.format(origin)), "firstTick": .integer(firstTick)])
     }

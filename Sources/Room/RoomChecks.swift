@@ -4,6 +4,7 @@
     import Musl
 #endif
 package import PipelineSpec
+import Program
 
 /// What this machine and this build say of a pipeline.
 package enum RoomChecks {
@@ -11,12 +12,34 @@ package enum RoomChecks {
     static let imageLimit = 2_000_000
 
     package static let here = SpecChecks(
-        image: { Self.problem(ofImage: $0) }, text: { _ in nil }, perSceneCanvas: Self.perSceneCanvas)
+        image: { Self.problem(ofImage: $0) }, text: { Self.problem(ofText: $0) }, perSceneCanvas: Self.perSceneCanvas)
 
     /// To be removed with the first version whose outputs follow the canvas.
     private static let perSceneCanvas: SpecChecks.Problem? = SpecChecks.Problem(
         "a canvas of another size for each scene is not built in yet",
         fix: "write \"fixed\", and place the panes of a smaller scene as a band inside the canvas")
+
+    private static let font: SceneFont? = try? SceneFont.find()
+
+    /// Why the text would be shown as boxes; `nil`: it would not.
+    static func problem(ofText text: String) -> SpecChecks.Problem? {
+        guard let font = self.font else {
+            return SpecChecks.Problem("this machine has no font to draw it with", fix: SceneFont.remedy)
+        }
+        guard !font.hasCJK, text.unicodeScalars.contains(where: self.isEastAsian) else { return nil }
+        return SpecChecks.Problem(
+            "the font \(font.path) has no Korean or Chinese, which would be shown as boxes", fix: SceneFont.remedy)
+    }
+
+    /// Hangul, Han and kana, and what is written beside them (Unicode blocks).
+    private static func isEastAsian(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x1100...0x11ff, 0x2e80...0x9fff, 0xa960...0xa97f, 0xac00...0xd7ff, 0xf900...0xfaff, 0xff00...0xffef,
+            0x20000...0x3ffff:
+            true
+        default: false
+        }
+    }
 
     /// Why the file cannot be shown: missing, too large, neither PNG nor JPEG.
     static func problem(ofImage path: String) -> SpecChecks.Problem? {

@@ -158,7 +158,7 @@ extension Room {
         let ticks = pipeline.durationMs.map {
             TimeMath.scale(Int64($0), by: Int64(canvas.fps), over: 1000, rounding: .nearest)
         }
-        return ProgramStage(
+        let stage = ProgramStage(
             settings: ProgramStage.Settings(
                 canvas: canvas, sampleRate: pipeline.audio.sampleRate, rampMs: pipeline.audio.rampMs,
                 isOffline: pipeline.clock == .offline, durationTicks: ticks),
@@ -170,6 +170,8 @@ extension Room {
                     return ladder.put(picture, tick: tick)
                 },
                 sound: { ladder.put(sound: $0, position: $1) },
-                finished: { _ in }))
+                finished: { _ in }), font: try SceneFont.find())
+        try stage.prepare(pipeline.scenes.map { SceneMapping.scene($0, in: pipeline) })
+        return stage
     }
 }

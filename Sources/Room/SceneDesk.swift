@@ -23,7 +23,7 @@ struct SceneDesk: Sendable {
     init(_ pipeline: Pipeline) {
         self.shelf = SceneShelf(pipeline.scenes)
         self.onAir = Showing(sceneID: pipeline.program.scene, tick: 0)
-        if let scene = self.shelf[pipeline.program.scene] { self.begin(&self.onAir, scene, fps: pipeline.canvas.fps) }
+        if let scene = self.shelf[pipeline.program.scene] { Self.begin(&self.onAir, scene, fps: pipeline.canvas.fps) }
     }
 
     /// Brings forward what is on air by now.
@@ -51,7 +51,7 @@ struct SceneDesk: Sendable {
     }
 
     /// Starts the countdowns of a scene that goes on air.
-    func begin(_ showing: inout Showing, _ scene: PipelineSpec.Scene, fps: Int) {
+    static func begin(_ showing: inout Showing, _ scene: PipelineSpec.Scene, fps: Int) {
         for clock in scene.countdowns {
             showing.ends[clock.countdownID] = showing.tick + Int64(clock.seconds) * Int64(fps)
         }

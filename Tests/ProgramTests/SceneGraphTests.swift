@@ -45,6 +45,46 @@ struct SceneGraphTests {
                 "[bg][s0]overlay=x=0:y=0:format=yuv420[o0];[o0][s1]overlay=x=900:y=40:format=yuv420[out]"))
     }
 
+    @Test("texts lie over stacked panes without a background, in one z-order with rounded and bordered panes")
+    func decorated() {
+        let small = PictureFormat.sprite(width: 64, height: 20)
+        let halves = [self.pane(0, 0, 640, 720), self.pane(640, 0, 640, 720)]
+        let stacked = SceneGraph(
+            layers: [.pane(halves[0], self.hd), .pane(halves[1], self.hd), .sprite(small, x: 8, y: -4)],
+            canvas: self.canvas)
+        #expect(!stacked.needsBackground)
+        #expect(stacked.roles == [.pane(0), .pane(1), .sprite(0)])
+        #expect(
+            stacked.text == """
+                [p0]crop=640:720,setsar=1[s0];[p1]crop=640:720,setsar=1[s1];\
+                [s0][s1]xstack=inputs=2:layout=0_0|640_0[base];[base][d0]overlay=x=8:y=-4:format=yuv420[out]
+                """)
+        var round = self.pane(100, 100, 640, 360)
+        round.cornerRadius = 24
+        round.border = Border(width: 4, color: .white)
+        let laid = SceneGraph(
+            layers: [.pane(self.pane(0, 0, 1280, 720), self.hd), .sprite(small, x: 0, y: 0), .pane(round, self.hd)],
+            canvas: self.canvas)
+        #expect(laid.roles == [.background, .pane(0), .sprite(0), .pane(1), .mask(1), .ring(1)])
+        #expect(
+            laid.text == """
+                [p0]null[s0];[p1]scale=640:360:flags=bicubic,setsar=1[c1];[c1][m1]alphamerge[s1];\
+                [bg][s0]overlay=x=0:y=0:format=yuv420[o0];[o0][d0]overlay=x=0:y=0:format=yuv420[o1];\
+                [o1][s1]overlay=x=100:y=100:format=yuv420[o2];[o2][r1]overlay=x=100:y=100:format=yuv420[out]
+                """)
+    }
+
+    @Test("a source crop names its place, and the rest of the way is that of the part")
+    func sourceCrop() {
+        var pane = self.pane(0, 0, 1280, 720)
+        pane.crop = PictureCrop(x: 2500, y: 0, width: 5000, height: 10_000)
+        let graph = SceneGraph(panes: [(pane: pane, format: self.hd)], canvas: self.canvas)
+        #expect(graph.text == "[p0]crop=640:360:320:180,scale=1280:720:flags=bicubic,setsar=1[out]")
+        pane.adaption = .fit
+        let fitted = SceneGraph(panes: [(pane: pane, format: self.hd)], canvas: self.canvas)
+        #expect(fitted.text.hasPrefix("[p0]crop=640:720:320:0,setsar=1[s0]"))
+    }
+
     @Test(
         "cropFill keeps the middle of the shape that fits",
         arguments: [

@@ -1,4 +1,4 @@
 /// All kernels that are measured.
 public enum KernelSuite {
-    public static let all: [KernelCase] = byteKernels + soundKernels
+    public static let all: [KernelCase] = byteKernels + soundKernels + pictureKernels
 }

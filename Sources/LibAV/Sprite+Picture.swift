@@ -1,0 +1,129 @@
+import CLibAV
+package import MediaTypes
+
+extension PictureFormat {
+    /// What images, texts and bars are in: the canvas's colors with an alpha plane.
+    package static func sprite(width: Int, height: Int) -> PictureFormat {
+        PictureFormat(
+            width: width, height: height, pixelFormat: AV_PIX_FMT_YUVA420P.rawValue,
+            range: AVCOL_RANGE_MPEG.rawValue, matrix: AVCOL_SPC_BT709.rawValue)
+    }
+
+    /// What masks are in: one plane of 0…255.
+    package static func mask(width: Int, height: Int) -> PictureFormat {
+        PictureFormat(
+            width: width, height: height, pixelFormat: AV_PIX_FMT_GRAY8.rawValue, range: AVCOL_RANGE_JPEG.rawValue,
+            matrix: AVCOL_SPC_UNSPECIFIED.rawValue)
+    }
+
+    /// `AVPixelFormat`'s name, such as `yuv420p`.
+    package var pixelFormatName: String {
+        unsafe av_get_pix_fmt_name(AVPixelFormat(self.pixelFormat)).map { unsafe String(cString: $0) } ?? "none"
+    }
+}
+
+extension Picture {
+    /// A picture of `format` with planes nobody else has; their samples are whatever was in memory.
+    ///
+    /// - Throws: ``MediaError/Code/outOfMemory``.
+    static func allocate(_ format: PictureFormat) throws(MediaError) -> UnsafeMutablePointer<AVFrame> {
+        guard let raw = unsafe av_frame_alloc() else {
+            throw MediaError(.outOfMemory, "no memory for a picture", at: "picture", fix: "give the room more memory")
+        }
+        unsafe raw.pointee.width = Int32(clamping: format.width)
+        unsafe raw.pointee.height = Int32(clamping: format.height)
+        unsafe raw.pointee.format = format.pixelFormat
+        unsafe raw.sign(as: format)
+        let status = unsafe av_frame_get_buffer(raw, 0)
+        guard status >= 0 else {
+            var spent: UnsafeMutablePointer<AVFrame>? = unsafe raw
+            unsafe av_frame_free(&spent)
+            throw .libav(.outOfMemory, "no planes", status, at: "picture", fix: "give the room more memory")
+        }
+        return unsafe raw
+    }
+
+    /// The same planes under the colors and sample aspect ratio of `format`: for pictures whose samples are those
+    /// already, whatever the filter that made them says. O(1).
+    ///
+    /// - Throws: ``MediaError/Code/internal`` when size or pixel format differ, ``MediaError/Code/outOfMemory``.
+    package func signalled(as format: PictureFormat) throws(MediaError) -> Picture {
+        if self.format == format { return self }
+        guard self.format.width == format.width, self.format.height == format.height,
+            self.format.pixelFormat == format.pixelFormat
+        else {
+            throw MediaError(
+                .internal, "\(self.format) cannot stand for \(format)", at: "picture", fix: "report this")
+        }
+        let raw = try unsafe self.makeReference()
+        unsafe raw.sign(as: format)
+        return unsafe Picture(owning: raw)
+    }
+}
+
+extension UnsafeMutablePointer where Pointee == AVFrame {
+    func sign(as format: PictureFormat) {
+        unsafe self.pointee.color_range = AVColorRange(format.range)
+        unsafe self.pointee.colorspace = AVColorSpace(format.matrix)
+        unsafe self.pointee.sample_aspect_ratio = AVRational(num: format.sarNumerator, den: format.sarDenominator)
+    }
+}
+
+extension Sprite {
+    /// The sprite as `yuva420p`. The chroma of each four samples is their mean, by how much each covers.
+    ///
+    /// - Throws: ``MediaError/Code/outOfMemory``.
+    package func picture() throws(MediaError) -> Picture {
+        let raw = try unsafe Picture.allocate(self.format)
+        let frame = unsafe raw.pointee
+        unsafe Self.copy(self.luma, self.width, to: frame.data.0, Int(frame.linesize.0))
+        unsafe Self.copy(self.alpha, self.width, to: frame.data.3, Int(frame.linesize.3))
+        unsafe Self.copy(self.halved(self.cb), self.width / 2, to: frame.data.1, Int(frame.linesize.1))
+        unsafe Self.copy(self.halved(self.cr), self.width / 2, to: frame.data.2, Int(frame.linesize.2))
+        return unsafe Picture(owning: raw)
+    }
+
+    private func halved(_ plane: [UInt8]) -> [UInt8] {
+        let half = self.width / 2
+        var small = [UInt8](repeating: 128, count: half * (self.height / 2))
+        for row in 0..<self.height / 2 {
+            for column in 0..<half {
+                let first = 2 * row * self.width + 2 * column
+                var sum = 0, weight = 0
+                for index in [first, first + 1, first + self.width, first + self.width + 1] {
+                    // 1 more, so that four transparent samples still have a mean.
+                    let share = Int(self.alpha[index]) * 16 + 1
+                    sum += Int(plane[index]) * share
+                    weight += share
+                }
+                small[row * half + column] = UInt8(clamping: (sum + weight / 2) / weight)
+            }
+        }
+        return small
+    }
+
+    /// Writes whole rows of `width` samples; the plane was allocated with as many rows as `samples` has.
+    fileprivate static func copy(
+        _ samples: [UInt8], _ width: Int, to plane: UnsafeMutablePointer<UInt8>?, _ stride: Int
+    ) {
+        guard let plane = unsafe plane, stride >= width, width > 0 else { return }
+        unsafe samples.withUnsafeBufferPointer { samples in
+            guard let base = samples.baseAddress else { return }
+            for row in 0..<samples.count / width {
+                unsafe (plane + row * stride).update(from: base + row * width, count: width)
+            }
+        }
+    }
+}
+
+extension TextMask {
+    /// The mask as an 8-bit gray picture.
+    ///
+    /// - Throws: ``MediaError/Code/outOfMemory``.
+    package func picture() throws(MediaError) -> Picture {
+        let raw = try unsafe Picture.allocate(.mask(width: self.width, height: self.height))
+        let frame = unsafe raw.pointee
+        unsafe Sprite.copy(self.coverage, self.width, to: frame.data.0, Int(frame.linesize.0))
+        return unsafe Picture(owning: raw)
+    }
+}

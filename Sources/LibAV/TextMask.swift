@@ -1,0 +1,162 @@
+import CLibAV
+package import MediaTypes
+
+/// How much of each sample a shape covers, 0…255, row by row.
+package struct TextMask: Sendable {
+    package let width: Int
+    package let height: Int
+    package var coverage: [UInt8]
+
+    /// Nothing covered.
+    package init(width: Int, height: Int) {
+        self.width = max(1, width)
+        self.height = max(1, height)
+        self.coverage = [UInt8](repeating: 0, count: self.width * self.height)
+    }
+
+    /// One more than the last column with ink; 0 when there is none.
+    package var inkWidth: Int {
+        var end = 0
+        for row in 0..<self.height {
+            var column = self.width
+            while column > end, self.coverage[row * self.width + column - 1] < 16 { column -= 1 }
+            end = max(end, column)
+        }
+        return end
+    }
+
+    /// One line of `text` by libavfilter's `drawtext`, which is built for this one picture: any characters, no
+    /// escaping, no expansion. What reaches beyond the width is cut off. Takes 1 to 3 ms; never on the program thread.
+    ///
+    /// - Parameters:
+    ///   - font: Path of a font file; the first face of a collection counts.
+    ///   - size: Em in samples.
+    ///   - width: Of the mask, 2…8192; evened up, as is `height`.
+    ///   - left: Column where the text begins.
+    ///   - baseline: Row on which the letters stand.
+    /// - Throws: ``MediaError/Code/unavailable`` without `drawtext` or when the font cannot be read.
+    package static func draw(
+        _ text: String, font: String, size: Int, width: Int, height: Int, left: Int, baseline: Int
+    ) throws(MediaError) -> TextMask {
+        let (width, height) = ((max(2, min(8192, width)) + 1) & ~1, (max(2, min(8192, height)) + 1) & ~1)
+        var mask = TextMask(width: width, height: height)
+        // drawtext draws nothing for these, or takes them for line ends.
+        let line = String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7f }))
+        if line.allSatisfy(\.isWhitespace) { return mask }
+        guard self.isFont(font) else {
+            throw MediaError(
+                .unavailable, "\(font) is no font that can be read", at: "text",
+                fix: "give the path of a TrueType or OpenType file")
+        }
+        let input = try PictureCanvas.open(width: width, height: height, fill: .black).finish()
+        let drawing = try TextDrawing.open(format: input.format)
+        let output = try drawing.draw(
+            input,
+            options: [
+                ("fontfile", font), ("text", line), ("expansion", "none"), ("fontcolor", "white"),
+                ("fontsize", "\(max(1, min(1000, size)))"), ("x", "\(left)"),
+                // `y` is where the tallest glyph of this text begins, `ascent` is how far it rises above the baseline.
+                ("y", "\(baseline)-ascent"),
+            ])
+        _ = unsafe output.withPlane(0) { samples, stride in
+            guard stride >= width, samples.count >= stride * (height - 1) + width else { return }
+            for row in 0..<height {
+                for column in 0..<width {
+                    // Black is 16 and white 235 in the canvas's range.
+                    let level = unsafe (Int(samples[row * stride + column]) - 16) * 255 / 219
+                    mask.coverage[row * width + column] = UInt8(clamping: level)
+                }
+            }
+        }
+        return mask
+    }
+
+    /// Whether the file begins like a font. `drawtext` would quietly take some other font of the system for a file it
+    /// cannot read.
+    ///
+    /// Spec: OpenType 1.9, "Organization of an OpenType font": `sfntVersion` and `ttcTag`.
+    private static func isFont(_ path: String) -> Bool {
+        guard let file = unsafe fopen(path, "rb") else { return false }
+        defer { unsafe fclose(file) }
+        var tag: UInt32 = 0
+        guard unsafe fread(&tag, 4, 1, file) == 1 else { return false }
+        let known: [UInt32] = [0x0001_0000, 0x4f54_544f, 0x7474_6366, 0x7472_7565, 0x774f_4646]
+        return known.contains(UInt32(bigEndian: tag))
+    }
+}
+
+/// A graph of `drawtext` alone whose options are set one by one, so that nothing in a text is taken for syntax.
+@safe
+private final class TextDrawing {
+    private let graph: UnsafeMutablePointer<AVFilterGraph>
+    private let format: PictureFormat
+
+    static func open(format: PictureFormat) throws(MediaError) -> TextDrawing {
+        guard let graph = unsafe avfilter_graph_alloc() else {
+            throw MediaError(.outOfMemory, "no memory for a filter graph", at: "text", fix: "give the room more memory")
+        }
+        unsafe graph.pointee.nb_threads = 1
+        return unsafe TextDrawing(owning: graph, format)
+    }
+
+    private init(owning graph: UnsafeMutablePointer<AVFilterGraph>, _ format: PictureFormat) {
+        unsafe self.graph = graph
+        self.format = format
+    }
+
+    deinit {
+        var graph: UnsafeMutablePointer<AVFilterGraph>? = unsafe self.graph
+        unsafe avfilter_graph_free(&graph)
+    }
+
+    private func make(
+        _ name: String, _ options: [(String, String)]
+    ) throws(MediaError) -> UnsafeMutablePointer<AVFilterContext> {
+        guard let filter = unsafe avfilter_get_by_name(name),
+            let context = unsafe avfilter_graph_alloc_filter(self.graph, filter, name)
+        else {
+            throw MediaError(
+                .unavailable, "libavfilter has no \(name)", at: "text", fix: "install an FFmpeg built with libfreetype")
+        }
+        var status: Int32 = 0
+        for (key, value) in options where status >= 0 {
+            status = unsafe av_opt_set(context, key, value, CLIBAV_SEARCH_CHILDREN)
+        }
+        if status >= 0 { status = unsafe avfilter_init_str(context, nil) }
+        guard status >= 0 else {
+            throw .libav(
+                .unavailable, "the text cannot be drawn by \(name)", status, at: "text",
+                fix: "check that the font file can be read")
+        }
+        return unsafe context
+    }
+
+    func draw(_ picture: Picture, options: [(String, String)]) throws(MediaError) -> Picture {
+        let source = try unsafe self.make(
+            "buffer",
+            [
+                ("width", "\(self.format.width)"), ("height", "\(self.format.height)"),
+                ("pix_fmt", self.format.pixelFormatName), ("time_base", "1/30"), ("pixel_aspect", "1/1"),
+            ])
+        let text = try unsafe self.make("drawtext", options)
+        let sink = try unsafe self.make("buffersink", [])
+        var status = unsafe avfilter_link(source, 0, text, 0)
+        if status >= 0 { status = unsafe avfilter_link(text, 0, sink, 0) }
+        if status >= 0 { status = unsafe avfilter_graph_config(self.graph, nil) }
+        let frame = try unsafe picture.makeReference()
+        var spare: UnsafeMutablePointer<AVFrame>? = unsafe frame
+        defer { unsafe av_frame_free(&spare) }
+        unsafe frame.pointee.pts = 0
+        if status >= 0 { status = unsafe av_buffersrc_add_frame_flags(source, frame, 0) }
+        guard status >= 0, let drawn = unsafe av_frame_alloc() else {
+            throw .libav(.rejected, "the text cannot be drawn", status, at: "text", fix: "check the font file")
+        }
+        status = unsafe av_buffersink_get_frame(sink, drawn)
+        guard status >= 0 else {
+            var unused: UnsafeMutablePointer<AVFrame>? = unsafe drawn
+            unsafe av_frame_free(&unused)
+            throw .libav(.rejected, "the text was not drawn", status, at: "text", fix: "check the font file")
+        }
+        return unsafe Picture(owning: drawn)
+    }
+}

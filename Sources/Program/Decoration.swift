@@ -1,0 +1,120 @@
+import LibAV
+import MediaTypes
+import Synchronization
+
+/// Something small on the canvas whose picture changes between two ticks, with the size it has room for.
+///
+/// Two scenes that show the same text in the same way share one.
+package struct DecorationSlot: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+        /// Without its words.
+        case text(SceneText)
+        /// Without its scores.
+        case bar(ScoreBar)
+        case countdown(Countdown)
+    }
+
+    package var kind: Kind
+    /// Samples, even.
+    package var width: Int
+    package var height: Int
+
+    static func text(_ text: SceneText, width: Int, height: Int) -> DecorationSlot {
+        var style = text
+        style.text = ""
+        return DecorationSlot(kind: .text(style), width: width, height: height)
+    }
+
+    static func bar(_ bar: ScoreBar) -> DecorationSlot {
+        var style = bar
+        (style.left, style.right) = (0, 0)
+        return DecorationSlot(kind: .bar(style), width: bar.rect.width, height: bar.rect.height)
+    }
+}
+
+extension Countdown {
+    /// Seconds left at a tick, rounded up; 0 from the end on.
+    package func secondsLeft(at tick: Int64, fps: Int) -> Int64 {
+        let left = self.endsAtTick &- tick
+        return left <= 0 ? 0 : (left &+ Int64(fps) &- 1) / Int64(max(1, fps))
+    }
+
+    /// `mm:ss`; more than 99 minutes take more digits.
+    package static func text(seconds: Int64) -> String {
+        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(two(seconds / 60)):\(two(seconds % 60))"
+    }
+
+    /// The words as a text of this look.
+    func asText(seconds: Int64) -> SceneText {
+        SceneText(
+            id: self.id, text: Self.text(seconds: seconds), x: self.x, y: self.y, size: self.size, color: self.color,
+            align: self.align, zOrder: self.zOrder)
+    }
+}
+
+extension ScoreBar {
+    /// Where the left share ends: an even column of the bar.
+    package static func split(width: Int, left: Int, right: Int) -> Int {
+        // Beyond any score, and small enough that no product of it overflows.
+        let (left, right) = (max(0, min(left, 1 << 40)), max(0, min(right, 1 << 40)))
+        let sum = left + right
+        return sum == 0 ? width / 2 & ~1 : (width * left / sum) & ~1
+    }
+
+    func sprite() -> Sprite {
+        var sprite = Sprite(width: self.rect.width, height: self.rect.height)
+        let split = Self.split(width: sprite.width, left: self.left, right: self.right)
+        sprite.fill(x: 0, y: 0, width: split, height: sprite.height, self.leftColor)
+        sprite.fill(x: split, y: 0, width: sprite.width - split, height: sprite.height, self.rightColor)
+        return sprite
+    }
+}
+
+/// The present picture of every decoration, drawn by the builder, read by the program once a tick.
+package final class DecorationBoard: Sendable {
+    private struct State {
+        var pictures: [DecorationSlot: Picture] = [:]
+        /// Countdowns ahead of time, by seconds left.
+        var countdowns: [DecorationSlot: [Int64: Picture]] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    func show(_ picture: Picture, in slot: DecorationSlot) { self.state.withLock { $0.pictures[slot] = picture } }
+
+    func has(_ slot: DecorationSlot) -> Bool { self.state.withLock { $0.pictures[slot] != nil } }
+
+    func has(_ slot: DecorationSlot, seconds: Int64) -> Bool {
+        self.state.withLock { $0.countdowns[slot]?[seconds] != nil }
+    }
+
+    func show(_ picture: Picture, in slot: DecorationSlot, seconds: Int64) {
+        self.state.withLock { $0.countdowns[slot, default: [:]][seconds] = picture }
+    }
+
+    /// The pictures for these slots at a tick; `nil` where the one of before stays.
+    func pictures(_ slots: [DecorationSlot], tick: Int64, fps: Int) -> [Picture?] {
+        self.state.withLock { state in
+            slots.map { slot in
+                guard case .countdown(let countdown) = slot.kind else { return state.pictures[slot] }
+                return state.countdowns[slot]?[countdown.secondsLeft(at: tick, fps: fps)]
+            }
+        }
+    }
+
+    /// Forgets what no scene shows, and seconds that are over.
+    func keep(_ slots: Set<DecorationSlot>, tick: Int64, fps: Int) {
+        self.state.withLock { state in
+            state.pictures = state.pictures.filter { slots.contains($0.key) }
+            state.countdowns = state.countdowns.filter { slots.contains($0.key) }
+            for (slot, pictures) in state.countdowns {
+                guard case .countdown(let countdown) = slot.kind else { continue }
+                let now = countdown.secondsLeft(at: tick, fps: fps)
+                state.countdowns[slot] = pictures.filter { $0.key <= now + 1 }
+            }
+        }
+    }
+}

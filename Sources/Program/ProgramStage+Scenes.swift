@@ -1,0 +1,24 @@
+import LibAV
+package import MediaTypes
+
+/// Scenes and what they say, from any thread; see ``SceneDirector``.
+extension ProgramStage {
+    /// Builds and warms the pipeline's scenes, so that each can come on air at the next tick.
+    ///
+    /// - Throws: ``MediaError``: what no scene can be made of.
+    package func prepare(_ scenes: [Scene]) throws(MediaError) { try self.director.prepare(scenes) }
+
+    /// See ``SceneDirector/setScene(_:at:)``.
+    @discardableResult
+    package func setScene(_ scene: Scene, at tick: Int64? = nil) throws(MediaError) -> Int64 {
+        try self.director.setScene(scene, at: tick)
+    }
+
+    /// See ``SceneDirector/setText(_:_:)``.
+    package func setText(_ id: String, _ text: String?) { self.director.setText(id, text) }
+
+    /// See ``SceneDirector/setScore(_:left:right:)``.
+    package func setScore(_ id: String, left: Int, right: Int) {
+        self.director.setScore(id, left: left, right: right)
+    }
+}

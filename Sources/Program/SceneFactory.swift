@@ -1,0 +1,284 @@
+package import LibAV
+package import MediaTypes
+import Synchronization
+
+/// Builds and warms compositions: the graph, and every picture that is fed to it besides the sources'. Takes
+/// milliseconds; on the builder's thread, or on the program's where the program waits for its files anyway.
+package final class SceneFactory: Sendable {
+    /// What a pane shows for a source without a picture.
+    package struct Face: Sendable {
+        package var name: String
+        /// Instead of the card.
+        package var placeholder: Picture?
+
+        package init(name: String, placeholder: Picture? = nil) {
+            self.name = name
+            self.placeholder = placeholder
+        }
+    }
+
+    /// What texts and scores are now, by id, where that is not what the scene says.
+    package struct Words: Sendable {
+        package var texts: [String: String] = [:]
+        package var scores: [String: (left: Int, right: Int)] = [:]
+
+        package init() {}
+    }
+
+    private struct CardKey: Hashable {
+        var source: SourceID
+        var visible: Rect
+        var format: PictureFormat
+    }
+
+    private struct Cache {
+        var cards: [CardKey: Picture] = [:]
+        var images: [SceneImage: Picture] = [:]
+    }
+
+    package let canvas: Canvas
+    package let text: TextRenderer
+    package let board: DecorationBoard
+    private let faces: [SourceID: Face]
+    private let cache = Mutex(Cache())
+    /// A canvas is 1.4 MB at 720p: beyond these the caches begin anew.
+    private static let cardLimit = 48
+    private static let imageLimit = 32
+
+    package init(canvas: Canvas, font: SceneFont?, faces: [SourceID: Face], board: DecorationBoard) {
+        self.canvas = canvas
+        self.text = TextRenderer(font: font, canvas: canvas)
+        self.faces = faces
+        self.board = board
+    }
+
+    var canvasFormat: PictureFormat { .canvas(width: self.canvas.width, height: self.canvas.height) }
+
+    /// One thing of a scene with what decides its place in the pile.
+    private enum Item {
+        case pane(Pane)
+        case image(SceneImage)
+        case bar(ScoreBar)
+        case text(SceneText)
+        case countdown(Countdown)
+    }
+
+    /// Everything of the scene, bottom first.
+    private static func pile(_ scene: Scene) -> [Item] {
+        var items: [(zOrder: Int, item: Item)] = []
+        items += scene.visiblePanes.map { ($0.zOrder, .pane($0)) }
+        items += scene.images.map { ($0.zOrder, .image($0)) }
+        items += scene.bars.map { ($0.zOrder, .bar($0)) }
+        items += scene.texts.map { ($0.zOrder, .text($0)) }
+        items += scene.countdowns.map { ($0.zOrder, .countdown($0)) }
+        return items.enumerated().sorted { ($0.element.zOrder, $0.offset) < ($1.element.zOrder, $1.offset) }
+            .map(\.element.item)
+    }
+
+    /// A composition that has already made a picture.
+    ///
+    /// - Parameters:
+    ///   - formats: One for each visible pane, bottom first.
+    ///   - tick: The program's present, for countdowns.
+    /// - Throws: ``MediaError``: an image that cannot be read, a graph libavfilter refuses.
+    package func build(
+        _ scene: Scene, formats: [PictureFormat], words: Words, tick: Int64
+    ) throws(MediaError) -> Composition {
+        let pile = Self.pile(scene)
+        // Images at the very bottom never change: they become part of the background, once.
+        var ground: [SceneImage] = []
+        for item in pile {
+            guard case .image(let image) = item else { break }
+            ground.append(image)
+        }
+        var parts = Composition.Parts(background: try self.background(scene.background, ground))
+        var layers: [SceneGraph.Layer] = []
+        for item in pile.dropFirst(ground.count) {
+            switch item {
+            case .pane(let pane):
+                guard parts.panes.count < formats.count else { continue }
+                let format = formats[parts.panes.count]
+                try self.add(pane, format, to: &parts)
+                layers.append(.pane(pane, format))
+            case .image(let image):
+                let picture = try self.image(image)
+                parts.sprites.append(picture)
+                layers.append(.sprite(picture.format, x: image.rect.x & ~1, y: image.rect.y & ~1))
+            case .bar(let bar):
+                let slot = DecorationSlot.bar(bar)
+                try self.draw(bar, in: slot, words)
+                layers.append(try self.add(slot, x: bar.rect.x, y: bar.rect.y, tick, to: &parts))
+            case .text(let text): layers.append(try self.add(text, words, tick, to: &parts))
+            case .countdown(let countdown): layers.append(try self.add(countdown, tick, to: &parts))
+            }
+        }
+        let text = SceneGraph(layers: layers, canvas: self.canvas)
+        var graph: FilterGraph?
+        if !layers.isEmpty {
+            graph = try FilterGraph.open(
+                text.text, inputs: text.inputs, outputs: [SceneGraph.output], fps: self.canvas.fps, place: "compose")
+        }
+        let composition = Composition(parts, text: text, graph: graph, canvas: self.canvasFormat)
+        // The first run allocates what the graph needs and is several times as slow as all others.
+        for _ in 0..<2 { _ = try composition.compose([], decorations: []) }
+        return composition
+    }
+
+    private func add(_ pane: Pane, _ format: PictureFormat, to parts: inout Composition.Parts) throws(MediaError) {
+        let index = parts.panes.count
+        let placed = PanePlacement(pane, format)
+        let (width, height) = (placed.rect.width, placed.rect.height)
+        parts.panes.append(pane)
+        parts.formats.append(format)
+        parts.cards.append(try self.card(pane.source, placed))
+        if pane.cornerRadius > 0 {
+            parts.masks[index] = try Sprite.roundedMask(
+                width: width, height: height, inset: 0, radius: pane.cornerRadius
+            ).picture()
+        }
+        if let border = pane.border {
+            var ring = Sprite.roundedMask(width: width, height: height, inset: 0, radius: pane.cornerRadius)
+            let hole = Sprite.roundedMask(
+                width: width, height: height, inset: border.width, radius: max(0, pane.cornerRadius - border.width))
+            for sample in ring.coverage.indices {
+                ring.coverage[sample] -= min(ring.coverage[sample], hole.coverage[sample])
+            }
+            var sprite = Sprite(width: width, height: height)
+            sprite.draw(ring, x: 0, y: 0, border.color)
+            parts.rings[index] = try sprite.picture()
+        }
+    }
+
+    private func add(
+        _ slot: DecorationSlot, x: Int, y: Int, _ tick: Int64, to parts: inout Composition.Parts
+    ) throws(MediaError) -> SceneGraph.Layer {
+        let present = self.board.pictures([slot], tick: tick, fps: self.canvas.fps).first.flatMap { $0 }
+        parts.slots.append((sprite: parts.sprites.count, slot: slot))
+        if let present {
+            parts.sprites.append(present)
+        } else {
+            parts.sprites.append(try Sprite(width: slot.width, height: slot.height).picture())
+        }
+        let format = PictureFormat.sprite(width: slot.width, height: slot.height)
+        return .sprite(parts.sprites.last?.format ?? format, x: x & ~1, y: y & ~1)
+    }
+
+    private func add(
+        _ text: SceneText, _ words: Words, _ tick: Int64, to parts: inout Composition.Parts
+    ) throws(MediaError) -> SceneGraph.Layer {
+        var shown = text
+        shown.text = words.texts[text.id] ?? text.text
+        let layout = try self.text.layout(shown)
+        let box = self.text.boxSize(shown, layout)
+        let slot = DecorationSlot.text(text, width: box.width, height: box.height)
+        if let sprite = TextRenderer.sprite(shown, layout, width: box.width, height: box.height) {
+            self.board.show(try sprite.picture(), in: slot)
+        }
+        let origin = TextRenderer.origin(text, boxWidth: box.width)
+        return try self.add(slot, x: origin.x, y: origin.y, tick, to: &parts)
+    }
+
+    private func add(
+        _ countdown: Countdown, _ tick: Int64, to parts: inout Composition.Parts
+    ) throws(MediaError) -> SceneGraph.Layer {
+        let text = countdown.asText(seconds: countdown.secondsLeft(at: tick, fps: self.canvas.fps))
+        let box = self.text.boxSize(text, try self.text.layout(text))
+        let slot = DecorationSlot(kind: .countdown(countdown), width: box.width, height: box.height)
+        try self.draw(countdown, in: slot, tick: tick)
+        let origin = TextRenderer.origin(text, boxWidth: box.width)
+        return try self.add(slot, x: origin.x, y: origin.y, tick, to: &parts)
+    }
+
+    // MARK: What changes while a scene is on air
+
+    /// - Returns: `false` when the words do not fit the slot.
+    func draw(_ text: SceneText, in slot: DecorationSlot) throws(MediaError) -> Bool {
+        let layout = try self.text.layout(text)
+        guard let sprite = TextRenderer.sprite(text, layout, width: slot.width, height: slot.height) else {
+            return false
+        }
+        self.board.show(try sprite.picture(), in: slot)
+        return true
+    }
+
+    func draw(_ bar: ScoreBar, in slot: DecorationSlot, _ words: Words) throws(MediaError) {
+        var shown = bar
+        if let score = words.scores[bar.id] { (shown.left, shown.right) = score }
+        self.board.show(try shown.sprite().picture(), in: slot)
+    }
+
+    /// Draws the seconds from `tick` on that are not drawn yet, this and the next three.
+    func draw(_ countdown: Countdown, in slot: DecorationSlot, tick: Int64) throws(MediaError) {
+        let now = countdown.secondsLeft(at: tick, fps: self.canvas.fps)
+        for seconds in max(0, now - 3)...now where !self.board.has(slot, seconds: seconds) {
+            let text = countdown.asText(seconds: seconds)
+            let layout = try self.text.layout(text)
+            if let sprite = TextRenderer.sprite(text, layout, width: slot.width, height: slot.height) {
+                self.board.show(try sprite.picture(), in: slot, seconds: seconds)
+            }
+        }
+    }
+
+    // MARK: Pictures that never change
+
+    private func background(_ color: CanvasColor, _ images: [SceneImage]) throws(MediaError) -> Picture {
+        let plain = try PictureCanvas.open(width: self.canvas.width, height: self.canvas.height, fill: color).finish()
+        if images.isEmpty { return plain }
+        var feeds = [plain]
+        var layers: [SceneGraph.Layer] = []
+        for image in images {
+            let picture = try self.image(image)
+            feeds.append(picture)
+            layers.append(.sprite(picture.format, x: image.rect.x & ~1, y: image.rect.y & ~1))
+        }
+        let text = SceneGraph(layers: layers, canvas: self.canvas)
+        return try self.once(text.text, text.inputs, feeds, output: SceneGraph.output, as: self.canvasFormat)
+    }
+
+    private func image(_ image: SceneImage) throws(MediaError) -> Picture {
+        var key = image
+        (key.zOrder, key.rect.x, key.rect.y) = (0, 0, 0)
+        if let known = self.cache.withLock({ $0.images[key] }) { return known }
+        let file = try Picture.load(path: image.path, place: "image")
+        let format = PictureFormat.sprite(width: max(2, image.rect.width & ~1), height: max(2, image.rect.height & ~1))
+        var chain = "[i]scale=\(format.width):\(format.height):flags=bicubic:out_range=limited:out_color_matrix=bt709"
+        if !file.format.isRGB {
+            chain += ":in_range=\(file.format.isFullRange ? "full" : "limited")"
+            chain += ":in_color_matrix=\(file.format.isBT601 || file.format.isFullRange ? "bt601" : "bt709")"
+        }
+        chain += ",format=yuva420p,setsar=1"
+        let alpha = max(0, min(100, image.alphaPercent))
+        if alpha < 100 { chain += ",lutyuv=a=val*\(alpha)/100" }
+        let picture = try self.once(
+            chain + "[o]", [FilterGraph.Input(label: "i", format: file.format)], [file], output: "o", as: format)
+        self.cache.withLock { cache in
+            if cache.images.count >= Self.imageLimit { cache.images.removeAll() }
+            cache.images[key] = picture
+        }
+        return picture
+    }
+
+    /// What stands for a source's picture, as if the source had sent it: the same graph takes both.
+    private func card(_ source: SourceID, _ placed: PanePlacement) throws(MediaError) -> Picture {
+        let key = CardKey(source: source, visible: placed.visible, format: placed.format)
+        if let known = self.cache.withLock({ $0.cards[key] }) { return known }
+        let face = self.faces[source] ?? Face(name: source.description)
+        let picture = try PlaceholderCard.draw(
+            name: face.name, image: face.placeholder, for: placed.format, visible: placed.visible, text: self.text)
+        self.cache.withLock { cache in
+            if cache.cards.count >= Self.cardLimit { cache.cards.removeAll() }
+            cache.cards[key] = picture
+        }
+        return picture
+    }
+
+    private func once(
+        _ text: String, _ inputs: [FilterGraph.Input], _ feeds: [Picture], output: String, as format: PictureFormat
+    ) throws(MediaError) -> Picture {
+        let graph = try FilterGraph.open(text, inputs: inputs, outputs: [output], fps: self.canvas.fps, place: "scene")
+        guard let picture = try graph.run(feeds, pts: 0).first else {
+            throw MediaError(.internal, "no picture came out", at: "scene", fix: "report this")
+        }
+        return try picture.signalled(as: format)
+    }
+}

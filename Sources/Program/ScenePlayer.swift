@@ -1,0 +1,231 @@
+package import LibAV
+package import MediaTypes
+import Stages
+
+/// The scenes as the program thread sees them: takes what the director has ready and composes one canvas a tick.
+/// Never builds, never waits. Used by one thread.
+package struct ScenePlayer {
+    /// What one tick shows.
+    package struct Tick {
+        /// `nil` before the first canvas.
+        package var picture: Picture?
+        /// The panes of the scene on air, bottom first.
+        package var panes: [Pane]
+    }
+
+    /// The way from one scene to the next.
+    private struct Crossing {
+        var from: WarmScene
+        var start: Int64
+        var ticks: Int64
+        var transition: Transition
+    }
+
+    private let director: SceneDirector
+    private let machine = SystemClock()
+    private var onAir: WarmScene?
+    private var crossing: Crossing?
+    /// The composition each scene was last shown by.
+    private var current: [ObjectIdentifier: Composition] = [:]
+    /// The last picture of each source that was fed to a graph.
+    private var held: [SourceID: Picture] = [:]
+    private var formats: [SourceID: PictureFormat] = [:]
+    private var last: Picture?
+    /// Ticks for which no canvas could be composed and the one before was repeated.
+    package private(set) var failures = 0
+    /// The longest it took to take up another composition, in nanoseconds.
+    package private(set) var longestSwap: Int64 = 0
+    package private(set) var switches: Int64 = 0
+    /// How often a pane's picture had a format its graph was not ready for.
+    package private(set) var substitutions = 0
+
+    package init(director: SceneDirector) { self.director = director }
+
+    /// Goes to the next tick.
+    ///
+    /// - Returns: The scene that comes on air with it, when one does.
+    package mutating func advance(to tick: Int64) -> Scene? {
+        let begin = self.machine.now()
+        let old = self.onAir
+        let scene = self.director.advance(to: tick, isCrossing: self.crossing != nil)
+        self.onAir = scene
+        if tick % Int64(max(1, self.director.canvas.fps)) == 0 { self.director.tickCountdowns(tick) }
+        guard let old, old !== scene else {
+            if old == nil { return scene.scene }
+            return nil
+        }
+        self.switches += 1
+        self.crossing = nil
+        switch scene.scene.transition {
+        case .cut: break
+        case .crossfade(let ticks), .slide(_, let ticks):
+            let count = Int64(max(1, min(300, ticks)))
+            self.crossing = Crossing(from: old, start: tick, ticks: count, transition: scene.scene.transition)
+        }
+        self.longestSwap = max(self.longestSwap, self.machine.now() - begin)
+        return scene.scene
+    }
+
+    /// - Parameters:
+    ///   - pictures: What each source has for this tick; the card stands for those that have none.
+    ///   - covered: Sources that must not be seen, from this tick on.
+    package mutating func compose(
+        tick: Int64, pictures: [SourceID: Picture], covered: Set<SourceID>
+    ) -> Tick {
+        guard let scene = self.onAir else { return Tick(picture: self.last, panes: []) }
+        var shown = pictures
+        for source in covered {
+            shown[source] = nil
+            // Nor may an old picture of it come back while a graph is made.
+            self.held[source] = nil
+        }
+        let formats = shown.mapValues(\.format)
+        if formats != self.formats {
+            self.formats = formats
+            self.director.setFormats(formats)
+        }
+        do throws(MediaError) {
+            var canvas = try self.canvas(of: scene, shown, tick)
+            if let crossing = self.crossing {
+                let step = tick - crossing.start + 1
+                if step <= crossing.ticks {
+                    let before = try self.canvas(of: crossing.from, shown, tick)
+                    canvas = try self.between(before, canvas, step, crossing)
+                } else {
+                    self.crossing = nil
+                }
+            }
+            self.last = canvas
+            for (source, picture) in shown where self.isFed(picture, source, scene) { self.held[source] = picture }
+        } catch {
+            // Keep the viewer's picture: the canvas of the tick before goes out again.
+            self.failures += 1
+        }
+        if self.current.count > (self.crossing == nil ? 1 : 2) { self.forget(scene) }
+        return Tick(picture: self.last, panes: scene.panes)
+    }
+
+    private func isFed(_ picture: Picture, _ source: SourceID, _ scene: WarmScene) -> Bool {
+        guard let composition = self.current[ObjectIdentifier(scene)] else { return false }
+        return zip(composition.panes, composition.formats).contains { $0.source == source && $1 == picture.format }
+    }
+
+    /// Lets go of compositions that are off air; their scene, or the director, still holds them, so that nothing is freed
+    /// here.
+    private mutating func forget(_ scene: WarmScene) {
+        let kept = [ObjectIdentifier(scene), self.crossing.map { ObjectIdentifier($0.from) }]
+        var gone: [Composition] = []
+        for (key, composition) in self.current where !kept.contains(key) {
+            gone.append(composition)
+            self.current[key] = nil
+        }
+        self.director.retire(gone)
+    }
+
+    private mutating func canvas(
+        of scene: WarmScene, _ pictures: [SourceID: Picture], _ tick: Int64
+    ) throws(MediaError) -> Picture {
+        let composition = try self.pick(scene)
+        var feeds: [Picture?] = []
+        feeds.reserveCapacity(composition.panes.count)
+        for (pane, format) in zip(composition.panes, composition.formats) {
+            guard let picture = pictures[pane.source] else {
+                feeds.append(nil)
+                continue
+            }
+            if picture.format == format {
+                feeds.append(picture)
+            } else {
+                self.substitutions += 1
+                feeds.append(self.held[pane.source].flatMap { $0.format == format ? $0 : nil })
+            }
+        }
+        let decorations =
+            composition.slots.isEmpty
+            ? [] : self.director.board.pictures(composition.slots, tick: tick, fps: self.director.canvas.fps)
+        return try composition.compose(feeds, decorations: decorations)
+    }
+
+    /// The scene's composition for the formats of this tick; while the builder makes that, the one it has been shown by.
+    private mutating func pick(_ scene: WarmScene) throws(MediaError) -> Composition {
+        let begin = self.machine.now()
+        let key = ObjectIdentifier(scene)
+        var best = scene.best(for: self.formats)
+        if best?.isExact != true {
+            if self.director.builder == nil {
+                self.director.warmNow(scene, self.formats)
+                best = scene.best(for: self.formats)
+            } else {
+                self.director.queueWarming()
+            }
+        }
+        let before = self.current[key]
+        let chosen: Composition
+        if let best, best.isExact || before == nil {
+            chosen = best.composition
+        } else if let before {
+            chosen = before
+        } else {
+            throw MediaError(.internal, "the scene has no graph", at: "program", fix: "see the failure before this one")
+        }
+        if chosen !== before {
+            self.current[key] = chosen
+            if let before { self.director.retire([before]) }
+            if self.director.builder != nil { self.longestSwap = max(self.longestSwap, self.machine.now() - begin) }
+        }
+        return chosen
+    }
+
+    private func between(
+        _ before: Picture, _ after: Picture, _ step: Int64, _ crossing: Crossing
+    ) throws(MediaError) -> Picture {
+        let (step, steps) = (Int(step), Int(crossing.ticks) + 1)
+        let across = self.director.canvas.width * step / steps
+        let down = self.director.canvas.height * step / steps
+        switch crossing.transition {
+        case .cut: return after
+        case .crossfade: return try before.crossfaded(to: after, weight: 256 * step / steps)
+        case .slide(.left, _): return try before.pushed(by: after, x: -across, y: 0)
+        case .slide(.right, _): return try before.pushed(by: after, x: across, y: 0)
+        case .slide(.up, _): return try before.pushed(by: after, x: 0, y: -down)
+        case .slide(.down, _): return try before.pushed(by: after, x: 0, y: down)
+        }
+    }
+}
+
+extension SceneDirector {
+    /// The scene on air at `tick`. Program thread.
+    func advance(to tick: Int64, isCrossing: Bool) -> WarmScene {
+        self.state.withLock { state in
+            state.tick = tick
+            state.isRunning = true
+            if !isCrossing { state.leaving = nil }
+            while let next = state.pending.first, next.tick <= tick {
+                state.pending.removeFirst()
+                if next.scene !== state.onAir { state.leaving = state.onAir }
+                state.onAir = next.scene
+            }
+            return state.onAir
+        }
+    }
+
+    func setFormats(_ formats: [SourceID: PictureFormat]) {
+        self.state.withLock { state in
+            for (source, format) in formats { state.formats[source] = format }
+        }
+    }
+
+    /// Once a second: countdowns need their next pictures.
+    func tickCountdowns(_ tick: Int64) {
+        let isNeeded = self.state.withLock { state in
+            !state.onAir.scene.countdowns.isEmpty || state.pending.contains { !$0.scene.scene.countdowns.isEmpty }
+                || state.known.contains { !$0.scene.countdowns.isEmpty }
+        }
+        if isNeeded { self.queueCountdowns(tick) }
+    }
+
+    /// Frees what the program thread has let go of, where it takes nobody's time.
+    func retire(_ compositions: [Composition]) {
+        if !compositions.isEmpty { self.builder?.submit { withExtendedLifetime(compositions) {} } }
+    }
+}

@@ -1,0 +1,161 @@
+package import LibAV
+package import MediaTypes
+
+/// Draws texts into sprites: lines, alignment, ellipsis, background box. Takes milliseconds; never on the program thread.
+package struct TextRenderer: Sendable {
+    /// How a text falls into lines.
+    package struct Layout: Sendable {
+        struct Line: Sendable {
+            var mask: TextMask
+            var width: Int
+        }
+
+        var lines: [Line]
+        var width: Int
+        var height: Int
+    }
+
+    /// Room for the background around the text, and above it.
+    package struct Padding: Sendable, Hashable {
+        var side: Int
+        var top: Int
+    }
+
+    /// More lines than this say nothing any more.
+    static let lineLimit = 24
+    /// Columns left free in a mask for glyphs that reach to the left of where they begin.
+    private static let bearing = 8
+
+    /// `nil`: the built-in alphabet.
+    package let font: SceneFont?
+    private let canvas: Canvas
+
+    package init(font: SceneFont?, canvas: Canvas) {
+        self.font = font
+        self.canvas = canvas
+    }
+
+    static func lineHeight(_ size: Int) -> Int { (size * 5 / 4 + 1) & ~1 }
+
+    static func padding(_ text: SceneText) -> Padding {
+        text.background == nil ? Padding(side: 2, top: 0) : Padding(side: max(2, text.size / 3 & ~1), top: 2)
+    }
+
+    /// Samples a line may take.
+    private func limit(_ text: SceneText) -> Int {
+        let room =
+            switch text.align {
+            case .left: self.canvas.width - text.x
+            case .right: text.x
+            case .center: 2 * min(text.x, self.canvas.width - text.x)
+            }
+        let edge = room > 0 ? room : self.canvas.width
+        return max(8, min(text.maxWidth ?? edge, edge, 4096))
+    }
+
+    /// - Throws: ``MediaError`` from libavfilter.
+    package func layout(_ text: SceneText) throws(MediaError) -> Layout {
+        let limit = self.limit(text)
+        let size = max(4, min(400, text.size))
+        let height = Self.lineHeight(size)
+        let rows = max(1, min(Self.lineLimit, self.canvas.height / height))
+        var lines: [Layout.Line] = []
+        // A hostile text may be all line ends; what does not fit the canvas is not even looked at.
+        for line in text.text.split(maxSplits: rows, omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .prefix(rows)
+        {
+            lines.append(try self.fit(line, size, limit))
+        }
+        return Layout(lines: lines, width: lines.map(\.width).max() ?? 0, height: lines.count * height)
+    }
+
+    /// The line, or as much of its beginning as fits, with an ellipsis.
+    private func fit(_ line: Substring, _ size: Int, _ limit: Int) throws(MediaError) -> Layout.Line {
+        // No letter is narrower than an eighth of an em, but for those of no width at all: bounded all the same. Scalars,
+        // not characters: one character can be ten thousand combining marks.
+        let most = limit * 8 / size + 8
+        let scalars = Array(line.unicodeScalars.prefix(most + 1))
+        func text(_ count: Int) -> String { String(String.UnicodeScalarView(scalars.prefix(count))) }
+        if scalars.count <= most {
+            let whole = try self.line(text(scalars.count), size, limit)
+            if whole.width <= limit { return whole }
+        }
+        var (fits, tooMany) = (0, min(scalars.count, most))
+        var best = try self.line(self.ellipsis, size, limit)
+        while tooMany - fits > 1 {
+            let middle = (fits + tooMany) / 2
+            let trial = try self.line(text(middle) + self.ellipsis, size, limit)
+            if trial.width <= limit {
+                fits = middle
+                best = trial
+            } else {
+                tooMany = middle
+            }
+        }
+        return best
+    }
+
+    private var ellipsis: String { self.font == nil ? "..." : "…" }
+
+    private func line(_ text: String, _ size: Int, _ limit: Int) throws(MediaError) -> Layout.Line {
+        let height = Self.lineHeight(size)
+        // An em more than fits, so that a line that is too long can be told from one that just fits.
+        let width = limit + size + 2 * Self.bearing
+        let mask: TextMask
+        if let font = self.font {
+            mask = try TextMask.draw(
+                text, font: font.path, size: size, width: width, height: height, left: Self.bearing,
+                baseline: size * 19 / 20)
+        } else {
+            let scale = max(1, size / 9)
+            mask = .bitmap(
+                text, scale: scale, width: width, height: height, left: Self.bearing, top: (height - 7 * scale) / 2)
+        }
+        return Layout.Line(mask: mask, width: max(0, mask.inkWidth - Self.bearing))
+    }
+
+    /// Size of a box that holds the text and usual changes to it: a box of another size means another graph.
+    package func boxSize(_ text: SceneText, _ layout: Layout) -> (width: Int, height: Int) {
+        let padding = Self.padding(text)
+        let limit = self.limit(text) + 2 * padding.side
+        let wanted = text.maxWidth == nil ? (layout.width + 2 * padding.side + 127) & ~63 : limit
+        return ((max(8, min(wanted, limit)) + 1) & ~1, max(Self.lineHeight(text.size), layout.height) + 2 * padding.top)
+    }
+
+    /// Top left corner of a box of this width on the canvas, even.
+    package static func origin(_ text: SceneText, boxWidth: Int) -> (x: Int, y: Int) {
+        let padding = self.padding(text)
+        let x =
+            switch text.align {
+            case .left: text.x - padding.side
+            case .center: text.x - boxWidth / 2
+            case .right: text.x - boxWidth + padding.side
+            }
+        return (x & ~1, (text.y - padding.top) & ~1)
+    }
+
+    /// The text in a box of this size; `nil` when it does not fit.
+    package static func sprite(_ text: SceneText, _ layout: Layout, width: Int, height: Int) -> Sprite? {
+        let padding = self.padding(text)
+        guard layout.width + 2 * padding.side <= width, layout.height + 2 * padding.top <= height else { return nil }
+        var sprite = Sprite(width: width, height: height)
+        func left(_ lineWidth: Int) -> Int {
+            switch text.align {
+            case .left: padding.side
+            case .center: (width - lineWidth) / 2
+            case .right: width - padding.side - lineWidth
+            }
+        }
+        if let background = text.background, layout.width > 0 {
+            sprite.fill(
+                x: left(layout.width) - padding.side, y: 0, width: layout.width + 2 * padding.side,
+                height: layout.height + 2 * padding.top, background,
+                alpha: UInt8(clamping: max(0, min(100, text.backgroundAlphaPercent)) * 255 / 100))
+        }
+        for (row, line) in layout.lines.enumerated() where line.width > 0 {
+            sprite.draw(
+                line.mask, x: left(line.width) - self.bearing, y: padding.top + row * line.mask.height, text.color)
+        }
+        return sprite
+    }
+}

@@ -1,0 +1,175 @@
+import LibAV
+import MediaTypes
+import Program
+import Testing
+
+@Suite("What a scene looks like: z-order, crop, corners, borders, bars, texts, countdowns")
+struct SceneLookTests {
+    /// One canvas of the scene at a tick, each source in its color.
+    private func compose(
+        _ scene: Scene, tick: Int64 = 0, font: SceneFont? = nil, pictures given: [SourceID: Picture]? = nil
+    ) throws -> Picture {
+        let director = Canvases.director(scene, isOffline: true, font: font)
+        var pictures: [SourceID: Picture] = [:]
+        for index in 0..<9 { pictures[Canvases.source(index)] = try Canvases.solid(Canvases.colors[index]) }
+        if let given { pictures = given }
+        try director.prepare([scene])
+        var player = ScenePlayer(director: director)
+        _ = player.advance(to: tick)
+        let picture = player.compose(tick: tick, pictures: pictures, covered: []).picture
+        #expect(player.failures == 0)
+        return try #require(picture)
+    }
+
+    private func pane(_ index: Int, _ x: Int, _ y: Int, _ width: Int, _ height: Int, z: Int = 0) -> Pane {
+        Pane(source: Canvases.source(index), rect: Rect(x: x, y: y, width: width, height: height), zOrder: z)
+    }
+
+    @Test("panes, bars and images share one z-order")
+    func zOrder() throws {
+        let red = CanvasColor(red: 255, green: 0, blue: 0), blue = CanvasColor(red: 0, green: 0, blue: 255)
+        var scene = Scene(
+            sceneID: "z", panes: [self.pane(0, 0, 0, 640, 360, z: 1), self.pane(1, 100, 100, 200, 200, z: 3)],
+            background: .black)
+        scene.bars = [
+            ScoreBar(
+                id: "under", rect: Rect(x: 80, y: 80, width: 100, height: 60), left: 1, right: 0, leftColor: red,
+                rightColor: red, zOrder: 2),
+            ScoreBar(
+                id: "over", rect: Rect(x: 280, y: 280, width: 100, height: 60), left: 1, right: 3, leftColor: red,
+                rightColor: blue, zOrder: 3),
+        ]
+        let picture = try self.compose(scene)
+        #expect(Canvases.color(picture, x: 20, y: 20) == Canvases.colors[0])
+        #expect(Canvases.color(picture, x: 85, y: 85) == red, "over pane 0")
+        #expect(Canvases.color(picture, x: 120, y: 120) == Canvases.colors[1], "pane 1 over the first bar")
+        #expect(Canvases.color(picture, x: 290, y: 290) == red, "the second bar over pane 1: a quarter for the left")
+        #expect(Canvases.color(picture, x: 312, y: 290) == blue)
+    }
+
+    @Test("a source crop shows that part alone")
+    func crop() throws {
+        var source = try PictureCanvas.open(width: 640, height: 360, fill: Canvases.colors[0])
+        source.fill(x: 320, y: 180, width: 320, height: 180, Canvases.colors[7])
+        var pane = self.pane(0, 0, 0, 640, 360)
+        pane.crop = PictureCrop(x: 5000, y: 5000, width: 5000, height: 5000)
+        let picture = try self.compose(
+            Scene(sceneID: "c", panes: [pane], background: .black), pictures: [Canvases.source(0): source.finish()])
+        for (x, y) in [(4, 4), (630, 4), (4, 350), (630, 350), (320, 180)] {
+            #expect(Canvases.color(picture, x: x, y: y) == Canvases.colors[7])
+        }
+    }
+
+    @Test("round corners show what lies below, a border its exact color")
+    func corners() throws {
+        let border = CanvasColor(y: 63, cb: 102, cr: 240)
+        var round = self.pane(1, 100, 60, 200, 200, z: 1)
+        round.cornerRadius = 40
+        round.border = Border(width: 8, color: border)
+        var framed = self.pane(2, 400, 60, 200, 200, z: 1)
+        framed.border = Border(width: 8, color: border)
+        let picture = try self.compose(
+            Scene(sceneID: "r", panes: [self.pane(0, 0, 0, 640, 360), round, framed], background: .black))
+        #expect(Canvases.color(picture, x: 102, y: 62) == Canvases.colors[0], "outside the round corner")
+        #expect(Canvases.color(picture, x: 200, y: 160) == Canvases.colors[1])
+        #expect(Canvases.color(picture, x: 200, y: 62) == border)
+        #expect(Canvases.color(picture, x: 102, y: 160) == border)
+        #expect(Canvases.color(picture, x: 402, y: 62) == border, "square corners")
+        #expect(Canvases.color(picture, x: 500, y: 160) == Canvases.colors[2])
+    }
+
+    @Test("nine panes each show their own source")
+    func nine() throws {
+        let panes = (0..<9).map { index in
+            self.pane(
+                index, [0, 212, 424][index % 3], index / 3 * 120, [212, 212, 216][index % 3], 120)
+        }
+        let picture = try self.compose(Scene(sceneID: "9", panes: panes, background: .black))
+        for (index, pane) in panes.enumerated() {
+            #expect(
+                Canvases.isNear(
+                    Canvases.color(picture, x: pane.rect.x + 100, y: pane.rect.y + 60), Canvases.colors[index]))
+        }
+    }
+
+    @Test("a countdown counts in seconds, rounded up, and stays at zero")
+    func countdown() {
+        let countdown = Countdown(id: "c", x: 0, y: 0, size: 40, color: .white, endsAtTick: 100)
+        #expect(
+            [0, 10, 39, 40, 41, 70, 99, 100, 5000].map { countdown.secondsLeft(at: $0, fps: 30) } == [
+                4, 3, 3, 2, 2, 1, 1, 0, 0,
+            ])
+        #expect(Countdown.text(seconds: 0) == "00:00")
+        #expect(Countdown.text(seconds: 83) == "01:23")
+        #expect(Countdown.text(seconds: 6_000) == "100:00")
+    }
+
+    @Test("the share of a score bar is that of the points, and half of nothing")
+    func split() {
+        #expect(ScoreBar.split(width: 400, left: 0, right: 0) == 200)
+        #expect(ScoreBar.split(width: 400, left: 3, right: 1) == 300)
+        #expect(ScoreBar.split(width: 400, left: 0, right: 9) == 0)
+        #expect(ScoreBar.split(width: 400, left: .max, right: .max) == 200)
+        #expect(ScoreBar.split(width: 400, left: -5, right: 0) == 200)
+    }
+
+    private func ink(_ picture: Picture, _ rect: Rect, above level: UInt8 = 120) -> Int {
+        picture.withPlane(0) { samples, stride in
+            (rect.y..<rect.y + rect.height).reduce(0) { sum, row in
+                sum + (rect.x..<rect.x + rect.width).count { samples[row * stride + $0] > level }
+            }
+        } ?? 0
+    }
+
+    @Test("a text and a score change between two ticks, a longer text too, on the graph that is on air")
+    func changes() throws {
+        var scene = Canvases.columns("t", [0])
+        let red = CanvasColor(red: 255, green: 0, blue: 0), blue = CanvasColor(red: 0, green: 0, blue: 255)
+        scene.texts = [SceneText(id: "name", text: "I", x: 20, y: 20, size: 40, color: .white)]
+        scene.bars = [
+            ScoreBar(
+                id: "pk", rect: Rect(x: 0, y: 300, width: 640, height: 20), leftColor: red, rightColor: blue)
+        ]
+        scene.countdowns = [Countdown(id: "c", x: 320, y: 200, size: 40, color: .white, align: .center, endsAtTick: 90)]
+        let director = Canvases.director(scene, font: try SceneFont.find())
+        try director.prepare([scene])
+        let pictures = [Canvases.source(0): try Canvases.solid(Canvases.colors[0])]
+        director.foresee(Canvases.source(0), .canvas(width: 640, height: 360))
+        director.settle()
+        var player = ScenePlayer(director: director)
+        var tick: Int64 = 0
+        func next() throws -> Picture {
+            _ = player.advance(to: tick)
+            director.settle()
+            defer { tick += 1 }
+            let composed = player.compose(tick: tick, pictures: pictures, covered: [])
+            return try #require(composed.picture)
+        }
+        let words = Rect(x: 0, y: 0, width: 640, height: 80)
+        let first = self.ink(try next(), words)
+        #expect(first > 20)
+        director.setText("name", "WWW")
+        director.setScore("pk", left: 3, right: 1)
+        director.settle()
+        let second = try next()
+        #expect(self.ink(second, words) > 3 * first)
+        #expect(Canvases.color(second, x: 470, y: 310) == red)
+        #expect(Canvases.color(second, x: 490, y: 310) == blue)
+        director.setText("name", "a text that needs a far larger box")
+        director.settle()
+        let third = try next()
+        #expect(self.ink(third, Rect(x: 320, y: 0, width: 320, height: 80)) > 100, "the graph has grown with it")
+        // Seconds go by.
+        var counts: [[UInt8]] = []
+        while tick < 100 {
+            let picture = try next()
+            let rows = picture.withPlane(0) { samples, stride in
+                (200..<250).flatMap { row in (220..<420).map { samples[row * stride + $0] } }
+            }
+            if let rows, counts.last != rows { counts.append(rows) }
+        }
+        #expect(counts.count == 4, "00:03, 00:02, 00:01, 00:00")
+        #expect(player.failures == 0)
+        #expect(director.failures.count == 0)
+    }
+}

@@ -1,0 +1,249 @@
+import LibAV
+import MediaTypes
+import Program
+import Testing
+
+@Suite("Scenes on air: swaps, formats, covers, transitions")
+struct ScenePlayerTests {
+    private func pictures(_ count: Int = 9) throws -> [SourceID: Picture] {
+        var pictures: [SourceID: Picture] = [:]
+        for index in 0..<count { pictures[Canvases.source(index)] = try Canvases.solid(Canvases.colors[index]) }
+        return pictures
+    }
+
+    /// The colors in the middle of each of `count` columns.
+    private func columns(_ picture: Picture?, _ count: Int) throws -> [CanvasColor] {
+        let picture = try #require(picture)
+        return (0..<count).map { Canvases.color(picture, x: (2 * $0 + 1) * picture.format.width / (2 * count), y: 180) }
+    }
+
+    private func foresee(_ pictures: [SourceID: Picture], _ director: SceneDirector) {
+        for (source, picture) in pictures { director.foresee(source, picture.format) }
+        director.settle()
+    }
+
+    @Test("200 random switches: every canvas is one layout or the other, from the very tick that was answered")
+    func switches() throws {
+        var random = SystemRandomNumberGenerator()
+        let scenes = [
+            Canvases.columns("solo", [0]), Canvases.columns("pk", [0, 1]), Canvases.columns("swap", [1, 0]),
+            Canvases.columns("three", [2, 0, 1]),
+        ]
+        let director = Canvases.director(scenes[0])
+        try director.prepare(scenes)
+        let pictures = try self.pictures()
+        self.foresee(pictures, director)
+        var player = ScenePlayer(director: director)
+        var plan: [Int64: Scene] = [:]
+        var onAir = scenes[0]
+        for tick in Int64(0)..<1000 {
+            if tick % 5 == 2, let next = scenes.randomElement(using: &random) {
+                let at = Bool.random(using: &random) ? nil : tick + 3
+                let answer = try director.setScene(next, at: at)
+                #expect(answer == at ?? tick)
+                plan[answer] = next
+            }
+            _ = player.advance(to: tick)
+            let composed = player.compose(tick: tick, pictures: pictures, covered: [])
+            onAir = plan[tick] ?? onAir
+            let expected = onAir.panes.map { Canvases.colors[Int($0.source.uid) ?? 0] }
+            let seen = try self.columns(composed.picture, expected.count)
+            #expect(seen == expected, "tick \(tick) shows \(onAir.sceneID)")
+        }
+        #expect(player.switches > 100)
+        #expect(player.failures == 0)
+        #expect(player.substitutions == 0)
+        print("longest swap of \(player.switches): \(player.longestSwap) ns")
+    }
+
+    @Test("a change of format holds the last picture until the new graph is warm, and never fails")
+    func formatChanges() throws {
+        let scene = Canvases.columns("pk", [0, 1])
+        let director = Canvases.director(scene)
+        try director.prepare([scene])
+        var pictures = try self.pictures(2)
+        self.foresee(pictures, director)
+        var player = ScenePlayer(director: director)
+        for tick in Int64(0)..<4 {
+            _ = player.advance(to: tick)
+            let composed = player.compose(tick: tick, pictures: pictures, covered: [])
+            #expect(try self.columns(composed.picture, 2) == [Canvases.colors[0], Canvases.colors[1]])
+        }
+        // A phone turns: not foreseen, the very tick it happens.
+        pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[5], width: 360, height: 640)
+        _ = player.advance(to: 4)
+        let turning = player.compose(tick: 4, pictures: pictures, covered: [])
+        #expect(
+            try self.columns(turning.picture, 2) == [Canvases.colors[0], Canvases.colors[1]],
+            "the last picture of the old format")
+        director.settle()
+        _ = player.advance(to: 5)
+        let turned = player.compose(tick: 5, pictures: pictures, covered: [])
+        #expect(try self.columns(turned.picture, 2) == [Canvases.colors[0], Canvases.colors[5]])
+        // And back: that graph is still there.
+        pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[2])
+        _ = player.advance(to: 6)
+        let back = player.compose(tick: 6, pictures: pictures, covered: [])
+        #expect(try self.columns(back.picture, 2) == [Canvases.colors[0], Canvases.colors[2]])
+        #expect(player.failures == 0)
+        #expect(player.substitutions == 1)
+    }
+
+    @Test("a foreseen format comes on air with its first picture")
+    func foreseen() throws {
+        let scene = Canvases.columns("pk", [0, 1])
+        let director = Canvases.director(scene)
+        try director.prepare([scene])
+        var pictures = try self.pictures(2)
+        self.foresee(pictures, director)
+        var player = ScenePlayer(director: director)
+        var seed: UInt64 = 1
+        for tick in Int64(0)..<60 {
+            seed = seed &* 6_364_136_223_846_793_005 &+ 1
+            let (width, height) = [(640, 360), (360, 640), (320, 240), (854, 480)][Int(seed >> 62)]
+            let color = Canvases.colors[Int(tick) % 9]
+            pictures[Canvases.source(1)] = try Canvases.solid(color, width: width, height: height)
+            self.foresee(pictures, director)
+            _ = player.advance(to: tick)
+            let composed = player.compose(tick: tick, pictures: pictures, covered: [])
+            let seen = try self.columns(composed.picture, 2)
+            #expect(Canvases.isNear(seen[1], color), "tick \(tick), \(width)x\(height)")
+        }
+        #expect(player.substitutions == 0)
+    }
+
+    @Test("a covered source has its card from the next tick on, and its last picture never comes back")
+    func covers() throws {
+        let scene = Canvases.columns("pk", [0, 1])
+        let director = Canvases.director(scene)
+        try director.prepare([scene])
+        var pictures = try self.pictures(2)
+        self.foresee(pictures, director)
+        var player = ScenePlayer(director: director)
+        _ = player.advance(to: 0)
+        _ = player.compose(tick: 0, pictures: pictures, covered: [])
+        _ = player.advance(to: 1)
+        let covered = player.compose(tick: 1, pictures: pictures, covered: [Canvases.source(1)])
+        let seen = try self.columns(covered.picture, 2)
+        #expect(seen[0] == Canvases.colors[0])
+        #expect(seen[1] != Canvases.colors[1])
+        #expect(seen[1].y < 120, "the dark card: \(seen[1])")
+        // Uncovered with a format no graph is ready for: the card stays until there is one.
+        pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[6], width: 480, height: 480)
+        _ = player.advance(to: 2)
+        let unready = player.compose(tick: 2, pictures: pictures, covered: [])
+        #expect(try self.columns(unready.picture, 2)[1] == seen[1])
+        director.settle()
+        _ = player.advance(to: 3)
+        let shown = player.compose(tick: 3, pictures: pictures, covered: [])
+        #expect(Canvases.isNear(try self.columns(shown.picture, 2)[1], Canvases.colors[6]))
+    }
+
+    @Test("live and card change places without another graph")
+    func cards() throws {
+        let scene = Canvases.columns("pk", [0, 1])
+        let director = Canvases.director(scene)
+        try director.prepare([scene])
+        let pictures = try self.pictures(2)
+        self.foresee(pictures, director)
+        var player = ScenePlayer(director: director)
+        for tick in Int64(0)..<20 {
+            var shown = pictures
+            if tick % 2 == 1 { shown[Canvases.source(1)] = nil }
+            _ = player.advance(to: tick)
+            let composed = player.compose(tick: tick, pictures: shown, covered: [])
+            let seen = try self.columns(composed.picture, 2)
+            #expect((seen[1] == Canvases.colors[1]) == (tick % 2 == 0), "tick \(tick)")
+        }
+        #expect(player.substitutions == 0)
+    }
+
+    @Test("a crossfade goes evenly from one scene to the other and then is over")
+    func crossfade() throws {
+        let scenes = [
+            Canvases.columns("a", [0]), Canvases.columns("b", [8], transition: .crossfade(ticks: 9)),
+        ]
+        let director = Canvases.director(scenes[0])
+        try director.prepare(scenes)
+        let pictures = try self.pictures()
+        self.foresee(pictures, director)
+        var player = ScenePlayer(director: director)
+        #expect(try director.setScene(scenes[1], at: 3) == 3)
+        var levels: [Int] = []
+        for tick in Int64(0)..<16 {
+            _ = player.advance(to: tick)
+            let composed = player.compose(tick: tick, pictures: pictures, covered: [])
+            levels.append(Int(try self.columns(composed.picture, 1)[0].y))
+        }
+        #expect(Array(levels[0..<3]) == [40, 40, 40])
+        #expect(Array(levels[12...]) == [200, 200, 200, 200])
+        for step in 1...9 { #expect(abs(levels[2 + step] - (40 + 16 * step)) <= 1, "step \(step): \(levels)") }
+    }
+
+    @Test(
+        "a slide pushes the old scene out where it says",
+        arguments: [SlideDirection.left, .right, .up, .down])
+    func slide(direction: SlideDirection) throws {
+        let scenes = [
+            Canvases.columns("a", [0]), Canvases.columns("b", [8], transition: .slide(direction, ticks: 3)),
+        ]
+        let director = Canvases.director(scenes[0])
+        try director.prepare(scenes)
+        let pictures = try self.pictures()
+        self.foresee(pictures, director)
+        var player = ScenePlayer(director: director)
+        try director.setScene(scenes[1], at: 1)
+        for tick in Int64(0)..<5 {
+            _ = player.advance(to: tick)
+            let picture = try #require(player.compose(tick: tick, pictures: pictures, covered: []).picture)
+            // How much of the canvas is new, in quarters, and from which side.
+            let part = max(0, min(4, Int(tick)))
+            for quarter in 0..<4 {
+                let (x, y) =
+                    direction == .left || direction == .right ? (160 * quarter + 80, 180) : (320, 90 * quarter + 45)
+                let isNew = direction == .left || direction == .up ? quarter >= 4 - part : quarter < part
+                #expect(
+                    Canvases.color(picture, x: x, y: y) == Canvases.colors[isNew ? 8 : 0],
+                    "tick \(tick), quarter \(quarter)")
+            }
+        }
+    }
+
+    @Test("scenes wait for their ticks in order; of two for one tick the later command counts")
+    func order() throws {
+        let scenes = (0..<4).map { Canvases.columns("s\($0)", [$0]) }
+        let director = Canvases.director(scenes[0])
+        try director.prepare(scenes)
+        var player = ScenePlayer(director: director)
+        _ = player.advance(to: 10)
+        #expect(try director.setScene(scenes[3], at: 20) == 20)
+        #expect(try director.setScene(scenes[1], at: 15) == 15)
+        #expect(try director.setScene(scenes[2], at: 15) == 15)
+        #expect(try director.setScene(scenes[1], at: 4) == 11, "a tick that has passed is the next one")
+        #expect(director.pendingScenes.map(\.tick) == [11, 15, 20])
+        var seen: [String] = []
+        for tick in Int64(11)...21 {
+            if let scene = player.advance(to: tick) { seen.append("\(tick) \(scene.sceneID)") }
+        }
+        #expect(seen == ["11 s1", "15 s2", "20 s3"])
+        try director.setScene(scenes[0], at: 99)
+        director.cancelPending()
+        #expect(director.pendingScenes.isEmpty)
+    }
+
+    @Test("a scene that cannot be made changes nothing and says why")
+    func badScene() throws {
+        let scene = Canvases.columns("a", [0])
+        let director = Canvases.director(scene)
+        try director.prepare([scene])
+        var bad = Canvases.columns("b", [1])
+        bad.images = [SceneImage(path: "/nowhere/logo.png", rect: Rect(x: 0, y: 0, width: 64, height: 64))]
+        #expect {
+            try director.setScene(bad)
+        } throws: {
+            ($0 as? MediaError)?.what.contains("/nowhere/logo.png") == true
+        }
+        #expect(director.pendingScenes.isEmpty)
+        #expect(director.scene.sceneID == "a")
+    }
+}

@@ -1,0 +1,94 @@
+import LibAV
+import MediaTypes
+import Program
+import Testing
+
+@Suite("Texts: any characters, any length, with and without a font")
+struct TextRendererTests {
+    private static let canvas = Canvas(width: 1280, height: 720, fps: 30)
+
+    static let hostile: [String] = [
+        "", " ", "\n\n\n", "100 %", "%{pts}", "%{localtime\\:%Y}", "it's \"quoted\"", "back\\slash\\", "a:b=c;d,e[f]",
+        "'; drawbox=[out]", "nul\u{0}inside", "tab\tand\u{7}bell\u{1b}[0m", "\r\n\r", "🎉👩‍👩‍👧‍👦🇰🇷", "\u{202e}rtl\u{202c}",
+        "e" + String(repeating: "\u{301}", count: 10_000), String(repeating: "장", count: 10_240 / 3),
+        String(repeating: "x", count: 10_240), String(repeating: "\n", count: 10_240), "\u{10FFFD}\u{FFFE}\u{200B}",
+        String(repeating: "y ", count: 500) + "\n" + String(repeating: "%", count: 900),
+    ]
+
+    private func text(_ words: String, size: Int = 32, align: TextAlign = .left, maxWidth: Int? = 300) -> SceneText {
+        SceneText(id: "t", text: words, x: 400, y: 40, size: size, color: .white, align: align, maxWidth: maxWidth)
+    }
+
+    @Test("no text fails, leaves its box, or takes long", arguments: Self.hostile.indices, [true, false])
+    func survives(index: Int, withFont: Bool) throws {
+        let renderer = TextRenderer(font: withFont ? try SceneFont.find() : nil, canvas: Self.canvas)
+        let text = self.text(Self.hostile[index])
+        let start = ContinuousClock.now
+        let layout = try renderer.layout(text)
+        let box = renderer.boxSize(text, layout)
+        let sprite = try #require(TextRenderer.sprite(text, layout, width: box.width, height: box.height))
+        let taken = ContinuousClock.now - start
+        #expect(sprite.width <= 306)
+        #expect(sprite.height <= 720)
+        #expect(taken < .seconds(5), "text \(index) took \(taken)")
+    }
+
+    @Test("what is too long ends in an ellipsis within its width; what fits is whole")
+    func ellipsis() throws {
+        guard let font = try SceneFont.find() else { return }
+        let renderer = TextRenderer(font: font, canvas: Self.canvas)
+        func width(_ words: String) throws -> Int {
+            let text = self.text(words)
+            let layout = try renderer.layout(text)
+            return renderer.boxSize(self.text(words, maxWidth: nil), layout).width
+        }
+        #expect(try width("short") < 200)
+        #expect(try width(String(repeating: "long ", count: 40)) >= 300)
+    }
+
+    @Test("Korean and Chinese are glyphs, not boxes, where the font says that it has them")
+    func scripts() throws {
+        guard let font = try SceneFont.find(), font.hasCJK else { return }
+        func glyph(_ text: String) throws -> [UInt8] {
+            try TextMask.draw(text, font: font.path, size: 40, width: 64, height: 56, left: 4, baseline: 42).coverage
+        }
+        let missing = try glyph("\u{10FFFD}")
+        var seen: Set<[UInt8]> = [missing]
+        for text in ["한", "글", "中", "国", "國", "A", "é"] {
+            #expect(seen.insert(try glyph(text)).inserted, "\(text) looks like another glyph, or like none")
+        }
+    }
+
+    @Test("words that cannot be shown are named, with the remedy")
+    func complaints() throws {
+        #expect(SceneFont.complaint(about: "plain ASCII", font: nil) == nil)
+        let none = try #require(SceneFont.complaint(about: "안녕", font: nil))
+        #expect(none.fix.contains("fonts-noto-cjk"))
+        let latin = try SceneFont.find(among: ["/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"])
+        if let latin {
+            #expect(!latin.hasCJK)
+            #expect(SceneFont.complaint(about: "é", font: latin) == nil)
+            #expect(SceneFont.complaint(about: "中", font: latin) != nil)
+        }
+        #expect(throws: MediaError.self) { try SceneFont.find(explicit: "/nowhere/font.ttf") }
+        #expect(try SceneFont.find(among: ["/nowhere/a.ttf"]) == nil)
+    }
+
+    @Test("left, center and right begin, meet and end at x", arguments: [TextAlign.left, .center, .right])
+    func aligns(align: TextAlign) throws {
+        let renderer = TextRenderer(font: nil, canvas: Self.canvas)
+        let text = self.text("HHHH", align: align)
+        let layout = try renderer.layout(text)
+        let box = renderer.boxSize(text, layout)
+        let sprite = try #require(TextRenderer.sprite(text, layout, width: box.width, height: box.height))
+        let origin = TextRenderer.origin(text, boxWidth: box.width)
+        let columns = (0..<sprite.width).filter { x in (0..<sprite.height).contains { sprite.alpha(x: x, y: $0) > 128 }
+        }
+        let (first, last) = (origin.x + (columns.first ?? 0), origin.x + (columns.last ?? 0))
+        switch align {
+        case .left: #expect(abs(first - 400) <= 2)
+        case .center: #expect(abs((first + last) / 2 - 400) <= 2)
+        case .right: #expect(abs(last - 400) <= 3)
+        }
+    }
+}

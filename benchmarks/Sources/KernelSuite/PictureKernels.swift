@@ -1,0 +1,49 @@
+import MediaKernels
+
+extension KernelSuite {
+    static let pictureKernels: [KernelCase] = [crossfade]
+
+    /// A luma plane of 1280×720, crossfaded.
+    private static let crossfade: KernelCase = {
+        var kernel = KernelCase(name: "crossfade", unit: "byte", unitsPerItem: 1280 * 720) {
+            let (width, height) = (1280, 720)
+            let first = Fixture.codedBytes(width * height, seed: 1)
+            let second = Fixture.codedBytes(width * height, seed: 2)
+            func kernel(_ items: Int) -> [UInt8] {
+                var target = [UInt8](repeating: 0, count: width * height)
+                for item in 0..<items {
+                    first.withUnsafeBufferPointer { first in
+                        second.withUnsafeBufferPointer { second in
+                            target.withUnsafeMutableBufferPointer {
+                                PictureBlend.mix(
+                                    PictureBlend.Plane(first, stride: width), PictureBlend.Plane(second, stride: width),
+                                    weight: 100 + item & 1, into: $0, stride: width, width: width, height: height)
+                            }
+                        }
+                    }
+                }
+                return target
+            }
+            func reference(_ items: Int) -> [UInt8] {
+                var target = [UInt8](repeating: 0, count: width * height)
+                for item in 0..<items {
+                    let weight = 100 + item & 1
+                    for index in target.indices {
+                        target[index] = UInt8(
+                            (Int(first[index]) * (256 - weight) + Int(second[index]) * weight + 128) >> 8)
+                    }
+                }
+                return target
+            }
+            return KernelWork(
+                kernel: { Self.mark(kernel($0)) }, reference: { Self.mark(reference($0)) },
+                agrees: { kernel(2) == reference(2) })
+        }
+        kernel.itemsToCount = 4
+        return kernel
+    }()
+
+    private static func mark(_ samples: [UInt8]) -> UInt64 {
+        stride(from: 0, to: samples.count, by: 61).reduce(UInt64(0)) { $0 &* 31 &+ UInt64(samples[$1]) }
+    }
+}
