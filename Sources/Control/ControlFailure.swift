@@ -1,5 +1,24 @@
 /// Why a request is refused: an entry of the error catalogue, what is wrong here, and what to send instead.
 package struct ControlFailure: Error, Sendable, Hashable {
+    /// One thing that is wrong with the document that was sent.
+    package struct Detail: Sendable, Hashable {
+        /// JSON path of the value in it, such as `panes[1].width`; empty for the document.
+        package let path: String
+        /// Line and column from 1; 0 when unknown.
+        package let line: Int
+        package let column: Int
+        package let what: String
+        package let fix: String
+
+        package init(path: String, line: Int, column: Int, what: String, fix: String) {
+            self.path = path
+            self.line = line
+            self.column = column
+            self.what = what
+            self.fix = fix
+        }
+    }
+
     /// Stable identity, such as `notFound`.
     package let code: String
     /// The number live services use for it, such as 1404; 0 where they have none.
@@ -9,6 +28,8 @@ package struct ControlFailure: Error, Sendable, Hashable {
     /// One sentence without trailing period.
     package let what: String
     package let fix: String
+    /// Everything that is wrong with the document, where that is what is wrong.
+    package var details: [Detail] = []
 
     package init(code: String, number: Int, status: Int, what: String, fix: String) {
         self.code = code
@@ -21,6 +42,21 @@ package struct ControlFailure: Error, Sendable, Hashable {
     /// The request cannot be understood.
     package static func invalidFormat(_ what: String, fix: String, status: Int = 400) -> ControlFailure {
         ControlFailure(code: "invalidFormat", number: 1400, status: status, what: what, fix: fix)
+    }
+
+    /// A newer request has made this one void.
+    package static func superseded(_ what: String, fix: String) -> ControlFailure {
+        ControlFailure(code: "superseded", number: 1301, status: 409, what: what, fix: fix)
+    }
+
+    /// There are too many of something already.
+    package static func limitExceeded(_ what: String, fix: String) -> ControlFailure {
+        ControlFailure(code: "limitExceeded", number: 1402, status: 429, what: what, fix: fix)
+    }
+
+    /// An image cannot be shown.
+    package static func imageError(_ what: String, fix: String) -> ControlFailure {
+        ControlFailure(code: "imageError", number: 1512, status: 422, what: what, fix: fix)
     }
 
     /// The room is over or is ending.

@@ -15,12 +15,12 @@ extension ListenerReply {
         .serviceUnavailable,
     ]
 
-    /// Spec: RFC 9457 §3, with the members `code`, `number` and `fix`.
+    /// Spec: RFC 9457 §3, with the members `code`, `number` (again as `nertcCode`), `fix` and, for documents, `errors`.
     package static func problem(_ failure: ControlFailure) -> ListenerReply {
         let status = Self.statuses.first { $0.code == failure.status } ?? .internalServerError
         var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
         if status == .unauthorized { fields[.wwwAuthenticate] = "Bearer" }
-        let text = JSONText.object([
+        var members = [
             ("type", JSONText.string("urn:tandem:error:\(failure.code)")),
             ("title", JSONText.string(status.reasonPhrase)),
             ("status", String(status.code)),
@@ -28,7 +28,19 @@ extension ListenerReply {
             ("number", String(failure.number)),
             ("detail", JSONText.string(failure.what)),
             ("fix", JSONText.string(failure.fix)),
-        ])
+            ("nertcCode", String(failure.number)),
+        ]
+        if !failure.details.isEmpty {
+            let details = failure.details.map { detail in
+                JSONText.object([
+                    ("path", JSONText.string(detail.path)), ("line", String(detail.line)),
+                    ("column", String(detail.column)), ("what", JSONText.string(detail.what)),
+                    ("fix", JSONText.string(detail.fix)),
+                ])
+            }
+            members.append(("errors", "[\(details.joined(separator: ","))]"))
+        }
+        let text = JSONText.object(members)
         return ListenerReply(status, fields: fields, body: .text(text + "\n"))
     }
 

@@ -1,12 +1,5 @@
 import HTTPListener
 
-extension ControlFailure {
-    /// There are as many of these as there may be.
-    package static func limitExceeded(_ what: String, fix: String) -> ControlFailure {
-        ControlFailure(code: "limitExceeded", number: 1402, status: 429, what: what, fix: fix)
-    }
-}
-
 extension ControlResponder {
     func putRelay(
         _ uid: String, _ streamType: String, _ relayID: String, _ body: [UInt8]

@@ -7,6 +7,8 @@ package struct ControlResponder: Sendable {
     package static let volumeRange = 0...200
     /// The stream of a uid that a request means when it names none.
     package static let defaultStreamType = "main"
+    /// Bytes of a body: enough for a scene of every kind of thing, too little to keep anybody busy.
+    package static let bodyLimit = 256 << 10
 
     let room: any RoomControlling
     private let guardian: AccessGuard
@@ -30,7 +32,7 @@ package struct ControlResponder: Sendable {
             let method = request.head.method
             guard case .bytes(let body) = request.body else {
                 throw .inputTooLarge(
-                    "the body is larger than 64 KiB", fix: "send only the members that the route knows")
+                    "the body is larger than 256 KiB", fix: "send only the members that the route knows")
             }
             return try self.perform(route, method, query: target.query, body: body)
         } catch {
@@ -41,15 +43,21 @@ package struct ControlResponder: Sendable {
     private func perform(
         _ route: ControlRoute, _ method: HTTPRequest.Method, query: [(name: String, value: String)], body: [UInt8]
     ) throws(ControlFailure) -> ListenerReply {
+        if case .source = route {} else if !route.isProbe { try Self.refuseUnknown(query, known: []) }
         switch route {
         case .state: return .json(.ok, self.room.stateJSON())
         case .startup, .liveness, .readiness: return Self.probe(route, self.room.health)
-        case .program:
-            try Self.refuseUnknown(query, known: [])
-            return try self.setProgram(body)
+        case .program: return .json(.ok, try self.room.setProgram(body))
+        case .scenes: return .json(.ok, self.room.scenesJSON())
+        case .scene(let id):
+            return .json(.ok, try method == .delete ? self.room.removeScene(id) : self.room.setScene(id, body))
+        case .sources: return .json(.ok, self.room.sourcesJSON())
         case .source(let uid):
             try Self.refuseUnknown(query, known: ["streamType"])
-            return try self.setSource(uid, streamType: query.last?.value ?? Self.defaultStreamType, body)
+            return method == .put
+                ? try self.setSource(uid, streamType: query.last?.value, body)
+                : .json(
+                    .ok, try self.room.sourceJSON(uid: uid, streamType: query.last?.value ?? Self.defaultStreamType))
         case .relay(let uid, let relayID):
             try Self.refuseUnknown(query, known: ["streamType"])
             let streamType = query.last?.value ?? Self.defaultStreamType
@@ -59,6 +67,9 @@ package struct ControlResponder: Sendable {
         case .pk(let verb):
             try Self.refuseUnknown(query, known: [])
             return .json(.ok, try self.room.changePK(try Self.pkCommand(verb, body)))
+        case .text(let id): return .json(.ok, try self.setText(id, body))
+        case .score(let id): return .json(.ok, try self.setScore(id, body))
+        case .countdown(let id): return .json(.ok, try self.setCountdown(id, body))
         case .end:
             _ = try FlatObject(body: body, keys: [])
             self.room.end()
@@ -76,31 +87,6 @@ package struct ControlResponder: Sendable {
         case .readiness: .health(report, passes: report.ready)
         default: .health(report, passes: report.live)
         }
-    }
-
-    private func setProgram(_ body: [UInt8]) throws(ControlFailure) -> ListenerReply {
-        guard let scene = try FlatObject(body: body, keys: ["scene"]).string("scene") else {
-            throw .invalidFormat("the body names no scene", fix: "send {\"scene\":\"ID\"}")
-        }
-        try self.room.setProgram(sceneID: scene)
-        return .json(.ok, JSONText.object([("scene", JSONText.string(scene))]))
-    }
-
-    private func setSource(_ uid: String, streamType: String, _ body: [UInt8]) throws(ControlFailure) -> ListenerReply {
-        let values = try FlatObject(body: body, keys: ["volume", "audioPush", "videoPush"])
-        let volume = try values.integer("volume", in: Self.volumeRange)
-        let audioPush = try values.bool("audioPush")
-        let videoPush = try values.bool("videoPush")
-        guard volume != nil || audioPush != nil || videoPush != nil else {
-            throw .invalidFormat("the body changes nothing", fix: "send \"volume\", \"audioPush\" or \"videoPush\"")
-        }
-        try self.room.setSource(
-            uid: uid, streamType: streamType, volume: volume, audioPush: audioPush, videoPush: videoPush)
-        var members = [("uid", JSONText.string(uid)), ("streamType", JSONText.string(streamType))]
-        if let volume { members.append(("volume", String(volume))) }
-        if let audioPush { members.append(("audioPush", String(audioPush))) }
-        if let videoPush { members.append(("videoPush", String(videoPush))) }
-        return .json(.ok, JSONText.object(members))
     }
 
     private static func refuseUnknown(_ query: [(name: String, value: String)], known: [String]) throws(ControlFailure)

@@ -5,8 +5,14 @@ package import HTTPTypes
 package enum ControlRoute: Hashable {
     case state
     case program
+    case scenes
+    case scene(String)
+    case sources
     case source(uid: String)
     case relay(uid: String, relayID: String)
+    case text(String)
+    case score(String)
+    case countdown(String)
     case end
     case drain
     case pk(PKVerb)
@@ -21,30 +27,40 @@ package enum ControlRoute: Hashable {
     package var isProbe: Bool {
         switch self {
         case .startup, .liveness, .readiness: true
-        case .state, .program, .source, .relay, .end, .drain, .pk: false
+        default: false
         }
     }
 
     /// Methods the route answers, in the order of `Allow`.
     package var methods: [HTTPRequest.Method] {
         switch self {
-        case .state, .startup, .liveness, .readiness: [.get, .head]
-        case .program, .source: [.put]
-        case .relay: [.put, .delete]
+        case .state, .scenes, .sources, .startup, .liveness, .readiness: [.get, .head]
+        case .program, .text, .score, .countdown: [.put]
+        case .scene, .relay: [.put, .delete]
+        case .source: [.get, .head, .put]
         case .end, .drain, .pk: [.post]
         }
     }
 
     package static let paths = [
-        "/v1/room", "/v1/state", "/v1/program", "/v1/sources/{uid}", "/v1/sources/{uid}/relays/{id}",
-        "/v1/room:end", "/v1/room:drain", "/v1/pk:start", "/v1/pk:punish", "/v1/pk:end", "/startupz", "/livez",
-        "/readyz",
+        "/v1/room", "/v1/state", "/v1/program", "/v1/scenes", "/v1/scenes/{sceneId}", "/v1/sources",
+        "/v1/sources/{uid}", "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}", "/v1/scores/{scoreId}",
+        "/v1/countdowns/{countdownId}", "/v1/pk:start", "/v1/pk:punish", "/v1/pk:end", "/v1/room:end",
+        "/v1/room:drain", "/startupz", "/livez", "/readyz",
+    ]
+
+    /// Whatever stands below a collection is an id.
+    private static let collections: [(prefix: String, route: @Sendable (String) -> ControlRoute)] = [
+        ("/v1/scenes/", { .scene($0) }), ("/v1/sources/", Self.source), ("/v1/texts/", { .text($0) }),
+        ("/v1/scores/", { .score($0) }), ("/v1/countdowns/", { .countdown($0) }),
     ]
 
     package init?(path: String) {
         switch path {
         case "/v1/room", "/v1/state": self = .state
         case "/v1/program": self = .program
+        case "/v1/scenes": self = .scenes
+        case "/v1/sources": self = .sources
         case "/v1/room:end": self = .end
         case "/v1/room:drain": self = .drain
         case "/v1/pk:start": self = .pk(.start)
@@ -54,16 +70,19 @@ package enum ControlRoute: Hashable {
         case "/livez": self = .liveness
         case "/readyz": self = .readiness
         default:
-            let prefix = "/v1/sources/"
-            guard path.hasPrefix(prefix), path.count > prefix.count else { return nil }
-            let rest = path.dropFirst(prefix.count)
-            // From the end: a uid may hold slashes, a relay's id may not.
-            let parts = rest.split(separator: "/", omittingEmptySubsequences: false)
-            if parts.count >= 3, parts[parts.count - 2] == "relays", let id = parts.last, !id.isEmpty {
-                self = .relay(uid: parts.dropLast(2).joined(separator: "/"), relayID: String(id))
-            } else {
-                self = .source(uid: String(rest))
-            }
+            guard let match = Self.collections.first(where: { path.hasPrefix($0.prefix) }) else { return nil }
+            let id = String(path.dropFirst(match.prefix.count))
+            guard !id.isEmpty else { return nil }
+            self = match.route(id)
         }
+    }
+
+    /// A source, or a relay of it. From the end: a uid may hold slashes, a relay's id may not.
+    @Sendable private static func source(_ rest: String) -> ControlRoute {
+        let parts = rest.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count >= 3, parts[parts.count - 2] == "relays", let id = parts.last, !id.isEmpty else {
+            return .source(uid: rest)
+        }
+        return .relay(uid: parts.dropLast(2).joined(separator: "/"), relayID: String(id))
     }
 }

@@ -27,7 +27,7 @@ package final class ControlServer: Sendable {
     ) async throws(MediaError) -> ControlServer {
         try Self.checkAccess(listen: listen, hasToken: token != nil)
         let responder = ControlResponder(room: room, guardian: AccessGuard(listen: listen, token: token))
-        let limits = HTTPListenerLimits(connections: 64, bodyBytes: 64 << 10)
+        let limits = HTTPListenerLimits(connections: 64, bodyBytes: ControlResponder.bodyLimit)
         let listener = try await HTTPListener.start(
             listen: listen, limits: limits, group: group, place: "control", logger: logger
         ) { responder.reply(to: $0) }

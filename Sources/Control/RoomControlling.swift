@@ -1,22 +1,46 @@
 /// The room, as the control API sees it. Called from many threads; none of these may block for long.
+///
+/// Answers are JSON objects. Bodies that are whole documents are handed over as they came: the room reads them by the
+/// rules of the pipeline file.
 package protocol RoomControlling: Sendable {
-    /// The room's state: one JSON object.
+    /// The room's state.
     func stateJSON() -> String
 
-    /// Puts a scene on air at the next tick.
+    /// Puts a scene on air: at the next tick, or at a program date-time. The answer says when.
     ///
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for a scene the pipeline does not have, its scenes listed in `fix`.
-    func setProgram(sceneID: String) throws(ControlFailure)
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for a scene the room does not have, its scenes listed in `fix`.
+    func setProgram(_ body: [UInt8]) throws(ControlFailure) -> String
 
-    /// Changes what a source contributes; `nil` leaves a value as it is.
+    /// The scenes of the room, and which one is on air.
+    func scenesJSON() -> String
+
+    /// Adds a scene, or replaces the one of this id; one on air changes as soon as its graph is warm.
     ///
-    /// - Parameters:
-    ///   - streamType: Of the source among those of `uid`; `main` where the request names none.
-    ///   - volume: Percent, 0 to 200; 100 is as published.
-    ///   - audioPush: Whether the source is heard.
-    ///   - videoPush: Whether the source is seen.
-    func setSource(uid: String, streamType: String, volume: Int?, audioPush: Bool?, videoPush: Bool?)
-        throws(ControlFailure)
+    /// - Throws: ``ControlFailure/superseded(_:fix:)`` for an older `revision`.
+    func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> String
+
+    /// Takes away a scene that is not on air.
+    func removeScene(_ sceneID: String) throws(ControlFailure) -> String
+
+    /// Every source.
+    func sourcesJSON() -> String
+
+    /// One source.
+    func sourceJSON(uid: String, streamType: String) throws(ControlFailure) -> String
+
+    /// Changes what a source contributes, all of it or nothing.
+    ///
+    /// - Parameter streamType: Of the source among those of `uid`; `main` where the request names none.
+    func setSource(uid: String, streamType: String, _ change: SourceChange) throws(ControlFailure)
+
+    /// Changes a text, in every scene that has it.
+    func setText(_ id: String, _ text: String) throws(ControlFailure) -> String
+
+    /// Changes the points of a score bar; `nil` leaves a side as it is.
+    func setScore(_ id: String, left: Int?, right: Int?) throws(ControlFailure) -> String
+
+    /// Sets a countdown: so many seconds from now, or until a program date-time.
+    func setCountdown(_ id: String, _ end: CountdownEnd) throws(ControlFailure) -> String
 
     /// Sends a source's packets to another room; the same again changes nothing, another URL takes the place of the first.
     ///
@@ -47,4 +71,28 @@ package protocol RoomControlling: Sendable {
     func drain()
 
     var health: HealthReport { get }
+}
+
+/// What a request changes of a source; `nil` leaves a value as it is.
+package struct SourceChange: Sendable, Hashable {
+    /// Percent, 0 to 200; 100 is as published.
+    package var volume: Int?
+    /// Whether the source is heard.
+    package var audioPush: Bool?
+    /// Whether the source is seen.
+    package var videoPush: Bool?
+    /// Milliseconds all its tracks are shifted, −10,000 to 10,000; positive is later.
+    package var offsetMs: Int?
+    /// Degrees clockwise its pictures are turned: 0, 90, 180 or 270.
+    package var rotation: Int?
+
+    package init() {}
+}
+
+/// When a countdown is over.
+package enum CountdownEnd: Sendable, Hashable {
+    /// Seconds from now, 0 to 86,400.
+    case seconds(Int)
+    /// A program date-time, as written.
+    case date(String)
 }

@@ -6,42 +6,113 @@ package enum Layout: String, Sendable, CaseIterable {
     case solo
     /// Two users, left and right, each half of the canvas.
     case sideBySide
+    /// Two users, one above the other, each half of the canvas.
+    case topBottom
+    /// The first user on the whole canvas, the second over its lower right corner, a quarter as wide and high.
+    case pip
     /// One to sixteen users in rows of equal cells, as many columns as the square root rounded up; a row that is not
     /// full is centered.
     case grid
+    /// The first user large, up to eight others in a strip on the right, on an upright canvas below. Alone the host has
+    /// the whole canvas.
+    case hostAndGuests
+    /// Whoever of its users is live: one as ``solo``, two as ``sideBySide`` or, on an upright canvas, ``topBottom``,
+    /// more as ``grid``.
+    case auto
 
     /// How many users it takes.
     package var userCount: ClosedRange<Int> {
         switch self {
         case .solo: 1...1
-        case .sideBySide: 2...2
-        case .grid: 1...16
+        case .sideBySide, .topBottom, .pip: 2...2
+        case .grid, .auto: 1...16
+        case .hostAndGuests: 1...9
         }
     }
 
-    /// The rectangles for `uids`, in their order. Pure; every edge and size is even when the canvas is.
-    func panes(for uids: [String], canvas: Pipeline.Canvas) -> [Pane] {
-        guard !uids.isEmpty else { return [] }
-        let columns = self == .sideBySide ? uids.count : Self.columns(for: uids.count)
-        let rows = (uids.count + columns - 1) / columns
-        return uids.enumerated().map { index, uid in
+    /// The rectangles for so many users, in their order. Pure; every edge and size is even when the canvas is.
+    ///
+    /// - Parameters:
+    ///   - count: Of users; none for 0.
+    ///   - canvas: Its pixels; at least 64 each way.
+    package func rectangles(for count: Int, width: Int, height: Int) -> [PixelRect] {
+        guard count > 0 else { return [] }
+        let whole = PixelRect(x: 0, y: 0, width: width, height: height)
+        switch self {
+        case .solo: return [whole]
+        case .sideBySide: return Self.cells(count, columns: count, in: whole)
+        case .topBottom: return Self.cells(count, columns: 1, in: whole)
+        case .pip: return [whole] + (1..<count).map { Self.corner($0, in: whole) }
+        case .grid: return Self.cells(count, columns: Self.columns(for: count), in: whole)
+        case .hostAndGuests: return Self.hostAndGuests(count, in: whole)
+        case .auto:
+            return Self.automatic(for: count, isUpright: height > width).rectangles(
+                for: count, width: width, height: height)
+        }
+    }
+
+    /// What ``auto`` is with so many users.
+    package static func automatic(for count: Int, isUpright: Bool) -> Layout {
+        switch count {
+        case ...1: .solo
+        case 2: isUpright ? .topBottom : .sideBySide
+        default: .grid
+        }
+    }
+
+    // MARK: Geometry
+
+    /// Rows of equal cells, edge to edge.
+    private static func cells(_ count: Int, columns: Int, in area: PixelRect) -> [PixelRect] {
+        let rows = (count + columns - 1) / columns
+        return (0..<count).map { index in
             let row = index / columns
             let column = index % columns
-            let top = Self.edge(row, of: rows, in: canvas.height)
-            let bottom = Self.edge(row + 1, of: rows, in: canvas.height)
-            let inRow = min(columns, uids.count - row * columns)
-            let left: Int
-            let right: Int
-            if inRow == columns {
-                left = Self.edge(column, of: columns, in: canvas.width)
-                right = Self.edge(column + 1, of: columns, in: canvas.width)
-            } else {
-                let width = Self.edge(1, of: columns, in: canvas.width)
-                left = ((canvas.width - inRow * width) / 2) / 2 * 2 + column * width
+            let top = self.edge(row, of: rows, in: area.height)
+            let bottom = self.edge(row + 1, of: rows, in: area.height)
+            let inRow = min(columns, count - row * columns)
+            var left = self.edge(column, of: columns, in: area.width)
+            var right = self.edge(column + 1, of: columns, in: area.width)
+            if inRow < columns {
+                let width = self.edge(1, of: columns, in: area.width)
+                left = (area.width - inRow * width) / 2 / 2 * 2 + column * width
                 right = left + width
             }
-            return Pane(SourceID(uid), x: left, y: top, width: right - left, height: bottom - top)
+            return PixelRect(x: area.x + left, y: area.y + top, width: right - left, height: bottom - top)
         }
+    }
+
+    /// A quarter of the canvas each way in its lower right corner, a thirty-second of the shorter side away from it;
+    /// further ones are stacked upward.
+    private static func corner(_ index: Int, in area: PixelRect) -> PixelRect {
+        let width = area.width / 4 / 2 * 2
+        let height = area.height / 4 / 2 * 2
+        let margin = min(area.width, area.height) / 32 / 2 * 2
+        return PixelRect(
+            x: area.width - margin - width, y: max(0, area.height - index * (margin + height)), width: width,
+            height: height)
+    }
+
+    private static func hostAndGuests(_ count: Int, in area: PixelRect) -> [PixelRect] {
+        guard count > 1 else { return [area] }
+        let isUpright = area.height > area.width
+        let along = isUpright ? area.width : area.height
+        let across = isUpright ? area.height : area.width
+        let host = self.edge(3, of: 4, in: across)
+        // A guest alone keeps the shape of the canvas; five and more share the strip.
+        let places = max(4, count - 1)
+        let guests = (0..<count - 1).map { index in
+            let start = self.edge(index, of: places, in: along)
+            let size = self.edge(index + 1, of: places, in: along) - start
+            return isUpright
+                ? PixelRect(x: start, y: host, width: size, height: across - host)
+                : PixelRect(x: host, y: start, width: across - host, height: size)
+        }
+        return [
+            isUpright
+                ? PixelRect(x: 0, y: 0, width: area.width, height: host)
+                : PixelRect(x: 0, y: 0, width: host, height: area.height)
+        ] + guests
     }
 
     private static func columns(for count: Int) -> Int {

@@ -1,6 +1,14 @@
 extension Pipeline {
     /// The one picture everything is composed into.
     package struct Canvas: Sendable, Equatable {
+        /// Whether its size stays.
+        package enum Policy: String, Sendable, CaseIterable {
+            /// One size for all scenes: encoders, playlists and players notice nothing.
+            case fixed
+            /// The size of the scene that is on air: a new init segment and a discontinuity at each change.
+            case perScene
+        }
+
         /// Pixels, even (64…1920). Default 1280.
         package var width = 1280
         /// Pixels, even (64…1920). Default 720.
@@ -9,6 +17,10 @@ extension Pipeline {
         package var fps = 30
         /// Default `#101014`.
         package var backgroundColor = Color(red: 0x10, green: 0x10, blue: 0x14)
+        /// Default ``Policy/fixed``.
+        package var policy = Policy.fixed
+        /// Behind the panes of every scene that has none of its own.
+        package var bgImages: [StillImage] = []
 
         package init(width: Int = 1280, height: Int = 720, fps: Int = 30) {
             self.width = width

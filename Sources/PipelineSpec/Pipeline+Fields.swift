@@ -28,6 +28,9 @@ extension Pipeline {
                     of: .object(SceneDraft.rule, finish: SceneDraft.finished), 1...256,
                     standIn: SceneDraft.rule.prototype.scene),
                 "layouts and their sound; sceneId is unique"),
+            Field(
+                "watermarks", \.watermarks,
+                .list(of: .object(StillImage.watermark), 0...8, standIn: StillImage.standIn), "images on every scene"),
             Field("program", \.program, .object(Program.rule), "what is on air first"),
             Field(
                 optional: "pk", \.pk, .object(PK.rule), "the phases of a PK; started by command or when all are there"),
@@ -133,6 +136,13 @@ extension Pipeline.Canvas {
             Field("height", \.height, .evened(64...1920), "height in pixels; odd is lowered to even"),
             Field("fps", \.fps, .integer(1...60), "pictures per second"),
             Field("backgroundColor", \.backgroundColor, .color, "color behind and around the panes"),
+            Field(
+                "policy", \.policy, .choice,
+                "fixed: one size for all scenes; perScene: that of the scene on air, with a discontinuity"),
+            Field(
+                "bgImages", \.bgImages,
+                .list(of: .object(StillImage.background), 0...6, standIn: StillImage.standIn),
+                "images behind the panes of every scene that has none of its own"),
         ])
 }
 

@@ -7,7 +7,10 @@ extension Pipeline {
     /// - Parameters:
     ///   - bytes: The file, at most 4 MiB of UTF-8.
     ///   - overrides: In the order given; a later one wins.
-    package static func parse(_ bytes: [UInt8], overrides: [SpecOverride] = []) -> SpecReport {
+    ///   - checks: What this machine has to say.
+    package static func parse(
+        _ bytes: [UInt8], overrides: [SpecOverride] = [], checks: SpecChecks = .none
+    ) -> SpecReport {
         let document = JSONParser.parse(bytes)
         var log = SpecLog()
         document.mistakes.forEach { log.add($0) }
@@ -18,13 +21,15 @@ extension Pipeline {
         log.note("", at: root.position)
         guard var pipeline = Self.rule.read(root, "", &log) else { return self.report(nil, log) }
         pipeline.fillIn(log)
-        PipelineRules(pipeline).check(&log)
+        PipelineRules(pipeline, checks: checks).check(&log)
         return self.report(pipeline, log)
     }
 
     /// The same for text.
-    package static func parse(_ text: String, overrides: [SpecOverride] = []) -> SpecReport {
-        self.parse(Array(text.utf8), overrides: overrides)
+    package static func parse(
+        _ text: String, overrides: [SpecOverride] = [], checks: SpecChecks = .none
+    ) -> SpecReport {
+        self.parse(Array(text.utf8), overrides: overrides, checks: checks)
     }
 
     private static func report(_ pipeline: Pipeline?, _ log: SpecLog) -> SpecReport {
@@ -35,7 +40,7 @@ extension Pipeline {
     }
 
     /// File order, flags last; of the same place in the order they were found.
-    private static func inOrder(_ mistakes: [SpecMistake]) -> [SpecMistake] {
+    static func inOrder(_ mistakes: [SpecMistake]) -> [SpecMistake] {
         mistakes.enumerated().sorted { first, second in
             let keys = [first, second].map {
                 ($0.element.flag == nil ? 0 : 1, $0.element.line, $0.element.column, $0.offset)

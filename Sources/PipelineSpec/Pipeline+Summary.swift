@@ -68,10 +68,22 @@ extension Pipeline {
 
     private func line(_ scene: Scene) -> String {
         let panes = scene.resolvedPanes(canvas: self.canvas).map { pane in
-            "\(pane.source) \(pane.width)x\(pane.height)+\(pane.x)+\(pane.y)"
+            "\(pane.pane.source) \(pane.rect.width)x\(pane.rect.height)+\(pane.rect.x)+\(pane.rect.y)"
         }
         let onAir = scene.sceneID == self.program.scene ? " (first on air)" : ""
-        return "\(scene.sceneID)\(onAir): \(panes.joined(separator: ", "))"
+        let shown = panes.isEmpty ? "whoever is live" : panes.joined(separator: ", ")
+        return "\(scene.sceneID)\(onAir): \(scene.isAutomatic ? "auto, " : "")\(shown)\(Self.decorations(scene))"
+    }
+
+    /// What lies on the panes, counted.
+    private static func decorations(_ scene: Scene) -> String {
+        let counts = [
+            ((scene.bgImages?.count ?? 0) + scene.images.count, "image"), (scene.texts.count, "text"),
+            (scene.scoreBars.count, "score bar"), (scene.countdowns.count, "countdown"),
+        ]
+        let words = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }
+        let transition = scene.transition.kind == .cut ? [] : [scene.transition.kind.rawValue]
+        return (words + transition).map { "; \($0)" }.joined()
     }
 
     private static func line(_ rendition: Rendition) -> String {

@@ -19,6 +19,8 @@ package struct Pipeline: Sendable, Equatable {
     /// At least one. ``SourceID`` and stream keys are unique.
     package var sources: [Source]
     package var canvas = Canvas()
+    /// On every scene.
+    package var watermarks: [StillImage] = []
     /// At least one. Scene ids are unique.
     package var scenes: [Scene]
     package var program: Program

@@ -41,6 +41,6 @@ extension PipelineRules {
         else { return }
         log.mistake(
             path, "there is no scene \(SpecText.quoted(id))",
-            fix: self.advice(id, among: self.pipeline.scenes.map(\.sceneID)))
+            fix: Self.advice(id, among: self.pipeline.scenes.map(\.sceneID)))
     }
 }

@@ -5,9 +5,11 @@ import MediaTypes
 /// A rule is silent where a value it looks at is a mistake already.
 struct PipelineRules {
     let pipeline: Pipeline
+    let checks: SpecChecks
 
-    init(_ pipeline: Pipeline) {
+    init(_ pipeline: Pipeline, checks: SpecChecks) {
         self.pipeline = pipeline
+        self.checks = checks
     }
 
     func check(_ log: inout SpecLog) {
@@ -77,6 +79,8 @@ struct PipelineRules {
     // MARK: Scenes
 
     private func checkScenes(_ log: inout SpecLog) {
+        let rules = SceneRules(pipeline: self.pipeline, checks: self.checks)
+        self.checkCanvas(rules, &log)
         var ids: [String: Int] = [:]
         for (index, scene) in self.pipeline.scenes.enumerated() {
             let path = "scenes[\(index)]"
@@ -89,97 +93,41 @@ struct PipelineRules {
                     ids[scene.sceneID] = index
                 }
             }
-            switch scene.arrangement {
-            case .layout(_, let uids):
-                for (position, uid) in uids.enumerated() {
-                    self.checkSource(SourceID(uid), "\(path).uids[\(position)]", "\(path).uids[\(position)]", &log)
-                }
-            case .panes(let panes):
-                self.checkPanes(panes, "\(path).panes", &log)
-            }
-            self.checkOverrides(scene, "\(path).audioOverrides", &log)
+            rules.check(scene, path, &log)
         }
         let first = self.pipeline.program.scene
         if log.isWritten("program.scene"), log.isSound("program.scene", "scenes"), ids[first] == nil {
             log.mistake(
                 "program.scene", "there is no scene \(SpecText.quoted(first))",
-                fix: self.advice(first, among: ids.keys.sorted()))
+                fix: Self.advice(first, among: ids.keys.sorted()))
         }
     }
 
-    private func checkPanes(_ panes: [Pane], _ path: String, _ log: inout SpecLog) {
-        var seen: [SourceID: Int] = [:]
-        let canvas = self.pipeline.canvas
-        for (index, pane) in panes.enumerated() {
-            let place = "\(path)[\(index)]"
-            self.checkSource(pane.source, "\(place).uid", "\(place).streamType", &log)
-            if log.isSound("\(place).uid", "\(place).streamType") {
-                if let first = seen[pane.source] {
-                    log.mistake(
-                        "\(place).uid", "\(pane.source) has the pane [\(first)] already",
-                        fix: "show each source once in a scene")
-                } else {
-                    seen[pane.source] = index
-                }
-            }
-            for (edge, size, start, length, limit) in [
-                ("x", "width", pane.x, pane.width, canvas.width), ("y", "height", pane.y, pane.height, canvas.height),
-            ] where log.isSound("\(place).\(edge)", "\(place).\(size)", "canvas.\(size)") && start + length > limit {
-                let fix =
-                    start + 2 <= limit
-                    ? "lower \(size) to \(limit - start), or \(edge)"
-                    : "lower \(edge) below \(limit), the canvas's \(size)"
-                log.mistake(
-                    start + 2 <= limit ? "\(place).\(size)" : "\(place).\(edge)",
-                    "the pane ends at \(edge) = \(start + length), outside the canvas of "
-                        + "\(canvas.width)x\(canvas.height)",
-                    fix: fix)
-            }
+    /// What lies on every scene.
+    private func checkCanvas(_ rules: SceneRules, _ log: inout SpecLog) {
+        // The smallest canvas decides.
+        let smallest = self.pipeline.scenes.min { first, second in
+            let (one, other) = (first.size(on: self.pipeline.canvas), second.size(on: self.pipeline.canvas))
+            return one.width * one.height < other.width * other.height
+        }
+        let scene = smallest ?? Scene("", .panes([]))
+        rules.checkImages(self.pipeline.watermarks, scene, "watermarks", &log)
+        rules.checkImages(self.pipeline.canvas.bgImages, scene, "canvas.bgImages", &log)
+        if self.pipeline.canvas.policy == .perScene, log.isSound("canvas.policy"),
+            let problem = self.checks.perSceneCanvas
+        {
+            log.mistake("canvas.policy", problem.what, fix: problem.fix)
+        }
+        for (index, source) in self.pipeline.sources.enumerated() {
+            let place = "sources[\(index)].onLost.placeholderImage"
+            guard let image = source.onLost.placeholderImage,
+                let problem = self.checks.problem(ofImage: image, at: place, log)
+            else { continue }
+            log.mistake(place, problem.what, fix: problem.fix)
         }
     }
 
-    /// - Parameter typePath: Where the stream type stands; for layouts the uid itself.
-    private func checkSource(_ id: SourceID, _ path: String, _ typePath: String, _ log: inout SpecLog) {
-        // An element that could not be read may be the very source that is looked for.
-        guard log.isSound(path, typePath, "sources"), self.areSourcesSound(log), self.pipeline.source(id) == nil else {
-            return
-        }
-        let others = self.pipeline.sources.filter { $0.id.uid == id.uid }.map(\.id.streamType.rawValue)
-        if others.isEmpty {
-            var uids: [String] = []
-            for source in self.pipeline.sources where !uids.contains(source.id.uid) { uids.append(source.id.uid) }
-            log.mistake(
-                path, "there is no source with uid \(SpecText.quoted(id.uid))", fix: self.advice(id.uid, among: uids))
-        } else {
-            log.mistake(
-                log.isWritten(typePath) ? typePath : path,
-                "uid \(SpecText.quoted(id.uid)) has no \(id.streamType.rawValue) stream, only "
-                    + "\(others.joined(separator: ", "))",
-                fix: "add that source, or use a pane with \"streamType\": \"\(others[0])\"")
-        }
-    }
-
-    private func areSourcesSound(_ log: SpecLog) -> Bool {
-        self.pipeline.sources.indices.allSatisfy { log.isSound("sources[\($0)].uid", "sources[\($0)].streamType") }
-    }
-
-    private func checkOverrides(_ scene: Scene, _ path: String, _ log: inout SpecLog) {
-        var seen: Set<String> = []
-        for (index, override) in scene.audioOverrides.enumerated() where log.isSound("\(path)[\(index)].uid") {
-            let place = "\(path)[\(index)].uid"
-            if !seen.insert(override.uid).inserted {
-                log.mistake(place, "\(SpecText.quoted(override.uid)) is there twice", fix: "give each user one volume")
-            } else if log.isSound("sources"), self.areSourcesSound(log),
-                !self.pipeline.sources.contains(where: { $0.id.uid == override.uid })
-            {
-                log.mistake(
-                    place, "there is no source with uid \(SpecText.quoted(override.uid))",
-                    fix: self.advice(override.uid, among: self.pipeline.sources.map(\.id.uid)))
-            }
-        }
-    }
-
-    func advice(_ word: String, among known: [String]) -> String {
+    static func advice(_ word: String, among known: [String]) -> String {
         if let nearest = SpecText.nearest(to: word, among: known) { return "did you mean \(SpecText.quoted(nearest))?" }
         let shown = known.count > 8 ? Array(known.prefix(8)) + ["…"] : known
         return "use \(SpecText.choice(shown))"

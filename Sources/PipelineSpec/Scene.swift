@@ -1,8 +1,11 @@
-/// A layout and its sound.
+import MediaTypes
+
+/// A layout, what decorates it, and its sound.
 package struct Scene: Sendable, Hashable {
     /// Where the panes are.
     package enum Arrangement: Sendable, Hashable {
-        /// A named layout of the main streams of these users, in this order.
+        /// A named layout of the main streams of these users, in this order. ``Layout/auto`` without users: of every
+        /// source's main stream.
         case layout(Layout, uids: [String])
         /// Each pane spelled out.
         case panes([Pane])
@@ -20,25 +23,79 @@ package struct Scene: Sendable, Hashable {
         }
     }
 
+    /// The size a canvas has while a scene is on air.
+    package struct CanvasSize: Sendable, Hashable {
+        /// Pixels, even (64…1920).
+        package var width: Int
+        /// Pixels, even (64…1920).
+        package var height: Int
+
+        package init(width: Int, height: Int) {
+            self.width = width
+            self.height = height
+        }
+    }
+
     /// `[A-Za-z0-9_.-]{1,64}`.
     package var sceneID: String
+    /// Counts the versions of this scene (0…9,007,199,254,740,991). Default 0.
+    package var revision = 0
     package var arrangement: Arrangement
+    /// `nil`: the pipeline's canvas.
+    package var canvas: CanvasSize?
     /// `nil`: the canvas's.
     package var backgroundColor: Color?
+    /// Behind the panes. `nil`: the canvas's.
+    package var bgImages: [StillImage]?
+    package var images: [StillImage] = []
+    package var texts: [TextLabel] = []
+    package var scoreBars: [ScoreBar] = []
+    package var countdowns: [Countdown] = []
     /// At most one a user.
     package var audioOverrides: [AudioOverride] = []
+    /// How it comes on air.
+    package var transition = Transition()
 
     package init(_ sceneID: String, _ arrangement: Arrangement) {
         self.sceneID = sceneID
         self.arrangement = arrangement
     }
 
-    /// The panes in file order, with a named layout turned into rectangles. Pure.
-    package func resolvedPanes(canvas: Pipeline.Canvas) -> [Pane] {
+    /// The pixels it is composed on.
+    package func size(on canvas: Pipeline.Canvas) -> (width: Int, height: Int) {
+        (self.canvas?.width ?? canvas.width, self.canvas?.height ?? canvas.height)
+    }
+
+    /// The panes in file order, with names and shares turned into rectangles. Pure.
+    ///
+    /// - Parameters:
+    ///   - canvas: The pipeline's.
+    ///   - live: The users ``Layout/auto`` counts; `nil`: all of its own.
+    package func resolvedPanes(canvas: Pipeline.Canvas, live: [String]? = nil) -> [PlacedPane] {
+        let (width, height) = self.size(on: canvas)
         switch self.arrangement {
-        case .panes(let panes): panes
-        case .layout(let layout, let uids): layout.panes(for: uids, canvas: canvas)
+        case .panes(let panes): return panes.map { PlacedPane($0, $0.area.pixels(width: width, height: height)) }
+        case .layout(let layout, let uids):
+            let shown = layout == .auto ? Self.heads(uids, live) : uids
+            let rectangles = layout.rectangles(for: shown.count, width: width, height: height)
+            return zip(shown, rectangles).enumerated().map { index, place in
+                let (uid, rect) = place
+                var pane = Pane(SourceID(uid), x: rect.x, y: rect.y, width: rect.width, height: rect.height)
+                if layout == .pip { pane.zOrder = min(index, 1) }
+                return PlacedPane(pane, rect)
+            }
         }
+    }
+
+    private static func heads(_ uids: [String], _ live: [String]?) -> [String] {
+        guard let live else { return Array(uids.prefix(16)) }
+        let heads = uids.isEmpty ? live : uids.filter { live.contains($0) }
+        return Array(heads.prefix(16))
+    }
+
+    /// Whether its panes follow who is live.
+    package var isAutomatic: Bool {
+        if case .layout(.auto, _) = self.arrangement { true } else { false }
     }
 
     /// The users it names, each once, in file order.

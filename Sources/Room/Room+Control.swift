@@ -10,6 +10,10 @@ extension Room: RoomControlling {
         let (state, origin, segments, addresses) = self.mutable.withLock {
             ($0.state, $0.origin, $0.segments, $0.addresses)
         }
+        let (scenes, onAir) = self.desk.withLock { desk in
+            desk.advance(to: self.program.tick)
+            return (desk.shelf.scenes, desk.onAir.sceneID)
+        }
         let stats = self.program.stats
         let sources = self.pipeline.sources.compactMap {
             self.slots[$0.id]?.json(stats: stats, relays: self.relaysJSON($0.id))
@@ -25,8 +29,8 @@ extension Room: RoomControlling {
             "state": .string(state.rawValue), "incarnation": .integer(self.packager?.incarnation ?? 1),
             "origin": JSONValue(origin.map { ProgramDate.format($0) }),
             "program": [
-                "scene": .string(self.program.scene.sceneID),
-                "scenes": .array(self.pipeline.scenes.map { .string($0.sceneID) }), "tick": .integer(self.program.tick),
+                "scene": .string(onAir),
+                "scenes": .array(scenes.map { .string($0.sceneID) }), "tick": .integer(self.program.tick),
             ],
             "pk": self.pkJSON, "sources": .array(sources), "renditions": .array(renditions),
             "segments": .integer(segments),
@@ -44,33 +48,46 @@ extension Room: RoomControlling {
         ]
     }
 
-    package func setProgram(sceneID: String) throws(ControlFailure) {
-        try self.checkOpen()
-        guard let scene = self.pipeline.scene(sceneID) else {
-            let known = self.pipeline.scenes.map(\.sceneID).joined(separator: ", ")
-            throw .notFound("this room has no scene \"\(sceneID)\"", fix: "use one of: \(known)")
+    package func sourcesJSON() -> String {
+        let stats = self.program.stats
+        let rows = self.pipeline.sources.compactMap {
+            self.slots[$0.id]?.json(stats: stats, relays: self.relaysJSON($0.id))
         }
-        do {
-            _ = try self.command(scene)
-        } catch {
-            throw .invalidLayout(error.what, fix: error.fix)
-        }
+        let json: JSONValue = ["sources": .array(rows)]
+        return json.text
     }
 
-    package func setSource(
-        uid: String, streamType: String, volume: Int?, audioPush: Bool?, videoPush: Bool?
-    ) throws(ControlFailure) {
-        try self.checkOpen()
+    package func sourceJSON(uid: String, streamType: String) throws(ControlFailure) -> String {
+        let slot = try self.slot(uid, streamType)
+        return slot.json(stats: self.program.stats, relays: self.relaysJSON(slot.spec.id)).text
+    }
+
+    private func slot(_ uid: String, _ streamType: String) throws(ControlFailure) -> SourceSlot {
         guard let type = StreamType(rawValue: streamType), let slot = self.slots[SourceID(uid, type)] else {
             let known = self.pipeline.sources.map(\.id.description).joined(separator: ", ")
             throw .notFound("this room has no source \(uid) (\(streamType))", fix: "use one of: \(known)")
         }
-        if let volume, !(0...200).contains(volume) {
-            throw .invalidFormat("volume \(volume) is outside 0…200", fix: "100 is as published")
-        }
+        return slot
+    }
+
+    package func setSource(uid: String, streamType: String, _ change: SourceChange) throws(ControlFailure) {
+        try self.checkOpen()
+        let slot = try self.slot(uid, streamType)
+        if let offset = change.offsetMs { slot.decode.setOffset(milliseconds: offset) }
+        if let rotation = change.rotation { slot.decode.setRotation(rotation / 90) }
         self.program.setSource(
-            slot.spec.id, volume: volume.map { Float($0) / 100 }, audioPush: audioPush, videoPush: videoPush)
-        self.events.emit("source.changed", ["uid": .string(slot.spec.id.description)])
+            slot.spec.id, volume: change.volume.map { Float($0) / 100 }, audioPush: change.audioPush,
+            videoPush: change.videoPush)
+        self.events.emit(
+            "source.changed",
+            [
+                "uid": .string(slot.spec.id.uid), "streamType": .string(slot.spec.id.streamType.rawValue),
+                "volume": change.volume.map { JSONValue($0) } ?? .null,
+                "audioPush": change.audioPush.map { .bool($0) } ?? .null,
+                "videoPush": change.videoPush.map { .bool($0) } ?? .null,
+                "offsetMs": change.offsetMs.map { JSONValue($0) } ?? .null,
+                "rotation": change.rotation.map { JSONValue($0) } ?? .null,
+            ])
     }
 
     func checkOpen() throws(ControlFailure) {

@@ -1,3 +1,4 @@
+import Control
 import HLS
 import LibAV
 import MediaTypes
@@ -41,82 +42,62 @@ extension Room {
         let events = self.life.takeAll()
         let arrivals = self.slots.mapValues { $0.arrivals.current }
         let now = self.lifeTime
-        self.life.life.withLock { life in
-            for (event, time) in events { self.perform(life.receive(event, now: time), life) }
-            self.perform(life.receive(.poll(arrivals), now: now), life)
-        }
-    }
-
-    private func perform(_ actions: [RoomLife.Action], _ life: borrowing RoomLife) {
-        for action in actions {
-            switch action {
-            case .tell(let id, let change): self.announce(id, change, life.sources[id])
-            case .pkReady: self.events.emit("pk.ready", ["scene": JSONValue(life.pk?.scene)])
-            case .phase(let change): self.announce(change)
-            case .show(let show):
-                do {
-                    _ = try self.putOnAir(show)
-                } catch {
-                    // The picture before stays on air; the next change tries again.
-                    self.logger.error("a scene cannot be composed", metadata: ["error": "\(error)"])
-                    self.events.emit(
-                        "program.failed",
-                        ["scene": .string(show.scene.id), "reason": .string(error.description)])
+        // The desk first, then the life: whoever needs both takes them in this order.
+        self.desk.withLock { desk in
+            desk.advance(to: self.program.tick)
+            let begun = desk.takeBegun()
+            self.life.life.withLock { life in
+                for (event, time) in events { self.perform(life.receive(event, now: time), life, &desk) }
+                for scene in begun {
+                    let scene = RoomLife.Scene(scene, in: self.pipeline)
+                    self.perform(life.receive(.commanded(scene), now: now), life, &desk)
                 }
+                self.perform(life.receive(.poll(arrivals), now: now), life, &desk)
             }
         }
     }
 
-    /// Composes what is to be seen, and says when.
-    ///
-    /// - Returns: The first tick that shows it.
-    /// - Throws: ``MediaError`` from libavfilter; nothing has changed then.
-    private func putOnAir(_ show: RoomLife.Show) throws(MediaError) -> Int64 {
-        guard let scene = self.pipeline.scene(show.scene.id) else {
-            throw MediaError(
-                .notFound, "there is no scene \(show.scene.id)", at: "program", fix: "name a scene of the pipeline")
+    func perform(_ actions: [RoomLife.Action], _ life: borrowing RoomLife, _ desk: inout SceneDesk) {
+        for action in actions {
+            switch action {
+            case .tell(let id, let change):
+                self.announce(id, change, life.sources[id])
+                self.layouts.async { self.layOutAnew() }
+            case .pkReady: self.events.emit("pk.ready", ["scene": JSONValue(life.pk?.scene)])
+            case .phase(let change): self.announce(change)
+            case .show(let show): self.putOnAir(show, &desk)
+            }
         }
-        try self.program.setScene(SceneMapping.scene(scene.without(show.without), in: self.pipeline))
-        let tick = self.program.tick + 1
-        let without = show.without.map(\.description).sorted()
-        self.events.emit(
-            "program.scene",
-            [
-                "scene": .string(show.scene.id), "tick": .integer(tick), "reason": .string(show.reason),
-                "without": .array(without.map { .string($0) }),
-            ])
-        return tick
+    }
+
+    /// Composes what is to be seen unless it is, and says when. What cannot be composed leaves the picture as it is; the
+    /// next change tries again.
+    private func putOnAir(_ show: RoomLife.Show, _ desk: inout SceneDesk) {
+        guard desk.onAir.sceneID != show.scene.id || desk.onAir.without != show.without else { return }
+        guard let scene = desk.shelf[show.scene.id] else { return }
+        do throws(ControlFailure) {
+            let showing = try self.show(scene, without: show.without, at: nil, nil, &desk)
+            self.announce(showing, reason: show.reason)
+        } catch {
+            self.logger.error("a scene cannot be composed", metadata: ["error": "\(error.what)"])
+            self.events.emit(
+                "program.failed", ["scene": .string(show.scene.id), "reason": .string("\(error.what). \(error.fix)")])
+        }
     }
 
     // MARK: Commands
-
-    /// Puts a scene on air because somebody asked for it. All or nothing.
-    func command(_ scene: PipelineSpec.Scene) throws(MediaError) -> Int64 {
-        let now = self.lifeTime
-        let wanted = RoomLife.Scene(scene, in: self.pipeline)
-        return try self.life.life.withLock { life throws(MediaError) -> Int64 in
-            let before = life
-            let actions = life.receive(.commanded(wanted), now: now)
-            do throws(MediaError) {
-                // Asked for again it is composed again: the document behind the id may have changed.
-                let tick = try self.putOnAir(life.onAir)
-                self.perform(actions.filter { if case .show = $0 { false } else { true } }, life)
-                return tick
-            } catch {
-                life = before
-                throw error
-            }
-        }
-    }
 
     /// Lets a command change the phase of the PK, and performs what follows.
     func commandPK(
         _ change: (inout RoomLife, Int64) throws(PKLife.Refusal) -> [RoomLife.Action]
     ) throws(PKLife.Refusal) {
         let now = self.lifeTime
-        try self.life.life.withLock { life throws(PKLife.Refusal) in
-            let actions = try change(&life, now)
-            self.perform(actions, life)
+        try self.desk.withLock { desk throws(PKLife.Refusal) in
+            desk.advance(to: self.program.tick)
+            try self.life.life.withLock { life throws(PKLife.Refusal) in
+                let actions = try change(&life, now)
+                self.perform(actions, life, &desk)
+            }
         }
         self.life.nudge()
     }

@@ -44,6 +44,11 @@ package final class Room: Sendable {
     let packager: HLSPackager?
     let latency: LatencyTracker
     let mutable: Mutex<Mutable>
+    /// Held while a command builds a scene: one command at a time.
+    let desk: Mutex<SceneDesk>
+    let tickets = RequestTickets()
+    /// Where automatic scenes are built: not on the thread of the source that came or went.
+    let layouts = DispatchQueue(label: "layouts")
     let firstMedia = DispatchSemaphore(value: 0)
     /// Machine time at which the first decodable packet came.
     let firstArrival: Mutex<Int64?>
@@ -64,9 +69,13 @@ package final class Room: Sendable {
         self.packager = parts.packager
         self.latency = parts.latency
         self.mutable = Mutex(Mutable())
+        let life = RoomLife(settings.pipeline)
+        var desk = SceneDesk(settings.pipeline)
+        desk.onAir.without = life.onAir.without
+        self.desk = Mutex(desk)
         self.firstArrival = Mutex(nil)
         self.listeners = RoomListeners()
-        self.life = RoomLifeBox(RoomLife(settings.pipeline))
+        self.life = RoomLifeBox(life)
     }
 
     package var state: State { self.mutable.withLock { $0.state } }
@@ -156,6 +165,7 @@ package final class Room: Sendable {
             if $0.state == .waiting { $0.state = .live }
         }
         self.events.setProgramTime(origin: origin) { [weak self] in self?.programTime }
+        self.startCountdowns(at: firstTick)
         self.events.emit(
             "program.started", ["origin": .string(ProgramDate.format(origin)), "firstTick": .integer(firstTick)])
     }

@@ -32,7 +32,7 @@ extension RoomLife.Absence {
 
 extension RoomLife.Scene {
     init(_ scene: PipelineSpec.Scene, in pipeline: Pipeline) {
-        self.init(id: scene.sceneID, sources: scene.resolvedPanes(canvas: pipeline.canvas).map(\.source))
+        self.init(id: scene.sceneID, sources: scene.resolvedPanes(canvas: pipeline.canvas).map(\.pane.source))
     }
 }
 

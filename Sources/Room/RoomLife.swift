@@ -113,7 +113,7 @@ package struct RoomLife: Sendable {
         var scene: Scene
     }
 
-    package let scenes: [Scene]
+    package private(set) var scenes: [Scene]
     package let pk: PK?
     private let absences: [SourceID: Absence]
     package private(set) var sources: [SourceID: SourceLife]
@@ -242,6 +242,17 @@ package struct RoomLife: Sendable {
 
     private func hasSomebody(_ scene: Scene) -> Bool {
         scene.sources.contains { self.sources[$0].map { !$0.isAbsent } ?? false }
+    }
+
+    /// A scene's document has changed, or is new.
+    package mutating func replace(_ scene: Scene) {
+        if let index = self.scenes.firstIndex(where: { $0.id == scene.id }) {
+            self.scenes[index] = scene
+        } else {
+            self.scenes.append(scene)
+        }
+        if self.wanted.id == scene.id { self.wanted = scene }
+        if self.onAir.scene.id == scene.id { self.onAir.scene = scene }
     }
 
     package func scene(_ id: String) -> Scene? { self.scenes.first { $0.id == id } }

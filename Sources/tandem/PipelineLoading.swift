@@ -1,5 +1,6 @@
 import ArgumentParser
 import PipelineSpec
+import Room
 
 /// Reads a pipeline file for a command, or says everything that is wrong with it and exits.
 enum PipelineLoading {
@@ -13,7 +14,7 @@ enum PipelineLoading {
             }
             overrides.append(override)
         }
-        let report = Pipeline.parse(try self.read(file), overrides: overrides)
+        let report = Pipeline.parse(try self.read(file), overrides: overrides, checks: RoomChecks.here)
         StandardError.write(report.text(file: file))
         guard let pipeline = report.pipeline else { throw ExitStatus.pipelineInvalid.code }
         return pipeline

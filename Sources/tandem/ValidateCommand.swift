@@ -1,5 +1,6 @@
 import ArgumentParser
 import PipelineSpec
+import Room
 
 struct ValidateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -7,7 +8,8 @@ struct ValidateCommand: ParsableCommand {
         abstract: "Check pipeline files: what they make, or every mistake at once.",
         discussion: """
             Prints canvas, sources, scenes, ladder, outputs and the derived segment and part durations. A mistake is
-            named with its JSON path, line and column, and what to write instead. Exits 65 when a file has mistakes.
+            named with its JSON path, line and column, and what to write instead. Image files are looked at; a text no
+            font of this machine has the characters of is a warning. Exits 65 when a file has mistakes.
 
                 tandem validate pipelines/*.json
                 tandem validate room.json --set canvas.fps=25
@@ -35,7 +37,8 @@ struct ValidateCommand: ParsableCommand {
         }
         var isValid = true
         for file in self.files {
-            let report = Pipeline.parse(try PipelineLoading.read(file), overrides: overrides)
+            let report = Pipeline.parse(
+                try PipelineLoading.read(file), overrides: overrides, checks: RoomChecks.here)
             isValid = isValid && report.pipeline != nil
             switch self.format {
             case .json: StandardOutput.write(report.json(file: file).text() + "\n")

@@ -20,13 +20,28 @@ struct ControlResponderTests {
     @Test(
         "a request reaches the room",
         arguments: [
-            (.put, "/v1/program", #"{"scene":"pk"}"#, 200, "program pk"),
-            (.put, "/v1/sources/1001", #"{"volume":50}"#, 200, "source 1001 main 50 - -"),
+            (.put, "/v1/program", #"{"sceneId":"pk"}"#, 200, #"program {"sceneId":"pk"}"#),
+            (.put, "/v1/scenes/pk", #"{"layout":"auto"}"#, 200, #"scene pk {"layout":"auto"}"#),
+            (.delete, "/v1/scenes/pk", "", 200, "remove pk"),
+            (.put, "/v1/sources/1001", #"{"volume":50}"#, 200, "source 1001 main 50 - - - -"),
             (
                 .put, "/v1/sources/1001?streamType=sub", #"{"audioPush":false,"videoPush":true}"#, 200,
-                "source 1001 sub - false true"
+                "source 1001 sub - false true - -"
             ),
-            (.put, "/v1/sources/a%2Fb", #"{"volume":0}"#, 200, "source a/b main 0 - -"),
+            (
+                .put, "/v1/sources/1001", #"{"offsetMs":-250,"rotation":270,"streamType":"sub"}"#, 200,
+                "source 1001 sub - - - -250 270"
+            ),
+            (.put, "/v1/sources/a%2Fb", #"{"volume":0}"#, 200, "source a/b main 0 - - - -"),
+            (.put, "/v1/texts/left", #"{"text":"한국어 100% {}"}"#, 200, "text left 한국어 100% {}"),
+            (.put, "/v1/texts/left", #"{"text":""}"#, 200, "text left "),
+            (.put, "/v1/scores/pk", #"{"left":3}"#, 200, "score pk 3 -"),
+            (.put, "/v1/scores/pk", #"{"left":3,"right":0}"#, 200, "score pk 3 0"),
+            (.put, "/v1/countdowns/pk", #"{"seconds":0}"#, 200, "countdown pk in 0"),
+            (
+                .put, "/v1/countdowns/pk", #"{"endsAt":"2026-01-31T20:00:00Z"}"#, 200,
+                "countdown pk at 2026-01-31T20:00:00Z"
+            ),
             (
                 .put, "/v1/sources/1001/relays/r1", #"{"url":"rtmp://b/live/k"}"#, 200,
                 "relay 1001 main r1 rtmp://b/live/k"
@@ -47,11 +62,25 @@ struct ControlResponderTests {
         "a request that is refused changes nothing and says what to send",
         arguments: [
             (.put, "/v1/program", #"{"scene":"pkk"}"#, 404, "solo, pk"),
-            (.put, "/v1/program", #"{"scen":"pk"}"#, 400, "did you mean \\\"scene\\\"?"),
-            (.put, "/v1/program", "{}", 400, "names no scene"), (.put, "/v1/program", "", 400, "names no scene"),
-            (.put, "/v1/program", #"{"scene":7}"#, 422, "use a string"),
             (.put, "/v1/program?x=1", #"{"scene":"pk"}"#, 400, "query parameter"),
-            (.put, "/v1/program", "scene=pk", 400, "line 1, column 1"),
+            (.put, "/v1/scenes/pk", "", 422, #""nertcCode":1501"#), (.put, "/v1/scenes/pk", "x", 409, "superseded"),
+            (.put, "/v1/scenes/", "{}", 404, "/v1/scenes/{sceneId}"), (.put, "/v1/scenes", "{}", 405, "GET, HEAD"),
+            (.get, "/v1/scenes?all=1", "", 400, "query parameter"),
+            (.put, "/v1/sources/1001", #"{"rotation":45}"#, 422, "0, 90, 180 or 270"),
+            (.put, "/v1/sources/1001", #"{"rotation":360}"#, 422, "0 to 270"),
+            (.put, "/v1/sources/1001", #"{"offsetMs":10001}"#, 422, "-10000 to 10000"),
+            (.put, "/v1/sources/1001", #"{"offsetMs":1.5}"#, 422, "whole number"),
+            (.put, "/v1/sources/1001", #"{"streamType":"sub"}"#, 400, "changes nothing"),
+            (.put, "/v1/sources/1001?streamType=main", #"{"volume":1,"streamType":"sub"}"#, 400, "two streams"),
+            (.get, "/v1/sources/9", "", 404, "1001"),
+            (.put, "/v1/texts/a", "{}", 400, "has no text"), (.put, "/v1/texts/a", #"{"text":7}"#, 422, "use a string"),
+            (.put, "/v1/texts/a", #"{"text":"a\nb"}"#, 422, "one line"),
+            (.put, "/v1/scores/a", "{}", 400, "changes nothing"), (.put, "/v1/scores/a", #"{"left":-1}"#, 422, "0 to"),
+            (.put, "/v1/scores/a", #"{"lef":1}"#, 400, "did you mean \\\"left\\\"?"),
+            (.put, "/v1/countdowns/a", "{}", 400, "one end"),
+            (.put, "/v1/countdowns/a", #"{"seconds":1,"endsAt":"x"}"#, 400, "one end"),
+            (.put, "/v1/countdowns/a", #"{"seconds":86401}"#, 422, "0 to 86400"),
+            (.put, "/v1/countdowns/a", "seconds=1", 400, "line 1, column 1"),
             (.put, "/v1/sources/9", #"{"volume":1}"#, 404, "1001"),
             (.put, "/v1/sources/1001", #"{"volume":201}"#, 422, "0 to 200"),
             (.put, "/v1/sources/1001", "{}", 400, "changes nothing"),
@@ -82,11 +111,28 @@ struct ControlResponderTests {
 
     @Test("a problem has the members of RFC 9457 and of the error catalogue")
     func problem() {
-        let reply = Self.reply(.put, "/v1/program", #"{"scene":"a\"\u0001b"}"#)
+        let reply = Self.reply(.put, "/v1/program", #"{"scene":"pkk"}"#)
         let expected =
             ##"{"type":"urn:tandem:error:notFound","title":"Not Found","status":404,"code":"notFound","number":1404,"##
-            + ##""detail":"there is no scene \"a\"\u0001b\"","fix":"use one of: solo, pk"}"##
+            + ##""detail":"there is no scene \"a\"\u0001b\"","fix":"use one of: solo, pk","nertcCode":1404}"##
         #expect(reply.text == expected + "\n")
+    }
+
+    @Test("a refused document lists everything that is wrong, with its path and place")
+    func documentErrors() {
+        let reply = Self.reply(.put, "/v1/scenes/pk")
+        let expected = ##""errors":[{"path":"panes[0].x","line":2,"column":5,"what":"is missing","fix":"add it"}]}"##
+        #expect(reply.text.hasSuffix(expected + "\n"), "\(reply.text)")
+    }
+
+    @Test(
+        "collections and one source are read",
+        arguments: ["/v1/scenes", "/v1/sources", "/v1/sources/1001?streamType=sub"])
+    func reads(path: String) {
+        let reply = Self.reply(.get, path)
+        #expect(reply.status == 200)
+        #expect(reply.text.hasPrefix("{\"scenes") || reply.text.contains("sub") || reply.text.hasPrefix("{\"sources"))
+        #expect(reply.fields[.cacheControl] == "no-store")
     }
 
     @Test("a method that does not fit names those that do")

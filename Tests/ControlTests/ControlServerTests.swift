@@ -20,8 +20,8 @@ struct ControlServerTests {
         let server = try await Self.start("127.0.0.1:0", room: room)
         let reply = try await HTTPProbe(server.boundAddress).request("PUT /v1/program", body: #"{"scene":"pk"}"#)
         #expect(reply.status == 200)
-        #expect(reply.text == "{\"scene\":\"pk\"}\n")
-        #expect(room.calls == ["program pk"])
+        #expect(reply.text == "{\"sceneId\":\"pk\",\"tick\":7}\n")
+        #expect(room.calls == [#"program {"scene":"pk"}"#])
         await server.stop()
     }
 
@@ -75,12 +75,12 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("a body is taken up to 64 KiB, of any content type")
+    @Test("a body is taken up to 256 KiB, of any content type")
     func bodyLimit() async throws {
         let server = try await Self.start("127.0.0.1:0")
         let probe = HTTPProbe(server.boundAddress)
         let small = #"{"scene":"pk"}"#
-        let full = small + String(repeating: " ", count: (64 << 10) - small.utf8.count)
+        let full = small + String(repeating: " ", count: (256 << 10) - small.utf8.count)
         #expect(try await probe.request("PUT /v1/program", ["Content-Type: text/plain"], body: full).status == 200)
         let reply = try await probe.request("PUT /v1/program", body: full + " ")
         #expect(reply.status == 413)

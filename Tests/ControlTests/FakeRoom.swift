@@ -16,22 +16,67 @@ final class FakeRoom: RoomControlling {
     var calls: [String] { self.log.withLock { $0 } }
 
     func stateJSON() -> String { #"{"state":"live"}"# }
+    func scenesJSON() -> String { #"{"scenes":[]}"# }
+    func sourcesJSON() -> String { #"{"sources":[]}"# }
 
-    func setProgram(sceneID: String) throws(ControlFailure) {
-        guard ["solo", "pk"].contains(sceneID) else {
-            throw .notFound("there is no scene \"\(sceneID)\"", fix: "use one of: solo, pk")
+    func setProgram(_ body: [UInt8]) throws(ControlFailure) -> String {
+        let text = String(decoding: body, as: UTF8.self)
+        guard !text.contains("pkk") else {
+            throw .notFound("there is no scene \"a\"\u{1}b\"", fix: "use one of: solo, pk")
         }
-        self.note("program \(sceneID)")
+        self.note("program \(text)")
+        return #"{"sceneId":"pk","tick":7}"#
     }
 
-    func setSource(
-        uid: String, streamType: String, volume: Int?, audioPush: Bool?, videoPush: Bool?
-    ) throws(ControlFailure) {
+    func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> String {
+        guard !body.isEmpty else {
+            var failure = ControlFailure.invalidLayout("panes[0].x: is missing", fix: "add it")
+            failure.details = [.init(path: "panes[0].x", line: 2, column: 5, what: "is missing", fix: "add it")]
+            throw failure
+        }
+        guard body.count > 1 else { throw .superseded("revision 3 is older than 4", fix: "send 5") }
+        self.note("scene \(sceneID) \(String(decoding: body, as: UTF8.self))")
+        return #"{"sceneId":"\#(sceneID)"}"#
+    }
+
+    func removeScene(_ sceneID: String) throws(ControlFailure) -> String {
+        self.note("remove \(sceneID)")
+        return "{}"
+    }
+
+    func sourceJSON(uid: String, streamType: String) throws(ControlFailure) -> String {
+        guard uid == "1001" else { throw .notFound("there is no source \"\(uid)\"", fix: "use one of: 1001") }
+        return #"{"uid":"1001","streamType":"\#(streamType)"}"#
+    }
+
+    func setSource(uid: String, streamType: String, _ change: SourceChange) throws(ControlFailure) {
         guard uid == "1001" || uid == "a/b" else {
             throw .notFound("there is no source \"\(uid)\"", fix: "use one of: 1001")
         }
         func text(_ value: (some CustomStringConvertible)?) -> String { value.map { "\($0)" } ?? "-" }
-        self.note("source \(uid) \(streamType) \(text(volume)) \(text(audioPush)) \(text(videoPush))")
+        let parts = [
+            text(change.volume), text(change.audioPush), text(change.videoPush), text(change.offsetMs),
+            text(change.rotation),
+        ]
+        self.note("source \(uid) \(streamType) \(parts.joined(separator: " "))")
+    }
+
+    func setText(_ id: String, _ text: String) throws(ControlFailure) -> String {
+        self.note("text \(id) \(text)")
+        return "{}"
+    }
+
+    func setScore(_ id: String, left: Int?, right: Int?) throws(ControlFailure) -> String {
+        self.note("score \(id) \(left.map { "\($0)" } ?? "-") \(right.map { "\($0)" } ?? "-")")
+        return "{}"
+    }
+
+    func setCountdown(_ id: String, _ end: CountdownEnd) throws(ControlFailure) -> String {
+        switch end {
+        case .seconds(let seconds): self.note("countdown \(id) in \(seconds)")
+        case .date(let date): self.note("countdown \(id) at \(date)")
+        }
+        return "{}"
     }
 
     func putRelay(uid: String, streamType: String, relayID: String, url: String) throws(ControlFailure) -> String {

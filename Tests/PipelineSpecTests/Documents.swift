@@ -50,11 +50,25 @@ enum Documents {
               { "relayId": "r1", "url": "rtmp://b.example/live/y" }, { "relayId": "r2", "urlEnv": "ROOM_B" } ] },
             { "uid": "5005", "type": "rtmp-pull", "urlEnv": "PULL_URL" }
           ],
-          "canvas": { "width": 640, "height": 360, "fps": 25, "backgroundColor": "#000000" },
+          "canvas": { "width": 640, "height": 360, "fps": 25, "backgroundColor": "#000000", "policy": "perScene",
+            "bgImages": [ { "path": "bg.jpg", "x": 2, "y": 2, "width": 100, "height": 100, "zOrder": 1, "alpha": 0.5 } ] },
+          "watermarks": [ { "path": "logo.png", "x": "2%", "y": 8, "width": 64, "height": "10%", "zOrder": 99, "alpha": 0.8 } ],
           "scenes": [
             { "sceneId": "solo", "layout": "solo", "uids": ["1001"] },
-            { "sceneId": "pk", "backgroundColor": 255, "audioOverrides": [ { "uid": "2002", "volume": 60 } ], "panes": [
+            { "sceneId": "pk", "revision": 7, "canvas": { "width": 640, "height": 320 }, "backgroundColor": 255,
+              "bgImages": [ { "path": "pk.jpg", "x": "1%", "y": 2, "width": 100, "height": 100, "zOrder": 2, "alpha": 0.4 } ],
+              "images": [ { "path": "vs.png", "x": "45%", "y": 40, "width": "10%", "height": 64, "zOrder": 51, "alpha": 0.9 } ],
+              "texts": [ { "textId": "name", "text": "안녕 主播", "x": 20, "y": "90%", "size": 24, "color": "#FFEE00",
+                "background": "#000000", "backgroundAlpha": 0.6, "align": "center", "zOrder": 61, "maxWidth": "50%" } ],
+              "scoreBars": [ { "scoreId": "pk", "x": 10, "y": 20, "width": "80%", "height": 24, "left": 3, "right": 5,
+                "leftColor": "#FF0000", "rightColor": "#0000FF", "zOrder": 62 } ],
+              "countdowns": [ { "countdownId": "clock", "seconds": 300, "x": "50%", "y": 4, "size": 20, "color": "#EEEEEE",
+                "align": "right", "zOrder": 63 } ],
+              "transition": { "type": "slide", "durationMs": 400, "direction": "up" },
+              "audioOverrides": [ { "uid": "2002", "volume": 60 } ], "panes": [
               { "uid": "1001", "streamType": "sub", "x": 2, "y": 4, "width": 320, "height": 180, "zOrder": 1, "adaption": "fit",
+                "crop": { "x": "5%", "y": "10%", "width": "90%", "height": "33.33%" }, "cornerRadius": 12,
+                "border": { "width": 4, "color": "#00FF00" },
                 "videoPush": false, "audioPush": false, "volume": 50 } ] }
           ],
           "program": { "scene": "pk" },

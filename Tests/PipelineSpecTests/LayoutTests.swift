@@ -8,7 +8,7 @@ struct LayoutTests {
 
     private func rectangles(_ layout: Layout, _ count: Int, on canvas: Pipeline.Canvas = Self.canvas) -> [[Int]] {
         Scene("s", .layout(layout, uids: (0..<count).map { "u\($0)" }))
-            .resolvedPanes(canvas: canvas).map { [$0.x, $0.y, $0.width, $0.height] }
+            .resolvedPanes(canvas: canvas).map { [$0.rect.x, $0.rect.y, $0.rect.width, $0.rect.height] }
     }
 
     @Test("solo is the whole canvas, side by side two halves, a grid rows of equal cells with the last one centered")
@@ -22,6 +22,62 @@ struct LayoutTests {
             self.rectangles(.sideBySide, 2, on: .init(width: 1282, height: 720)) == [
                 [0, 0, 640, 720], [640, 0, 642, 720],
             ])
+    }
+
+    @Test("top and bottom, a picture in the corner, a host with guests beside or below")
+    func otherRectangles() {
+        #expect(self.rectangles(.topBottom, 2) == [[0, 0, 1280, 360], [0, 360, 1280, 360]])
+        #expect(self.rectangles(.pip, 2) == [[0, 0, 1280, 720], [938, 518, 320, 180]])
+        #expect(self.rectangles(.hostAndGuests, 1) == [[0, 0, 1280, 720]])
+        #expect(
+            self.rectangles(.hostAndGuests, 3) == [[0, 0, 960, 720], [960, 0, 320, 180], [960, 180, 320, 180]])
+        let upright = Pipeline.Canvas(width: 720, height: 1280)
+        #expect(
+            self.rectangles(.hostAndGuests, 2, on: upright) == [[0, 0, 720, 960], [0, 960, 180, 320]])
+    }
+
+    @Test("auto is solo, two halves the long way, then a grid of those who are live, in its own order")
+    func automatic() {
+        let upright = Pipeline.Canvas(width: 720, height: 1280)
+        for count in 1...16 {
+            let known: Layout = count == 1 ? .solo : count == 2 ? .sideBySide : .grid
+            #expect(self.rectangles(.auto, count) == self.rectangles(known, count))
+        }
+        #expect(self.rectangles(.auto, 2, on: upright) == self.rectangles(.topBottom, 2, on: upright))
+        let scene = Scene("s", .layout(.auto, uids: ["a", "b", "c"]))
+        func shown(_ scene: Scene, _ live: [String]?) -> [String] {
+            scene.resolvedPanes(canvas: Self.canvas, live: live).map(\.pane.source.uid)
+        }
+        #expect(shown(scene, ["c", "x", "a"]) == ["a", "c"])
+        #expect(shown(scene, nil) == ["a", "b", "c"])
+        #expect(shown(scene, []) == [])
+        #expect(shown(Scene("s", .layout(.auto, uids: [])), ["c", "a"]) == ["c", "a"])
+        #expect(shown(Scene("s", .layout(.auto, uids: [])), (0..<40).map { "u\($0)" }).count == 16)
+    }
+
+    @Test("every layout, count and canvas: even, inside, as many as asked for; tiles leave nothing over")
+    func everyLayout() {
+        for layout in Layout.allCases {
+            for count in layout.userCount {
+                for (width, height) in [(1280, 720), (720, 1280), (854, 480), (64, 64), (1000, 998), (66, 1920)] {
+                    let cells = layout.rectangles(for: count, width: width, height: height)
+                    #expect(cells.count == count)
+                    for cell in cells {
+                        let numbers = [cell.x, cell.y, cell.width, cell.height]
+                        #expect(numbers.allSatisfy { $0.isMultiple(of: 2) }, "\(layout) \(count) \(cell)")
+                        #expect(cell.width >= 2 && cell.height >= 2 && cell.x >= 0 && cell.y >= 0)
+                        #expect(cell.x + cell.width <= width && cell.y + cell.height <= height)
+                    }
+                    let area = cells.reduce(0) { $0 + $1.width * $1.height }
+                    switch layout {
+                    case .solo, .sideBySide, .topBottom: #expect(area == width * height)
+                    case .hostAndGuests where count == 1 || count >= 5: #expect(area == width * height)
+                    case .pip: #expect(cells[1].width * cells[1].height * 10 < width * height)
+                    default: break
+                    }
+                }
+            }
+        }
     }
 
     @Test("every cell is even, inside the canvas and apart from the others", arguments: 1...16)
@@ -46,7 +102,10 @@ struct LayoutTests {
     @Test("panes take the main stream of their users, in order, filling their rectangle")
     func panesKeepOrder() {
         let panes = Scene("pk", .layout(.sideBySide, uids: ["b", "a"])).resolvedPanes(canvas: Self.canvas)
-        #expect(panes.map(\.source) == [SourceID("b"), SourceID("a")])
-        #expect(panes.allSatisfy { $0.adaption == .cropFill && $0.audioPush && $0.videoPush && $0.volume == nil })
+        #expect(panes.map(\.pane.source) == [SourceID("b"), SourceID("a")])
+        #expect(
+            panes.map(\.pane).allSatisfy {
+                $0.adaption == .cropFill && $0.audioPush && $0.videoPush && $0.volume == nil
+            })
     }
 }

@@ -3,7 +3,9 @@ import Testing
 
 @Suite("pipelines/: the example rooms")
 struct PipelineExampleTests {
-    static let names = ["solo", "pk-landscape", "pk-portrait", "ladder", "offline"]
+    static let names = [
+        "solo", "pk-landscape", "pk-portrait", "pk-decorated", "guests", "ladder", "offline",
+    ]
 
     private func load(_ name: String) throws -> Pipeline {
         let bytes = try #require(Documents.read("pipelines/\(name).json"))
@@ -32,13 +34,14 @@ struct PipelineExampleTests {
         let portrait = try self.load("pk-portrait")
         func rectangles(_ pipeline: Pipeline) throws -> [[Int]] {
             try #require(pipeline.scene("pk")).resolvedPanes(canvas: pipeline.canvas).map {
-                [$0.x, $0.y, $0.width, $0.height]
+                [$0.rect.x, $0.rect.y, $0.rect.width, $0.rect.height]
             }
         }
         #expect(try rectangles(landscape) == [[0, 0, 640, 720], [640, 0, 640, 720]])
         #expect(try rectangles(portrait) == [[0, 320, 360, 640], [360, 320, 360, 640]])
         let punish = try #require(portrait.scene("punish"))
-        #expect(punish.resolvedPanes(canvas: portrait.canvas).map { portrait.volume(of: $0, in: punish) } == [100, 60])
+        #expect(
+            punish.resolvedPanes(canvas: portrait.canvas).map { portrait.volume(of: $0.pane, in: punish) } == [100, 60])
     }
 
     @Test("the summary tells canvas, sources, scenes, ladder and the durations of the grid")

@@ -26,10 +26,10 @@ struct PipelineMistakeTests {
             #""canvas": {"#, #"^"canvsa": {"#, "canvsa", #"there is no key "canvsa" here"#, #"did you mean "canvas"?"#),
         Case(
             #""fps": 30"#, #"^"frames": 30"#, "canvas.frames", #"there is no key "frames" here"#,
-            "remove it; known here: width, height, fps, backgroundColor"),
+            "remove it; known here: width, height, fps, backgroundColor, policy, bgImages"),
         Case(
             #""fps": 30"#, #"^"a b": 30"#, #"canvas["a b"]"#, #"there is no key "a b" here"#,
-            "remove it; known here: width, height, fps, backgroundColor"),
+            "remove it; known here: width, height, fps, backgroundColor, policy, bgImages"),
         Case(
             #""fps": 30"#, #""fps": ^"30""#, "canvas.fps", "is a string, not an integer",
             "write an integer from 1 to 60"),
@@ -142,7 +142,8 @@ struct PipelineMistakeTests {
             "scenes[0].uids[1]", #""1001" is there twice"#, "name each user once"),
         Case(
             #""layout": "solo", "uids": ["1001"]"#, #""layout": ^"side", "uids": ["1001"]"#, "scenes[0].layout",
-            #"there is no "side" here"#, #"write "solo", "sideBySide" or "grid""#),
+            #"there is no "side" here"#,
+            #"write "solo", "sideBySide", "topBottom", "pip", "grid", "hostAndGuests" or "auto""#),
         Case(
             #"{ "sceneId": "solo", "layout": "solo", "uids": ["1001"] }"#, #"^{ "sceneId": "solo", "layout": "solo" }"#,
             "scenes[0].uids", "is missing", #"add "uids": the users the layout shows"#),
@@ -246,7 +247,9 @@ struct PipelineMistakeTests {
 
     @Test(
         "each mistake says where it is, what is wrong and what to do",
-        arguments: [Self.structure, Self.sources, Self.secrets, Self.scenes, Self.outputs].flatMap { $0 })
+        arguments: [Self.structure, Self.sources, Self.secrets, Self.scenes, Self.outputs, SceneMistakes.all].flatMap {
+            $0
+        })
     func placeAndRemedy(of example: Case) throws {
         let marked = Documents.room.replacing(example.old, with: example.new)
         try #require(marked != Documents.room, "the room holds no \(example.old)")

@@ -92,7 +92,7 @@ struct PipelineTests {
         let pipeline = try #require(report.pipeline, "\(report.text(file: "f"))")
         #expect(pipeline.canvas.height == 720)
         let pane = try #require(pipeline.scenes[1].resolvedPanes(canvas: pipeline.canvas).last)
-        #expect(pane.x == 640 && pane.width == 638)
+        #expect(pane.rect.x == 640 && pane.rect.width == 638)
         #expect(report.warnings.map(\.path) == ["scenes[1].panes[1].x", "scenes[1].panes[1].width", "canvas.height"])
         #expect(
             report.text(file: "f").hasPrefix(

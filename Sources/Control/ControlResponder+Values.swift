@@ -1,0 +1,74 @@
+import HTTPListener
+
+/// The requests whose bodies are a few plain values.
+extension ControlResponder {
+    /// Milliseconds a source may be shifted.
+    private static let offsetRange = -10_000...10_000
+    /// Characters of a text.
+    private static let textLimit = 256
+
+    func setSource(_ uid: String, streamType: String?, _ body: [UInt8]) throws(ControlFailure) -> ListenerReply {
+        let keys = ["volume", "audioPush", "videoPush", "offsetMs", "rotation", "streamType"]
+        let values = try FlatObject(body: body, keys: keys)
+        var change = SourceChange()
+        change.volume = try values.integer("volume", in: Self.volumeRange)
+        change.audioPush = try values.bool("audioPush")
+        change.videoPush = try values.bool("videoPush")
+        change.offsetMs = try values.integer("offsetMs", in: Self.offsetRange)
+        change.rotation = try values.integer("rotation", in: 0...270)
+        let named = try values.string("streamType")
+        if let turn = change.rotation, !turn.isMultiple(of: 90) {
+            throw .invalidFormat("\"rotation\" is \(turn)", fix: "use 0, 90, 180 or 270", status: 422)
+        }
+        if let named, let streamType, named != streamType {
+            throw .invalidFormat("the path and the body name two streams", fix: "name streamType once")
+        }
+        guard change != SourceChange() else {
+            let words = keys.dropLast().map { "\"\($0)\"" }.joined(separator: ", ")
+            throw .invalidFormat("the body changes nothing", fix: "send one of \(words)")
+        }
+        let type = named ?? streamType ?? Self.defaultStreamType
+        try self.room.setSource(uid: uid, streamType: type, change)
+        var members = [("uid", JSONText.string(uid)), ("streamType", JSONText.string(type))]
+        if let volume = change.volume { members.append(("volume", String(volume))) }
+        if let audioPush = change.audioPush { members.append(("audioPush", String(audioPush))) }
+        if let videoPush = change.videoPush { members.append(("videoPush", String(videoPush))) }
+        if let offset = change.offsetMs { members.append(("offsetMs", String(offset))) }
+        if let rotation = change.rotation { members.append(("rotation", String(rotation))) }
+        return .json(.ok, JSONText.object(members))
+    }
+
+    func setText(_ id: String, _ body: [UInt8]) throws(ControlFailure) -> String {
+        guard let text = try FlatObject(body: body, keys: ["text"]).string("text") else {
+            throw .invalidFormat("the body has no text", fix: "send {\"text\":\"…\"}; \"\" shows nothing")
+        }
+        guard text.unicodeScalars.count <= Self.textLimit, !text.unicodeScalars.contains(where: { $0.value < 0x20 })
+        else {
+            throw .invalidFormat(
+                "\"text\" does not fit", fix: "send one line of up to \(Self.textLimit) characters", status: 422)
+        }
+        return try self.room.setText(id, text)
+    }
+
+    func setScore(_ id: String, _ body: [UInt8]) throws(ControlFailure) -> String {
+        let values = try FlatObject(body: body, keys: ["left", "right"])
+        let left = try values.integer("left", in: 0...1_000_000_000)
+        let right = try values.integer("right", in: 0...1_000_000_000)
+        guard left != nil || right != nil else {
+            throw .invalidFormat("the body changes nothing", fix: "send \"left\", \"right\" or both")
+        }
+        return try self.room.setScore(id, left: left, right: right)
+    }
+
+    func setCountdown(_ id: String, _ body: [UInt8]) throws(ControlFailure) -> String {
+        let values = try FlatObject(body: body, keys: ["seconds", "endsAt"])
+        switch (try values.integer("seconds", in: 0...86_400), try values.string("endsAt")) {
+        case (let seconds?, nil): return try self.room.setCountdown(id, .seconds(seconds))
+        case (nil, let date?): return try self.room.setCountdown(id, .date(date))
+        default:
+            throw .invalidFormat(
+                "the body must say one end",
+                fix: "send \"seconds\" from now, or \"endsAt\", a program date-time such as 2026-01-31T20:00:00.000Z")
+        }
+    }
+}

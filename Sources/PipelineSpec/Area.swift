@@ -1,0 +1,60 @@
+/// A rectangle on the canvas as it is written.
+package struct Area: Sendable, Hashable {
+    /// Left edge.
+    package var x: Length
+    /// Top edge.
+    package var y: Length
+    package var width: Length
+    package var height: Length
+
+    package init(x: Length, y: Length, width: Length, height: Length) {
+        self.x = x
+        self.y = y
+        self.width = width
+        self.height = height
+    }
+
+    /// All of the canvas, whatever its size.
+    package static let whole = Area(x: 0, y: 0, width: .share(Length.whole), height: .share(Length.whole))
+
+    /// The rectangle in pixels; every number even.
+    ///
+    /// Where a position and its size are both shares, the far edge is rounded as the next neighbor's near edge is, so
+    /// that shares that add up leave no gap: three panes of 33.33 % meet, and 50 % twice is the whole canvas.
+    package func pixels(width canvasWidth: Int, height canvasHeight: Int) -> PixelRect {
+        let (left, width) = Self.span(self.x, self.width, canvasWidth)
+        let (top, height) = Self.span(self.y, self.height, canvasHeight)
+        return PixelRect(x: left, y: top, width: width, height: height)
+    }
+
+    package func pixels(on canvas: Pipeline.Canvas) -> PixelRect {
+        self.pixels(width: canvas.width, height: canvas.height)
+    }
+
+    private static func span(_ start: Length, _ size: Length, _ length: Int) -> (start: Int, size: Int) {
+        let near = start.pixels(of: length)
+        if case .share(let from) = start, case .share(let share) = size {
+            return (near, Length.share(from + share).pixels(of: length) - near)
+        }
+        return (near, size.pixels(of: length))
+    }
+}
+
+/// A rectangle on the canvas in pixels.
+package struct PixelRect: Sendable, Hashable {
+    /// Left edge, even.
+    package var x: Int
+    /// Top edge, even.
+    package var y: Int
+    /// Even.
+    package var width: Int
+    /// Even.
+    package var height: Int
+
+    package init(x: Int, y: Int, width: Int, height: Int) {
+        self.x = x
+        self.y = y
+        self.width = width
+        self.height = height
+    }
+}

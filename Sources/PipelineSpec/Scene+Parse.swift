@@ -1,0 +1,49 @@
+/// What came of reading the document of one scene.
+package struct SceneReport: Sendable, Equatable {
+    /// The scene; `nil` when there is a mistake.
+    package let scene: Scene?
+    /// Whether the document has a `revision`.
+    package let hasRevision: Bool
+    /// In document order; empty exactly when there is a scene.
+    package let mistakes: [SpecMistake]
+    /// In document order.
+    package let warnings: [SpecMistake]
+}
+
+extension Scene {
+    /// Reads the document of one scene for a pipeline that has been checked, by the rules of its file. Never traps,
+    /// whatever the bytes.
+    ///
+    /// - Parameters:
+    ///   - sceneID: What the document must be called; where it has no `sceneId` it is called so.
+    ///   - checks: What this machine has to say.
+    package static func parse(
+        _ bytes: [UInt8], sceneID: String, in pipeline: Pipeline, checks: SpecChecks = .none
+    ) -> SceneReport {
+        let document = JSONParser.parse(bytes)
+        var log = SpecLog()
+        document.mistakes.forEach { log.add($0) }
+        guard var root = document.root else { return self.report(nil, log) }
+        log.note("", at: root.position)
+        if case .object(var members) = root.content, !members.contains(where: { $0.key == "sceneId" }) {
+            members.append(JSONMember("sceneId", .string(sceneID), at: root.position))
+            root.content = .object(members)
+        }
+        let rule = ValueRule<Scene>.object(SceneDraft.rule, finish: SceneDraft.finished)
+        guard let scene = rule.read(root, "", &log) else { return self.report(nil, log) }
+        if log.isSound("sceneId"), scene.sceneID != sceneID {
+            log.mistake(
+                "sceneId", "\(SpecText.quoted(scene.sceneID)) is not the scene of this request",
+                fix: "write \(SpecText.quoted(sceneID)), or leave the key out")
+        }
+        SceneRules(pipeline: pipeline, checks: checks).check(scene, "", &log)
+        return self.report(scene, log)
+    }
+
+    private static func report(_ scene: Scene?, _ log: SpecLog) -> SceneReport {
+        let mistakes = Pipeline.inOrder(log.mistakes)
+        return SceneReport(
+            scene: mistakes.isEmpty ? scene : nil, hasRevision: log.isWritten("revision"), mistakes: mistakes,
+            warnings: Pipeline.inOrder(log.warnings))
+    }
+}

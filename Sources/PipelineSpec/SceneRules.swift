@@ -1,0 +1,194 @@
+import MediaTypes
+
+/// The rules that look at a scene together with the pipeline it belongs to.
+///
+/// A rule is silent where a value it looks at is a mistake already.
+struct SceneRules {
+    let pipeline: Pipeline
+    let checks: SpecChecks
+
+    /// - Parameter path: Where the scene stands; empty for a document of its own.
+    func check(_ scene: Scene, _ path: String, _ log: inout SpecLog) {
+        func join(_ key: String) -> String { SpecPath.join(path, key) }
+        switch scene.arrangement {
+        case .layout(_, let uids):
+            for (position, uid) in uids.enumerated() {
+                let place = "\(join("uids"))[\(position)]"
+                self.checkSource(SourceID(uid), place, place, &log)
+            }
+        case .panes(let panes): self.checkPanes(panes, scene, join("panes"), &log)
+        }
+        self.checkCanvas(scene, join("canvas"), &log)
+        self.checkImages(scene.bgImages ?? [], scene, join("bgImages"), &log)
+        self.checkImages(scene.images, scene, join("images"), &log)
+        self.checkOverlays(scene, path, &log)
+        self.checkOverrides(scene, join("audioOverrides"), &log)
+    }
+
+    // MARK: Panes
+
+    private func checkPanes(_ panes: [Pane], _ scene: Scene, _ path: String, _ log: inout SpecLog) {
+        var seen: [SourceID: Int] = [:]
+        for (index, pane) in panes.enumerated() {
+            let place = "\(path)[\(index)]"
+            self.checkSource(pane.source, "\(place).uid", "\(place).streamType", &log)
+            if log.isSound("\(place).uid", "\(place).streamType") {
+                if let first = seen[pane.source] {
+                    log.mistake(
+                        "\(place).uid", "\(pane.source) has the pane [\(first)] already",
+                        fix: "show each source once in a scene")
+                } else {
+                    seen[pane.source] = index
+                }
+            }
+            let rect = self.checkArea(pane.area, "the pane", scene, place, &log)
+            if let rect, log.isSound("\(place).border"), min(rect.width, rect.height) < pane.border.width * 2 + 2 {
+                log.mistake(
+                    "\(place).border.width", "leaves nothing of a pane of \(rect.width)x\(rect.height)",
+                    fix: "write at most \(max(0, min(rect.width, rect.height) / 2 - 2))")
+            }
+        }
+    }
+
+    /// - Returns: The rectangle, when it is inside the scene's canvas.
+    @discardableResult
+    func checkArea(_ area: Area, _ name: String, _ scene: Scene, _ place: String, _ log: inout SpecLog) -> PixelRect? {
+        let (width, height) = scene.size(on: self.pipeline.canvas)
+        let rect = area.pixels(width: width, height: height)
+        var isInside = true
+        for (edge, size, start, length, limit) in [
+            ("x", "width", rect.x, rect.width, width), ("y", "height", rect.y, rect.height, height),
+        ] {
+            guard log.isSound("\(place).\(edge)", "\(place).\(size)", "canvas.\(size)") else {
+                isInside = false
+                continue
+            }
+            if start + length > limit {
+                isInside = false
+                let fix =
+                    start + 2 <= limit
+                    ? "lower \(size) to \(limit - start), or \(edge)"
+                    : "lower \(edge) below \(limit), the canvas's \(size)"
+                log.mistake(
+                    start + 2 <= limit ? "\(place).\(size)" : "\(place).\(edge)",
+                    "\(name) ends at \(edge) = \(start + length), outside the canvas of \(width)x\(height)", fix: fix)
+            } else if length < 2 {
+                isInside = false
+                log.mistake(
+                    "\(place).\(size)", "\(name) has no pixels on a canvas of \(width)x\(height)",
+                    fix: "write at least 2 pixels")
+            }
+        }
+        return isInside ? rect : nil
+    }
+
+    /// - Parameter typePath: Where the stream type stands; for layouts the uid itself.
+    private func checkSource(_ id: SourceID, _ path: String, _ typePath: String, _ log: inout SpecLog) {
+        // An element that could not be read may be the very source that is looked for.
+        guard log.isSound(path, typePath, "sources"), self.areSourcesSound(log), self.pipeline.source(id) == nil else {
+            return
+        }
+        let others = self.pipeline.sources.filter { $0.id.uid == id.uid }.map(\.id.streamType.rawValue)
+        if others.isEmpty {
+            var uids: [String] = []
+            for source in self.pipeline.sources where !uids.contains(source.id.uid) { uids.append(source.id.uid) }
+            log.mistake(
+                path, "there is no source with uid \(SpecText.quoted(id.uid))",
+                fix: PipelineRules.advice(id.uid, among: uids))
+        } else {
+            log.mistake(
+                log.isWritten(typePath) ? typePath : path,
+                "uid \(SpecText.quoted(id.uid)) has no \(id.streamType.rawValue) stream, only "
+                    + "\(others.joined(separator: ", "))",
+                fix: "add that source, or use a pane with \"streamType\": \"\(others[0])\"")
+        }
+    }
+
+    private func areSourcesSound(_ log: SpecLog) -> Bool {
+        self.pipeline.sources.indices.allSatisfy { log.isSound("sources[\($0)].uid", "sources[\($0)].streamType") }
+    }
+
+    private func checkOverrides(_ scene: Scene, _ path: String, _ log: inout SpecLog) {
+        var seen: Set<String> = []
+        for (index, override) in scene.audioOverrides.enumerated() where log.isSound("\(path)[\(index)].uid") {
+            let place = "\(path)[\(index)].uid"
+            if !seen.insert(override.uid).inserted {
+                log.mistake(place, "\(SpecText.quoted(override.uid)) is there twice", fix: "give each user one volume")
+            } else if log.isSound("sources"), self.areSourcesSound(log),
+                !self.pipeline.sources.contains(where: { $0.id.uid == override.uid })
+            {
+                log.mistake(
+                    place, "there is no source with uid \(SpecText.quoted(override.uid))",
+                    fix: PipelineRules.advice(override.uid, among: self.pipeline.sources.map(\.id.uid)))
+            }
+        }
+    }
+
+    // MARK: Canvas and decorations
+
+    private func checkCanvas(_ scene: Scene, _ path: String, _ log: inout SpecLog) {
+        guard scene.canvas != nil, log.isSound(path, "canvas.policy"), self.pipeline.canvas.policy == .fixed else {
+            return
+        }
+        log.mistake(
+            path, "the canvas has one size for all scenes",
+            fix: "remove it, or write \"policy\": \"perScene\" in the pipeline's canvas")
+    }
+
+    /// - Parameter scene: Whose canvas they must lie in.
+    func checkImages(_ images: [StillImage], _ scene: Scene, _ path: String, _ log: inout SpecLog) {
+        for (index, image) in images.enumerated() {
+            let place = "\(path)[\(index)]"
+            self.checkArea(image.area, "the image", scene, place, &log)
+            if let problem = self.checks.problem(ofImage: image.path, at: "\(place).path", log) {
+                log.mistake("\(place).path", problem.what, fix: problem.fix)
+            }
+        }
+    }
+
+    private func checkOverlays(_ scene: Scene, _ path: String, _ log: inout SpecLog) {
+        let texts = SpecPath.join(path, "texts")
+        let bars = SpecPath.join(path, "scoreBars")
+        let clocks = SpecPath.join(path, "countdowns")
+        self.checkIDs(scene.texts.map(\.textID), "textId", texts, &log)
+        self.checkIDs(scene.scoreBars.map(\.scoreID), "scoreId", bars, &log)
+        self.checkIDs(scene.countdowns.map(\.countdownID), "countdownId", clocks, &log)
+        for (index, bar) in scene.scoreBars.enumerated() {
+            self.checkArea(bar.area, "the bar", scene, "\(bars)[\(index)]", &log)
+        }
+        for (index, text) in scene.texts.enumerated() {
+            let place = "\(texts)[\(index)]"
+            self.checkCorner(text.x, text.y, scene, place, &log)
+            if let problem = self.checks.problem(ofText: text.text, at: "\(place).text", log) {
+                log.warning("\(place).text", problem.what, fix: problem.fix)
+            }
+        }
+        for (index, clock) in scene.countdowns.enumerated() {
+            self.checkCorner(clock.x, clock.y, scene, "\(clocks)[\(index)]", &log)
+        }
+    }
+
+    private func checkIDs(_ ids: [String], _ key: String, _ path: String, _ log: inout SpecLog) {
+        var seen: [String: Int] = [:]
+        for (index, id) in ids.enumerated() where log.isSound("\(path)[\(index)].\(key)") && !id.isEmpty {
+            if let first = seen[id] {
+                log.mistake(
+                    "\(path)[\(index)].\(key)", "\(SpecText.quoted(id)) is \(path)[\(first)] already",
+                    fix: "use another id")
+            } else {
+                seen[id] = index
+            }
+        }
+    }
+
+    /// A text's own size is known only to the font; where it begins must be on the canvas.
+    private func checkCorner(_ x: Length, _ y: Length, _ scene: Scene, _ place: String, _ log: inout SpecLog) {
+        let (width, height) = scene.size(on: self.pipeline.canvas)
+        for (edge, length, limit) in [("x", x, width), ("y", y, height)]
+        where log.isSound("\(place).\(edge)") && length.pixels(of: limit) > limit {
+            log.mistake(
+                "\(place).\(edge)", "\(length) lies outside the canvas of \(width)x\(height)",
+                fix: "write at most \(limit)")
+        }
+    }
+}

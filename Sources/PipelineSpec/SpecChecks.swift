@@ -1,0 +1,40 @@
+/// What only the machine that runs the room can say of a pipeline: its image files, its fonts, what is built in.
+package struct SpecChecks: Sendable {
+    /// Something that is wrong, and its remedy; both without trailing period.
+    package struct Problem: Sendable, Hashable {
+        package var what: String
+        package var fix: String
+
+        package init(_ what: String, fix: String) {
+            self.what = what
+            self.fix = fix
+        }
+    }
+
+    /// Why the file at this path cannot be shown; `nil`: it can.
+    package var image: @Sendable (_ path: String) -> Problem?
+    /// Why this text cannot be drawn as it stands; `nil`: it can.
+    package var text: @Sendable (_ text: String) -> Problem?
+    /// Why the canvas cannot have a size for each scene; `nil`: it can.
+    package var perSceneCanvas: Problem?
+
+    package init(
+        image: @escaping @Sendable (_ path: String) -> Problem? = { _ in nil },
+        text: @escaping @Sendable (_ text: String) -> Problem? = { _ in nil }, perSceneCanvas: Problem? = nil
+    ) {
+        self.image = image
+        self.text = text
+        self.perSceneCanvas = perSceneCanvas
+    }
+
+    /// Looks at nothing: the same answer on every machine.
+    package static let none = SpecChecks()
+
+    func problem(ofImage path: String, at place: String, _ log: SpecLog) -> Problem? {
+        path.isEmpty || !log.isSound(place) ? nil : self.image(path)
+    }
+
+    func problem(ofText text: String, at place: String, _ log: SpecLog) -> Problem? {
+        text.isEmpty || !log.isSound(place) ? nil : self.text(text)
+    }
+}

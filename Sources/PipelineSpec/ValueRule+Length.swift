@@ -1,0 +1,83 @@
+extension ValueRule where Value == Length {
+    private static let percent = "^(100(\\.0{1,4})?|[0-9]{1,2}(\\.[0-9]{1,4})?)%$"
+
+    /// Pixels as an integer, an odd one lowered with a warning, or per cent of the canvas as text.
+    static func length(_ range: ClosedRange<Int>) -> ValueRule {
+        let pixels = ValueRule<Int>.evened(range)
+        let share: JSONNode = .object([JSONMember("type", "string"), JSONMember("pattern", .string(Self.percent))])
+        let fix =
+            "write pixels from \(SpecText.grouped(range.lowerBound)) to \(SpecText.grouped(range.upperBound)), "
+            + "or per cent such as \"50%\""
+        return ValueRule(
+            schema: [JSONMember("anyOf", .array([.object(pixels.schema), share]))],
+            read: { node, path, log in
+                switch node.content {
+                case .integer: return pixels.read(node, path, &log).map { .pixels($0) }
+                case .string(let text):
+                    if let length = Length(percent: text) { return length }
+                    log.mistake(path, "\(SpecText.quoted(text)) is no length", fix: fix, at: node.position)
+                default: log.mistake(path, "is \(node.kind), not a length", fix: fix, at: node.position)
+                }
+                return nil
+            },
+            write: { length in
+                switch length {
+                case .pixels(let pixels): .integer(pixels)
+                case .share: .string(length.description)
+                }
+            })
+    }
+
+    /// Per cent as text, nothing else: a part of a picture whose size is not known.
+    static var share: ValueRule {
+        let fix = "write per cent of the picture, such as \"12.5%\""
+        return ValueRule(
+            schema: [ValueRule<String>.type("string"), JSONMember("pattern", .string(Self.percent))],
+            read: { node, path, log in
+                if let text = node.string, let length = Length(percent: text) { return length }
+                let what = node.string.map { "\(SpecText.quoted($0)) is no share" } ?? "is \(node.kind), not per cent"
+                log.mistake(path, what, fix: fix, at: node.position)
+                return nil
+            },
+            write: { .string($0.description) })
+    }
+}
+
+extension ValueRule where Value == Int {
+    /// A number from 0 to 1, kept in per cent, rounded to nearest.
+    static var fraction: ValueRule {
+        ValueRule(
+            schema: [self.type("number"), JSONMember("minimum", 0), JSONMember("maximum", 1)],
+            read: { node, path, log in
+                let fix = "write a number from 0 to 1, such as 0.8"
+                switch node.content {
+                case .integer(let number) where (0...1).contains(number): return Int(number) * 100
+                case .number(let number) where number >= 0 && number <= 1: return Int(number * 100 + 0.5)
+                case .integer, .number:
+                    log.mistake(path, "\(node.text()) is out of range", fix: fix, at: node.position)
+                default: log.mistake(path, "is \(node.kind), not a number", fix: fix, at: node.position)
+                }
+                return nil
+            },
+            write: { $0 % 100 == 0 ? .integer($0 / 100) : JSONNode(.number(Double($0) / 100)) })
+    }
+}
+
+extension ValueRule where Value == String {
+    /// The path of an image of this machine; what has a scheme is not fetched.
+    static var imagePath: ValueRule {
+        let path = ValueRule.path
+        return ValueRule(
+            schema: path.schema,
+            read: { node, place, log in
+                guard let text = path.read(node, place, &log) else { return nil }
+                if text.hasPrefix("file:///") { return String(text.dropFirst(7)) }
+                guard text.contains("://") else { return text }
+                log.mistake(
+                    place, "\(SpecText.quoted(text)) is an address, and images are not fetched",
+                    fix: "save the image on this machine and write its path", at: node.position)
+                return nil
+            },
+            write: path.write)
+    }
+}

@@ -1,0 +1,43 @@
+import Control
+import PipelineSpec
+
+extension ControlFailure {
+    /// A document that was refused, with everything that is wrong with it.
+    static func refused(
+        _ mistakes: [SpecMistake], as failure: (String, String, Int) -> ControlFailure
+    ) -> ControlFailure {
+        let first = mistakes.first
+        let subject = first.map { $0.path.isEmpty ? "" : "\($0.path): " } ?? ""
+        let more = mistakes.count > 1 ? " (and \(mistakes.count - 1) more)" : ""
+        var failure = failure(
+            "\(subject)\(first?.what ?? "the document is wrong")\(more)", first?.fix ?? "see the reference", 400)
+        failure.details = mistakes.prefix(64).map {
+            Detail(path: $0.path, line: $0.line, column: $0.column, what: $0.what, fix: $0.fix)
+        }
+        return failure
+    }
+
+    /// A scene's document: what is no JSON object is malformed, an image that cannot be shown has its own code, all else
+    /// cannot be composed.
+    static func refusedScene(_ mistakes: [SpecMistake]) -> ControlFailure {
+        if mistakes.contains(where: { $0.path.isEmpty }) {
+            return self.refused(mistakes, as: ControlFailure.invalidFormat(_:fix:status:))
+        }
+        let isImage = mistakes.allSatisfy { $0.path.hasSuffix("].path") }
+        return self.refused(mistakes) { what, fix, _ in
+            isImage ? .imageError(what, fix: fix) : .invalidLayout(what, fix: fix)
+        }
+    }
+
+    /// One value of a document that cannot be.
+    static func invalidValue(_ path: String, _ what: String, fix: String) -> ControlFailure {
+        var failure = ControlFailure.invalidFormat("\(path): \(what)", fix: fix, status: 422)
+        failure.details = [Detail(path: path, line: 0, column: 0, what: what, fix: fix)]
+        return failure
+    }
+
+    static func unknownScene(_ sceneID: String, among scenes: [PipelineSpec.Scene]) -> ControlFailure {
+        let known = scenes.map(\.sceneID).joined(separator: ", ")
+        return .notFound("this room has no scene \"\(sceneID.prefix(64))\"", fix: "use one of: \(known)")
+    }
+}

@@ -1,0 +1,292 @@
+package import Control
+import HLS
+import MediaTypes
+import PipelineSpec
+import Program
+import Synchronization
+
+/// Scenes by command. One command at a time; what fails changes nothing.
+extension Room {
+    /// Furthest a scene may be scheduled, in seconds.
+    private static let horizon: Int64 = 60
+
+    // MARK: The program
+
+    package func setProgram(_ body: [UInt8]) throws(ControlFailure) -> String {
+        switch ProgramRequest.parse(body) {
+        case .success(let request): return try self.setProgram(request)
+        case .failure(let refusal): throw .refused(refusal.mistakes, as: ControlFailure.invalidFormat(_:fix:status:))
+        }
+    }
+
+    /// Puts a scene on air at the next tick.
+    package func setProgram(sceneID: String) throws(ControlFailure) {
+        _ = try self.setProgram(ProgramRequest(sceneID))
+    }
+
+    private func setProgram(_ request: ProgramRequest) throws(ControlFailure) -> String {
+        try self.checkOpen()
+        let ticket = self.tickets.take()
+        return try self.desk.withLock { desk throws(ControlFailure) in
+            guard let scene = desk.shelf[request.sceneID] else {
+                throw .unknownScene(request.sceneID, among: desk.shelf.scenes)
+            }
+            let tick = try self.tick(at: request.at)
+            // What would be replaced before the next tick need not be built.
+            guard tick != nil || self.tickets.isNewest(ticket) else {
+                throw .superseded("a newer request has changed the program", fix: "send it again if it still holds")
+            }
+            desk.advance(to: self.program.tick)
+            let isShown = tick == nil && desk.onAir.sceneID == scene.sceneID
+            let showing =
+                tick == nil
+                ? try self.command(scene, request.transition, &desk)
+                : try self.show(scene, without: [], at: tick, request.transition, &desk)
+            if !isShown { self.announce(showing, reason: "command") }
+            return self.answer(showing, changed: !isShown)
+        }
+    }
+
+    /// The tick of a program date-time; `nil` for none.
+    private func tick(at text: String?) throws(ControlFailure) -> Int64? {
+        guard let text else { return nil }
+        guard let date = ProgramCalendar.parse(text) else {
+            throw .invalidValue(
+                "at", "\"\(text.prefix(64))\" is no date-time", fix: "write it as 2026-01-31T20:00:00.000Z")
+        }
+        guard let calendar = self.calendar else {
+            throw .invalidValue("at", "the program has not begun", fix: "leave \"at\" out, or wait for program.started")
+        }
+        let tick = calendar.tick(at: date)
+        let now = self.program.tick
+        let fps = Int64(self.pipeline.canvas.fps)
+        guard tick > now else {
+            throw .invalidValue(
+                "at", "the program is at \(ProgramDate.format(calendar.date(of: now))) already",
+                fix: "name a later date-time, or leave it out for the next tick")
+        }
+        guard tick <= now &+ Self.horizon * fps else {
+            throw .invalidValue(
+                "at", "that is more than \(Self.horizon) s ahead of \(ProgramDate.format(calendar.date(of: now)))",
+                fix: "send the request later")
+        }
+        return tick
+    }
+
+    /// Puts a scene on air now, and tells the room's life that it was asked for: of what it knows of the sources, some
+    /// panes may stay away. All or nothing.
+    private func command(
+        _ scene: PipelineSpec.Scene, _ transition: PipelineSpec.Transition?, _ desk: inout SceneDesk
+    ) throws(ControlFailure) -> SceneDesk.Showing {
+        let now = self.lifeTime
+        return try self.life.life.withLock { life throws(ControlFailure) in
+            let before = life
+            let actions = life.receive(.commanded(RoomLife.Scene(scene, in: self.pipeline)), now: now)
+            let wanted = life.onAir
+            let shown = wanted.scene.id == scene.sceneID ? scene : desk.shelf[wanted.scene.id] ?? scene
+            do throws(ControlFailure) {
+                if desk.onAir.sceneID != shown.sceneID || desk.onAir.without != wanted.without {
+                    _ = try self.show(shown, without: wanted.without, at: nil, transition, &desk)
+                }
+                self.perform(actions, life, &desk)
+                return desk.onAir
+            } catch {
+                life = before
+                throw error
+            }
+        }
+    }
+
+    /// Builds and warms the scene and puts it on air.
+    func show(
+        _ scene: PipelineSpec.Scene, without: Set<SourceID>, at tick: Int64?, _ transition: PipelineSpec.Transition?,
+        _ desk: inout SceneDesk
+    ) throws(ControlFailure) -> SceneDesk.Showing {
+        var showing = SceneDesk.Showing(
+            sceneID: scene.sceneID, tick: tick ?? self.program.tick + 1, transition: transition, without: without)
+        SceneDesk.begin(&showing, scene, fps: self.pipeline.canvas.fps)
+        showing.tick = try self.compose(scene, showing, at: tick, &desk)
+        desk.note(showing, isNow: tick == nil)
+        return showing
+    }
+
+    /// - Returns: The first tick it is on.
+    func compose(
+        _ scene: PipelineSpec.Scene, _ showing: SceneDesk.Showing, at tick: Int64?, _ desk: inout SceneDesk,
+        isUpdate: Bool = false
+    ) throws(ControlFailure) -> Int64 {
+        let live = scene.isAutomatic ? self.liveUsers(fallback: desk.live) : nil
+        let mapped = SceneMapping.scene(
+            scene.without(showing.without), in: self.pipeline, live: live, overlays: desk.overlays(of: showing),
+            transition: isUpdate ? PipelineSpec.Transition() : showing.transition)
+        do {
+            let first = try self.program.setScene(mapped, at: tick)
+            if scene.isAutomatic { desk.live = live }
+            return first
+        } catch {
+            throw .invalidLayout(error.what, fix: error.fix)
+        }
+    }
+
+    // MARK: Documents
+
+    package func scenesJSON() -> String {
+        let (scenes, onAir, upcoming) = self.desk.withLock { desk in
+            desk.advance(to: self.program.tick)
+            return (desk.shelf.scenes, desk.onAir, desk.upcoming)
+        }
+        let rows = scenes.map { scene -> JSONValue in
+            [
+                "sceneId": .string(scene.sceneID), "revision": JSONValue(scene.revision),
+                "uids": .array(scene.uids.map { .string($0) }), "auto": .bool(scene.isAutomatic),
+                "onAir": .bool(scene.sceneID == onAir.sceneID),
+            ]
+        }
+        let coming = upcoming.map { showing in
+            JSONValue.object([.init("sceneId", .string(showing.sceneID))] + self.times(showing.tick))
+        }
+        let json: JSONValue = ["scenes": .array(rows), "upcoming": .array(coming)]
+        return json.text
+    }
+
+    package func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> String {
+        try self.checkOpen()
+        let report = Scene.parse(body, sceneID: sceneID, in: self.pipeline, checks: RoomChecks.here)
+        guard let parsed = report.scene else { throw .refusedScene(report.mistakes) }
+        let warnings = JSONValue.array(report.warnings.map { .string("\($0.path): \($0.what)") })
+        return try self.desk.withLock { desk throws(ControlFailure) in
+            let (scene, change) = try Self.judge(parsed, report.hasRevision, desk.shelf)
+            var members: [JSONValue.Member] = [
+                .init("sceneId", .string(sceneID)), .init("revision", JSONValue(scene.revision)),
+                .init("changed", .bool(change != .unchanged)),
+            ]
+            if change != .unchanged {
+                desk.advance(to: self.program.tick)
+                if let showing = try self.replace(scene, &desk) {
+                    self.announce(showing, reason: "scene.changed")
+                    members += self.times(showing.tick)
+                }
+                desk.shelf.put(scene)
+                let known = RoomLife.Scene(scene, in: self.pipeline)
+                self.life.life.withLock { $0.replace(known) }
+                self.events.emit(
+                    "scene.changed", ["scene": .string(sceneID), "revision": JSONValue(scene.revision)])
+            }
+            return JSONValue.object(members + [.init("warnings", warnings)]).text
+        }
+    }
+
+    private static func judge(
+        _ scene: PipelineSpec.Scene, _ hasRevision: Bool, _ shelf: SceneShelf
+    ) throws(ControlFailure) -> (PipelineSpec.Scene, SceneShelf.Change) {
+        do throws(SceneShelf.Refusal) {
+            return try shelf.judge(scene, hasRevision: hasRevision)
+        } catch {
+            switch error {
+            case .superseded(let revision):
+                throw .superseded(
+                    "the scene \"\(scene.sceneID)\" has revision \(revision) already",
+                    fix: "send a revision above \(revision)")
+            case .full:
+                throw .limitExceeded(
+                    "the room has \(SceneShelf.limit) scenes", fix: "delete one that is not on air")
+            }
+        }
+    }
+
+    /// Takes the new document on air where the scene is, or is about to be.
+    ///
+    /// - Returns: What changes first; `nil`: the scene is neither.
+    private func replace(
+        _ scene: PipelineSpec.Scene, _ desk: inout SceneDesk
+    ) throws(ControlFailure) -> SceneDesk.Showing? {
+        var changed = desk
+        var first: SceneDesk.Showing?
+        let fps = Int64(self.pipeline.canvas.fps)
+        if desk.onAir.sceneID == scene.sceneID {
+            var showing = desk.onAir
+            for clock in scene.countdowns where showing.ends[clock.countdownID] == nil {
+                showing.ends[clock.countdownID] = self.program.tick + Int64(clock.seconds) * fps
+            }
+            showing.tick = try self.compose(
+                scene, showing, at: nil, &changed, isUpdate: scene.transition.kind == .cut)
+            changed.note(showing, isNow: true)
+            first = showing
+        }
+        for var showing in desk.upcoming where showing.sceneID == scene.sceneID {
+            showing.ends = [:]
+            SceneDesk.begin(&showing, scene, fps: self.pipeline.canvas.fps)
+            showing.tick = try self.compose(scene, showing, at: showing.tick, &changed)
+            changed.note(showing, isNow: false)
+            first = first ?? showing
+        }
+        desk = changed
+        return first
+    }
+
+    package func removeScene(_ sceneID: String) throws(ControlFailure) -> String {
+        try self.checkOpen()
+        return try self.desk.withLock { desk throws(ControlFailure) in
+            guard desk.shelf[sceneID] != nil else { throw .unknownScene(sceneID, among: desk.shelf.scenes) }
+            desk.advance(to: self.program.tick)
+            if desk.isShown(sceneID) {
+                throw ControlFailure(
+                    code: "requestFailed", number: 1417, status: 409,
+                    what: "the scene \"\(sceneID)\" is on air, or will be", fix: "put another one on air first")
+            }
+            desk.shelf.remove(sceneID)
+            self.events.emit("scene.removed", ["scene": .string(sceneID)])
+            return JSONValue.object([.init("sceneId", .string(sceneID)), .init("removed", true)]).text
+        }
+    }
+
+    // MARK: Answers
+
+    /// Ticks and dates; `nil` until the program has begun.
+    var calendar: ProgramCalendar? {
+        self.mutable.withLock { $0.origin }.map { ProgramCalendar(origin: $0, fps: Int64(self.pipeline.canvas.fps)) }
+    }
+
+    /// When a tick is, in every word for it; all null until the program has begun.
+    func times(_ tick: Int64) -> [JSONValue.Member] {
+        guard let calendar = self.calendar else {
+            return [.init("tick", .null), .init("appliesAt", .null), .init("programTimeMs", .null)]
+        }
+        return [
+            .init("tick", .integer(tick)), .init("appliesAt", .string(ProgramDate.format(calendar.date(of: tick)))),
+            .init("programTimeMs", .integer(TimeMath.scale(tick, by: 1000, over: calendar.fps))),
+        ]
+    }
+
+    private func answer(_ showing: SceneDesk.Showing, changed: Bool) -> String {
+        JSONValue.object(
+            [.init("sceneId", .string(showing.sceneID)), .init("changed", .bool(changed))] + self.times(showing.tick)
+        ).text
+    }
+
+    func announce(_ showing: SceneDesk.Showing, reason: String) {
+        let times = self.times(showing.tick)
+        func value(_ name: String) -> JSONValue { times.first { $0.name == name }?.value ?? .null }
+        self.events.emit(
+            "program.scene",
+            [
+                "scene": .string(showing.sceneID), "tick": value("tick"), "appliesAt": value("appliesAt"),
+                "reason": .string(reason),
+                "without": .array(showing.without.map(\.description).sorted().map { .string($0) }),
+            ])
+    }
+}
+
+/// Numbers requests in the order they came, so that of several that wait the newest is known.
+final class RequestTickets: Sendable {
+    private let last = Mutex<UInt64>(0)
+
+    func take() -> UInt64 {
+        self.last.withLock { last in
+            last &+= 1
+            return last
+        }
+    }
+
+    func isNewest(_ ticket: UInt64) -> Bool { self.last.withLock { $0 == ticket } }
+}

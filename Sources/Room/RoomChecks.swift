@@ -1,0 +1,68 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+package import PipelineSpec
+import Program
+
+/// What this machine and this build say of a pipeline.
+package enum RoomChecks {
+    /// Largest image file, in bytes.
+    static let imageLimit = 2_000_000
+
+    package static let here = SpecChecks(
+        image: { Self.problem(ofImage: $0) }, text: { Self.problem(ofText: $0) }, perSceneCanvas: Self.perSceneCanvas)
+
+    /// To be removed with the first version whose outputs follow the canvas.
+    private static let perSceneCanvas: SpecChecks.Problem? = SpecChecks.Problem(
+        "a canvas of another size for each scene is not built in yet",
+        fix: "write \"fixed\", and place the panes of a smaller scene as a band inside the canvas")
+
+    private static let font: SceneFont? = try? SceneFont.find()
+
+    /// Why the text would be shown as boxes; `nil`: it would not.
+    static func problem(ofText text: String) -> SpecChecks.Problem? {
+        guard let font = self.font else {
+            return SpecChecks.Problem("this machine has no font to draw it with", fix: SceneFont.remedy)
+        }
+        guard !font.hasCJK, text.unicodeScalars.contains(where: self.isEastAsian) else { return nil }
+        return SpecChecks.Problem(
+            "the font \(font.path) has no Korean or Chinese, which would be shown as boxes", fix: SceneFont.remedy)
+    }
+
+    /// Hangul, Han and kana, and what is written beside them (Unicode blocks).
+    private static func isEastAsian(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x1100...0x11ff, 0x2e80...0x9fff, 0xa960...0xa97f, 0xac00...0xd7ff, 0xf900...0xfaff, 0xff00...0xffef,
+            0x20000...0x3ffff:
+            true
+        default: false
+        }
+    }
+
+    /// Why the file cannot be shown: missing, too large, neither PNG nor JPEG.
+    static func problem(ofImage path: String) -> SpecChecks.Problem? {
+        guard let file = fopen(path, "rb") else {
+            return SpecChecks.Problem(
+                "the image \(path) cannot be read: \(String(cString: strerror(errno)))",
+                fix: "check the path; it is relative to the working directory")
+        }
+        defer { fclose(file) }
+        var head = [UInt8](repeating: 0, count: 8)
+        let count = fread(&head, 1, head.count, file)
+        guard fseek(file, 0, SEEK_END) == 0, case let size = ftell(file), size >= 0 else {
+            return SpecChecks.Problem("\(path) is no file", fix: "write the path of a PNG or JPEG file")
+        }
+        guard size <= Self.imageLimit else {
+            return SpecChecks.Problem(
+                "the image \(path) has \(size) bytes, and \(Self.imageLimit) is the limit",
+                fix: "make it smaller; it need not be larger than its rectangle")
+        }
+        let isPNG = head == [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+        guard count == head.count, isPNG || head.starts(with: [0xff, 0xd8, 0xff]) else {
+            return SpecChecks.Problem("\(path) is neither PNG nor JPEG", fix: "convert it to one of them")
+        }
+        return nil
+    }
+}

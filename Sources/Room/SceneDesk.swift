@@ -1,0 +1,81 @@
+import MediaTypes
+import PipelineSpec
+
+/// What commands have made of the room's scenes: which there are, what is on air, what they were told.
+struct SceneDesk: Sendable {
+    /// A scene on air, or on its way.
+    struct Showing: Sendable {
+        var sceneID: String
+        /// The first tick it is on; before the program has begun, 0.
+        var tick: Int64
+        var transition: PipelineSpec.Transition?
+        /// Sources of the scene whose panes have left it.
+        var without: Set<SourceID> = []
+        /// When the countdowns that began with it are over, in ticks.
+        var ends: [String: Int64] = [:]
+    }
+
+    var shelf: SceneShelf
+    var onAir: Showing
+    /// What commands have put on air at later ticks, in their order; one for each tick.
+    var upcoming: [Showing] = []
+    var overlays = SceneMapping.Overlays()
+    /// Scheduled scenes that have come on air and that the room's life has not been told of.
+    private var begun: [String] = []
+    /// The users the automatic scene on air was made for.
+    var live: [String]?
+
+    init(_ pipeline: Pipeline) {
+        self.shelf = SceneShelf(pipeline.scenes)
+        self.onAir = Showing(sceneID: pipeline.program.scene, tick: 0)
+        if let scene = self.shelf[pipeline.program.scene] { Self.begin(&self.onAir, scene, fps: pipeline.canvas.fps) }
+    }
+
+    /// Brings forward what is on air by now.
+    mutating func advance(to tick: Int64) {
+        while let next = self.upcoming.first, tick >= next.tick {
+            self.onAir = next
+            self.begun.append(next.sceneID)
+            self.upcoming.removeFirst()
+        }
+    }
+
+    /// Scheduled scenes that have come on air since the last call, in order.
+    mutating func takeBegun() -> [PipelineSpec.Scene] {
+        defer { self.begun = [] }
+        return self.begun.compactMap { self.shelf[$0] }
+    }
+
+    /// Remembers what has been put on air, now or later.
+    mutating func note(_ showing: Showing, isNow: Bool) {
+        if isNow {
+            self.onAir = showing
+        } else {
+            self.upcoming.removeAll { $0.tick == showing.tick }
+            let place = self.upcoming.firstIndex { $0.tick > showing.tick } ?? self.upcoming.endIndex
+            self.upcoming.insert(showing, at: place)
+        }
+    }
+
+    /// Whether a scene is on air or on its way.
+    func isShown(_ sceneID: String) -> Bool {
+        self.onAir.sceneID == sceneID || self.upcoming.contains { $0.sceneID == sceneID }
+    }
+
+    /// Starts the countdowns of a scene that goes on air.
+    static func begin(_ showing: inout Showing, _ scene: PipelineSpec.Scene, fps: Int) {
+        for clock in scene.countdowns {
+            showing.ends[clock.countdownID] = showing.tick + Int64(clock.seconds) * Int64(fps)
+        }
+    }
+
+    /// The overlays of a scene: what commands have said, and of a countdown whatever ends later.
+    func overlays(of showing: Showing) -> SceneMapping.Overlays {
+        var overlays = self.overlays
+        for (id, end) in showing.ends {
+            if let told = overlays.ends[id], told > showing.tick { continue }
+            overlays.ends[id] = end
+        }
+        return overlays
+    }
+}

@@ -1,0 +1,115 @@
+import MediaTypes
+import PipelineSpec
+import Testing
+
+@Suite("The document of one scene: the words and rules of the pipeline file")
+struct SceneParseTests {
+    private static func parse(_ text: String, _ sceneID: String = "new", checks: SpecChecks = .none) throws
+        -> SceneReport
+    {
+        let pipeline = try #require(Pipeline.parse(Documents.room).pipeline)
+        return Scene.parse(Array(text.utf8), sceneID: sceneID, in: pipeline, checks: checks)
+    }
+
+    @Test("a document is the scene the same object makes in the file; its id may be left to the request")
+    func sameAsInTheFile() throws {
+        let members = """
+            "revision": 3, "panes": [ { "uid": "1001", "width": "50%", "height": 720, "crop": { "x": "10%" } } ],
+            "texts": [ { "textId": "t", "text": "한국어" } ], "transition": { "type": "crossfade" }
+            """
+        let file = Documents.room.replacing(
+            #"{ "sceneId": "solo", "layout": "solo", "uids": ["1001"] }"#, with: #"{ "sceneId": "solo", \#(members) }"#)
+        let expected = try #require(Pipeline.parse(file).pipeline?.scene("solo"))
+        let named = try Self.parse(#"{ "sceneId": "solo", \#(members) }"#, "solo")
+        let unnamed = try Self.parse("{ \(members) }", "solo")
+        #expect(named.scene == expected && unnamed.scene == expected)
+        #expect(named.hasRevision && expected.revision == 3)
+        guard case .panes(let panes) = expected.arrangement else { Issue.record("no panes"); return }
+        #expect(panes[0].crop.area.width == .share(900_000), "what remains beside x")
+        #expect(expected.transition.durationMs == 500)
+        #expect(try !Self.parse(#"{ "layout": "auto" }"#).hasRevision)
+    }
+
+    @Test(
+        "mistakes have the path in the document, its place, and a remedy",
+        arguments: [
+            (#"{ "layout": "solo", "uids": ["9"] }"#, "uids[0]", #"there is no source with uid "9""#),
+            (
+                #"{ "panes": [ { "uid": "1001", "x": "60%", "width": "50%", "height": 2 } ] }"#, "panes[0].width",
+                "the pane ends at x = 1408, outside the canvas of 1280x720"
+            ),
+            (#"{ "layout": "solo" }"#, "uids", "is missing"),
+            (
+                #"{ "layuot": "auto", "panes": [ { "uid": 1001, "width": 2, "height": 2 } ] }"#, "layuot",
+                #"there is no key "layuot" here"#
+            ),
+            (#"{ "sceneId": "other", "layout": "auto" }"#, "sceneId", #""other" is not the scene of this request"#),
+            ("[]", "", "is an array, not an object"), ("", "", "the text is empty"),
+            (
+                #"{ "canvas": { "width": 720, "height": 640 }, "layout": "auto" }"#, "canvas",
+                "the canvas has one size for all scenes"
+            ),
+            (
+                #"{ "layout": "auto", "transition": { "durationMs": 200 } }"#, "transition.durationMs",
+                "a cut takes no time"
+            ),
+            (
+                #"{ "layout": "auto", "scoreBars": [ { "scoreId": "a", "width": 2, "height": 2, "x": 1280 } ] }"#,
+                "scoreBars[0].x", "the bar ends at x = 1282, outside the canvas of 1280x720"
+            ),
+        ])
+    func mistakes(text: String, path: String, what: String) throws {
+        let report = try Self.parse(text)
+        #expect(report.scene == nil)
+        #expect(report.mistakes.map(\.path) == [path])
+        #expect(report.mistakes.map(\.what) == [what])
+        #expect(report.mistakes.allSatisfy { !$0.fix.isEmpty && $0.line == 1 })
+    }
+
+    @Test("nesting is bounded")
+    func depth() throws {
+        let deep = String(repeating: "[", count: 100_000)
+        #expect(try Self.parse(#"{ "panes": \#(deep)"#).mistakes.map(\.what) == ["nested deeper than 64 levels"])
+    }
+
+    @Test("the machine's word on images is a mistake, on fonts a warning, at the place of the value")
+    func machineChecks() throws {
+        let checks = SpecChecks(
+            image: { $0 == "gone.png" ? .init("there is no file gone.png", fix: "check the path") : nil },
+            text: { $0 == "漢" ? .init("no font has its characters", fix: "install one") : nil },
+            perSceneCanvas: .init("is not built in", fix: "write \"fixed\""))
+        let report = try Self.parse(
+            """
+            { "layout": "auto", "images": [ { "path": "here.png", "width": 2, "height": 2 },
+                { "path": "gone.png", "width": 2, "height": 2 } ],
+              "texts": [ { "textId": "a", "text": "A" }, { "textId": "b", "text": "漢" } ] }
+            """, checks: checks)
+        #expect(report.mistakes.map(\.path) == ["images[1].path"])
+        #expect(report.mistakes.map(\.line) == [2])
+        #expect(report.warnings.map(\.path) == ["texts[1].text"])
+        let file = Documents.room.replacing(#""fps": 30"#, with: #""fps": 30, "policy": "perScene""#)
+        #expect(Pipeline.parse(file).pipeline?.canvas.policy == .perScene)
+        #expect(Pipeline.parse(file, checks: checks).mistakes.map(\.path) == ["canvas.policy"])
+        let lost = Documents.room.replacing(
+            #""streamKey": "hunter2b""#, with: #""streamKey": "b", "onLost": { "placeholderImage": "gone.png" }"#)
+        #expect(
+            Pipeline.parse(lost, checks: checks).mistakes.map(\.path) == ["sources[1].onLost.placeholderImage"])
+    }
+
+    @Test("whatever the bytes, an answer and no trap")
+    func anyBytes() throws {
+        var random = SeededGenerator(seed: 7)
+        let seed = Array(
+            #"{"layout":"auto","panes":[{"uid":"1001","x":"5%","width":2,"crop":{"x":"1%"}}],"texts":[{"textId":"t"}]}"#
+                .utf8)
+        let pipeline = try #require(Pipeline.parse(Documents.room).pipeline)
+        for _ in 0..<3000 {
+            var bytes = seed
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            let report = Scene.parse(bytes, sceneID: "s", in: pipeline)
+            #expect((report.scene == nil) == !report.mistakes.isEmpty)
+        }
+    }
+}
