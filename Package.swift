@@ -66,7 +66,8 @@ let package = Package(
             name: "HTTPListener", dependencies: ["MediaTypes", hummingbirdCore, httpTypes, logging] + nio,
             swiftSettings: house),
         .target(
-            name: "Origin", dependencies: ["HTTPListener", "MediaTypes", httpTypes, logging] + nio,
+            name: "Origin",
+            dependencies: ["HTTPListener", "HLS", "MediaTypes", "MediaKernels", httpTypes, logging] + nio,
             resources: [
                 .embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/playlist.js"),
                 .embedInCode("Page/player.js"), .embedInCode("Page/page.js"),
@@ -121,7 +122,9 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "OriginTests",
-            dependencies: ["Origin", "HTTPListener", "HTTPProbe", "MediaTypes", httpTypes, logging] + nio,
+            dependencies: [
+                "Origin", "HLS", "HTTPListener", "HTTPProbe", "MediaTypes", "MediaKernels", httpTypes, logging,
+            ] + nio,
             swiftSettings: house),
         .testTarget(
             name: "ControlTests",

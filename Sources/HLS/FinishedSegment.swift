@@ -22,6 +22,11 @@ package struct FinishedSegment: Sendable {
     /// The segment's bytes: its parts one after the other.
     package var pieces: [PacketMemory] { self.parts.map(\.memory) }
 
+    /// The slot without anything in it.
+    package var emptied: FinishedSegment {
+        FinishedSegment(slot: self.slot, kind: self.kind, start: self.start, duration: self.duration, parts: [])
+    }
+
     /// The same segment of sound without the frames that start at or after `end`.
     ///
     /// - Parameter end: Ticks of ``duration``'s timescale since the room's origin.

@@ -10,8 +10,11 @@ package struct MediaPlaylist: Sendable {
     package let isEvent: Bool
     package let isEnded: Bool
     package let segments: [Segment]
+    /// Of a low-latency playlist; `nil`: a plain one, without parts.
+    package let edge: LiveEdge?
 
-    package init(_ window: PlaylistWindow) {
+    package init(_ window: PlaylistWindow, edge: LiveEdge? = nil) {
+        self.edge = edge
         self.targetDuration = window.targetDuration
         self.mediaSequence = window.mediaSequence
         self.discontinuitySequence = window.discontinuitySequence
@@ -22,39 +25,103 @@ package struct MediaPlaylist: Sendable {
 
     /// `EXT-X-VERSION`: what the tags in use need and no more, since players refuse what they do not know (§8).
     package var version: Int {
-        // 3: EXTINF with decimals. 6: EXT-X-MAP in a list that is not I-frames only.
-        self.segments.isEmpty ? 3 : 6
+        // 3: EXTINF with decimals. 6: EXT-X-MAP in a list that is not I-frames only. Parts need none of their own.
+        self.segments.isEmpty && self.edge?.open == nil ? 3 : 6
+    }
+
+    /// Segments that a delta update leaves out: those that end further from the end of the last whole segment than the
+    /// skip boundary. 0 in a plain playlist.
+    ///
+    /// Spec: rfc8216bis §6.2.5.1. An ended playlist is never skipped.
+    package var skippableCount: Int {
+        guard let edge = self.edge, !self.isEnded else { return 0 }
+        let boundary = Int64(edge.control.canSkipUntil) &* TimeMath.nanoseconds
+        var distance: Int64 = 0
+        for (index, segment) in self.segments.enumerated().reversed() {
+            if distance > boundary { return index + 1 }
+            distance &+= segment.duration.nanoseconds
+        }
+        return 0
+    }
+
+    /// How far the playlist is, for blocking reloads.
+    package var position: PlaylistPosition {
+        PlaylistPosition(
+            nextMediaSequence: self.mediaSequence &+ Int64(self.segments.count),
+            partCount: self.edge?.open?.parts.count ?? 0, lastPartCount: self.segments.last?.parts.count ?? 0,
+            isEnded: self.isEnded)
     }
 
     /// The text, each line ended by a line feed.
-    package func rendered() -> String {
+    ///
+    /// - Parameters:
+    ///   - reports: Of all other media playlists; only in a low-latency playlist.
+    ///   - skipping: As a delta update where there is something to skip.
+    package func rendered(reports: [RenditionReport] = [], skipping: Bool = false) -> String {
+        let skipped = skipping ? self.skippableCount : 0
         var text = "#EXTM3U\n"
-        text += "#EXT-X-VERSION:\(self.version)\n"
+        // 9: EXT-X-SKIP.
+        text += "#EXT-X-VERSION:\(skipped > 0 ? 9 : self.version)\n"
         text += "#EXT-X-TARGETDURATION:\(self.targetDuration)\n"
+        if let edge = self.edge { text += edge.control.tags }
         text += "#EXT-X-MEDIA-SEQUENCE:\(self.mediaSequence)\n"
         // Always there, from the first publish on: it cannot appear later without being wrong before.
         text += "#EXT-X-DISCONTINUITY-SEQUENCE:\(self.discontinuitySequence)\n"
         if self.isEvent { text += "#EXT-X-PLAYLIST-TYPE:EVENT\n" }
-        var map: InitializationSegment?
-        var key: SegmentKey?
-        for segment in self.segments {
-            if segment.discontinuity { text += "#EXT-X-DISCONTINUITY\n" }
-            if segment.map != map {
-                text += "#EXT-X-MAP:URI=\(AttributeText.quoted(segment.map.uri))\n"
-                map = segment.map
-            }
-            // Behind MAP, because a key applies to the maps that follow it and initialization segments stay clear.
-            if segment.key != key {
-                text += Self.keyTag(segment.key)
-                key = segment.key
-            }
-            text += "#EXT-X-PROGRAM-DATE-TIME:\(ProgramDate.format(segment.programDate))\n"
+        // Behind both sequence numbers: some players refuse the other order.
+        if skipped > 0 { text += "#EXT-X-SKIP:SKIPPED-SEGMENTS=\(skipped)\n" }
+        var state = TagState()
+        for (index, segment) in self.segments.enumerated() {
+            // What the skipped segments said of map and key still holds: the player has merged them.
+            let head = state.tags(
+                discontinuity: segment.discontinuity, map: segment.map, key: segment.key,
+                programDate: segment.programDate)
+            guard index >= skipped else { continue }
+            text += head
+            if self.edge != nil { for part in segment.parts { text += part.line } }
+            // Behind the parts: a segment can turn out to be a gap when some of them are listed already.
             if segment.gap { text += "#EXT-X-GAP\n" }
             text += "#EXTINF:\(AttributeText.decimal(segment.listedDuration, digits: 5)),\n"
             text += "\(segment.uri)\n"
         }
+        if let edge = self.edge { text += self.tail(edge, &state, reports) }
         if self.isEnded { text += "#EXT-X-ENDLIST\n" }
         return text
+    }
+
+    /// What follows the last whole segment.
+    private func tail(_ edge: LiveEdge, _ state: inout TagState, _ reports: [RenditionReport]) -> String {
+        var text = ""
+        if let open = edge.open {
+            text += state.tags(
+                discontinuity: open.discontinuity, map: open.map, key: open.key, programDate: open.programDate)
+            for part in open.parts { text += part.line }
+        }
+        guard !self.isEnded else { return text }
+        if let map = edge.hintMap, map != state.map {
+            text += "#EXT-X-PRELOAD-HINT:TYPE=MAP,URI=\(AttributeText.quoted(map.uri))\n"
+        }
+        if let hint = edge.hint { text += "#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\(AttributeText.quoted(hint))\n" }
+        for report in reports { text += report.line }
+        return text
+    }
+}
+
+/// The tags that apply until they are given again.
+private struct TagState {
+    var map: InitializationSegment?
+    private var key: SegmentKey?
+
+    /// The tags before a segment's first part.
+    mutating func tags(
+        discontinuity: Bool, map: InitializationSegment, key: SegmentKey?, programDate: Int64
+    ) -> String {
+        var text = discontinuity ? "#EXT-X-DISCONTINUITY\n" : ""
+        if map != self.map { text += "#EXT-X-MAP:URI=\(AttributeText.quoted(map.uri))\n" }
+        // Behind MAP, because a key applies to the maps that follow it and initialization segments stay clear.
+        if key != self.key { text += Self.keyTag(key) }
+        (self.map, self.key) = (map, key)
+        return text + "#EXT-X-PROGRAM-DATE-TIME:\(ProgramDate.format(programDate))\n"
     }
 
     private static func keyTag(_ key: SegmentKey?) -> String {

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// A part of a segment: a piece that can be published before the segment is whole.
 ///
 /// Spec: rfc8216bis §4.4.4.9 (`EXT-X-PART`).
@@ -21,5 +23,19 @@ package struct Part: Sendable, Hashable {
         self.independent = independent
         self.gap = gap
         self.byteCount = byteCount
+    }
+
+    /// `DURATION` in units of 10 µs: the rounded end less the rounded start, as in ``Segment/listedDuration``.
+    package var listedDuration: Int64 {
+        let timescale = Int64(self.duration.timescale)
+        let end = TimeMath.rescale(self.start &+ self.duration.ticks, from: timescale, to: 100_000)
+        return end - TimeMath.rescale(self.start, from: timescale, to: 100_000)
+    }
+
+    /// The tag, ended by a line feed.
+    var line: String {
+        "#EXT-X-PART:DURATION=\(AttributeText.decimal(self.listedDuration, digits: 5))"
+            + ",URI=\(AttributeText.quoted(self.uri))" + (self.independent ? ",INDEPENDENT=YES" : "")
+            + (self.gap ? ",GAP=YES" : "") + "\n"
     }
 }

@@ -19,10 +19,6 @@ package struct PlaylistWindow: Sendable {
         case event
     }
 
-    /// Only the newest segments keep their parts: players use them near the live edge alone, and they must go from a
-    /// list elsewhere (§6.2.2). More than three target durations of any grid.
-    private static let segmentsWithParts = 6
-
     package let style: Style
     /// Whole seconds; frozen.
     package let targetDuration: Int
@@ -75,10 +71,23 @@ package struct PlaylistWindow: Sendable {
             throw refuse("a length of \(segment.duration.nanoseconds) ns does not fit the target duration")
         }
         self.segments.append(segment)
-        let passed = self.segments.count - 1 - Self.segmentsWithParts
-        if passed >= 0 { self.segments[passed] = self.segments[passed].withoutParts }
+        self.dropPassedParts()
         self.nextMediaSequence += 1
         self.longestDuration = max(self.longestDuration, self.duration)
+    }
+
+    /// Takes the parts from segments that end more than three target durations before the end of the list: players use
+    /// them near the live edge alone, and they must stay up to there (§6.2.2).
+    private mutating func dropPassedParts() {
+        let near = 3 * Int64(self.targetDuration) &* TimeMath.nanoseconds
+        var distance: Int64 = 0
+        for index in self.segments.indices.reversed() {
+            if distance > near {
+                guard !self.segments[index].parts.isEmpty else { return }
+                self.segments[index] = self.segments[index].withoutParts
+            }
+            distance &+= self.segments[index].duration.nanoseconds
+        }
     }
 
     /// How many segments may leave from the head and still leave the window (and three target durations) listed.

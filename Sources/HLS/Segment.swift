@@ -53,12 +53,15 @@ package struct Segment: Sendable, Hashable {
     }
 
     /// The same segment without its parts.
-    package var withoutParts: Segment {
+    package var withoutParts: Segment { self.with(parts: []) }
+
+    /// The same segment with other parts.
+    package func with(parts: [Part]) -> Segment {
         Segment(
             mediaSequence: self.mediaSequence, uri: self.uri, start: self.start, duration: self.duration,
             programDate: self.programDate, map: self.map, discontinuity: self.discontinuity, key: self.key,
-            gap: self.gap,
-            byteCount: self.byteCount, independent: self.independent, publishedAt: self.publishedAt)
+            gap: self.gap, parts: parts, byteCount: self.byteCount, independent: self.independent,
+            publishedAt: self.publishedAt)
     }
 
     /// `EXTINF` in units of 10 µs: the rounded end less the rounded start, so that the sum over any run of segments is

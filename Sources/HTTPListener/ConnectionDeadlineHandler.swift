@@ -43,6 +43,12 @@ final class ConnectionDeadlineHandler: ChannelDuplexHandler, RemovableChannelHan
         context.fireChannelRead(data)
     }
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // A client that waits and says that it will never ask again is taken as gone.
+        if event as? ChannelEvent == .inputClosed { self.connections.client(of: context.channel).leave() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let written = promise ?? context.eventLoop.makePromise(of: Void.self)
         self.pendingWrites += 1

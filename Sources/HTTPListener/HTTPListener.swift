@@ -39,6 +39,9 @@ package final class HTTPListener: Sendable {
         self.socketPath = socketPath
     }
 
+    /// For timers that belong to the listener.
+    package var eventLoop: any EventLoop { self.group.next() }
+
     /// Open connections now.
     package var connectionCount: Int { self.connections.count }
 
@@ -81,7 +84,7 @@ package final class HTTPListener: Sendable {
         let bound = group.next().makePromise(of: Int?.self)
         let server = Server(
             childChannelSetup: HTTP1Channel(
-                responder: Self.responder(limits: limits, respond: respond),
+                responder: Self.responder(limits: limits, connections: connections, respond: respond),
                 configuration: .init(
                     additionalChannelHandlers: [ConnectionDeadlineHandler(limits: limits, connections: connections)],
                     idleTimeout: limits.idle,
@@ -136,15 +139,16 @@ package final class HTTPListener: Sendable {
         if self.ownsGroup { try? await self.group.shutdownGracefully() }
     }
 
-    private static func responder(limits: HTTPListenerLimits, respond: @escaping Responder)
-        -> HTTPChannelHandler.Responder
-    {
-        { request, writer, _ in
+    private static func responder(
+        limits: HTTPListenerLimits, connections: OpenConnections, respond: @escaping Responder
+    ) -> HTTPChannelHandler.Responder {
+        { request, writer, channel in
             if request.headers[.expect]?.lowercased() == "100-continue" {
                 try await writer.writeInformationalHead(HTTPResponse(status: .continue))
             }
             let body = try await RequestBodyReader(limit: limits.bodyBytes).read(request)
-            let reply = await respond(ListenerRequest(head: request.head, body: body))
+            let reply = await respond(
+                ListenerRequest(head: request.head, body: body, client: connections.client(of: channel)))
             let sender = ReplySender(isHead: request.method == .head, now: Int64(time(nil)))
             try await sender.send(reply, to: writer)
             if body == .tooLarge { throw ReplySender.Ending.closeConnection }

@@ -1,4 +1,5 @@
 package import HTTPTypes
+package import NIOCore
 
 /// One HTTP response. `Content-Length`, `Date` and the omission of the body for HEAD are the listener's to add.
 package struct ListenerReply: Sendable {
@@ -6,6 +7,8 @@ package struct ListenerReply: Sendable {
         case none
         /// The bytes of `range` of `bytes`.
         case bytes([UInt8], range: Range<Int>)
+        /// Bytes that many replies share: none is copied.
+        case buffers([ByteBuffer])
         /// The bytes of `range` of a file. A file that cannot be opened makes the reply 404.
         case file(path: String, range: Range<Int>)
 
@@ -17,6 +20,7 @@ package struct ListenerReply: Sendable {
             switch self {
             case .none: 0
             case .bytes(_, let range), .file(_, let range): range.count
+            case .buffers(let buffers): buffers.reduce(0) { $0 + $1.readableBytes }
             }
         }
     }

@@ -14,8 +14,11 @@ package struct ListenerRequest: Sendable {
     package let body: Body
     /// Path and query of the target; `nil` if it cannot be read as one.
     package let target: RequestTarget?
+    /// Who waits for the reply.
+    package let client: ClientPresence
 
-    package init(head: HTTPRequest, body: Body = .bytes([])) {
+    package init(head: HTTPRequest, body: Body = .bytes([]), client: ClientPresence = ClientPresence()) {
+        self.client = client
         self.head = head
         self.body = body
         self.target = RequestTarget(parsing: head.path ?? "")

@@ -13,6 +13,9 @@ package struct ReplySender: Sendable {
 
     /// Bytes in flight per connection; NIO's default high watermark, so that a slow client costs one chunk and no more.
     package static let chunkBytes = 64 << 10
+    /// Bytes of a file in flight per connection: unlike shared bytes they are the connection's own, and two thousand slow
+    /// readers of segments must cost less than the room's pictures.
+    package static let fileChunkBytes = 16 << 10
 
     package let isHead: Bool
     /// Unix time, seconds.
@@ -39,9 +42,22 @@ package struct ReplySender: Sendable {
             var body = try await writer.writeHead(head)
             for chunk in Self.chunks(of: range) { try await body.write(ByteBuffer(bytes: bytes[chunk])) }
             try await body.finish(nil)
+        case .buffers(let buffers) where reply.body.count <= Self.chunkBytes && buffers.count == 1:
+            try await writer.write(response: head, body: ResponseBody(byteBuffer: buffers[0]))
+        case .buffers(let buffers):
+            var body = try await writer.writeHead(head)
+            for buffer in buffers {
+                var rest = buffer
+                while let chunk = rest.readSlice(length: min(Self.chunkBytes, rest.readableBytes)),
+                    chunk.readableBytes > 0
+                {
+                    try await body.write(chunk)
+                }
+            }
+            try await body.finish(nil)
         case .file(_, let range):
             var body = try await writer.writeHead(head)
-            for chunk in Self.chunks(of: range) {
+            for chunk in Self.chunks(of: range, size: Self.fileChunkBytes) {
                 let buffer = try await NIOThreadPool.singleton.runIfActive { [file] in
                     file?.read(at: chunk.lowerBound, count: chunk.count)
                 }
@@ -53,9 +69,9 @@ package struct ReplySender: Sendable {
         }
     }
 
-    package static func chunks(of range: Range<Int>) -> some Sequence<Range<Int>> {
-        stride(from: range.lowerBound, to: range.upperBound, by: Self.chunkBytes).lazy.map {
-            $0..<min($0 + Self.chunkBytes, range.upperBound)
+    package static func chunks(of range: Range<Int>, size: Int = Self.chunkBytes) -> some Sequence<Range<Int>> {
+        stride(from: range.lowerBound, to: range.upperBound, by: size).lazy.map {
+            $0..<min($0 + size, range.upperBound)
         }
     }
 }

@@ -1,7 +1,11 @@
+package import NIOCore
+
 /// One playlist, segment, part or initialization segment.
 package struct OriginObject: Sendable {
     package enum Body: Sendable {
         case bytes([UInt8])
+        /// Bytes that all replies share, one buffer after the other.
+        case buffers([ByteBuffer])
         /// A file of `size` bytes that does not change any more; it may be deleted while it is sent.
         case file(path: String, size: Int)
 
@@ -9,6 +13,7 @@ package struct OriginObject: Sendable {
         package var count: Int {
             switch self {
             case .bytes(let bytes): bytes.count
+            case .buffers(let buffers): buffers.reduce(0) { $0 + $1.readableBytes }
             case .file(_, let size): max(size, 0)
             }
         }
@@ -19,10 +24,22 @@ package struct OriginObject: Sendable {
     package var contentType: String
     /// Such as `public, max-age=31536000, immutable`.
     package var cacheControl: String
+    /// Strong, with its quotes (RFC 9110 §8.8.3); `nil`: none.
+    package var entityTag: String?
+    /// There is a form for clients that take gzip and one for those that do not.
+    package var variesByEncoding: Bool
+    /// This form is the compressed one.
+    package var isGzip: Bool
 
-    package init(body: Body, contentType: String, cacheControl: String) {
+    package init(
+        body: Body, contentType: String, cacheControl: String, entityTag: String? = nil, variesByEncoding: Bool = false,
+        isGzip: Bool = false
+    ) {
         self.body = body
         self.contentType = contentType
         self.cacheControl = cacheControl
+        self.entityTag = entityTag
+        self.variesByEncoding = variesByEncoding
+        self.isGzip = isGzip
     }
 }

@@ -1,7 +1,9 @@
+import HLS
 package import HTTPListener
 import HTTPTypes
+import NIOCore
 
-/// Answers viewers' requests from what is published. Pure: a request in, a reply out.
+/// Answers viewers' requests from what is published: a request in, a reply out.
 package struct OriginResponder: Sendable {
     private let content: any OriginContent
     private let policy: CORSPolicy
@@ -13,16 +15,17 @@ package struct OriginResponder: Sendable {
         self.page = Array(ViewerPage.html(title: roomTitle).utf8)
     }
 
-    package func reply(to request: ListenerRequest) -> ListenerReply {
-        var reply = self.route(request)
+    package func reply(to request: ListenerRequest) async -> ListenerReply {
+        var reply = await self.route(request)
         for field in self.policy.fields(origin: request.head.headerFields[.origin]) {
-            reply.fields[field.name] = field.value
+            let isFurther = field.name == .vary && reply.fields[.vary] != nil
+            reply.fields[field.name] = isFurther ? "\(reply.fields[.vary] ?? ""), \(field.value)" : field.value
         }
         reply.fields[.xContentTypeOptions] = "nosniff"
         return reply
     }
 
-    private func route(_ request: ListenerRequest) -> ListenerReply {
+    private func route(_ request: ListenerRequest) async -> ListenerReply {
         switch request.head.method {
         case .get, .head: break
         case .options: return ListenerReply(.noContent, fields: CORSPolicy.preflight)
@@ -31,10 +34,30 @@ package struct OriginResponder: Sendable {
         }
         guard let target = request.target else { return .plain(.badRequest, "the path cannot be read") }
         if target.path == "/" || target.path == "/index.html" { return self.viewerPage }
-        guard let name = Self.objectName(target.path), let object = self.content.object(at: name) else {
-            return self.missing
+        guard let name = Self.objectName(target.path) else { return self.missing }
+        let fields = request.head.headerFields
+        let asked = OriginRequest(
+            path: name, directives: ReloadDirectives(query: target.query),
+            acceptsGzip: Self.acceptsGzip(fields[.acceptEncoding]), client: request.client)
+        switch await self.content.answer(to: asked) {
+        case .object(let object): return Self.reply(with: object, to: fields)
+        case .missing: return self.missing
+        // Not to be remembered: what is too far ahead now will be there later.
+        case .refused(let reason): return .plain(.badRequest, reason, fields: [.cacheControl: "no-store"])
+        case .late(let reason):
+            return .plain(.serviceUnavailable, reason, fields: [.cacheControl: "no-store", .retryAfter: "1"])
         }
-        return Self.reply(with: object, range: request.head.headerFields[.range])
+    }
+
+    /// Spec: RFC 9110 §12.5.3.
+    package static func acceptsGzip(_ field: String?) -> Bool {
+        for item in (field ?? "").split(separator: ",") {
+            let pieces = item.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+            guard pieces.first == "gzip" || pieces.first == "*" else { continue }
+            let weight = pieces.dropFirst().first { $0.hasPrefix("q=") }?.dropFirst(2)
+            return weight.map { $0.contains { ("1"..."9").contains($0) } } ?? true
+        }
+        return false
     }
 
     /// A playlist that is not there yet may be there in a second; nobody may remember that it was not.
@@ -53,12 +76,23 @@ package struct OriginResponder: Sendable {
             ], body: .bytes(self.page))
     }
 
-    private static func reply(with object: OriginObject, range field: String?) -> ListenerReply {
+    private static func reply(with object: OriginObject, to request: HTTPFields) -> ListenerReply {
         let size = object.body.count
         var fields: HTTPFields = [
             .contentType: object.contentType, .cacheControl: object.cacheControl, .acceptRanges: "bytes",
         ]
-        switch ByteRange(field: field, size: size) {
+        if object.variesByEncoding { fields[.vary] = "Accept-Encoding" }
+        if object.isGzip { fields[.contentEncoding] = "gzip" }
+        var range = request[.range]
+        if let tag = object.entityTag {
+            fields[.eTag] = tag
+            if let known = request[.ifNoneMatch], Self.matches(known, tag) {
+                return ListenerReply(.notModified, fields: fields)
+            }
+            // A range of another version than the client has would not fit what it has.
+            if let condition = request[.ifRange], condition != tag { range = nil }
+        }
+        switch ByteRange(field: range, size: size) {
         case .whole: return ListenerReply(.ok, fields: fields, body: object.body.reply(0..<size))
         case .part(let range):
             fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
@@ -66,6 +100,14 @@ package struct OriginResponder: Sendable {
         case .unsatisfiable:
             return .plain(
                 .rangeNotSatisfiable, "the object has \(size) bytes", fields: [.contentRange: "bytes */\(size)"])
+        }
+    }
+
+    /// Spec: RFC 9110 §13.1.2: weak comparison with any of the tags.
+    private static func matches(_ field: String, _ tag: String) -> Bool {
+        field.split(separator: ",").contains { item in
+            let item = item.filter { $0 != " " }
+            return item == "*" || item == tag || item == "W/" + tag
         }
     }
 
@@ -85,7 +127,21 @@ extension OriginObject.Body {
     fileprivate func reply(_ range: Range<Int>) -> ListenerReply.Body {
         switch self {
         case .bytes(let bytes): .bytes(bytes, range: range)
+        case .buffers(let buffers): .buffers(Self.cut(buffers, to: range))
         case .file(let path, _): .file(path: path, range: range)
         }
+    }
+
+    /// Slices that share the buffers' bytes.
+    private static func cut(_ buffers: [ByteBuffer], to range: Range<Int>) -> [ByteBuffer] {
+        var result: [ByteBuffer] = []
+        var start = 0
+        for buffer in buffers {
+            let inside = range.clamped(to: start..<start + buffer.readableBytes)
+            let offset = buffer.readerIndex + inside.lowerBound - start
+            if !inside.isEmpty, let slice = buffer.getSlice(at: offset, length: inside.count) { result.append(slice) }
+            start += buffer.readableBytes
+        }
+        return result
     }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPListener
 package import Logging
 package import MediaTypes
@@ -6,10 +7,22 @@ package import NIOCore
 /// The viewers' listener: public and read-only. Serves the published objects, and at `/` a page that plays them.
 package final class OriginServer: Sendable {
     private let listener: HTTPListener
+    private let content: any OriginContent
+    private let expiry: RepeatedTask
 
-    private init(listener: HTTPListener) {
+    private init(listener: HTTPListener, content: any OriginContent) {
         self.listener = listener
+        self.content = content
+        self.expiry = listener.eventLoop.scheduleRepeatedTask(initialDelay: Self.expiryPace, delay: Self.expiryPace) {
+            _ in content.expire()
+        }
     }
+
+    /// Descriptors the process may have, less what the room itself needs: viewers must not take those.
+    private static var mostConnections: Int { max(64, sysconf(Int32(_SC_OPEN_MAX)) - 256) }
+
+    /// How often requests that wait are looked at; their limit is several seconds.
+    private static let expiryPace = TimeAmount.milliseconds(500)
 
     /// The page's URL on this machine, without trailing slash: `http://127.0.0.1:8080`; or `unix:/path`.
     package var boundAddress: String { self.listener.boundAddress }
@@ -21,25 +34,28 @@ package final class OriginServer: Sendable {
     /// - Parameters:
     ///   - allowOrigins: See ``CORSPolicy/init(allowOrigins:)``.
     ///   - roomTitle: Shown by the page.
-    ///   - connections: Open connections at once, 1 or more. Browsers hold up to six per viewer.
+    ///   - connections: Open connections at once, 1 or more, within what the process may open. Browsers hold up to six per viewer; what a connection
+    ///     costs besides shared bytes is about 30 KB.
     ///   - group: Event loops to use; `nil` makes one thread for this listener.
     /// - Throws: ``MediaError/Code/bindFailed``.
     package static func start(
         listen: ListenAddress, content: any OriginContent, allowOrigins: [String], roomTitle: String,
-        connections: Int = 1_024, group: (any EventLoopGroup)? = nil, logger: Logger
+        connections: Int = 8_192, group: (any EventLoopGroup)? = nil, logger: Logger
     ) async throws(MediaError) -> OriginServer {
         let responder = OriginResponder(
             content: content, policy: CORSPolicy(allowOrigins: allowOrigins), roomTitle: roomTitle)
         // Nothing here reads a body; a few bytes are read all the same, so that a polite client hears its 405.
-        let limits = HTTPListenerLimits(connections: connections, bodyBytes: 4 << 10)
+        let limits = HTTPListenerLimits(connections: min(connections, Self.mostConnections), bodyBytes: 4 << 10)
         let listener = try await HTTPListener.start(
             listen: listen, limits: limits, group: group, place: "viewer", logger: logger
-        ) { responder.reply(to: $0) }
-        return OriginServer(listener: listener)
+        ) { await responder.reply(to: $0) }
+        return OriginServer(listener: listener, content: content)
     }
 
     /// Takes no more connections, lets replies that have begun end within `grace`, closes the rest.
     package func stop(within grace: TimeAmount = .seconds(3)) async {
+        self.expiry.cancel()
+        self.content.close()
         await self.listener.stop(within: grace)
     }
 }

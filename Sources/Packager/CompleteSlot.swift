@@ -22,4 +22,11 @@ struct CompleteSlot: Sendable {
 struct ConfigurationChange: Sendable, Hashable {
     let track: Int
     let initialization: [UInt8]
+    /// Its name, where the live edge has shown it already; otherwise the publication gives it one.
+    var map: InitializationSegment?
+
+    init(track: Int, initialization: [UInt8]) {
+        self.track = track
+        self.initialization = initialization
+    }
 }

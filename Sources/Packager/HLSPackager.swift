@@ -1,4 +1,4 @@
-import HLS
+package import HLS
 package import MediaTypes
 import Dispatch
 import Synchronization
@@ -44,6 +44,15 @@ package final class HLSPackager: Sendable {
         var isOver = false
         /// Threads blocked in ``receive(track:_:)``.
         var waiting = 0
+        /// Takes what happens at the live edge; `nil`: nobody.
+        var viewers: (@Sendable (LiveUpdate) -> Void)?
+        var edge: EdgePublication?
+
+        /// Under the lock, so that updates go out in the order they were made.
+        mutating func showEdge() {
+            guard let viewers = self.viewers, let update = self.edge?.takeUpdate(), !update.isEmpty else { return }
+            viewers(update)
+        }
     }
 
     private let settings: HLSOutputSettings
@@ -105,9 +114,14 @@ package final class HLSPackager: Sendable {
         let begun = writer
         self.writer.withLock { $0 = begun }
         let firstTick = grid.firstFrame(ofSlot: firstSlot)
-        self.intake.withLock {
-            $0.collector = SlotCollector(
+        self.intake.withLock { intake in
+            intake.collector = SlotCollector(
                 kinds: self.tracks.map(\.kind), firstSlot: firstSlot, waits: self.settings.waitsForStore)
+            guard intake.viewers != nil else { return }
+            intake.edge = EdgePublication(publication) { [weak self] name in
+                self?.objects.withLock { $0[name] != nil } ?? false
+            }
+            intake.showEdge()
         }
         for (track, segmenter) in zip(self.tracks, self.segmenters) {
             segmenter.state.withLock { $0 = TrackSegmenter(kind: track.kind, grid: grid, firstTick: firstTick) }
@@ -159,15 +173,26 @@ package final class HLSPackager: Sendable {
         let bytes = try InitializationSegmentWriter.bytes(
             for: parameters, width: width, height: height, grid: grid, place: "hls[\(self.tracks[track].name)]")
         let slot = firstTick / Int64(grid.segmentFrames)
-        self.intake.withLock {
-            $0.collector?.change(ConfigurationChange(track: track, initialization: bytes), from: slot)
+        self.intake.withLock { intake in
+            let change = ConfigurationChange(track: track, initialization: bytes)
+            let (named, from) = intake.edge?.change(change, from: slot) ?? (change, slot)
+            intake.collector?.change(named, from: from)
+            intake.showEdge()
         }
     }
 
-    private func collect(_ output: [TrackSegmenter.Output], track: Int) {
+    /// - Parameter isLast: The track has ended: its last segment may have been cut behind its parts.
+    private func collect(_ output: [TrackSegmenter.Output], track: Int, isLast: Bool = false) {
         guard !output.isEmpty else { return }
         let isReady = self.intake.withLock { intake in
-            for case .segment(let segment) in output { intake.collector?.insert(segment, track: track) }
+            if let (segments, first) = intake.edge?.receive(output, track: track, partsToo: !isLast) {
+                if let first { intake.collector?.begin(at: first) }
+                for segment in segments { intake.collector?.insert(segment, track: track) }
+            } else {
+                for case .segment(let segment) in output { intake.collector?.insert(segment, track: track) }
+            }
+            for gap in intake.collector?.takeGivenUp() ?? [] { intake.edge?.giveUp(track: gap.track, slot: gap.slot) }
+            intake.showEdge()
             return (intake.collector?.readyCount ?? 0) > 0
         }
         if isReady { self.work.signal() }
@@ -193,7 +218,7 @@ package final class HLSPackager: Sendable {
         var pictureEnd: Int64?
         for (index, track) in self.tracks.enumerated() where track.kind == .video {
             let (output, end) = self.segmenters[index].finish(cuttingAt: nil)
-            self.collect(output, track: index)
+            self.collect(output, track: index, isLast: true)
             if let end {
                 pictureEnd = max(pictureEnd ?? 0, (end + OutputGrid.ticksPerFrame - 1) / OutputGrid.ticksPerFrame)
             }
@@ -201,12 +226,15 @@ package final class HLSPackager: Sendable {
         let grid = self.settings.grid
         for (index, track) in self.tracks.enumerated() where track.kind == .audio {
             let cut = pictureEnd.map { grid.ticks(ofFrame: $0, .audio) }
-            self.collect(self.segmenters[index].finish(cuttingAt: cut).output, track: index)
+            self.collect(self.segmenters[index].finish(cuttingAt: cut).output, track: index, isLast: true)
         }
         self.intake.withLock { intake in
             guard intake.endlist == nil else { return }
             intake.endlist = endlist
             intake.collector?.close(cuttingSoundAt: pictureEnd, grid: grid)
+            for gap in intake.collector?.takeGivenUp() ?? [] { intake.edge?.giveUp(track: gap.track, slot: gap.slot) }
+            if endlist { intake.edge?.end() }
+            intake.showEdge()
         }
         self.releaseWaiters()
         self.work.signal()
@@ -257,7 +285,11 @@ package final class HLSPackager: Sendable {
     }
 
     private func over(_ outcome: Outcome) -> Outcome {
-        self.intake.withLock { $0.isOver = true }
+        self.intake.withLock {
+            $0.isOver = true
+            // A newer worker has the numbers: nothing is shown under them any more.
+            $0.edge = nil
+        }
         for segmenter in self.segmenters { segmenter.state.withLock { $0 = nil } }
         self.releaseWaiters()
         return outcome
@@ -272,6 +304,18 @@ package final class HLSPackager: Sendable {
     }
 
     // MARK: Viewers
+
+    /// Hands everything that happens at the live edge to `viewers`, parts as soon as they are cut; before
+    /// ``begin(now:)``. Calls come from the encoders' threads, one at a time: they must not block.
+    package func attach(_ viewers: @escaping @Sendable (LiveUpdate) -> Void) {
+        self.intake.withLock { $0.viewers = viewers }
+    }
+
+    /// What low-latency playlists of this output declare.
+    package var control: ServerControl { ServerControl(grid: self.settings.grid) }
+
+    /// File names of the media playlists.
+    package var mediaPlaylistNames: Set<String> { Set(self.tracks.map { TrackNames(track: $0.name).playlist }) }
 
     /// An object viewers may have now: a playlist, an initialization segment, a segment that is listed or was until a
     /// while ago; never anything else that lies in the directory. Callable from any thread.

@@ -99,7 +99,9 @@ struct Publication: Sendable {
             let names = self.tracks[index].names
             var known = self.initializations[index] ?? [(self.tracks[index].initialization, self.tracks[index].map)]
             let map: InitializationSegment
-            if let old = known.first(where: { $0.bytes == change.initialization }) {
+            if let named = change.map {
+                map = named
+            } else if let old = known.first(where: { $0.bytes == change.initialization }) {
                 map = old.map
             } else {
                 self.changeCount += 1

@@ -18,6 +18,7 @@ struct SlotCollector: Sendable {
     private var ready: [CompleteSlot] = []
     private var anythingTaken = false
     private(set) var isClosed = false
+    private var givenUp: [(slot: Int64, track: Int)] = []
 
     init(kinds: [TrackKind], firstSlot: Int64, waits: Bool) {
         self.kinds = kinds
@@ -27,6 +28,19 @@ struct SlotCollector: Sendable {
 
     /// Slots that wait to be published.
     var readyCount: Int { self.ready.count }
+
+    /// The run's first slot, even if nothing is ever in it.
+    mutating func begin(at slot: Int64) {
+        guard !self.anythingTaken else { return }
+        self.anythingTaken = true
+        self.nextSlot = max(self.nextSlot, slot)
+    }
+
+    /// Slots that were passed without a track since the last call.
+    mutating func takeGivenUp() -> [(slot: Int64, track: Int)] {
+        defer { self.givenUp.removeAll() }
+        return self.givenUp
+    }
 
     /// A track's configuration changes with a slot; in one that has left already, with the next.
     mutating func change(_ change: ConfigurationChange, from slot: Int64) {
@@ -61,6 +75,7 @@ struct SlotCollector: Sendable {
             return
         }
         self.anythingTaken = true
+        for index in row.indices where row[index] == nil { self.givenUp.append((slot.slot, index)) }
         self.ready.append(slot)
     }
 

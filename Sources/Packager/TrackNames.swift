@@ -9,6 +9,11 @@ struct TrackNames: Sendable, Hashable {
         "\(self.track)-\(incarnation)-\(mediaSequence).m4s"
     }
 
+    /// The only names with a dot behind the last dash, so that no other track's name can be the same.
+    func part(_ mediaSequence: Int64, index: Int, incarnation: Int64) -> String {
+        "\(self.track)-\(incarnation)-\(mediaSequence).\(index).m4s"
+    }
+
     func initialization(incarnation: Int64) -> String { "\(self.track)-\(incarnation).mp4" }
 
     /// Of a configuration the track changed to in a run, counted from 1.

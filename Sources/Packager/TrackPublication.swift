@@ -74,12 +74,20 @@ struct TrackPublication: Sendable {
             programDate: origin
                 &+ TimeMath.rescale(start, from: Int64(self.timescale), to: TimeMath.nanoseconds),
             map: self.map, discontinuity: discontinuity, gap: finished?.gap ?? true,
-            parts: (finished?.parts ?? []).map { part in
-                Part(
-                    uri: uri, start: part.start,
-                    duration: MediaDuration(ticks: part.duration, timescale: self.timescale),
-                    independent: part.independent, byteCount: part.memory.count)
-            },
             byteCount: finished?.byteCount ?? 0, independent: finished?.independent ?? false)
+    }
+
+    /// The segment its parts make.
+    ///
+    /// - Parameters:
+    ///   - start: Ticks of the track's timescale, as `end`.
+    ///   - gap: The same slot listed as a gap.
+    func segment(start: Int64, end: Int64, parts: [Part], like gap: Segment, origin: Int64) -> Segment {
+        Segment(
+            mediaSequence: gap.mediaSequence, uri: gap.uri, start: start,
+            duration: MediaDuration(ticks: end - start, timescale: self.timescale),
+            programDate: origin &+ TimeMath.rescale(start, from: Int64(self.timescale), to: TimeMath.nanoseconds),
+            map: gap.map, discontinuity: gap.discontinuity, parts: parts,
+            byteCount: parts.reduce(0) { $0 + $1.byteCount }, independent: parts.first?.independent ?? false)
     }
 }

@@ -34,6 +34,9 @@ package struct HLSOutput: Sendable, Hashable {
     package var segmentGops = 2
     /// Frames in a part (1…600). Default 16 at 30 frames a second, in proportion at others.
     package var partFrames = 16
+    /// The viewers' listener offers parts and blocking reload (low-latency HLS); the directory's playlists stay plain.
+    /// Default true, false when the clock is offline.
+    package var lowLatency = true
     /// How much a live playlist lists, in seconds (3…86,400), at least three segments. Default 60.
     package var windowSeconds = 60
     /// Default ``PlaylistType/live``; ``PlaylistType/event`` when the clock is offline.

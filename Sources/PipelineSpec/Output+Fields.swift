@@ -63,6 +63,11 @@ extension HLSOutput {
                 "frames in a part; default 16 at 30 fps, in proportion at others",
                 derived: true),
             Field(
+                "lowLatency", \.lowLatency, .boolean,
+                "whether the viewers' listener offers parts and blocking reload; the directory stays plain; default "
+                    + "true, false when the clock is offline",
+                derived: true),
+            Field(
                 "windowSeconds", \.windowSeconds, .integer(3...86_400),
                 "seconds a live playlist lists, at least three target durations"),
             Field(

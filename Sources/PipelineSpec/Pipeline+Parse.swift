@@ -68,6 +68,7 @@ extension Pipeline {
             if !hasGop { hls.gopFrames = HLSOutput.defaultGopFrames(fps: self.canvas.fps, partFrames: hls.partFrames) }
             if self.clock == .offline {
                 if !log.isWritten("\(path).playlistType") { hls.playlistType = .event }
+                if !log.isWritten("\(path).lowLatency") { hls.lowLatency = false }
                 if !log.isWritten("\(path).http.listen") { hls.http.listen = nil }
             }
             self.outputs[index] = .hls(hls)

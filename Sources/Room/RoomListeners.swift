@@ -46,8 +46,16 @@ private struct PublishedContent: OriginContent {
     let packager: HLSPackager
     let room: Room
 
-    func object(at path: String) -> OriginObject? {
-        guard let object = self.packager.object(named: path) else { return nil }
+    func answer(to request: OriginRequest) async -> OriginAnswer {
+        self.packager.viewerObject(named: request.path).map { .object($0) } ?? .missing
+    }
+
+    var ended: Bool { self.room.state == .closed }
+}
+
+extension HLSPackager {
+    fileprivate func viewerObject(named name: String) -> OriginObject? {
+        guard let object = self.object(named: name) else { return nil }
         let body: OriginObject.Body =
             switch object.body {
             case .bytes(let bytes): .bytes(bytes)
@@ -56,7 +64,14 @@ private struct PublishedContent: OriginContent {
         return OriginObject(body: body, contentType: object.contentType, cacheControl: object.cacheControl)
     }
 
-    var ended: Bool { self.room.state == .closed }
+    /// The live edge, filled by this packager from its beginning on.
+    fileprivate func liveContent(of room: Room) -> LiveContent {
+        let content = LiveContent(
+            control: self.control, playlistNames: self.mediaPlaylistNames, clock: room.machine,
+            elsewhere: { self.viewerObject(named: $0) }, ended: { room.state == .closed })
+        self.attach { content.publish($0) }
+        return content
+    }
 }
 
 extension Room {
@@ -68,8 +83,11 @@ extension Room {
         if !bindings.isEmpty { try await self.startIngest(bindings) }
         if !self.isOffline { try self.startClients() }
         if let packager = self.packager, let http = self.pipeline.hls?.http, let listen = http.listen {
+            let content: any OriginContent =
+                self.pipeline.hls?.lowLatency == true
+                ? packager.liveContent(of: self) : PublishedContent(packager: packager, room: self)
             let origin = try await OriginServer.start(
-                listen: listen, content: PublishedContent(packager: packager, room: self),
+                listen: listen, content: content,
                 allowOrigins: http.allowOrigins, roomTitle: self.pipeline.room.title ?? self.pipeline.room.roomID,
                 logger: self.logger)
             self.listeners.update { $0.origin = origin }

@@ -7,8 +7,9 @@ struct MemoryContent: OriginContent {
     /// Answers for every name.
     var servesAnything = false
 
-    func object(at path: String) -> OriginObject? {
-        self.servesAnything ? Self.playlist(path) : self.objects[path]
+    func answer(to request: OriginRequest) async -> OriginAnswer {
+        if self.servesAnything { return .object(Self.playlist(request.path)) }
+        return self.objects[request.path].map { .object($0) } ?? .missing
     }
 
     static func playlist(_ text: String) -> OriginObject {

@@ -8,10 +8,10 @@ import Origin
 struct OriginResponderTests {
     private static func reply(
         _ method: HTTPRequest.Method, _ path: String, content: MemoryContent = MemoryContent(), fields: HTTPFields = [:]
-    ) -> ListenerReply {
+    ) async -> ListenerReply {
         let responder = OriginResponder(content: content, policy: CORSPolicy(allowOrigins: ["*"]), roomTitle: "A & <B>")
         let head = HTTPRequest(method: method, scheme: "http", authority: "a", path: path, headerFields: fields)
-        return responder.reply(to: ListenerRequest(head: head))
+        return await responder.reply(to: ListenerRequest(head: head))
     }
 
     @Test(
@@ -24,9 +24,9 @@ struct OriginResponderTests {
             (.connect, "/", 405),
             (.get, "/%zz", 400), (.get, "*", 400), (.get, "/v1/room", 404),
         ] as [(HTTPRequest.Method, String, Int)])
-    func statuses(method: HTTPRequest.Method, path: String, status: Int) {
+    func statuses(method: HTTPRequest.Method, path: String, status: Int) async {
         let content = MemoryContent(objects: ["index.m3u8": MemoryContent.playlist("#EXTM3U\n")])
-        #expect(Self.reply(method, path, content: content).status.code == status)
+        #expect(await Self.reply(method, path, content: content).status.code == status)
     }
 
     @Test(
@@ -36,41 +36,42 @@ struct OriginResponderTests {
             "/a/",
             "/a\\..\\b", "/..%5cb", "/a%00b", "/a%0ab", "/a%7f",
         ])
-    func traversal(path: String) {
-        let reply = Self.reply(.get, path, content: MemoryContent(servesAnything: true))
+    func traversal(path: String) async {
+        let reply = await Self.reply(.get, path, content: MemoryContent(servesAnything: true))
         #expect([400, 404].contains(reply.status.code))
     }
 
     @Test(
         "a decoded name reaches the content as it is",
         arguments: [("/a%20b/c.m4s", "a b/c.m4s"), ("/..a/b..", "..a/b.."), ("/é", "é")])
-    func names(path: String, name: String) throws {
-        let reply = Self.reply(.get, path, content: MemoryContent(servesAnything: true))
+    func names(path: String, name: String) async throws {
+        let reply = await Self.reply(.get, path, content: MemoryContent(servesAnything: true))
         guard case .bytes(let bytes, _) = reply.body else { return #expect(Bool(false), "no body") }
         #expect(String(decoding: bytes, as: UTF8.self) == name)
     }
 
     @Test("type, caching, ranges and CORS come with an object")
-    func fields() {
+    func fields() async {
         let content = MemoryContent(objects: ["index.m3u8": MemoryContent.playlist("0123456789")])
-        let whole = Self.reply(.get, "/index.m3u8", content: content)
+        let whole = await Self.reply(.get, "/index.m3u8", content: content)
         #expect(whole.fields[.contentType] == "application/vnd.apple.mpegurl")
         #expect(whole.fields[.cacheControl] == "max-age=1")
         #expect(whole.fields[.acceptRanges] == "bytes")
         #expect(whole.fields[.accessControlAllowOrigin] == "*")
-        let part = Self.reply(.get, "/index.m3u8", content: content, fields: [.range: "bytes=2-4"])
+        let part = await Self.reply(.get, "/index.m3u8", content: content, fields: [.range: "bytes=2-4"])
         #expect(part.status == .partialContent)
         #expect(part.fields[.contentRange] == "bytes 2-4/10")
         #expect(part.body.count == 3)
-        let none = Self.reply(.get, "/index.m3u8", content: content, fields: [.range: "bytes=10-"])
+        let none = await Self.reply(.get, "/index.m3u8", content: content, fields: [.range: "bytes=10-"])
         #expect(none.status == .rangeNotSatisfiable)
         #expect(none.fields[.contentRange] == "bytes */10")
     }
 
     @Test("a missing object is not remembered, and the end of the room is told")
-    func missing() {
-        #expect(Self.reply(.get, "/index.m3u8").fields[.cacheControl] == "no-store")
-        guard case .bytes(let bytes, _) = Self.reply(.get, "/index.m3u8", content: MemoryContent(ended: true)).body
+    func missing() async {
+        #expect(await Self.reply(.get, "/index.m3u8").fields[.cacheControl] == "no-store")
+        guard
+            case .bytes(let bytes, _) = await Self.reply(.get, "/index.m3u8", content: MemoryContent(ended: true)).body
         else {
             return #expect(Bool(false), "no body")
         }
@@ -78,8 +79,8 @@ struct OriginResponderTests {
     }
 
     @Test("a preflight request is told methods and fields")
-    func preflight() {
-        let reply = Self.reply(.options, "/seg.m4s", fields: [.origin: "https://a.example"])
+    func preflight() async {
+        let reply = await Self.reply(.options, "/seg.m4s", fields: [.origin: "https://a.example"])
         #expect(reply.fields[.accessControlAllowHeaders]?.contains("Range") == true)
         #expect(reply.fields[.accessControlAllowMethods] == "GET, HEAD, OPTIONS")
     }

@@ -82,7 +82,7 @@ enum Documents {
             "bufferSize": 900000, "bFrames": 2, "lookaheadFrames": 10, "threads": 2 } } ],
           "outputs": [
             { "outputId": "h", "type": "hls", "path": "out", "multivariantPlaylist": "all.m3u8", "gopFrames": 50,
-              "segmentGops": 1, "partFrames": 25, "windowSeconds": 30, "playlistType": "event", "deleteGraceSeconds": 5,
+              "segmentGops": 1, "partFrames": 25, "windowSeconds": 30, "playlistType": "event", "deleteGraceSeconds": 5, "lowLatency": false,
               "http": { "listen": "127.0.0.1:8080", "allowOrigins": ["https://example.com"] } },
             { "outputId": "r", "type": "raw", "path": "canvas.y4m" }
           ],

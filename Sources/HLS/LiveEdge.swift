@@ -1,0 +1,40 @@
+/// What stands behind the last whole segment of a low-latency media playlist, and what the playlist declares for it.
+package struct LiveEdge: Sendable, Hashable {
+    /// A segment of which only the first parts are there.
+    package struct OpenSegment: Sendable, Hashable {
+        /// Wall-clock time of its first sample: nanoseconds since the Unix epoch.
+        package let programDate: Int64
+        package let map: InitializationSegment
+        package let discontinuity: Bool
+        package let key: SegmentKey?
+        /// In order; not empty.
+        package let parts: [Part]
+
+        package init(
+            programDate: Int64, map: InitializationSegment, discontinuity: Bool, key: SegmentKey? = nil, parts: [Part]
+        ) {
+            self.programDate = programDate
+            self.map = map
+            self.discontinuity = discontinuity
+            self.key = key
+            self.parts = parts
+        }
+    }
+
+    package let control: ServerControl
+    /// `nil` right behind a whole segment.
+    package let open: OpenSegment?
+    /// URI of the next part. Spec: rfc8216bis §4.4.5.3 (`EXT-X-PRELOAD-HINT`). `nil` once the playlist has ended.
+    package let hint: String?
+    /// The initialization segment of the hinted part.
+    package let hintMap: InitializationSegment?
+
+    package init(
+        control: ServerControl, open: OpenSegment?, hint: String?, hintMap: InitializationSegment? = nil
+    ) {
+        self.control = control
+        self.open = open
+        self.hint = hint
+        self.hintMap = hintMap
+    }
+}

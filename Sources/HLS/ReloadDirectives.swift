@@ -1,0 +1,49 @@
+/// The delivery directives of a playlist request.
+///
+/// Spec: rfc8216bis §6.2.5 (`_HLS_msn`, `_HLS_part`, `_HLS_skip`).
+package struct ReloadDirectives: Sendable, Hashable {
+    /// Hold until this segment, or a part of it, is there.
+    package var mediaSequence: Int64?
+    /// Hold until this part of the segment is there.
+    package var part: Int64?
+    /// Answer with a delta update.
+    package var skips = false
+    /// What is wrong with the request, for people; `nil` if nothing is.
+    package var fault: String?
+
+    /// Nothing asked: the playlist as it is.
+    package init() {}
+
+    /// - Parameter query: Decoded pairs. Names that are no directive are somebody else's.
+    package init(query: [(name: String, value: String)]) {
+        var seen: Set<String> = []
+        for (name, value) in query {
+            guard ["_HLS_msn", "_HLS_part", "_HLS_skip"].contains(name) else { continue }
+            guard seen.insert(name).inserted else {
+                self.fault = "\(name) is there twice"
+                continue
+            }
+            switch name {
+            case "_HLS_msn": self.mediaSequence = self.number(value, name)
+            case "_HLS_part": self.part = self.number(value, name)
+            // Without date ranges to skip, `v2` asks for no more than `YES`.
+            default: self.skips = value == "YES" || value == "v2"
+            }
+        }
+        if self.part != nil, self.mediaSequence == nil, self.fault == nil {
+            self.fault = "_HLS_part needs _HLS_msn"
+        }
+    }
+
+    /// Does not ask to wait.
+    package var isImmediate: Bool { self.mediaSequence == nil && self.part == nil }
+
+    /// A decimal-integer (§4.2): digits alone, at most 2^63-1 here.
+    private mutating func number(_ text: String, _ name: String) -> Int64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int64(text) else {
+            self.fault = self.fault ?? "\(name) is not a number of 0 to \(Int64.max)"
+            return nil
+        }
+        return value
+    }
+}

@@ -1,0 +1,41 @@
+import MediaTypes
+
+/// What a low-latency media playlist declares about itself and its server. A function of the grid alone, so that it is the
+/// same in every playlist and never changes while a URL lives: players that saw one value stop at another.
+///
+/// Spec: rfc8216bis §4.4.3.7 (`EXT-X-PART-INF`), §4.4.3.8 (`EXT-X-SERVER-CONTROL`).
+package struct ServerControl: Sendable, Hashable {
+    /// `EXT-X-TARGETDURATION`, whole seconds.
+    package let targetDuration: Int
+    /// `PART-TARGET` in milliseconds, rounded up: no part is longer.
+    package let partTarget: Int64
+
+    package init(grid: OutputGrid) {
+        let target = grid.partTarget
+        self.targetDuration = grid.targetDuration
+        self.partTarget = max(
+            1, TimeMath.rescale(target.ticks, from: Int64(target.timescale), to: 1_000, rounding: .up))
+    }
+
+    /// `PART-HOLD-BACK` in hundredths of a second: three part targets, which §4.4.3.8 recommends and Apple's authoring
+    /// specification requires (14.3); rounded up.
+    package var partHoldBack: Int64 { (3 * self.partTarget + 9) / 10 }
+
+    /// `CAN-SKIP-UNTIL` in seconds: the least §4.4.3.8 allows, since the shorter the boundary the smaller a delta update.
+    package var canSkipUntil: Int { 6 * self.targetDuration }
+
+    /// Seconds a request may be held (§6.2.5.2).
+    package var longestHold: Int { 3 * self.targetDuration }
+
+    /// The Advance Part Limit (§6.2.5.2): parts a request may lie ahead of the last one.
+    package var advancePartLimit: Int64 {
+        self.partTarget >= 1_000 ? 3 : (3_000 + self.partTarget - 1) / self.partTarget
+    }
+
+    /// The two tags, each line ended by a line feed.
+    var tags: String {
+        "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK="
+            + "\(AttributeText.decimal(self.partHoldBack, digits: 2)),CAN-SKIP-UNTIL=\(self.canSkipUntil).0\n"
+            + "#EXT-X-PART-INF:PART-TARGET=\(AttributeText.decimal(self.partTarget, digits: 3))\n"
+    }
+}

@@ -1,0 +1,36 @@
+import Synchronization
+
+/// Whether the client of a connection is still there: who makes a request wait is told when nobody waits any more.
+package final class ClientPresence: Sendable {
+    private struct State {
+        var isGone = false
+        var onLeave: (@Sendable () -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Calls `body` once, when the client leaves; at once where it has. A later call takes the place of an earlier one: a
+    /// connection answers one request at a time.
+    package func whenGone(_ body: @escaping @Sendable () -> Void) {
+        let isGone = self.state.withLock { state in
+            if !state.isGone { state.onLeave = body }
+            return state.isGone
+        }
+        if isGone { body() }
+    }
+
+    /// The request is answered: leaving means nothing any more.
+    package func forget() { self.state.withLock { $0.onLeave = nil } }
+
+    /// The client has closed its side.
+    package func leave() {
+        let body = self.state.withLock { state in
+            state.isGone = true
+            defer { state.onLeave = nil }
+            return state.onLeave
+        }
+        body?()
+    }
+}

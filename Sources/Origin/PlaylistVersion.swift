@@ -1,0 +1,65 @@
+import HLS
+import NIOCore
+import Synchronization
+
+/// A media playlist as it is from one change to the next: each of its forms is made once, by the first request for it, and
+/// shared by all others.
+final class PlaylistVersion: Sendable {
+    private struct Form: Hashable {
+        let skips: Bool
+        let isGzip: Bool
+    }
+
+    private struct Rendered {
+        let buffer: ByteBuffer
+        let entityTag: String
+    }
+
+    let playlist: MediaPlaylist
+    let position: PlaylistPosition
+    private let reports: [RenditionReport]
+    private let forms = Mutex<[Form: Rendered]>([:])
+
+    init(_ playlist: MediaPlaylist, reports: [RenditionReport]) {
+        self.playlist = playlist
+        self.position = playlist.position
+        self.reports = reports
+    }
+
+    /// The playlist as an answer.
+    ///
+    /// Spec: rfc8216bis appendix B.1 for the caching times: an answer to a blocking request is true for as long as the list
+    /// may name what it names, one to a plain request only until half a target duration has passed.
+    func object(for request: OriginRequest) -> OriginObject {
+        let skips = request.directives.skips && self.playlist.skippableCount > 0
+        let form = Form(skips: skips, isGzip: request.acceptsGzip)
+        let rendered = self.forms.withLock { forms in
+            if let made = forms[form] { return made }
+            let made = self.render(form)
+            forms[form] = made
+            return made
+        }
+        let target = self.playlist.targetDuration
+        let isImmediate = request.directives.isImmediate || self.position.isEnded
+        return OriginObject(
+            body: .buffers([rendered.buffer]), contentType: Self.contentType,
+            cacheControl: "max-age=\(isImmediate ? max(1, target / 2) : 6 * target)", entityTag: rendered.entityTag,
+            variesByEncoding: true, isGzip: form.isGzip)
+    }
+
+    /// Spec: rfc8216bis §4.
+    private static let contentType = "application/vnd.apple.mpegurl"
+
+    private func render(_ form: Form) -> Rendered {
+        let text = Array(self.playlist.rendered(reports: self.reports, skipping: form.skips).utf8)
+        // Of the text, not of a count: a later worker of the room must not give the same tag to another text.
+        let tag = "\"\(String(Self.fingerprint(text), radix: 36))\(form.isGzip ? "z" : "")\""
+        return Rendered(
+            buffer: ByteBuffer(bytes: form.isGzip ? GzipEncoder.encode(text) : text), entityTag: tag)
+    }
+
+    /// 64-bit FNV-1a.
+    private static func fingerprint(_ bytes: [UInt8]) -> UInt64 {
+        bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+    }
+}

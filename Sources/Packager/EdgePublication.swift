@@ -1,0 +1,132 @@
+import HLS
+import MediaKernels
+import MediaTypes
+
+/// The live edge of an output: the same segments the directory lists, in the same numbers and under the same names, with
+/// their parts and as soon as they are there. It lives in memory, waits for no store and is not stopped by one that fails.
+///
+/// Tracks are listed independently: an encoder that falls behind delays its own rendition alone. What holds them together:
+/// (1) The media sequence number of a slot is the same in every playlist, and in the directory: the first slot any track has
+///     media in is the run's first, for both.
+/// (2) A discontinuity is in the same slot of every playlist. A configuration that is told after another track has listed
+///     something of its slot therefore begins with the first slot nobody has listed anything of, here and in the directory.
+/// (3) Nothing is shown until every playlist has a segment.
+struct EdgePublication: Sendable {
+    let control: ServerControl
+    private(set) var tracks: [EdgeTrack]
+    private let isContinued: Bool
+    private var firstSlot: Int64?
+    private var isShown = false
+    private var isEnded = false
+    /// Tracks whose playlist has been shown.
+    private var known: Set<Int> = []
+    /// Names new initialization segments as the directory does.
+    private var naming: Publication
+    private let isStored: @Sendable (String) -> Bool
+    private var update = LiveUpdate()
+
+    /// - Parameters:
+    ///   - publication: As the run begins with it.
+    ///   - isStored: A file has the segment of that name, and viewers can have it.
+    init(_ publication: Publication, isStored: @escaping @Sendable (String) -> Bool) {
+        self.control = ServerControl(grid: publication.grid)
+        self.tracks = publication.tracks.map { track in
+            EdgeTrack(
+                track: track, grid: publication.grid, origin: publication.origin, incarnation: publication.incarnation)
+        }
+        self.isContinued = publication.nextMediaSequence > 0
+        self.naming = publication
+        self.isStored = isStored
+        for track in publication.tracks { self.add(track.map, track.initialization, track.kind) }
+    }
+
+    private mutating func add(_ map: InitializationSegment, _ bytes: [UInt8], _ kind: TrackKind) {
+        self.update.added.append(
+            LiveUpdate.Object(name: map.uri, kind: kind, content: .whole(PacketMemory(bytes))))
+    }
+
+    // MARK: What comes in
+
+    /// What a segmenter has completed.
+    ///
+    /// - Parameter partsToo: Parts are listed as they come; otherwise with their segment, which may have been cut.
+    /// - Returns: The segments the directory lists, and the first slot of the run.
+    mutating func receive(
+        _ output: [TrackSegmenter.Output], track: Int, partsToo: Bool = true
+    ) -> (segments: [FinishedSegment], firstSlot: Int64?) {
+        guard self.tracks.indices.contains(track), !self.isEnded else { return ([], self.firstSlot) }
+        var segments: [FinishedSegment] = []
+        for item in output {
+            switch item {
+            case .part(let part):
+                self.begin(at: self.tracks[track].grid.slot(ofPart: part.number))
+                if partsToo { self.tracks[track].append(part, &self.update) }
+            case .segment(let segment):
+                if !segment.gap { self.begin(at: segment.slot) }
+                let listed = self.tracks[track].isGap(segment.slot) ? segment.emptied : segment
+                segments.append(listed)
+                if self.firstSlot != nil { self.tracks[track].close(listed, isStored: self.isStored, &self.update) }
+            }
+        }
+        return (segments, self.firstSlot)
+    }
+
+    /// Keeps (1).
+    private mutating func begin(at slot: Int64) {
+        guard self.firstSlot == nil else { return }
+        self.firstSlot = slot
+        for index in self.tracks.indices { self.tracks[index].begin(at: slot, discontinuity: self.isContinued) }
+    }
+
+    /// The directory lists a gap for the track: nobody waits for it any longer.
+    mutating func giveUp(track: Int, slot: Int64) {
+        guard self.tracks.indices.contains(track), self.firstSlot != nil, !self.isEnded else { return }
+        self.tracks[track].giveUp(slot, isStored: self.isStored, &self.update)
+    }
+
+    /// A track's configuration changes with a slot. Keeps (2).
+    ///
+    /// - Returns: The change with its name, and the slot it takes place in.
+    mutating func change(_ change: ConfigurationChange, from slot: Int64) -> (ConfigurationChange, Int64) {
+        guard self.tracks.indices.contains(change.track), !self.isEnded else { return (change, slot) }
+        let before = self.naming.tracks[change.track].map
+        self.naming.apply([change]) { _ in true }
+        var named = change
+        let map = self.naming.tracks[change.track].map
+        named.map = map
+        guard map != before else { return (named, slot) }
+        self.add(map, change.initialization, self.tracks[change.track].kind)
+        let free = self.firstSlot == nil ? slot : self.tracks.reduce(slot) { max($0, $1.untouchedSlot) }
+        if self.isContinued || free != self.firstSlot {
+            for index in self.tracks.indices { self.tracks[index].breakTime(at: free) }
+        }
+        self.tracks[change.track].change(
+            to: map, bytes: change.initialization, from: free, packets: slot)
+        return (named, free)
+    }
+
+    /// Nothing follows.
+    mutating func end() {
+        guard !self.isEnded else { return }
+        self.isEnded = true
+        for index in self.tracks.indices { self.tracks[index].end(isStored: self.isStored, &self.update) }
+    }
+
+    // MARK: What goes out
+
+    /// Everything that has changed since the last call; sound first.
+    mutating func takeUpdate() -> LiveUpdate {
+        // Keeps (3).
+        if !self.isShown, self.tracks.allSatisfy(\.hasSegments) { self.isShown = true }
+        if self.isShown {
+            let order = self.tracks.indices.sorted { self.tracks[$0].kind == .audio && self.tracks[$1].kind != .audio }
+            for index in order where self.tracks[index].isChanged || !self.known.contains(index) {
+                self.known.insert(index)
+                self.update.playlists.append(
+                    (self.tracks[index].playlistName, self.tracks[index].takePlaylist(self.control)))
+            }
+        }
+        defer { self.update = LiveUpdate() }
+        return self.update
+    }
+}

@@ -1,0 +1,210 @@
+import HLS
+import MediaTypes
+
+/// One track at the live edge: its window, the parts of the segment in the making, and what is still held in memory.
+struct EdgeTrack: Sendable {
+    /// A segment whose bytes are in memory.
+    private struct Held {
+        let mediaSequence: Int64
+        let name: String
+        var parts: [String]
+        /// Nanoseconds of media time; set once the playlist no longer names its parts.
+        var leavesAt: Int64?
+    }
+
+    /// A configuration from a slot on.
+    private struct Change {
+        let slot: Int64
+        let map: InitializationSegment
+        let bytes: [UInt8]
+    }
+
+    /// Segments kept in memory beyond their time because no file has them: 64 are two minutes of a failing disk.
+    private static let longestUnstored = 64
+
+    private(set) var track: TrackPublication
+    let grid: OutputGrid
+    let origin: Int64
+    let incarnation: Int64
+    /// Slot of the segment in the making.
+    private(set) var slot: Int64 = 0
+    /// These slots are gaps whatever comes: their packets belong to a configuration they cannot name.
+    private var unnamed: Range<Int64> = 0..<0
+    private var finished: [FinishedPart] = []
+    private(set) var parts: [Part] = []
+    private var changes: [Change] = []
+    private var held: [Held] = []
+    /// Slots that begin with a discontinuity; the same in all tracks.
+    private var discontinuities: Set<Int64> = []
+    private(set) var isChanged = false
+
+    init(track: TrackPublication, grid: OutputGrid, origin: Int64, incarnation: Int64) {
+        self.track = track
+        self.grid = grid
+        self.origin = origin
+        self.incarnation = incarnation
+    }
+
+    var kind: TrackKind { self.track.kind }
+    var playlistName: String { self.track.names.playlist }
+    var hasSegments: Bool { !self.track.window.segments.isEmpty }
+    /// The first slot nothing of which is listed.
+    var untouchedSlot: Int64 { self.parts.isEmpty ? self.slot : self.slot + 1 }
+
+    mutating func begin(at slot: Int64, discontinuity: Bool) {
+        self.slot = slot
+        // The first segment of a room continues nothing.
+        self.discontinuities = self.discontinuities.filter { $0 > slot }
+        if discontinuity { self.discontinuities.insert(slot) }
+        self.applyChanges()
+    }
+
+    // MARK: Configurations
+
+    /// - Parameter packets: The slot the track's packets have it from; those before `slot` become gaps.
+    mutating func change(to map: InitializationSegment, bytes: [UInt8], from slot: Int64, packets: Int64) {
+        if packets < slot { self.unnamed = packets..<slot }
+        self.changes.append(Change(slot: slot, map: map, bytes: bytes))
+        self.applyChanges()
+    }
+
+    mutating func breakTime(at slot: Int64) { self.discontinuities.insert(slot) }
+
+    private mutating func applyChanges() {
+        while let change = self.changes.first, change.slot <= self.slot, self.parts.isEmpty {
+            self.track.map = change.map
+            self.track.initialization = change.bytes
+            self.changes.removeFirst()
+            self.isChanged = true
+        }
+    }
+
+    func isGap(_ slot: Int64) -> Bool { self.unnamed.contains(slot) }
+
+    // MARK: Media
+
+    mutating func append(_ part: FinishedPart, _ update: inout LiveUpdate) {
+        guard self.grid.slot(ofPart: part.number) == self.slot, !self.isGap(self.slot),
+            part.number > self.finished.last?.number ?? -1
+        else { return }
+        let name = self.track.names.part(
+            self.track.window.nextMediaSequence, index: self.parts.count, incarnation: self.incarnation)
+        self.finished.append(part)
+        self.parts.append(
+            Part(
+                uri: name, start: part.start,
+                duration: MediaDuration(ticks: part.duration, timescale: self.track.timescale),
+                independent: part.independent, byteCount: part.memory.count))
+        update.added.append(LiveUpdate.Object(name: name, kind: self.kind, content: .whole(part.memory)))
+        self.isChanged = true
+    }
+
+    /// The segment in the making is whole.
+    ///
+    /// - Parameter segment: Its remaining parts; one without any makes it a gap.
+    mutating func close(_ segment: FinishedSegment, isStored: (String) -> Bool, _ update: inout LiveUpdate) {
+        guard segment.slot == self.slot else { return }
+        for part in segment.parts { self.append(part, &update) }
+        self.close(asGap: segment.gap || self.isGap(self.slot), isStored, &update)
+    }
+
+    /// No more comes for the slot: it is listed as a gap.
+    mutating func giveUp(_ slot: Int64, isStored: (String) -> Bool, _ update: inout LiveUpdate) {
+        while self.slot <= slot { self.close(asGap: true, isStored, &update) }
+    }
+
+    /// Nothing follows at all.
+    mutating func end(isStored: (String) -> Bool, _ update: inout LiveUpdate) {
+        if !self.parts.isEmpty { self.close(asGap: false, isStored, &update) }
+        self.track.window.end()
+        self.isChanged = true
+    }
+
+    private mutating func close(asGap: Bool, _ isStored: (String) -> Bool, _ update: inout LiveUpdate) {
+        let number = self.track.window.nextMediaSequence
+        let isGap = asGap || self.finished.isEmpty
+        var segment = self.track.segment(
+            nil, slot: self.slot, mediaSequence: number, incarnation: self.incarnation, origin: self.origin,
+            discontinuity: self.discontinuities.remove(self.slot) != nil, grid: self.grid)
+        if !isGap, let first = self.finished.first, let last = self.finished.last {
+            segment = self.track.segment(
+                start: first.start, end: last.end, parts: self.parts, like: segment, origin: self.origin)
+            update.added.append(
+                LiveUpdate.Object(name: segment.uri, kind: self.kind, content: .parts(self.parts.map(\.uri))))
+        } else if !self.parts.isEmpty {
+            segment = segment.with(parts: self.parts)
+        }
+        // It fits by construction; if it did not, a gap of the slot's length would.
+        do { try self.track.window.append(segment) } catch {
+            try? self.track.window.append(
+                self.track.segment(
+                    nil, slot: self.slot, mediaSequence: number, incarnation: self.incarnation, origin: self.origin,
+                    discontinuity: segment.discontinuity, grid: self.grid))
+        }
+        if !self.parts.isEmpty {
+            self.held.append(Held(mediaSequence: number, name: segment.uri, parts: self.parts.map(\.uri)))
+        }
+        self.finished.removeAll(keepingCapacity: true)
+        self.parts.removeAll(keepingCapacity: true)
+        self.slot += 1
+        self.isChanged = true
+        self.track.window.removeFirst(self.track.window.removableCount)
+        self.applyChanges()
+        self.retire(isStored, &update)
+    }
+
+    // MARK: Memory
+
+    /// Parts stay for three target durations after the playlist stopped naming them (§6.2.2), segments until a file has
+    /// them.
+    private mutating func retire(_ isStored: (String) -> Bool, _ update: inout LiveUpdate) {
+        guard let last = self.track.window.segments.last else { return }
+        let timescale = Int64(last.duration.timescale)
+        let now = TimeMath.rescale(last.start &+ last.duration.ticks, from: timescale, to: TimeMath.nanoseconds)
+        let stay = 3 * Int64(self.grid.targetDuration) &* TimeMath.nanoseconds
+        let named = self.track.window.segments.first { !$0.parts.isEmpty }?.mediaSequence ?? .max
+        for index in self.held.indices where self.held[index].mediaSequence < named && self.held[index].leavesAt == nil
+        {
+            self.held[index].leavesAt = now &+ stay
+        }
+        let expired = Set(self.track.window.takeExpired(at: now, current: self.track.map))
+        var kept: [Held] = []
+        for (index, segment) in self.held.enumerated() {
+            var segment = segment
+            if let time = segment.leavesAt, time <= now {
+                update.removed += segment.parts
+                segment.parts = []
+                let isTooMany = self.held.count - index > Self.longestUnstored
+                if isTooMany || expired.contains(segment.name) || isStored(segment.name) {
+                    update.removed.append(segment.name)
+                    continue
+                }
+            }
+            kept.append(segment)
+        }
+        self.held = kept
+        update.removed += expired.filter { name in !kept.contains { $0.name == name } }
+    }
+
+    // MARK: The playlist
+
+    /// The playlist as it is now; marks it as taken.
+    mutating func takePlaylist(_ control: ServerControl) -> MediaPlaylist {
+        self.isChanged = false
+        let window = self.track.window
+        var open: LiveEdge.OpenSegment?
+        if let first = self.parts.first {
+            open = LiveEdge.OpenSegment(
+                programDate: self.origin
+                    &+ TimeMath.rescale(first.start, from: Int64(self.track.timescale), to: TimeMath.nanoseconds),
+                map: self.track.map, discontinuity: self.discontinuities.contains(self.slot), parts: self.parts)
+        }
+        let hint =
+            window.isEnded
+            ? nil
+            : self.track.names.part(window.nextMediaSequence, index: self.parts.count, incarnation: self.incarnation)
+        // The next part may be the first of the next segment, but not before this one is closed.
+        return MediaPlaylist(
+            window, edge: LiveEdge(control: control, open: open, hint: hint, hintMap: self.track.map))
+    }
+}

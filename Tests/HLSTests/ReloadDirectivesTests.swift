@@ -1,0 +1,36 @@
+import HLS
+import Testing
+
+@Suite("Delivery directives: rfc8216bis §6.2.5")
+struct ReloadDirectivesTests {
+    @Test("numbers and the skip are read, other parameters are left alone")
+    func read() {
+        let directives = ReloadDirectives(query: [
+            ("token", "a"), ("_HLS_part", "3"), ("_HLS_msn", "17"), ("_HLS_skip", "YES"), ("_HLS_other", "?"),
+        ])
+        #expect(directives.mediaSequence == 17 && directives.part == 3 && directives.skips)
+        #expect(directives.fault == nil && !directives.isImmediate)
+        #expect(ReloadDirectives(query: [("token", "a")]) == ReloadDirectives())
+    }
+
+    @Test(
+        "what is no number is a fault",
+        arguments: ["", "-1", "+1", "1.0", "0x1", " 1", "1 ", "9223372036854775808", "١", "YES"])
+    func numbers(text: String) {
+        #expect(ReloadDirectives(query: [("_HLS_msn", text)]).fault != nil)
+        #expect(ReloadDirectives(query: [("_HLS_msn", "1"), ("_HLS_part", text)]).fault != nil)
+    }
+
+    @Test("a part without its segment, and a directive that is there twice, are faults")
+    func contradictions() {
+        #expect(ReloadDirectives(query: [("_HLS_part", "1")]).fault?.contains("_HLS_msn") == true)
+        #expect(ReloadDirectives(query: [("_HLS_msn", "1"), ("_HLS_msn", "1")]).fault != nil)
+    }
+
+    @Test(
+        "only the two values that are defined ask for a delta", arguments: [("YES", true), ("v2", true), ("NO", false)])
+    func skips(value: String, expected: Bool) {
+        let directives = ReloadDirectives(query: [("_HLS_skip", value)])
+        #expect(directives.skips == expected && directives.fault == nil)
+    }
+}
