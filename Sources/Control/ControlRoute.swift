@@ -51,7 +51,7 @@ package enum ControlRoute: Hashable {
 
     /// Whatever stands below a collection is an id.
     private static let collections: [(prefix: String, route: @Sendable (String) -> ControlRoute)] = [
-        ("/v1/scenes/", { .scene($0) }), ("/v1/sources/", Self.source), ("/v1/texts/", { .text($0) }),
+        ("/v1/scenes/", { .scene($0) }), ("/v1/sources/", { Self.sourceOrRelay($0) }), ("/v1/texts/", { .text($0) }),
         ("/v1/scores/", { .score($0) }), ("/v1/countdowns/", { .countdown($0) }),
     ]
 
@@ -78,7 +78,7 @@ package enum ControlRoute: Hashable {
     }
 
     /// A source, or a relay of it. From the end: a uid may hold slashes, a relay's id may not.
-    @Sendable private static func source(_ rest: String) -> ControlRoute {
+    private static func sourceOrRelay(_ rest: String) -> ControlRoute {
         let parts = rest.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count >= 3, parts[parts.count - 2] == "relays", let id = parts.last, !id.isEmpty else {
             return .source(uid: rest)
