@@ -43,7 +43,10 @@ package struct ControlResponder: Sendable {
     private func perform(
         _ route: ControlRoute, _ method: HTTPRequest.Method, query: [(name: String, value: String)], body: [UInt8]
     ) throws(ControlFailure) -> ListenerReply {
-        if case .source = route {} else if !route.isProbe { try Self.refuseUnknown(query, known: []) }
+        switch route {
+        case .source, .relay: break
+        default: if !route.isProbe { try Self.refuseUnknown(query, known: []) }
+        }
         switch route {
         case .state: return .json(.ok, self.room.stateJSON())
         case .startup, .liveness, .readiness: return Self.probe(route, self.room.health)
@@ -64,9 +67,7 @@ package struct ControlResponder: Sendable {
             return method == .delete
                 ? try self.deleteRelay(uid, streamType, relayID, body)
                 : try self.putRelay(uid, streamType, relayID, body)
-        case .pk(let verb):
-            try Self.refuseUnknown(query, known: [])
-            return .json(.ok, try self.room.changePK(try Self.pkCommand(verb, body)))
+        case .pk(let verb): return .json(.ok, try self.room.changePK(try Self.pkCommand(verb, body)))
         case .text(let id): return .json(.ok, try self.setText(id, body))
         case .score(let id): return .json(.ok, try self.setScore(id, body))
         case .countdown(let id): return .json(.ok, try self.setCountdown(id, body))

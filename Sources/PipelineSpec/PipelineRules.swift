@@ -113,11 +113,6 @@ struct PipelineRules {
         let scene = smallest ?? Scene("", .panes([]))
         rules.checkImages(self.pipeline.watermarks, scene, "watermarks", &log)
         rules.checkImages(self.pipeline.canvas.bgImages, scene, "canvas.bgImages", &log)
-        if self.pipeline.canvas.policy == .perScene, log.isSound("canvas.policy"),
-            let problem = self.checks.perSceneCanvas
-        {
-            log.mistake("canvas.policy", problem.what, fix: problem.fix)
-        }
         for (index, source) in self.pipeline.sources.enumerated() {
             let place = "sources[\(index)].onLost.placeholderImage"
             guard let image = source.onLost.placeholderImage,

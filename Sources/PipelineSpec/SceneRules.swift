@@ -127,12 +127,18 @@ struct SceneRules {
     // MARK: Canvas and decorations
 
     private func checkCanvas(_ scene: Scene, _ path: String, _ log: inout SpecLog) {
-        guard scene.canvas != nil, log.isSound(path, "canvas.policy"), self.pipeline.canvas.policy == .fixed else {
-            return
+        guard let size = scene.canvas, log.isSound(path, "canvas.policy") else { return }
+        let room = self.pipeline.canvas
+        if room.policy == .fixed {
+            log.mistake(
+                path, "the canvas has one size for all scenes",
+                fix: "remove it, or write \"policy\": \"perScene\" in the pipeline's canvas")
+        } else if size.width > room.width || size.height > room.height {
+            // Players are told the largest size and level before the first segment.
+            log.mistake(
+                path, "\(size.width)x\(size.height) is larger than the room's \(room.width)x\(room.height)",
+                fix: "make the room's canvas as large as its largest scene")
         }
-        log.mistake(
-            path, "the canvas has one size for all scenes",
-            fix: "remove it, or write \"policy\": \"perScene\" in the pipeline's canvas")
     }
 
     /// - Parameter scene: Whose canvas they must lie in.

@@ -1,4 +1,4 @@
-/// What only the machine that runs the room can say of a pipeline: its image files, its fonts, what is built in.
+/// What only the machine that runs the room can say of a pipeline: its image files, its fonts.
 package struct SpecChecks: Sendable {
     /// Something that is wrong, and its remedy; both without trailing period.
     package struct Problem: Sendable, Hashable {
@@ -15,16 +15,13 @@ package struct SpecChecks: Sendable {
     package var image: @Sendable (_ path: String) -> Problem?
     /// Why this text cannot be drawn as it stands; `nil`: it can.
     package var text: @Sendable (_ text: String) -> Problem?
-    /// Why the canvas cannot have a size for each scene; `nil`: it can.
-    package var perSceneCanvas: Problem?
 
     package init(
         image: @escaping @Sendable (_ path: String) -> Problem? = { _ in nil },
-        text: @escaping @Sendable (_ text: String) -> Problem? = { _ in nil }, perSceneCanvas: Problem? = nil
+        text: @escaping @Sendable (_ text: String) -> Problem? = { _ in nil }
     ) {
         self.image = image
         self.text = text
-        self.perSceneCanvas = perSceneCanvas
     }
 
     /// Looks at nothing: the same answer on every machine.

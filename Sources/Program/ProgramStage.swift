@@ -41,6 +41,8 @@ package final class ProgramStage: Sendable {
         package var ducking: Ducking?
         /// Milliseconds between two reports of levels; 0: nothing is measured.
         package var levelIntervalMs = 0
+        /// Ticks in a segment of the outputs, at whose beginning alone the canvas may change its size.
+        package var segmentTicks: Int64 = 1
 
         package init(canvas: Canvas, sampleRate: Int, rampMs: Int, isOffline: Bool, durationTicks: Int64?) {
             self.canvas = canvas
@@ -131,7 +133,7 @@ package final class ProgramStage: Sendable {
         self.director = SceneDirector(
             canvas: settings.canvas, scene: scene,
             faces: sources.mapValues { SceneFactory.Face(name: $0.name, placeholder: $0.placeholder) }, font: font,
-            isOffline: settings.isOffline)
+            isOffline: settings.isOffline, segmentTicks: settings.segmentTicks)
         for (id, source) in sources {
             source.buffer.watchFormats { [director = self.director] in director.foresee(id, $0) }
         }

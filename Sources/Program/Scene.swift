@@ -77,6 +77,8 @@ package struct Scene: Sendable, Hashable {
     package var sceneID: String
     package var panes: [Pane]
     package var background: CanvasColor
+    /// Of the canvas while the scene is on air, in samples, even; `nil`: the room's.
+    package var size: CanvasSize?
     package var images: [SceneImage]
     package var texts: [SceneText]
     package var bars: [ScoreBar]
@@ -86,7 +88,7 @@ package struct Scene: Sendable, Hashable {
 
     package init(
         sceneID: String, panes: [Pane], background: CanvasColor, images: [SceneImage] = [], texts: [SceneText] = [],
-        bars: [ScoreBar] = [], countdowns: [Countdown] = [], transition: Transition = .cut
+        bars: [ScoreBar] = [], countdowns: [Countdown] = [], transition: Transition = .cut, size: CanvasSize? = nil
     ) {
         self.sceneID = sceneID
         self.panes = panes
@@ -96,6 +98,12 @@ package struct Scene: Sendable, Hashable {
         self.bars = bars
         self.countdowns = countdowns
         self.transition = transition
+        self.size = size
+    }
+
+    /// What it is composed on, in a room with this canvas.
+    package func canvas(in room: Canvas) -> Canvas {
+        Canvas(width: self.size?.width ?? room.width, height: self.size?.height ?? room.height, fps: room.fps)
     }
 
     /// The panes that show a picture, bottom first.
@@ -117,5 +125,16 @@ package struct Canvas: Sendable, Hashable {
         self.width = width
         self.height = height
         self.fps = fps
+    }
+}
+
+/// Width and height of a canvas, in samples; even.
+package struct CanvasSize: Sendable, Hashable {
+    package var width: Int
+    package var height: Int
+
+    package init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
     }
 }

@@ -11,6 +11,8 @@ package final class SceneDirector: Sendable {
     struct Pending: Sendable {
         var tick: Int64
         var scene: WarmScene
+        /// It waits for a segment to begin, not for a tick somebody named.
+        var isHeldBack = false
     }
 
     struct State {
@@ -46,6 +48,8 @@ package final class SceneDirector: Sendable {
     private static let patience = 2_000
 
     package let canvas: Canvas
+    /// The canvas changes its size at multiples of so many ticks: where a segment begins.
+    private let segmentTicks: Int64
     let factory: SceneFactory
     let board = DecorationBoard()
     let builder: BuilderThread?
@@ -54,9 +58,11 @@ package final class SceneDirector: Sendable {
     /// - Parameters:
     ///   - isOffline: The program waits for its graphs.
     package init(
-        canvas: Canvas, scene: Scene, faces: [SourceID: SceneFactory.Face], font: SceneFont?, isOffline: Bool
+        canvas: Canvas, scene: Scene, faces: [SourceID: SceneFactory.Face], font: SceneFont?, isOffline: Bool,
+        segmentTicks: Int64 = 1
     ) {
         self.canvas = canvas
+        self.segmentTicks = max(1, segmentTicks)
         self.factory = SceneFactory(canvas: canvas, font: font, faces: faces, board: self.board)
         self.builder = isOffline ? nil : BuilderThread()
         self.state = Mutex(State(onAir: WarmScene(scene)))
@@ -108,6 +114,9 @@ package final class SceneDirector: Sendable {
     /// A scene of the pipeline is warm; any other is built on the builder's thread while this waits, at most two
     /// seconds. Its texts count from then on, whatever ``setText(_:_:)`` said before.
     ///
+    /// A scene on a canvas of another size waits for the next segment to begin, unless a command for the next tick comes
+    /// before it.
+    ///
     /// - Parameter tick: `nil` or a tick that has passed: the next one.
     /// - Returns: The tick at which it comes on air.
     /// - Throws: ``MediaError``; nothing has changed then.
@@ -131,11 +140,16 @@ package final class SceneDirector: Sendable {
         }
         let result = self.state.withLock { [fresh] state -> Int64? in
             let next = state.isRunning ? state.tick + 1 : state.tick
-            let due = max(next, tick ?? next)
+            var due = max(next, tick ?? next)
+            if tick == nil { state.pending.removeAll { $0.isHeldBack } }
+            let before = state.pending.last { $0.tick < due }?.scene ?? state.onAir
+            let isHeldBack = state.isRunning && before.scene.size != scene.size
+            if isHeldBack { due = (due + self.segmentTicks - 1) / self.segmentTicks * self.segmentTicks }
             state.pending.removeAll { $0.tick == due }
             guard state.pending.count < Self.pendingLimit else { return nil }
             let place = state.pending.firstIndex { $0.tick > due } ?? state.pending.endIndex
-            state.pending.insert(Pending(tick: due, scene: warm), at: place)
+            state.pending.insert(
+                Pending(tick: due, scene: warm, isHeldBack: isHeldBack && tick == nil), at: place)
             if known == nil { state.words = fresh }
             return due
         }

@@ -52,8 +52,6 @@ package final class SceneFactory: Sendable {
         self.board = board
     }
 
-    var canvasFormat: PictureFormat { .canvas(width: self.canvas.width, height: self.canvas.height) }
-
     /// One thing of a scene with what decides its place in the pile.
     private enum Item {
         case pane(Pane)
@@ -84,6 +82,7 @@ package final class SceneFactory: Sendable {
     package func build(
         _ scene: Scene, formats: [PictureFormat], words: Words, tick: Int64
     ) throws(MediaError) -> Composition {
+        let canvas = scene.canvas(in: self.canvas)
         let pile = Self.pile(scene)
         // Images at the very bottom never change: they become part of the background, once.
         var ground: [SceneImage] = []
@@ -91,7 +90,7 @@ package final class SceneFactory: Sendable {
             guard case .image(let image) = item else { break }
             ground.append(image)
         }
-        var parts = Composition.Parts(background: try self.background(scene.background, ground))
+        var parts = Composition.Parts(background: try self.background(scene.background, ground, canvas))
         var layers: [SceneGraph.Layer] = []
         for item in pile.dropFirst(ground.count) {
             switch item {
@@ -112,13 +111,14 @@ package final class SceneFactory: Sendable {
             case .countdown(let countdown): layers.append(try self.add(countdown, tick, to: &parts))
             }
         }
-        let text = SceneGraph(layers: layers, canvas: self.canvas)
+        let text = SceneGraph(layers: layers, canvas: canvas)
         var graph: FilterGraph?
         if !layers.isEmpty {
             graph = try FilterGraph.open(
                 text.text, inputs: text.inputs, outputs: [SceneGraph.output], fps: self.canvas.fps, place: "compose")
         }
-        let composition = Composition(parts, text: text, graph: graph, canvas: self.canvasFormat)
+        let composition = Composition(
+            parts, text: text, graph: graph, canvas: .canvas(width: canvas.width, height: canvas.height))
         // The first run allocates what the graph needs and is several times as slow as all others.
         for _ in 0..<2 { _ = try composition.compose([], decorations: []) }
         return composition
@@ -221,8 +221,10 @@ package final class SceneFactory: Sendable {
 
     // MARK: Pictures that never change
 
-    private func background(_ color: CanvasColor, _ images: [SceneImage]) throws(MediaError) -> Picture {
-        let plain = try PictureCanvas.open(width: self.canvas.width, height: self.canvas.height, fill: color).finish()
+    private func background(
+        _ color: CanvasColor, _ images: [SceneImage], _ canvas: Canvas
+    ) throws(MediaError) -> Picture {
+        let plain = try PictureCanvas.open(width: canvas.width, height: canvas.height, fill: color).finish()
         if images.isEmpty { return plain }
         var feeds = [plain]
         var layers: [SceneGraph.Layer] = []
@@ -231,8 +233,10 @@ package final class SceneFactory: Sendable {
             feeds.append(picture)
             layers.append(.sprite(picture.format, x: image.rect.x & ~1, y: image.rect.y & ~1))
         }
-        let text = SceneGraph(layers: layers, canvas: self.canvas)
-        return try self.once(text.text, text.inputs, feeds, output: SceneGraph.output, as: self.canvasFormat)
+        let text = SceneGraph(layers: layers, canvas: canvas)
+        return try self.once(
+            text.text, text.inputs, feeds, output: SceneGraph.output,
+            as: .canvas(width: canvas.width, height: canvas.height))
     }
 
     private func image(_ image: SceneImage) throws(MediaError) -> Picture {

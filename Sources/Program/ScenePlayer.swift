@@ -56,6 +56,8 @@ package struct ScenePlayer {
         }
         self.switches += 1
         self.crossing = nil
+        // Between canvases of two sizes there is nothing but a cut.
+        guard scene.scene.size == old.scene.size else { return scene.scene }
         switch scene.scene.transition {
         case .cut: break
         case .crossfade(let ticks), .slide(_, let ticks):
@@ -180,8 +182,8 @@ package struct ScenePlayer {
         _ before: Picture, _ after: Picture, _ step: Int64, _ crossing: Crossing
     ) throws(MediaError) -> Picture {
         let (step, steps) = (Int(step), Int(crossing.ticks) + 1)
-        let across = self.director.canvas.width * step / steps
-        let down = self.director.canvas.height * step / steps
+        let across = before.format.width * step / steps
+        let down = before.format.height * step / steps
         switch crossing.transition {
         case .cut: return after
         case .crossfade: return try before.crossfaded(to: after, weight: 256 * step / steps)

@@ -44,6 +44,7 @@ extension Room: RoomControlling {
         let repeated = stats.repeated.sorted { $0.key.description < $1.key.description }
         return [
             "frames": .integer(stats.ticks), "late": .integer(stats.late), "lost": .integer(stats.lost),
+            "longestSwapUs": .integer(stats.longestSwap / 1000),
             "repeated": .object(repeated.map { .init($0.key.description, .integer($0.value)) }),
         ]
     }

@@ -23,6 +23,7 @@ extension Room {
         }
     }
 
+    /// Makes what fetches sources; it begins when the room is ready.
     private func startPulls() throws(MediaError) {
         var pulls: [PullSettings] = []
         for source in self.pipeline.sources {
@@ -46,7 +47,6 @@ extension Room {
                 SourceInput(stage: slot.decode, arrivals: slot.arrivals) { [weak self] in self?.mediaArrived(at: $0) })
         }
         self.listeners.update { $0.pulls = service }
-        service.start()
     }
 
     private static func url(_ secret: Secret, _ place: String) throws(MediaError) -> RTMPURL {

@@ -97,6 +97,7 @@ package final class Room: Sendable {
         }
         self.mutable.withLock { $0.state = .waiting }
         self.announceReady()
+        self.listeners.startPulls()
         let packagerThread = self.packager.map { packager in StageThread("package") { _ = packager.run() } }
         let decoders = self.startSources()
         let life = self.isOffline ? nil : StageThread("life") { self.runLife() }

@@ -12,12 +12,7 @@ package enum RoomChecks {
     static let imageLimit = 2_000_000
 
     package static let here = SpecChecks(
-        image: { Self.problem(ofImage: $0) }, text: { Self.problem(ofText: $0) }, perSceneCanvas: Self.perSceneCanvas)
-
-    /// To be removed with the first version whose outputs follow the canvas.
-    private static let perSceneCanvas: SpecChecks.Problem? = SpecChecks.Problem(
-        "a canvas of another size for each scene is not built in yet",
-        fix: "write \"fixed\", and place the panes of a smaller scene as a band inside the canvas")
+        image: { Self.problem(ofImage: $0) }, text: { Self.problem(ofText: $0) })
 
     private static let font: SceneFont? = try? SceneFont.find()
 

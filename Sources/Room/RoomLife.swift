@@ -9,7 +9,8 @@ package import MediaTypes
 /// 1. One phase at a time, and each begins where the one before ended.
 /// 2. A scene chosen here names a source that is not gone, as long as any scene of the room does.
 /// 3. When every source is back, what was asked for is on air, whole.
-/// 4. The last pane never leaves: a card with a name says more than an empty canvas.
+/// 4. The last pane never leaves because its source is lost: a card with a name says more than an empty canvas. Sources
+///    whose panes shall leave without video leave all the same.
 package struct RoomLife: Sendable {
     /// A scene, as far as it matters here.
     package struct Scene: Sendable, Hashable {
@@ -310,10 +311,9 @@ package struct RoomLife: Sendable {
 
     /// Sources whose panes leave the scene as things are.
     private func leaving(_ scene: Scene) -> Set<SourceID> {
-        let leaving = Set(
-            scene.sources.filter {
-                self.unpictured.contains($0) || self.away.contains($0) && self.absences[$0] == .leavePane
-            })
-        return leaving.count == Set(scene.sources).count ? [] : leaving
+        let waiting = Set(scene.sources.filter { self.unpictured.contains($0) })
+        let leaving = Set(scene.sources.filter { self.away.contains($0) && self.absences[$0] == .leavePane })
+        let all = waiting.union(leaving)
+        return all.count == Set(scene.sources).count ? waiting : all
     }
 }

@@ -22,6 +22,9 @@ final class RoomListeners: Sendable {
 
     var relays: RelayService? { self.servers.withLock { $0.relays } }
 
+    /// Begins to fetch the sources that are fetched.
+    func startPulls() { self.servers.withLock { $0.pulls }?.start() }
+
     /// Where the packets of `source` can be read; nil for files.
     func hub(for source: SourceID) -> SourceHub? {
         self.servers.withLock { $0.ingest?.hub(for: source) ?? $0.pulls?.hub(for: source) }

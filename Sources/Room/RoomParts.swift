@@ -159,6 +159,11 @@ extension Room {
         guard let first = pipeline.scene(pipeline.program.scene) ?? pipeline.scenes.first else {
             throw MediaError(.rejected, "the pipeline has no scene", at: "program", fix: "write at least one scene")
         }
+        if pipeline.canvas.policy == .perScene, !pipeline.raws.isEmpty {
+            throw MediaError(
+                .rejected, "a raw output has one size for all pictures", at: "canvas.policy",
+                fix: "write \"fixed\", or remove the raw output")
+        }
         let raws = RawOutputs()
         for raw in pipeline.raws {
             raws.writers.append(
@@ -171,6 +176,7 @@ extension Room {
             canvas: canvas, sampleRate: pipeline.audio.sampleRate, rampMs: pipeline.audio.rampMs,
             isOffline: pipeline.clock == .offline, durationTicks: ticks)
         stageSettings.setSound(pipeline.audio)
+        if let output = pipeline.hls { stageSettings.segmentTicks = Int64(output.gopFrames * output.segmentGops) }
         var outputs = ProgramStage.Outputs(
             picture: { picture, tick, arrival in
                 for writer in raws.writers { try? writer.write(picture) }

@@ -32,7 +32,9 @@ package enum SceneMapping {
             texts: scene.texts.map { self.text($0, overlays, place) },
             bars: scene.scoreBars.map { self.bar($0, overlays, place) },
             countdowns: scene.countdowns.map { self.countdown($0, overlays, place) },
-            transition: self.transition(transition ?? scene.transition, fps: pipeline.canvas.fps))
+            transition: self.transition(transition ?? scene.transition, fps: pipeline.canvas.fps),
+            size: width == pipeline.canvas.width && height == pipeline.canvas.height
+                ? nil : CanvasSize(width: width, height: height))
     }
 
     /// The canvas a scene is placed on.

@@ -76,8 +76,7 @@ struct SceneParseTests {
     func machineChecks() throws {
         let checks = SpecChecks(
             image: { $0 == "gone.png" ? .init("there is no file gone.png", fix: "check the path") : nil },
-            text: { $0 == "漢" ? .init("no font has its characters", fix: "install one") : nil },
-            perSceneCanvas: .init("is not built in", fix: "write \"fixed\""))
+            text: { $0 == "漢" ? .init("no font has its characters", fix: "install one") : nil })
         let report = try Self.parse(
             """
             { "layout": "auto", "images": [ { "path": "here.png", "width": 2, "height": 2 },
@@ -89,7 +88,9 @@ struct SceneParseTests {
         #expect(report.warnings.map(\.path) == ["texts[1].text"])
         let file = Documents.room.replacing(#""fps": 30"#, with: #""fps": 30, "policy": "perScene""#)
         #expect(Pipeline.parse(file).pipeline?.canvas.policy == .perScene)
-        #expect(Pipeline.parse(file, checks: checks).mistakes.map(\.path) == ["canvas.policy"])
+        let large = file.replacing(
+            #""sceneId": "solo","#, with: #""sceneId": "solo", "canvas": { "width": 1920, "height": 64 },"#)
+        #expect(Pipeline.parse(large).mistakes.map(\.path) == ["scenes[0].canvas"])
         let lost = Documents.room.replacing(
             #""streamKey": "hunter2b""#, with: #""streamKey": "b", "onLost": { "placeholderImage": "gone.png" }"#)
         #expect(
