@@ -12,7 +12,11 @@ extension EndToEnd {
             #expect(Self.pipelines.count >= 5)
             let paths = Self.pipelines.map { "\(EndToEnd.root)/pipelines/\($0)" }
             let result = try Command.tandem(["validate"] + paths)
-            #expect(result.code == 0 && result.errors.isEmpty, "\(result.errors)")
+            // A machine without a Korean or Chinese font is told so, and the file is valid all the same.
+            let complaints = result.errors.split(separator: "\n").filter {
+                !($0.hasPrefix("warning: ") && $0.contains("font"))
+            }
+            #expect(result.code == 0 && complaints.isEmpty, "\(result.errors)")
             for path in paths { #expect(result.output.contains("\(path): valid")) }
             let schema = try Command.tandem(["schema"]).output
             #expect(try schema == Files.text("\(EndToEnd.root)/pipelines/schema.json"))
