@@ -52,6 +52,8 @@ extension EndToEnd {
                 EndToEnd.report("a phase of \(length) ms took \(step) ms")
                 #expect(abs(step - length) <= 100)
             }
+            // The end's scene is composed after the end is told.
+            try room.event("program.scene") { $0.text("scene") == "solo" }
             #expect(room.events("program.scene").map { $0.text("scene") } == ["pk", "guest", "solo"])
 
             #expect(try Self.post(room, "punish").status == 409)
@@ -92,6 +94,7 @@ extension EndToEnd {
             try room.event("source.live", uid: "1001")
             try room.event("source.live", uid: "2002")
             try room.put(scene: "pk")
+            try room.event("program.scene") { $0.text("scene") == "pk" }
             let mark = room.now
             b.child.signal(SIGKILL)
             let lost = try room.event("source.lost", uid: "2002", from: mark)
