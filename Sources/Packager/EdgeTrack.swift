@@ -37,6 +37,7 @@ struct EdgeTrack: Sendable {
     /// Slots that begin with a discontinuity; the same in all tracks.
     private var discontinuities: Set<Int64> = []
     private(set) var isChanged = false
+    private(set) var dateRanges = DateRangeList()
 
     init(track: TrackPublication, grid: OutputGrid, origin: Int64, incarnation: Int64) {
         self.track = track
@@ -80,6 +81,31 @@ struct EdgeTrack: Sendable {
     }
 
     func isGap(_ slot: Int64) -> Bool { self.unnamed.contains(slot) }
+
+    // MARK: Date ranges
+
+    /// Takes over what is listed when the run begins.
+    mutating func resume(_ ranges: DateRangeList) { self.dateRanges = ranges }
+
+    mutating func list(_ change: DateRange.Change) {
+        self.dateRanges.list(
+            change, mediaSequence: self.track.window.nextMediaSequence, part: self.parts.count, at: self.endDate)
+        self.isChanged = true
+    }
+
+    mutating func removeRanges(_ ids: [String], memory: Int64) {
+        self.dateRanges.remove(ids, at: self.endDate, memory: memory)
+        self.isChanged = true
+    }
+
+    /// Of the end of what is listed.
+    private var endDate: Int64 {
+        let timescale = Int64(self.track.timescale)
+        let end =
+            self.parts.last.map { $0.start &+ $0.duration.ticks }
+            ?? self.track.window.segments.last.map { $0.start &+ $0.duration.ticks } ?? 0
+        return self.origin &+ TimeMath.rescale(end, from: timescale, to: TimeMath.nanoseconds)
+    }
 
     // MARK: Media
 
@@ -205,6 +231,7 @@ struct EdgeTrack: Sendable {
             : self.track.names.part(window.nextMediaSequence, index: self.parts.count, incarnation: self.incarnation)
         // The next part may be the first of the next segment, but not before this one is closed.
         return MediaPlaylist(
-            window, edge: LiveEdge(control: control, open: open, hint: hint, hintMap: self.track.map))
+            window, edge: LiveEdge(control: control, open: open, hint: hint, hintMap: self.track.map),
+            dateRanges: self.dateRanges)
     }
 }

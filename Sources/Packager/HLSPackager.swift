@@ -47,6 +47,20 @@ package final class HLSPackager: Sendable {
         /// Takes what happens at the live edge; `nil`: nobody.
         var viewers: (@Sendable (LiveUpdate) -> Void)?
         var edge: EdgePublication?
+        var marks = MarkBoard()
+        /// What the directory has not listed yet.
+        var rangeChanges: [DateRange.Change] = []
+
+        /// Lists ranges at the live edge, and with the next segment in the directory.
+        mutating func list(_ changes: [DateRange.Change]) {
+            self.rangeChanges += changes
+            self.edge?.list(changes)
+        }
+
+        mutating func takeRangeChanges() -> [DateRange.Change] {
+            defer { self.rangeChanges = [] }
+            return self.rangeChanges
+        }
 
         /// Under the lock, so that updates go out in the order they were made.
         mutating func showEdge() {
@@ -103,8 +117,9 @@ package final class HLSPackager: Sendable {
         let firstSlot = max(
             grid.firstSlot(atOrAfter: now.subtractingReportingOverflow(origin).partialValue),
             (self.claimed.nextFrame + frames - 1) / frames)
-        let publication = try Publication.restore(
+        var publication = try Publication.restore(
             settings: self.settings, tracks: self.tracks, state: self.claimed, origin: origin, store: self.store)
+        publication.resumeRanges(self.claimed.dateRanges, firstTick: grid.firstFrame(ofSlot: firstSlot))
         var writer = PublicationWriter(publication: publication, store: self.store, clock: self.clock) {
             [weak self] objects in
             self?.objects.withLock { $0 = objects }
@@ -114,7 +129,9 @@ package final class HLSPackager: Sendable {
         let begun = writer
         self.writer.withLock { $0 = begun }
         let firstTick = grid.firstFrame(ofSlot: firstSlot)
-        self.intake.withLock { intake in
+        self.intake.withLock { [publication] intake in
+            intake.marks.begin(
+                origin: origin, fps: grid.fps, incarnation: self.claimed.incarnation, firstTick: firstTick)
             intake.collector = SlotCollector(
                 kinds: self.tracks.map(\.kind), firstSlot: firstSlot, waits: self.settings.waitsForStore)
             guard intake.viewers != nil else { return }
@@ -181,10 +198,39 @@ package final class HLSPackager: Sendable {
         }
     }
 
+    /// Something of the program begins with a picture: a date range in every playlist, there with the first part that shows
+    /// it. Callable from any thread; a mark that is told before its picture is encoded is never late.
+    package func mark(_ mark: ProgramMark) {
+        let isNews = self.intake.withLock { intake in
+            guard intake.endlist == nil, !intake.isOver else { return false }
+            let changes = intake.marks.put(mark)
+            guard !changes.isEmpty else { return false }
+            intake.list(changes)
+            intake.showEdge()
+            return true
+        }
+        if isNews { self.work.signal() }
+    }
+
+    /// The frame up to which media is there.
+    private func reach(of output: [TrackSegmenter.Output]) -> Int64 {
+        let grid = self.settings.grid
+        return output.reduce(0) { reach, item in
+            switch item {
+            case .part(let part): max(reach, (part.number + 1) * Int64(grid.partFrames))
+            case .segment(let segment): max(reach, grid.firstFrame(ofSlot: segment.slot + 1))
+            }
+        }
+    }
+
     /// - Parameter isLast: The track has ended: its last segment may have been cut behind its parts.
     private func collect(_ output: [TrackSegmenter.Output], track: Int, isLast: Bool = false) {
         guard !output.isEmpty else { return }
+        let reach = self.reach(of: output)
         let isReady = self.intake.withLock { intake in
+            // Before the part that shows it.
+            let changes = intake.marks.release(before: reach)
+            intake.list(changes)
             if let (segments, first) = intake.edge?.receive(output, track: track, partsToo: !isLast) {
                 if let first { intake.collector?.begin(at: first) }
                 for segment in segments { intake.collector?.insert(segment, track: track) }
@@ -193,7 +239,7 @@ package final class HLSPackager: Sendable {
             }
             for gap in intake.collector?.takeGivenUp() ?? [] { intake.edge?.giveUp(track: gap.track, slot: gap.slot) }
             intake.showEdge()
-            return (intake.collector?.readyCount ?? 0) > 0
+            return (intake.collector?.readyCount ?? 0) > 0 || !changes.isEmpty
         }
         if isReady { self.work.signal() }
     }
@@ -233,6 +279,8 @@ package final class HLSPackager: Sendable {
             intake.endlist = endlist
             intake.collector?.close(cuttingSoundAt: pictureEnd, grid: grid)
             for gap in intake.collector?.takeGivenUp() ?? [] { intake.edge?.giveUp(track: gap.track, slot: gap.slot) }
+            // Drained, the ranges stay open: the successor closes them.
+            if endlist, let pictureEnd { intake.list(intake.marks.end(at: pictureEnd)) }
             if endlist { intake.edge?.end() }
             intake.showEdge()
         }
@@ -255,14 +303,24 @@ package final class HLSPackager: Sendable {
     /// - Returns: `nil` while more may come.
     package func step() -> Outcome? {
         while true {
-            let (slot, endlist) = self.intake.withLock { ($0.collector?.take(), $0.endlist) }
+            let (slot, endlist, ranges) = self.intake.withLock { intake in
+                (intake.collector?.take(), intake.endlist, intake.takeRangeChanges())
+            }
             self.releaseWaiters()
             let result: PublicationWriter.Result
             let events: [PackagerEvent]
             if let slot {
-                (result, events) = self.withWriter { $0.commit(slot) }
+                (result, events) = self.withWriter { writer in
+                    writer.list(ranges)
+                    return writer.commit(slot)
+                }
             } else if let endlist {
-                (result, events) = self.withWriter { $0.end(endlist: endlist) }
+                (result, events) = self.withWriter { writer in
+                    writer.list(ranges)
+                    return writer.end(endlist: endlist)
+                }
+            } else if !ranges.isEmpty {
+                (result, events) = self.withWriter { $0.record(ranges) }
             } else {
                 return nil
             }

@@ -123,6 +123,7 @@ extension Room {
             transition: isUpdate ? PipelineSpec.Transition() : showing.transition)
         do {
             let first = try self.program.setScene(mapped, at: tick)
+            self.mark(mapped, at: first, isScheduled: tick != nil)
             if scene.isAutomatic { desk.live = live }
             return first
         } catch {
