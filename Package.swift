@@ -115,6 +115,7 @@ let package = Package(
         .testTarget(
             name: "IngestTests", dependencies: ["Ingest", "RTMP", "MediaTypes", "MediaKernels", logging] + nio,
             swiftSettings: house),
+        .testTarget(name: "PushTests", dependencies: ["Push", "MediaTypes"], swiftSettings: house),
         .target(name: "HTTPProbe", dependencies: nio, path: "Tests/HTTPProbe", swiftSettings: house),
         .testTarget(
             name: "HTTPListenerTests",
