@@ -126,6 +126,7 @@ let package = Package(
         .target(name: "HTTPProbe", dependencies: [nioSSL] + nio, path: "Tests/HTTPProbe", swiftSettings: house),
         .testTarget(
             name: "TLSFilesTests", dependencies: ["TLSFiles", "HTTPProbe", "MediaTypes"], swiftSettings: house),
+        .testTarget(name: "PushTests", dependencies: ["Push", "MediaTypes"], swiftSettings: house),
         .testTarget(
             name: "HTTPListenerTests",
             dependencies: ["HTTPListener", "HTTPProbe", "TLSFiles", "MediaTypes", httpTypes, logging] + nio,

@@ -50,7 +50,7 @@ package final class PatternInput: PublishInput {
     }
 
     private func makePicture() throws(MediaError) {
-        let picture = try self.pattern.picture(self.frame, clock: SystemClock.wallClock() / 1_000_000 % 86_400_000)
+        let picture = try self.pattern.picture(self.frame, clock: SystemClock.wallClock() / 1_000_000)
         var packets: [CodedPacket] = []
         try self.video.encode(
             picture, pts: self.frame, forceIDR: self.frame % Int64(self.pattern.fps * 2) == 0

@@ -36,7 +36,7 @@ package struct TestPattern: Sendable {
 
     /// The picture of frame `index`.
     ///
-    /// - Parameter clock: Milliseconds since midnight, burned in as `HH:MM:SS.mmm`.
+    /// - Parameter clock: Milliseconds since the Unix epoch, burned in as `HH:MM:SS.mmm` (UTC) and as ``PatternClock``.
     /// - Throws: ``MediaError/Code/outOfMemory``.
     package func picture(_ index: Int64, clock: Int64) throws(MediaError) -> Picture {
         let palette = self.palette
@@ -59,6 +59,10 @@ package struct TestPattern: Sendable {
             maxScale: max(2, unit / 5), .white)
         for (bit, isSet) in PatternCode.bits(of: index).enumerated() {
             let block = PatternCode.block(bit, width: self.width, height: self.height)
+            canvas.fill(x: block.x, y: block.y, width: block.side, height: block.side, isSet ? .white : .black)
+        }
+        for (bit, isSet) in PatternClock.bits(of: clock).enumerated() {
+            let block = PatternClock.block(bit, width: self.width, height: self.height)
             canvas.fill(x: block.x, y: block.y, width: block.side, height: block.side, isSet ? .white : .black)
         }
         return canvas.finish(pts: index)

@@ -14,13 +14,16 @@ final class Child: @unchecked Sendable {
     private var status: Int32?
     /// Standard output, when the caller reads it itself.
     let output: Int32
+    /// Standard input, when it stays open.
+    private let standardInput: Int32?
 
     /// - Parameters:
     ///   - input: What it finds on its standard input.
+    ///   - keepsInput: Keep its standard input open for ``send(_:)``.
     ///   - readsOutput: Keep its standard output as lines; otherwise the caller reads ``output``.
     init(
         _ path: String, _ arguments: [String], environment: [String: String] = [:], input: String? = nil,
-        readsOutput: Bool = true
+        keepsInput: Bool = false, readsOutput: Bool = true
     ) throws {
         self.name = (path as NSString).lastPathComponent
         let standardOutput = try Self.pipe(), standardError = try Self.pipe(), standardInput = try Self.pipe()
@@ -49,19 +52,28 @@ final class Child: @unchecked Sendable {
         for file in [standardInput.reading, standardOutput.writing, standardError.writing] { close(file) }
         self.pid = child
         self.output = standardOutput.reading
+        self.standardInput = keepsInput && failure == 0 ? standardInput.writing : nil
         guard failure == 0 else {
             for file in [standardInput.writing, standardOutput.reading, standardError.reading] { close(file) }
             throw Missing("\(path) cannot be started (errno \(failure))")
         }
         if let input { Self.write(Array(input.utf8), to: standardInput.writing) }
-        close(standardInput.writing)
+        if !keepsInput { close(standardInput.writing) }
         self.openPipes = readsOutput ? 2 : 1
         if readsOutput { self.read(standardOutput.reading) { self.tookOutput($0) } }
         self.read(standardError.reading) { self.errorBytes += $0 }
         Thread.detachNewThread { self.reap() }
     }
 
-    deinit { close(self.output) }
+    deinit {
+        close(self.output)
+        if let input = self.standardInput { close(input) }
+    }
+
+    /// Writes to its standard input.
+    func send(_ bytes: [UInt8]) {
+        if let input = self.standardInput { Self.write(bytes, to: input) }
+    }
 
     // MARK: What it said
 

@@ -1,0 +1,122 @@
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    @Suite("Real players: what a viewer sees of a live room")
+    struct PlayerTests {
+        /// The switches of a PK, 20, and the drops of a publisher, 3, in so many seconds: `TANDEM_PK_SECONDS=120` is the bar.
+        private static let seconds =
+            ProcessInfo.processInfo.environment["TANDEM_PK_SECONDS"].flatMap { Double($0) } ?? 14
+
+        @Test("a live PK, 20 switches, 3 drops and returns: Chromium and hls.js never stall and report no error")
+        func pk() throws {
+            guard let viewers = try Viewers.start() else { return }
+            let work = try WorkDirectory()
+            let room = try RunningRoom(Rooms.watched(work.path("out"), second: true))
+            let anna = try Publisher.pattern("ANNA", to: room.url("a"), size: "640x360")
+            var ben = try Publisher.pattern("BEN", to: room.url("b"), size: "640x360")
+            try room.event("source.live", uid: "2002")
+            try room.segments(3)
+            let viewer = try #require(room.viewer)
+            let tabs = try viewers.ways.map { ($0, try viewers.watch(viewer, $0)) }
+            for (_, tab) in tabs { try tab.evaluate("probe.tileEvery = \(Self.seconds * 1000 / 55); ''") }
+            let start = Date()
+            for index in 0..<20 {
+                let due = start.addingTimeInterval(Double(index + 1) * Self.seconds / 20)
+                // Thrice the guest is cut off in the middle of the PK, and comes back.
+                if [3, 9, 15].contains(index) { ben.stop(SIGKILL) }
+                if [4, 10, 16].contains(index) {
+                    ben = try Publisher.pattern("BEN", to: room.url("b"), size: "640x360")
+                }
+                try room.put(scene: index.isMultiple(of: 2) ? "pk" : "solo")
+                Thread.sleep(until: due)
+            }
+            #expect(room.events("source.lost").count == 3)
+            for (way, tab) in tabs {
+                let report = try tab.report()
+                EndToEnd.report("PK of \(Int(Self.seconds)) s, \(way.rawValue): \(report.summary)")
+                try Contact.keep(tab, "pk-\(way.rawValue)")
+                for error in report.errors { EndToEnd.report("\(way.rawValue) \(error)") }
+                #expect(report.faults.isEmpty, "\(way.rawValue)")
+                #expect(report.stalls.isEmpty, "\(way.rawValue): \(report.waits)")
+                #expect(report.longestStandstill < 500, "\(way.rawValue)")
+                #expect(report.time >= Self.seconds - 4, "\(way.rawValue) did not play along")
+                #expect(report.corrupted == 0)
+                let first = try #require(report.firstPicture, "\(way.rawValue) showed nothing")
+                #expect(first <= 1500, "\(way.rawValue): first picture")
+            }
+            #expect(viewers.browser.errors == [])
+            #expect(try room.end() == 0)
+            for publisher in [anna, ben] { publisher.stop() }
+        }
+
+        @Test("latency from the publisher's picture to the viewer's, 16 and 10 frames a part", arguments: [16, 10])
+        func latency(partFrames: Int) throws {
+            guard let viewers = try Viewers.start(), viewers.hasHLSJS else { return }
+            let work = try WorkDirectory()
+            let room = try RunningRoom(Rooms.watched(work.path("out"), partFrames: partFrames))
+            let anna = try Publisher.pattern("ANNA", to: room.url("a"), size: "640x360")
+            try room.segments(2)
+            let viewer = try #require(room.viewer)
+            let tuned = try viewers.watch(viewer, .hlsJS, config: #"{"maxLiveSyncPlaybackRate":1.1}"#)
+            let plain = try viewers.watch(viewer, .hlsJS)
+            Thread.sleep(forTimeInterval: 10)
+            for tab in [tuned, plain] { try tab.evaluate("probe.mark(); ''") }
+            Thread.sleep(forTimeInterval: 8)
+            for (name, tab) in [("maxLiveSyncPlaybackRate 1.1", tuned), ("defaults", plain)] {
+                let report = try tab.report()
+                EndToEnd.report(
+                    "latency with \(partFrames)-frame parts, hls.js \(name): \(PlayerReport.spread(report.clock)), its own word "
+                        + "\(PlayerReport.spread(report.latency)), target \(report.target ?? 0); \(report.summary)")
+                #expect(
+                    report.clock.count > 40,
+                    "the clock was read in \(report.clock.count) pictures, not in \(report.unread)")
+                #expect(report.faults.isEmpty, "\(report.errors)")
+                #expect(report.stalls.isEmpty)
+            }
+            let bar = partFrames == 10 ? 1.7 : 2.2
+            #expect(try PlayerReport.percentile(tuned.report().clock, 0.95) <= bar)
+            #expect(try room.end() == 0)
+            anna.stop()
+        }
+
+        @Test(
+            "the room's own page: the first picture within 1.5 s, low latency, no stall",
+            arguments: ["", "?player=mse"])
+        func page(query: String) throws {
+            guard let viewers = try Viewers.start() else { return }
+            let work = try WorkDirectory()
+            let room = try RunningRoom(Rooms.watched(work.path("out"), scene: "pk", second: true))
+            let publishers = try ["a", "b"].map {
+                try Publisher.pattern($0 == "a" ? "ANNA" : "BEN", to: room.url($0), size: "640x360")
+            }
+            try room.segments(3)
+            let tab = try viewers.browser.open("\(#require(room.viewer))/\(query)")
+            try tab.evaluate("probe.pattern = { width: 640, height: 360 }; ''")
+            Thread.sleep(forTimeInterval: 10)
+            let report = try tab.report()
+            let shown = try tab.evaluate("document.getElementById('s-latency').textContent")
+            let player = try tab.evaluate("document.getElementById('s-player').textContent")
+            let rate = PlayerReport.spread(report.rates)
+            EndToEnd.report("the page (\(query)), \(player), says \(shown), rate \(rate): \(report.summary)")
+            if let directory = ProcessInfo.processInfo.environment["TANDEM_PICTURES"] {
+                try tab.screenshot(to: "\(directory)/page\(query.dropFirst()).png")
+            }
+            let first = try #require(report.firstPicture)
+            #expect(first <= 1500)
+            #expect(report.stalls.isEmpty && report.faults.isEmpty, "\(report.waits) \(report.faults)")
+            #expect(try room.end() == 0)
+            for publisher in publishers { publisher.stop() }
+        }
+    }
+}
+
+/// Pictures for people, kept where `TANDEM_PICTURES` names a directory.
+enum Contact {
+    static func keep(_ tab: Tab, _ name: String) throws {
+        guard let directory = ProcessInfo.processInfo.environment["TANDEM_PICTURES"] else { return }
+        try tab.contactSheet(to: "\(directory)/\(name)-sheet.png")
+        try tab.screenshot(to: "\(directory)/\(name).png")
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import Glibc
+
+/// A headless Chromium, driven by the DevTools protocol over two pipes (`--remote-debugging-pipe`): no port, no library.
+final class Browser: @unchecked Sendable {
+    // @unchecked Sendable: `condition` guards all that changes.
+    private let child: Child
+    private let profile: WorkDirectory
+    private let condition = NSCondition()
+    private var answers: [Int: [String: Any]] = [:]
+    private var lastID = 0
+    private var isOpen = true
+    private var complaints: [String] = []
+
+    /// The browser of this machine; without one, `nil` and one loud line.
+    static func start() throws -> Browser? {
+        let names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"]
+        let places = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+        let paths = names.flatMap { name in places.map { "\($0)/\(name)" } }
+        guard let path = paths.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
+            print(
+                "SKIPPED: no Chromium (Debian: chromium-headless-shell); what a browser would have judged is not judged"
+            )
+            return nil
+        }
+        return try Browser(path)
+    }
+
+    private init(_ path: String) throws {
+        self.profile = try WorkDirectory()
+        // The protocol wants descriptors 3 and 4.
+        self.child = try Child(
+            "/bin/sh",
+            [
+                "-c", #"exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>&2"#, path, "--headless", "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-sync",
+                "--disable-component-update", "--disable-background-timer-throttling", "--mute-audio",
+                "--disable-renderer-backgrounding", "--disable-backgrounding-occluded-windows",
+                "--autoplay-policy=no-user-gesture-required", "--user-data-dir=\(self.profile.path)",
+                "--window-size=1000,700", "--remote-debugging-pipe", "about:blank",
+            ], keepsInput: true, readsOutput: false)
+        Thread.detachNewThread { [child, weak self] in
+            var bytes: [UInt8] = []
+            var chunk = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let count = Glibc.read(child.output, &chunk, chunk.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                bytes += chunk[..<count]
+                while let end = bytes.firstIndex(of: 0) {
+                    self?.took(Data(bytes[..<end]))
+                    bytes.removeSubrange(...end)
+                }
+            }
+            self?.ended()
+        }
+    }
+
+    deinit { self.child.signal(SIGKILL) }
+
+    /// Ends it and waits, so that its files can go.
+    func close() {
+        _ = try? self.call("Browser.close")
+        if (try? self.child.wait(timeout: 5)) == nil { self.child.stop(SIGKILL) }
+    }
+
+    /// Exceptions and crashes of its pages.
+    var errors: [String] { self.locked { self.complaints } }
+
+    /// Opens an address in a tab of its own with the probe in it.
+    func open(_ url: String) throws -> Tab {
+        let made = try self.call("Target.createTarget", ["url": "about:blank", "newWindow": true])
+        guard let target = made["targetId"] as? String,
+            let session = try self.call("Target.attachToTarget", ["targetId": target, "flatten": true])["sessionId"]
+                as? String
+        else { throw Missing("no tab: \(made)") }
+        let tab = Tab(browser: self, session: session)
+        for domain in ["Page", "Runtime", "Inspector"] { try self.call("\(domain).enable", [:], session) }
+        let probe = try Files.text("\(EndToEnd.root)/Tests/EndToEndTests/Scripts/probe.js")
+        try self.call("Page.addScriptToEvaluateOnNewDocument", ["source": probe], session)
+        try self.call("Page.navigate", ["url": url], session)
+        return tab
+    }
+
+    /// One command and its result.
+    @discardableResult
+    func call(
+        _ method: String, _ parameters: [String: Any] = [:], _ session: String? = nil, timeout: Double = 20
+    ) throws -> [String: Any] {
+        var message: [String: Any] = ["method": method, "params": parameters]
+        if let session { message["sessionId"] = session }
+        let id = self.locked {
+            self.lastID += 1
+            return self.lastID
+        }
+        message["id"] = id
+        self.child.send(Array(try JSONSerialization.data(withJSONObject: message)) + [0])
+        let deadline = Date(timeIntervalSinceNow: timeout)
+        self.condition.lock()
+        defer { self.condition.unlock() }
+        while self.answers[id] == nil {
+            guard self.isOpen, self.condition.wait(until: deadline) else {
+                throw Missing("no answer of the browser to \(method); it said: \(self.child.errors.suffix(800))")
+            }
+        }
+        let answer = self.answers.removeValue(forKey: id) ?? [:]
+        if let error = answer["error"] { throw Missing("\(method): \(error)") }
+        return answer["result"] as? [String: Any] ?? [:]
+    }
+
+    private func took(_ data: Data) {
+        guard let message = try? JSONSerialization.jsonObject(with: data) as? [String: Any] else { return }
+        self.locked {
+            if let id = message["id"] as? Int {
+                self.answers[id] = message
+            } else if let method = message["method"] as? String,
+                ["Inspector.targetCrashed", "Runtime.exceptionThrown"].contains(method)
+            {
+                self.complaints.append(String(decoding: data.prefix(600), as: UTF8.self))
+            }
+            self.condition.broadcast()
+        }
+    }
+
+    private func ended() {
+        self.locked {
+            self.isOpen = false
+            self.condition.broadcast()
+        }
+    }
+
+    private func locked<T>(_ body: () -> T) -> T {
+        self.condition.lock()
+        defer { self.condition.unlock() }
+        return body()
+    }
+}
+
+/// One page of a ``Browser``.
+struct Tab: Sendable {
+    let browser: Browser
+    let session: String
+
+    /// The value of an expression as text; an expression that yields a promise is awaited.
+    @discardableResult
+    func evaluate(_ expression: String) throws -> String {
+        let answer = try self.browser.call(
+            "Runtime.evaluate", ["expression": expression, "returnByValue": true, "awaitPromise": true], self.session)
+        if let exception = answer["exceptionDetails"] { throw Missing("\(expression.prefix(80)): \(exception)") }
+        let value = (answer["result"] as? [String: Any])?["value"]
+        return value.map { "\($0)" } ?? ""
+    }
+
+    /// The whole page as a PNG.
+    func screenshot(to path: String) throws {
+        let answer = try self.browser.call("Page.captureScreenshot", ["format": "png"], self.session)
+        guard let text = answer["data"] as? String, let data = Data(base64Encoded: text) else {
+            throw Missing("no screenshot")
+        }
+        try data.write(to: URL(fileURLWithPath: path))
+    }
+
+    /// The tiles that the probe has collected as a PNG.
+    func contactSheet(to path: String) throws {
+        let text = try self.evaluate("probe.sheet ? probe.sheet.toDataURL('image/png') : ''")
+        guard let data = text.split(separator: ",").last.flatMap({ Data(base64Encoded: String($0)) }), !data.isEmpty
+        else {
+            throw Missing("no contact sheet")
+        }
+        try data.write(to: URL(fileURLWithPath: path))
+    }
+
+    func report() throws -> PlayerReport { try PlayerReport(self.evaluate("probe.report()")) }
+}

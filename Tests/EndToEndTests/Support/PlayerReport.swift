@@ -1,0 +1,99 @@
+import Foundation
+
+/// What the probe of a page saw, `Scripts/probe.js`.
+struct PlayerReport: Decodable {
+    struct Problem: Decodable, CustomStringConvertible {
+        var at: Double
+        var type: String?
+        var details: String?
+        var fatal: Bool?
+        var text: String?
+        var status: Int?
+        var url: String?
+
+        var description: String {
+            let parts = [
+                self.type, self.details, self.fatal == true ? "FATAL" : nil, self.text,
+                self.status.map { "HTTP \($0)" },
+                self.url,
+            ]
+            return "\(Int(self.at)) ms: " + parts.compactMap { $0 }.joined(separator: " ")
+        }
+    }
+
+    struct Wait: Decodable {
+        /// Milliseconds since the page was opened.
+        var at: Double
+        var media: Double
+        /// `nil`: it goes on.
+        var seconds: Double?
+        /// Within the first half second of media.
+        var isStart: Bool
+    }
+
+    /// What hls.js may report of a room that runs as it should. hls.js 1.6 sometimes appends to a source buffer that is
+    /// still at work when parts come faster than a network brings them (video-dev/hls.js#7321), and then does so again.
+    static func isAllowed(_ problem: Problem) -> Bool {
+        problem.details == "bufferAppendError" && problem.fatal != true
+            && (problem.text ?? "").contains("still processing an 'appendBuffer'")
+    }
+
+    /// Errors that no list excuses.
+    var faults: [Problem] { self.errors.filter { !Self.isAllowed($0) } }
+
+    var now: Double
+    var time: Double
+    var ahead: Double
+    var ready: Int?
+    var size: String
+    var decoded: Int
+    var dropped: Int
+    var corrupted: Int
+    var errors: [Problem]
+    var waits: [Wait]
+    var sizes: [String]
+    /// Seconds from the drawing of a picture at its publisher to its showing, every tenth of a second.
+    var clock: [Double]
+    /// hls.js's own word for it.
+    var latency: [Double]
+    var rates: [Double]
+    /// Pictures whose clock could not be read.
+    var unread: Int
+    var id3: Int
+    var cues: [String]
+    /// Milliseconds since the page was opened.
+    var firstPicture: Double?
+    var startedAt: Double?
+    var longestStandstill: Double
+    var longestPictureGap: Double
+    /// hls.js's target latency in seconds.
+    var target: Double?
+
+    init(_ text: String) throws {
+        self = try JSONDecoder().decode(Self.self, from: Data(text.utf8))
+    }
+
+    /// Stalls that a viewer sees: waiting after the start.
+    var stalls: [Double] { self.waits.filter { !$0.isStart }.map { $0.seconds ?? (self.now - $0.at) / 1000 } }
+
+    static func percentile(_ values: [Double], _ share: Double) -> Double {
+        guard !values.isEmpty else { return .infinity }
+        let sorted = values.sorted()
+        return sorted[min(sorted.count - 1, Int((Double(sorted.count) * share).rounded(.up)) - 1)]
+    }
+
+    /// Median, 95th percentile and largest value, in seconds.
+    static func spread(_ values: [Double]) -> String {
+        func text(_ share: Double) -> String { String(format: "%.2f", self.percentile(values, share)) }
+        return values.isEmpty ? "no values" : "p50 \(text(0.5)), p95 \(text(0.95)), max \(text(1)) s of \(values.count)"
+    }
+
+    var summary: String {
+        "\(String(format: "%.1f", self.time)) s played in \(String(format: "%.1f", self.now / 1000)), first picture "
+            + "\(self.firstPicture.map { "\(Int($0)) ms" } ?? "never"), \(self.stalls.count) stalls "
+            + "(longest \(String(format: "%.2f", self.stalls.max() ?? 0)) s), standstill at most \(Int(self.longestStandstill)) ms, "
+            + "picture gap at most \(Int(self.longestPictureGap)) ms, "
+            + "\(self.dropped) of \(self.decoded) pictures dropped, \(self.errors.count) errors, latency "
+            + Self.spread(self.clock)
+    }
+}

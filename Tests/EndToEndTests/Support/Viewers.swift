@@ -1,0 +1,55 @@
+import Foundation
+
+/// How a browser plays a room.
+enum Watching: String, CaseIterable {
+    case native = "native"
+    case hlsJS = "hls.js"
+}
+
+/// Where browsers find what they open: the player page, and hls.js when it could be had.
+final class Viewers: Sendable {
+    let browser: Browser
+    let pages: PageServer
+    /// Whether hls.js is there.
+    let hasHLSJS: Bool
+
+    /// `nil`, with one loud line, when this machine has no browser.
+    static func start() throws -> Viewers? {
+        guard let browser = try Browser.start() else { return nil }
+        return try Viewers(browser)
+    }
+
+    private init(_ browser: Browser) throws {
+        self.browser = browser
+        let fetched = try Command.run("\(EndToEnd.root)/.ci/players", [], timeout: 150)
+        if fetched.code != 0 { print(fetched.errors) }
+        self.hasHLSJS = fetched.code == 0
+        let scripts = "\(EndToEnd.root)/Tests/EndToEndTests/Scripts"
+        var files = ["/player.html": ("text/html", [UInt8](try Files.bytes("\(scripts)/player.html")))]
+        if self.hasHLSJS {
+            files["/hls.mjs"] = ("text/javascript", [UInt8](try Files.bytes("\(EndToEnd.root)/.build/players/hls.mjs")))
+        }
+        self.pages = try PageServer(files)
+    }
+
+    deinit { self.browser.close() }
+
+    /// The ways to watch that this machine can judge.
+    var ways: [Watching] { self.hasHLSJS ? Watching.allCases : [.native] }
+
+    /// Opens the room in a tab.
+    ///
+    /// - Parameters:
+    ///   - viewer: The viewers' address, `http://…`.
+    ///   - config: hls.js's, as JSON.
+    ///   - size: Of the pattern whose clock is read.
+    func watch(
+        _ viewer: String, _ way: Watching, config: String = "{}", size: (Int, Int) = (640, 360)
+    ) throws -> Tab {
+        let wish = "{\"url\":\"\(viewer)/index.m3u8\",\"player\":\"\(way.rawValue)\",\"config\":\(config)}"
+        let hash = wish.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        let tab = try self.browser.open("\(self.pages.address)/player.html#\(hash)")
+        try tab.evaluate("probe.pattern = { width: \(size.0), height: \(size.1) }; ''")
+        return tab
+    }
+}

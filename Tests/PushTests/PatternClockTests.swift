@@ -1,0 +1,58 @@
+import MediaTypes
+import Push
+import Testing
+
+@Suite("The clock in the test pattern")
+struct PatternClockTests {
+    @Test(
+        "what is written is read, over the wrap", arguments: [0, 1, 1_048_575, 1_048_576, 1_795_262_400_123] as [Int64])
+    func roundTrip(ms: Int64) {
+        let bits = PatternClock.bits(of: ms)
+        #expect(bits.count == PatternClock.count)
+        #expect(PatternClock.value(of: bits) == ms % PatternClock.period)
+    }
+
+    @Test("one wrong block is noticed, whichever it is")
+    func wrongBlock() {
+        for ms: Int64 in [0, 77_777, 654_321, 1_048_575] {
+            let bits = PatternClock.bits(of: ms)
+            for index in bits.indices {
+                var wrong = bits
+                wrong[index].toggle()
+                #expect(PatternClock.value(of: wrong) == nil, "block \(index) of \(ms)")
+            }
+        }
+        #expect(PatternClock.value(of: []) == nil)
+        #expect(PatternClock.value(of: Array(repeating: false, count: PatternClock.count)) == nil)
+    }
+
+    @Test(
+        "the row lies in the middle half of the picture, below the counter",
+        arguments: [(1280, 720), (720, 1280), (640, 360), (320, 180)])
+    func place(width: Int, height: Int) {
+        let first = PatternClock.block(0, width: width, height: height)
+        let last = PatternClock.block(PatternClock.count - 1, width: width, height: height)
+        let counter = PatternCode.block(0, width: width, height: height)
+        #expect(first.x >= width / 4 && last.x + last.side <= width * 3 / 4)
+        #expect(first.y >= counter.y + counter.side && last.y + last.side <= height * 9 / 10)
+    }
+}
+
+@Suite("The pattern as a publisher sends it")
+struct PatternInputTests {
+    @Test("each picture leaves its encoder before the next is drawn: the clock in it is the publisher's whole delay")
+    func zeroLatency() throws {
+        let input = try PatternInput(pattern: TestPattern(name: "TEST", width: 160, height: 160))
+        var pictures: [Int64] = []
+        while pictures.count < 40 {
+            let packet = try #require(try input.next())
+            if packet.kind == .video {
+                pictures.append(packet.pts * 30 / Int64(packet.timescale))
+            } else {
+                // Sound is sent when its time has come: a picture that stayed in the encoder would be behind it.
+                #expect(packet.pts * 30 < Int64(pictures.count + 1) * Int64(packet.timescale))
+            }
+        }
+        #expect(pictures == Array(0..<40))
+    }
+}
