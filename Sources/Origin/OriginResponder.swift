@@ -40,7 +40,7 @@ package struct OriginResponder: Sendable {
             path: name, directives: ReloadDirectives(query: target.query),
             acceptsGzip: Self.acceptsGzip(fields[.acceptEncoding]), client: request.client)
         switch await self.content.answer(to: asked) {
-        case .object(let object): return Self.reply(with: object, to: fields)
+        case .object(let object): return Self.reply(with: object.encoded(for: asked, range: fields[.range]), to: fields)
         case .missing: return self.missing
         // Not to be remembered: what is too far ahead now will be there later.
         case .refused(let reason): return .plain(.badRequest, reason, fields: [.cacheControl: "no-store"])
