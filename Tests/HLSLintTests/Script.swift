@@ -87,17 +87,35 @@ final class Script: Sendable {
         return CodedPacket(kind: .video, memory: PacketMemory(bytes), pts: frame, dts: frame, timescale: 30, isKey: isKey)
     }
 
+    static var tracks: [TrackDescription] {
+        [
+            self.video("720p", self.large, bitrate: 60_000), self.video("360p", self.small, bitrate: 60_000),
+            TrackDescription(
+                name: "audio", kind: .audio, parameters: CodecParameters(codec: .aac, configuration: [0x11, 0x90]),
+                bitrate: 64_000, channels: 2),
+        ]
+    }
+
+    /// One program frame of every track.
+    static func feed(_ packager: HLSPackager, _ frame: Int64) {
+        packager.receive(track: 0, self.picture(frame))
+        packager.receive(track: 1, self.picture(frame))
+        for number in ((frame * 1_600 + 1_023) / 1_024)..<(((frame + 1) * 1_600 + 1_023) / 1_024) {
+            let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 150)
+            packager.receive(
+                track: 2,
+                CodedPacket(
+                    kind: .audio, memory: PacketMemory(bytes), pts: number * 1_024, dts: number * 1_024,
+                    duration: 1_024, timescale: 48_000, isKey: true))
+        }
+    }
+
     private init() throws {
         let store = ScriptStore()
         let state = Mutex(State())
         let grid = try OutputGrid(fps: 30)
         let settings = HLSOutputSettings(directory: "/memory", grid: grid, windowSeconds: 26)
-        let tracks = [
-            Self.video("720p", Self.large, bitrate: 60_000), Self.video("360p", Self.small, bitrate: 60_000),
-            TrackDescription(
-                name: "audio", kind: .audio, parameters: CodecParameters(codec: .aac, configuration: [0x11, 0x90]),
-                bitrate: 64_000, channels: 2),
-        ]
+        let tracks = Self.tracks
         struct Clock: MonotonicClock { func now() -> Int64 { 1 } }
         let packager = try HLSPackager.open(settings, tracks: tracks, store: store, clock: Clock()) { _ in }
         packager.attach { update in
@@ -107,15 +125,7 @@ final class Script: Sendable {
         _ = try packager.begin(now: Self.origin)
         for frame in 0..<(Self.seconds * 30) {
             store.content.withLock { $0.now = (frame + 1) * 1_000_000_000 / 30 }
-            packager.receive(track: 0, Self.picture(frame))
-            packager.receive(track: 1, Self.picture(frame))
-            for pts in ((frame * 1_600 + 1_023) / 1_024)..<(((frame + 1) * 1_600 + 1_023) / 1_024) {
-                packager.receive(
-                    track: 2,
-                    CodedPacket(
-                        kind: .audio, memory: PacketMemory([UInt8](repeating: UInt8(truncatingIfNeeded: pts), count: 150)),
-                        pts: pts * 1_024, dts: pts * 1_024, duration: 1_024, timescale: 48_000, isKey: true))
-            }
+            Self.feed(packager, frame)
             _ = packager.step()
         }
         packager.finish(endlist: true)
