@@ -34,6 +34,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
     ],
     // Ground floor first. A target may import only targets above it in this list (Tests/ArchitectureTests holds it so).
     targets: [
@@ -47,6 +48,7 @@ let package = Package(
             swiftSettings: house),
         .target(name: "RTMP", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "HLS", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
+        .target(name: "HLSLint", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "PipelineSpec", dependencies: ["MediaTypes"], swiftSettings: house),
         .target(name: "TLSFiles", dependencies: ["MediaTypes", nioSSL] + nio, swiftSettings: house),
         .target(name: "LibAV", dependencies: ["CLibAV", "MediaTypes", "MediaKernels"], swiftSettings: auditedMemory),
@@ -94,7 +96,10 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "Room", "PipelineSpec", "Push", "HLS", "LibAV", "Stages", "MediaTypes", logging,
+                "Room", "PipelineSpec", "Push", "HLS", "HLSLint", "LibAV", "Stages", "MediaTypes", logging,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ], swiftSettings: house),
@@ -113,6 +118,10 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "HLSTests", dependencies: ["HLSTestKit", "HLS", "MediaTypes", "MediaKernels"], exclude: ["Golden"],
+            swiftSettings: house),
+        .testTarget(
+            name: "HLSLintTests",
+            dependencies: ["HLSLint", "HLSTestKit", "Packager", "HLS", "MediaTypes", "MediaKernels"],
             swiftSettings: house),
         .testTarget(
             name: "PackagerTests", dependencies: ["HLSTestKit", "Packager", "HLS", "MediaTypes", "MediaKernels"],

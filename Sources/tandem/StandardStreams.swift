@@ -32,7 +32,9 @@ enum FileBytes {
     }
 
     /// The whole file; `-` is standard input.
-    static func read(_ path: String) throws(Failure) -> [UInt8] {
+    ///
+    /// - Parameter limit: A file of more bytes is not read.
+    static func read(_ path: String, limit: Int = Self.limit) throws(Failure) -> [UInt8] {
         let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
             throw errno == ENOENT
@@ -47,8 +49,8 @@ enum FileBytes {
             guard count >= 0 else { throw .unreadable("\(path): cannot be read (errno \(errno))") }
             if count == 0 { return bytes }
             bytes.append(contentsOf: chunk[..<count])
-            guard bytes.count <= Self.limit else {
-                throw .unreadable("\(path): larger than 4 MiB, which no pipeline file is")
+            guard bytes.count <= limit else {
+                throw .unreadable("\(path): larger than \(limit >> 20) MiB, which no such file is")
             }
         }
     }

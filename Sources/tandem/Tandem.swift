@@ -12,13 +12,15 @@ struct Tandem: AsyncParsableCommand {
             Run a room:       tandem run pipelines/pk-landscape.json
             Publish to it:    tandem publish pattern:ANNA rtmp://127.0.0.1:1935/live/a_7fd1
                               ffmpeg -re -i clip.mp4 -c copy -f flv rtmp://127.0.0.1:1935/live/b_19c4
+            Judge its HLS:    tandem lint-hls http://127.0.0.1:8080/index.m3u8 --duration 60
 
             Exit codes: 0 the room is over · 64 flags · 65 pipeline file · 66 a file is missing · 69 a port is taken ·
             70 our mistake · 73 cannot create · 74 output lost · 78 impossible on this machine · 130 interrupted twice ·
             143 stopped, the room goes on in a successor.
             """,
         version: "tandem \(TandemVersion.number), FFmpeg \(LibAV.version)",
-        subcommands: [RunCommand.self, ValidateCommand.self, PublishCommand.self, DemoCommand.self, SchemaCommand.self])
+        subcommands: [RunCommand.self, ValidateCommand.self, PublishCommand.self, DemoCommand.self, LintHLSCommand.self,
+            SchemaCommand.self])
 }
 
 enum TandemVersion {

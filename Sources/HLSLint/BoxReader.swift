@@ -1,0 +1,62 @@
+/// Reads ISO base media boxes of outside data: every access is checked, and boxes are opened one level at a time, so that
+/// no nesting costs stack. Spec: ISO/IEC 14496-12 §4.2.
+struct BoxReader: Sendable {
+    struct Box: Sendable {
+        let type: String
+        /// The whole box.
+        let range: Range<Int>
+        /// Behind size and type.
+        let body: Range<Int>
+    }
+
+    let bytes: [UInt8]
+
+    /// The boxes in a range; `nil` where one does not fit.
+    func boxes(in range: Range<Int>) -> [Box]? {
+        var boxes: [Box] = []
+        var position = range.lowerBound
+        while position < range.upperBound {
+            guard let size32 = self.u32(position), position + 8 <= range.upperBound else { return nil }
+            var header = 8
+            var size = Int(size32)
+            if size32 == 1 {
+                guard let wide = self.u64(position + 8), let exact = Int(exactly: wide) else { return nil }
+                size = exact
+                header = 16
+            } else if size32 == 0 {
+                size = range.upperBound - position
+            }
+            guard size >= header, size <= range.upperBound - position else { return nil }
+            let type = String(decoding: self.bytes[(position + 4)..<(position + 8)], as: UTF8.self)
+            boxes.append(
+                Box(type: type, range: position..<(position + size), body: (position + header)..<(position + size)))
+            position += size
+        }
+        return boxes
+    }
+
+    /// The first box of a path below `range`, such as `["mdia", "mdhd"]`.
+    func first(_ path: [String], in range: Range<Int>) -> Box? {
+        var range = range
+        var found: Box?
+        for type in path {
+            guard let box = self.boxes(in: range)?.first(where: { $0.type == type }) else { return nil }
+            found = box
+            range = box.body
+        }
+        return found
+    }
+
+    func u8(_ offset: Int) -> UInt8? { self.bytes.indices.contains(offset) ? self.bytes[offset] : nil }
+    func u16(_ offset: Int) -> UInt16? { self.number(offset, 2).map { UInt16(truncatingIfNeeded: $0) } }
+    func u32(_ offset: Int) -> UInt32? { self.number(offset, 4).map { UInt32(truncatingIfNeeded: $0) } }
+    func u64(_ offset: Int) -> UInt64? { self.number(offset, 8) }
+
+    /// Big-endian, 1…8 bytes.
+    func number(_ offset: Int, _ count: Int) -> UInt64? {
+        guard offset >= 0, count >= 0, offset <= self.bytes.count - count else { return nil }
+        var value: UInt64 = 0
+        for index in offset..<(offset + count) { value = value << 8 | UInt64(self.bytes[index]) }
+        return value
+    }
+}

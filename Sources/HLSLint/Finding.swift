@@ -1,0 +1,75 @@
+package import MediaTypes
+
+/// One broken rule: what is wrong and where.
+package struct Finding: Sendable, Hashable {
+    package let rule: Rule
+    /// What is wrong, in one sentence without trailing period.
+    package let what: String
+    /// URL of the playlist (or of the object) it was found in.
+    package let playlist: String
+    /// Media sequence number; `nil`: the playlist as a whole.
+    package let mediaSequence: Int64?
+    /// Index of the part in its segment.
+    package let part: Int?
+    /// Nanoseconds of the driver's clock.
+    package let at: Int64
+
+    /// Two lines for people: what and where, then the remedy.
+    ///
+    /// - Parameter start: The driver's clock when the run began.
+    package func text(since start: Int64) -> String {
+        let name = self.playlist.split(separator: "/").last.map(String.init) ?? self.playlist
+        let place = self.mediaSequence.map { " segment \($0)" } ?? ""
+        let part = self.part.map { " part \($0)" } ?? ""
+        let seconds = JSONValue.thousandths((self.at &- start) / 1_000_000).text
+        return "\(self.rule.rawValue) (\(self.rule.entry.clause)) \(name)\(place)\(part) at \(seconds) s: \(self.what)\n"
+            + "    fix: \(self.rule.entry.remedy)\n"
+    }
+
+    package func json(since start: Int64) -> JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("rule", .string(self.rule.rawValue)), .init("clause", .string(self.rule.entry.clause)),
+            .init("playlist", .string(self.playlist)),
+        ]
+        if let number = self.mediaSequence { members.append(.init("mediaSequence", .integer(number))) }
+        if let part = self.part { members.append(.init("part", JSONValue(part))) }
+        members.append(.init("atSeconds", .thousandths((self.at &- start) / 1_000_000)))
+        members.append(.init("what", .string(self.what)))
+        members.append(.init("remedy", .string(self.rule.entry.remedy)))
+        return .object(members)
+    }
+}
+
+/// Findings as they come: the first few of a kind in a playlist are kept, the others counted, so that a stream that is
+/// wrong for a day costs no more memory than one that is wrong for a minute.
+struct FindingLog: Sendable {
+    /// Kept of one rule in one playlist.
+    private static let keptPerRule = 10
+
+    private struct Key: Hashable {
+        let rule: Rule
+        let playlist: String
+    }
+
+    private(set) var findings: [Finding] = []
+    private(set) var total = 0
+    private var counts: [Key: Int] = [:]
+
+    mutating func add(
+        _ rule: Rule, _ what: String, in playlist: String, segment: Int64? = nil, part: Int? = nil, at now: Int64
+    ) {
+        self.total += 1
+        let key = Key(rule: rule, playlist: playlist)
+        let count = (self.counts[key] ?? 0) + 1
+        self.counts[key] = count
+        guard count <= Self.keptPerRule else { return }
+        self.findings.append(
+            Finding(rule: rule, what: what, playlist: playlist, mediaSequence: segment, part: part, at: now))
+    }
+
+    /// Once per playlist, however often it is seen.
+    mutating func addOnce(_ rule: Rule, _ what: String, in playlist: String, at now: Int64) {
+        guard self.counts[Key(rule: rule, playlist: playlist)] == nil else { return }
+        self.add(rule, what, in: playlist, at: now)
+    }
+}

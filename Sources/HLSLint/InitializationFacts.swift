@@ -1,0 +1,172 @@
+import MediaTypes
+
+/// What an initialization segment says. Spec: rfc8216bis §3.1.2, ISO/IEC 14496-12 §8.
+struct InitializationFacts: Sendable {
+    struct Track: Sendable {
+        let id: UInt32
+        let timescale: Int64
+        let isVideo: Bool
+        /// Four characters of the sample entry.
+        let entry: String
+        /// RFC 6381; `nil` where the codec is not known here.
+        let codec: String?
+        let width: Int64
+        let height: Int64
+        /// Bytes of a NAL unit's length; 0: no NAL units.
+        let lengthSize: Int
+        /// Defaults of `trex`.
+        let defaultDuration: UInt32
+        let defaultSize: UInt32
+        let defaultFlags: UInt32
+    }
+
+    private(set) var tracks: [Track] = []
+    private(set) var faults: [PlaylistFault] = []
+
+    /// - Returns: `nil` for bytes that are no boxes or have no track.
+    init?(_ bytes: [UInt8]) {
+        let reader = BoxReader(bytes: bytes)
+        guard let top = reader.boxes(in: 0..<bytes.count), let moov = top.first(where: { $0.type == "moov" }),
+            let children = reader.boxes(in: moov.body)
+        else { return nil }
+        self.checkBrands(reader, top.first { $0.type == "ftyp" })
+        let defaults = Self.defaults(reader, moov)
+        if defaults.isEmpty { self.faults.append(PlaylistFault(.mapUnreadable, "there is no mvex with a trex")) }
+        if let header = children.first(where: { $0.type == "mvhd" }) { self.checkDuration(reader, header, at: 12, 20) }
+        for box in children where box.type == "trak" {
+            guard let track = self.track(reader, box, defaults) else { continue }
+            self.tracks.append(track)
+        }
+        if self.tracks.isEmpty { return nil }
+    }
+
+    private mutating func checkBrands(_ reader: BoxReader, _ box: BoxReader.Box?) {
+        var brands: [String] = []
+        if let box {
+            for offset in stride(from: box.body.lowerBound, to: box.body.upperBound - 3, by: 4)
+            where offset != box.body.lowerBound + 4 {
+                brands.append(String(decoding: reader.bytes[offset..<(offset + 4)], as: UTF8.self))
+            }
+        }
+        let known: Set<String> = ["iso6", "iso7", "iso8", "iso9", "isoa", "isob", "isoc", "cmfc", "cmf2"]
+        if known.isDisjoint(with: brands) {
+            self.faults.append(PlaylistFault(.mapBrand, "its brands are \(brands.joined(separator: " "))"))
+        }
+    }
+
+    private static func defaults(_ reader: BoxReader, _ moov: BoxReader.Box) -> [UInt32: [UInt32]] {
+        var result: [UInt32: [UInt32]] = [:]
+        guard let mvex = reader.first(["mvex"], in: moov.body) else { return result }
+        for box in reader.boxes(in: mvex.body) ?? [] where box.type == "trex" {
+            guard let id = reader.u32(box.body.lowerBound + 4) else { continue }
+            result[id] = (0..<4).map { reader.u32(box.body.lowerBound + 8 + 4 * $0) ?? 0 }
+        }
+        return result
+    }
+
+    /// - Parameters: Offsets of the duration in a header of version 0 and 1, from its body.
+    private mutating func checkDuration(_ reader: BoxReader, _ box: BoxReader.Box, at short: Int, _ long: Int) {
+        let isLong = reader.u8(box.body.lowerBound) == 1
+        let duration = reader.number(box.body.lowerBound + (isLong ? long + 4 : short + 4), isLong ? 8 : 4) ?? 0
+        // All ones: not known.
+        if duration != 0, duration != (isLong ? .max : UInt64(UInt32.max)) {
+            self.faults.append(PlaylistFault(.mapNotEmpty, "\(box.type) has the duration \(duration)"))
+        }
+    }
+
+    private mutating func track(_ reader: BoxReader, _ trak: BoxReader.Box, _ defaults: [UInt32: [UInt32]]) -> Track? {
+        guard let tkhd = reader.first(["tkhd"], in: trak.body), let mdhd = reader.first(["mdia", "mdhd"], in: trak.body),
+            let hdlr = reader.first(["mdia", "hdlr"], in: trak.body),
+            let table = reader.first(["mdia", "minf", "stbl"], in: trak.body),
+            let stsd = reader.first(["stsd"], in: table.body)
+        else { return nil }
+        let isLongHeader = reader.u8(tkhd.body.lowerBound) == 1
+        guard let id = reader.u32(tkhd.body.lowerBound + (isLongHeader ? 20 : 12)),
+            let timescale = reader.u32(mdhd.body.lowerBound + (reader.u8(mdhd.body.lowerBound) == 1 ? 20 : 12)),
+            timescale > 0, let handler = reader.number(hdlr.body.lowerBound + 8, 4),
+            let entry = reader.boxes(in: min(stsd.body.lowerBound + 8, stsd.body.upperBound)..<stsd.body.upperBound)?.first
+        else { return nil }
+        self.checkTables(reader, table)
+        let isVideo = handler == 0x7669_6465
+        let coding = SampleEntryFacts(reader, entry, isVideo: isVideo)
+        let trex = defaults[id] ?? [0, 0, 0, 0]
+        return Track(
+            id: id, timescale: Int64(timescale), isVideo: isVideo, entry: entry.type, codec: coding.codec,
+            width: coding.width, height: coding.height, lengthSize: coding.lengthSize, defaultDuration: trex[1],
+            defaultSize: trex[2], defaultFlags: trex[3])
+    }
+
+    private mutating func checkTables(_ reader: BoxReader, _ table: BoxReader.Box) {
+        for (type, offset) in [("stts", 4), ("stsc", 4), ("stco", 4), ("stsz", 8)] {
+            guard let box = reader.first([type], in: table.body) else { continue }
+            if let count = reader.u32(box.body.lowerBound + offset), count > 0 {
+                self.faults.append(PlaylistFault(.mapNotEmpty, "\(type) has \(count) entries"))
+            }
+        }
+    }
+}
+
+/// What a sample entry says. Spec: ISO/IEC 14496-12 §12, ISO/IEC 14496-15 §5.4, ISO/IEC 14496-14 §5.6; RFC 6381.
+struct SampleEntryFacts: Sendable {
+    var codec: String?
+    var width: Int64 = 0
+    var height: Int64 = 0
+    var lengthSize = 0
+
+    init(_ reader: BoxReader, _ entry: BoxReader.Box, isVideo: Bool) {
+        let start = entry.body.lowerBound
+        let header = isVideo ? 78 : 28
+        let children = start + header <= entry.body.upperBound
+            ? reader.boxes(in: (start + header)..<entry.body.upperBound) ?? [] : []
+        if isVideo {
+            self.width = Int64(reader.u16(start + 24) ?? 0)
+            self.height = Int64(reader.u16(start + 26) ?? 0)
+        }
+        switch entry.type {
+        case "avc1", "avc3":
+            guard let box = children.first(where: { $0.type == "avcC" }), box.body.count >= 7 else { return }
+            let record = Array(reader.bytes[box.body])
+            self.codec = "\(entry.type)." + record[1...3].map(Self.hex).joined()
+            self.lengthSize = Int(record[4] & 3) + 1
+            if let parameters = SequenceParameterSet(record: record) {
+                self.width = Int64(parameters.width)
+                self.height = Int64(parameters.height)
+            }
+        case "hvc1", "hev1":
+            guard let box = children.first(where: { $0.type == "hvcC" }) else { return }
+            self.lengthSize = Int((reader.u8(box.body.lowerBound + 21) ?? 3) & 3) + 1
+        case "mp4a":
+            guard let box = children.first(where: { $0.type == "esds" }) else { return }
+            self.codec = Self.audioObjectType(Array(reader.bytes[box.body])).map { "mp4a.40.\($0)" }
+        case "Opus", "fLaC", "ac-3", "ec-3": self.codec = entry.type == "Opus" ? "opus" : entry.type
+        default: break
+        }
+    }
+
+    private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+
+    /// Out of the decoder specific info (descriptor 5). Spec: ISO/IEC 14496-1 §7.2.6, ISO/IEC 14496-3 §1.6.2.1.
+    private static func audioObjectType(_ esds: [UInt8]) -> Int? {
+        var position = 4
+        // ES (3), DecoderConfig (4), DecoderSpecificInfo (5): each is the first inside the one before.
+        for (tag, header) in [(UInt8(3), 3), (4, 13), (5, 0)] {
+            guard position < esds.count, esds[position] == tag else { return nil }
+            position += 1
+            var length = 0
+            for _ in 0..<4 {
+                guard position < esds.count else { return nil }
+                let byte = esds[position]
+                position += 1
+                length = length << 7 | Int(byte & 0x7F)
+                if byte & 0x80 == 0 { break }
+            }
+            if tag == 5 {
+                guard position + 1 < esds.count, length >= 2 else { return nil }
+                let type = Int(esds[position] >> 3)
+                return type == 31 ? 32 + Int(esds[position] & 7) << 3 + Int(esds[position + 1] >> 5) : type
+            }
+            position += header
+        }
+        return nil
+    }
+}

@@ -1,0 +1,89 @@
+/// Something the linter wants fetched; the driver fetches it and hands the reply back.
+package struct LintRequest: Sendable, Hashable {
+    enum Purpose: Sendable, Hashable {
+        /// What was given on the command line: a multivariant or a media playlist.
+        case entry
+        case multivariant
+        case playlist(Int)
+        /// A request that must be refused.
+        case probe(Int, Rule)
+        case map(Int, MediaList.Map)
+        case segment(Int, Int64)
+        case part(Int, Int64, Int)
+        case hint(Int, String)
+        case retainedSegment(Int, Int64)
+        case retainedPart(Int, String, Int64, Int)
+    }
+
+    let purpose: Purpose
+    /// http(s) URL or local path.
+    package let url: String
+    /// HEAD instead of GET: only whether it is there.
+    package var isHead = false
+    /// First byte and number of bytes.
+    package var range: (start: Int64, count: Int64)? {
+        self.rangeStart.flatMap { start in self.rangeCount.map { (start, $0) } }
+    }
+    private var rangeStart: Int64?
+    private var rangeCount: Int64?
+    /// Nanoseconds of the driver's clock.
+    package var notBefore: Int64 = 0
+    /// Of a blocking reload.
+    var asked: MediaList.Edge?
+    var asksDelta = false
+
+    init(_ purpose: Purpose, _ url: String, byteRange: String? = nil, notBefore: Int64 = 0) {
+        self.purpose = purpose
+        self.url = url
+        self.notBefore = notBefore
+        guard let pieces = byteRange?.split(separator: "@"), let count = pieces.first else { return }
+        self.rangeCount = PlaylistScalars.integer(count)
+        self.rangeStart = pieces.count > 1 ? PlaylistScalars.integer(pieces[1]) : 0
+    }
+
+    /// It polls a playlist: dropped when the time is up, while media that is listed is still fetched.
+    package var isPoll: Bool {
+        switch self.purpose {
+        case .multivariant, .playlist, .probe, .hint, .retainedSegment, .retainedPart: true
+        case .entry, .map, .segment, .part: false
+        }
+    }
+
+    /// Requests with the same key go one after the other.
+    package var isWaiting: Bool {
+        if case .hint = self.purpose { return true }
+        return self.asked != nil
+    }
+}
+
+/// What came back.
+package struct LintReply: Sendable {
+    /// HTTP status; 200 and 404 for local files; 0 where there was no answer.
+    package var status: Int
+    /// Why there was no answer.
+    package var failure: String?
+    /// Lower-case names.
+    package var headers: [String: String]
+    /// Decoded of any content encoding.
+    package var body: [UInt8]
+    /// Nanoseconds of the driver's clock.
+    package var sentAt: Int64
+    package var receivedAt: Int64
+    package var isLocal: Bool
+
+    package init(
+        status: Int, failure: String? = nil, headers: [String: String] = [:], body: [UInt8] = [], sentAt: Int64,
+        receivedAt: Int64, isLocal: Bool = false
+    ) {
+        self.status = status
+        self.failure = failure
+        self.headers = headers
+        self.body = body
+        self.sentAt = sentAt
+        self.receivedAt = receivedAt
+        self.isLocal = isLocal
+    }
+
+    var isGood: Bool { self.status == 200 || self.status == 206 }
+    var reason: String { self.failure ?? "it is answered \(self.status)" }
+}

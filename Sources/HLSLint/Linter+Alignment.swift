@@ -1,0 +1,120 @@
+/// What renditions of one presentation owe each other. Spec: rfc8216bis §6.2.4.
+extension Linter {
+    /// The playlist the others are held to: the first one.
+    private var reference: Int { 0 }
+
+    mutating func checkAgainstOthers(_ list: MediaList, _ index: Int, at now: Int64) {
+        for other in self.histories where other.index != index && !other.isEnded {
+            guard let known = other.list, !list.isEnded else { continue }
+            // Each pair is told once, of the later playlist.
+            let url = self.histories[max(index, other.index)].url
+            if known.targetSeconds != list.targetSeconds {
+                self.addOnce(.targetDiffers, "another playlist has another target duration", in: url, at: now)
+            }
+            if known.type != list.type {
+                self.addOnce(.typeDiffers, "another playlist has another EXT-X-PLAYLIST-TYPE", in: url, at: now)
+            }
+            if known.serverControl != list.serverControl {
+                self.addOnce(
+                    .serverControlDiffers, "another playlist has another EXT-X-SERVER-CONTROL", in: url, at: now)
+            }
+            self.compareDateRanges(list, index, other, at: now)
+            self.compareEdges(list, index, other, at: now)
+        }
+    }
+
+    /// A range that another playlist has had for a target duration must be here too.
+    private mutating func compareDateRanges(
+        _ list: MediaList, _ index: Int, _ other: PlaylistHistory, at now: Int64
+    ) {
+        let ids = Set(list.dateRanges.map(\.id))
+        for range in other.list?.dateRanges ?? [] where !ids.contains(range.id) {
+            guard let seen = other.dateRanges[range.id]?.seenAt, seen &+ list.targetDuration < now,
+                self.histories[index].list != nil
+            else { continue }
+            self.addOnce(
+                .dateRangesDiffer, "\(range.id) is listed in \(other.name) and not here", in: self.histories[index].url,
+                at: now)
+        }
+    }
+
+    /// The other playlist must not fall behind by more than a target duration beyond what the polls explain.
+    private mutating func compareEdges(_ list: MediaList, _ index: Int, _ other: PlaylistHistory, at now: Int64) {
+        guard let known = other.list, let mine = Self.end(list), let theirs = Self.end(known), !known.isEnded,
+            let at = other.known?.at
+        else { return }
+        let stale = max(0, now - at)
+        if mine - theirs > 2 * list.targetDuration + stale + Self.timingSlack {
+            self.addOnce(
+                .renditionBehind, "it ends \(Self.seconds(mine - theirs)) before \(self.histories[index].name)",
+                in: other.url, at: now)
+        }
+    }
+
+    /// Date of the end of the last whole segment.
+    private static func end(_ list: MediaList) -> Int64? {
+        guard let last = list.segments.last, let date = last.date else { return nil }
+        return date &+ last.duration
+    }
+
+    // MARK: Segments
+
+    /// Compares a segment whose bytes have come with the reference's segment that starts with it, or all others' with it.
+    mutating func align(_ index: Int, _ number: Int64, at now: Int64) {
+        if index == self.reference {
+            for other in self.histories where other.index != index {
+                guard let match = self.nearest(to: index, number, in: other.index) else { continue }
+                self.compare(other.index, match, with: index, number, at: now)
+            }
+        } else if let match = self.nearest(to: index, number, in: self.reference) {
+            self.compare(index, number, with: self.reference, match, at: now)
+        }
+    }
+
+    /// The segment of playlist `other` that starts nearest, if it starts within half a target duration.
+    private func nearest(to index: Int, _ number: Int64, in other: Int) -> Int64? {
+        guard let start = self.histories[index].records[number]?.digest?.main?.startTime else { return nil }
+        let half = UInt64(max(0, self.histories[index].list?.targetDuration ?? 0) / 2)
+        func distance(_ record: PlaylistHistory.Record) -> UInt64? {
+            record.digest?.main.map { ($0.startTime &- start).magnitude }
+        }
+        let records = self.histories[other].records
+        if let same = records[number], let off = distance(same), off < half { return number }
+        let best = records.compactMap { entry in distance(entry.value).map { (off: $0, number: entry.key) } }
+            .min { $0.off < $1.off }
+        return best.flatMap { $0.off < half ? $0.number : nil }
+    }
+
+    private mutating func compare(
+        _ index: Int, _ number: Int64, with other: Int, _ match: Int64, at now: Int64
+    ) {
+        guard let mine = self.histories[index].records[number], let theirs = self.histories[other].records[match],
+            let span = mine.digest?.main, let reference = theirs.digest?.main
+        else { return }
+        let name = self.histories[other].name
+        let off = span.startTime &- reference.startTime
+        // Sound is cut at the frame that starts at or behind the pictures' boundary.
+        let slack =
+            span.isVideo && reference.isVideo
+            ? min(span.frame, reference.frame) / 2 : max(50_000_000, max(span.frame, reference.frame))
+        if off.magnitude > UInt64(slack) {
+            self.add(
+                .boundariesDiffer, "it starts \(Self.seconds(off)) from segment \(match) of \(name)", index,
+                segment: number, at: now)
+            return
+        }
+        if mine.listed.discontinuityNumber != theirs.listed.discontinuityNumber {
+            self.add(
+                .discontinuityDiffers,
+                "its discontinuity number is \(mine.listed.discontinuityNumber), in \(name) it is \(theirs.listed.discontinuityNumber)",
+                index, segment: number, at: now)
+        }
+        guard let date = mine.listed.date, let known = theirs.listed.date else { return }
+        let shift = (date &- span.startTime) &- (known &- reference.startTime)
+        if shift.magnitude > UInt64(Self.dateSlack) {
+            self.add(
+                .datesDiffer, "the same media time has a date \(Self.seconds(shift)) from that in \(name)", index,
+                segment: number, at: now)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+/// How objects are served. Spec: rfc8216bis §4, appendix B.1; Apple's authoring specification 10.
+extension Linter {
+    /// Shorter texts gain nothing by compression.
+    private static let worthCompressing = 300
+
+    mutating func checkPlaylistHeaders(_ reply: LintReply, _ url: String, target: Int64?, isLive: Bool) {
+        guard !reply.isLocal else { return }
+        let now = reply.receivedAt
+        let type = Self.mediaType(reply)
+        if type != "application/vnd.apple.mpegurl", type != "audio/mpegurl" {
+            self.addOnce(.contentType, "a playlist is served as \(type.isEmpty ? "nothing" : type)", in: url, at: now)
+        }
+        if reply.headers["content-encoding"] != "gzip", reply.body.count > Self.worthCompressing {
+            self.addOnce(.gzipMissing, "it is served without compression", in: url, at: now)
+        }
+        guard let control = reply.headers["cache-control"] else {
+            return self.addOnce(.cachingMissing, "it has no Cache-Control", in: url, at: now)
+        }
+        if isLive, let target, let age = Self.maxAge(control), age > target {
+            self.addOnce(.cachingLong, "it may be cached for \(age) s, a new one comes every \(target) s", in: url, at: now)
+        }
+    }
+
+    mutating func checkMediaHeaders(_ reply: LintReply, _ uri: String, _ index: Int) {
+        guard !reply.isLocal, reply.isGood else { return }
+        let url = self.histories[index].url
+        let now = reply.receivedAt
+        let allowed: Set<String> = [
+            "video/mp4", "audio/mp4", "video/iso.segment", "audio/iso.segment", "video/mp2t", "audio/aac", "text/vtt",
+        ]
+        let type = Self.mediaType(reply)
+        if !allowed.contains(type) {
+            self.addOnce(.contentType, "media is served as \(type.isEmpty ? "nothing" : type)", in: url, at: now)
+        }
+        if reply.headers["cache-control"] == nil {
+            self.addOnce(.cachingMissing, "media has no Cache-Control", in: url, at: now)
+        }
+    }
+
+    private static func mediaType(_ reply: LintReply) -> String {
+        let type = (reply.headers["content-type"] ?? "").prefix { $0 != ";" }
+        return type.filter { $0 != " " }.lowercased()
+    }
+
+    private static func maxAge(_ control: String) -> Int64? {
+        for item in control.split(separator: ",") {
+            let text = item.filter { $0 != " " }.lowercased()
+            if text.hasPrefix("max-age=") { return PlaylistScalars.integer(text.dropFirst(8)) }
+        }
+        return nil
+    }
+}

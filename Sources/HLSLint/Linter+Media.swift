@@ -1,0 +1,289 @@
+/// Maps, segments and parts as bytes. Spec: rfc8216bis §3.1.2, §4.4.4.
+extension Linter {
+    mutating func receivedMap(_ reply: LintReply, _ index: Int, _ map: MediaList.Map) -> [LintRequest] {
+        let now = reply.receivedAt
+        self.checkMediaHeaders(reply, map.uri, index)
+        guard reply.isGood else {
+            self.histories[index].maps[map] = .failed
+            self.add(.resourceMissing, "\(map.uri): \(reply.reason)", index, at: now)
+            return []
+        }
+        guard let facts = InitializationFacts(reply.body) else {
+            self.histories[index].maps[map] = .failed
+            self.add(.mapUnreadable, "\(map.uri) has no readable moov with a track", index, at: now)
+            return []
+        }
+        for fault in facts.faults { self.add(fault.rule, "\(map.uri): \(fault.what)", index, at: now) }
+        self.histories[index].maps[map] = .known(facts)
+        for track in facts.tracks {
+            self.histories[index].codecs.insert(track.codec ?? track.entry)
+            guard track.isVideo else { continue }
+            self.histories[index].hasVideo = true
+            self.histories[index].width = max(self.histories[index].width, track.width)
+            self.histories[index].height = max(self.histories[index].height, track.height)
+        }
+        let waiting = self.histories[index].waiting
+        self.histories[index].waiting = []
+        return waiting.flatMap { self.receivedMedia($0.reply, $0.request) }
+    }
+
+    mutating func receivedMedia(_ reply: LintReply, _ request: LintRequest) -> [LintRequest] {
+        switch request.purpose {
+        case .segment(let index, let number): self.receivedSegment(reply, request, index, number)
+        case .part(let index, let number, let place): self.receivedPart(reply, request, index, number, place)
+        case .hint(let index, let uri): self.receivedHint(reply, request, index, uri)
+        default: break
+        }
+        return []
+    }
+
+    /// The bytes as a digest; `nil` where the map has not come: then the reply waits for it.
+    private mutating func digest(
+        _ reply: LintReply, _ request: LintRequest, _ segment: MediaList.Segment?, _ index: Int
+    ) -> MediaDigest? {
+        guard let segment, segment.key.isEmpty, let map = segment.map else { return MediaDigest(unread: reply.body) }
+        switch self.histories[index].maps[map] {
+        case .known(let facts): return MediaDigest(reply.body, facts)
+        case .asked:
+            if self.histories[index].waiting.count < Self.longestWait {
+                self.histories[index].waiting.append((request, reply))
+            }
+            return nil
+        case .failed, nil: return MediaDigest(unread: reply.body)
+        }
+    }
+
+    // MARK: Segments
+
+    private mutating func receivedSegment(
+        _ reply: LintReply, _ request: LintRequest, _ index: Int, _ number: Int64
+    ) {
+        guard let record = self.histories[index].records[number] else { return }
+        let now = reply.receivedAt
+        guard reply.isGood else {
+            self.add(.resourceMissing, "\(record.listed.uri): \(reply.reason)", index, segment: number, at: now)
+            return
+        }
+        if record.listed.map == nil, Self.isFragmented(reply.body) {
+            self.addOnce(
+                .mapMissing, "segments are fragmented MP4 and there is no EXT-X-MAP", in: self.histories[index].url,
+                segment: number, at: now)
+        }
+        guard let digest = self.digest(reply, request, record.listed, index) else { return }
+        self.checkMediaHeaders(reply, record.listed.uri, index)
+        self.histories[index].records[number]?.digest = digest
+        self.histories[index].segmentCount += 1
+        self.histories[index].byteCount &+= Int64(digest.bytes.count)
+        for fault in digest.faults { self.add(fault.rule, fault.what, index, segment: number, at: now) }
+        self.checkSpan(digest, record, index, at: now)
+        self.checkNeighbors(index, number, at: now)
+        self.compareWithParts(index, number, at: now)
+        self.align(index, number, at: now)
+        self.measure(index)
+    }
+
+    private static func isFragmented(_ bytes: [UInt8]) -> Bool {
+        bytes.count >= 8 && ["styp", "moof", "sidx", "emsg", "prft"].contains(String(decoding: bytes[4..<8], as: UTF8.self))
+    }
+
+    private mutating func checkSpan(
+        _ digest: MediaDigest, _ record: PlaylistHistory.Record, _ index: Int, at now: Int64
+    ) {
+        guard let span = digest.main else { return }
+        let number = record.listed.number
+        let off = span.duration &- record.listed.duration
+        if off.magnitude > UInt64(span.frame / 2 + 1_000_000) {
+            self.add(
+                .extinfWrong,
+                "EXTINF is \(Self.seconds(record.listed.duration)), its samples last \(Self.seconds(span.duration))", index,
+                segment: number, at: now)
+        }
+        let isPromised = self.multivariant?.isIndependent == true || self.histories[index].list?.isIndependent == true
+        if isPromised, span.isVideo, !span.startsIndependent {
+            self.add(.idrMissing, "it does not begin with an IDR picture", index, segment: number, at: now)
+        }
+        if span.isVideo, self.histories[index].frame == 0 || span.frame < self.histories[index].frame {
+            self.histories[index].frame = span.frame
+        }
+        self.checkDrift(span, record, index, at: now)
+    }
+
+    /// Over every run of segments the sum of EXTINF is within a frame of the truth, and dates follow media time.
+    private mutating func checkDrift(
+        _ span: MediaDigest.Span, _ record: PlaylistHistory.Record, _ index: Int, at now: Int64
+    ) {
+        let number = record.listed.discontinuityNumber
+        let delta = span.startTime &- record.position
+        if var drift = self.histories[index].drift, drift.number == number {
+            let before = drift.high - drift.low
+            drift.low = min(drift.low, delta)
+            drift.high = max(drift.high, delta)
+            if drift.high - drift.low > span.frame, before <= span.frame {
+                self.add(
+                    .extinfDrift, "sums of EXTINF are up to \(Self.seconds(drift.high - drift.low)) off the media's times",
+                    index, segment: record.listed.number, at: now)
+            }
+            self.histories[index].drift = drift
+        } else if number >= self.histories[index].drift?.number ?? .min {
+            self.histories[index].drift = (number, delta, delta)
+        }
+        guard let date = record.listed.date else { return }
+        let offset = date &- span.startTime
+        if let dates = self.histories[index].dates, dates.number == number {
+            if (offset - dates.offset).magnitude > UInt64(Self.dateSlack) {
+                self.add(
+                    .dateWrong, "its date is \(Self.seconds(offset - dates.offset)) off where the media's time puts it",
+                    index, segment: record.listed.number, at: now)
+            }
+        } else if number >= self.histories[index].dates?.number ?? .min {
+            self.histories[index].dates = (number, offset)
+        }
+    }
+
+    /// Decode times and fragment numbers go on from segment to segment.
+    private mutating func checkNeighbors(_ index: Int, _ number: Int64, at now: Int64) {
+        for (one, other) in [(number &- 1, number), (number, number &+ 1)] {
+            guard let before = self.histories[index].records[one], let after = self.histories[index].records[other],
+                let first = before.digest, let second = after.digest,
+                before.listed.discontinuityNumber == after.listed.discontinuityNumber
+            else { continue }
+            for span in second.spans {
+                guard let last = first.spans.first(where: { $0.track == span.track }) else { continue }
+                if last.end != span.start || last.timescale != span.timescale {
+                    let gap = span.startTime &- last.nanoseconds(last.end)
+                    self.add(
+                        .decodeTimeBroken,
+                        "it starts at \(span.start), the segment before ends at \(last.end) (\(Self.seconds(gap)) between)",
+                        index, segment: other, at: now)
+                }
+            }
+            if let low = first.lastSequence, let high = second.firstSequence, high <= low {
+                self.add(
+                    .sequenceBroken, "its first fragment is number \(high), the one before is \(low)", index,
+                    segment: other, at: now)
+            }
+        }
+    }
+
+    // MARK: Parts
+
+    private mutating func receivedPart(
+        _ reply: LintReply, _ request: LintRequest, _ index: Int, _ number: Int64, _ place: Int
+    ) {
+        let list = self.histories[index].list
+        let segment =
+            list?.open?.number == number ? list?.open : self.histories[index].records[number]?.listed
+        guard let segment, segment.parts.indices.contains(place) else { return }
+        let part = segment.parts[place]
+        guard reply.isGood else {
+            self.add(
+                .resourceMissing, "\(part.uri): \(reply.reason)", index, segment: number, part: place,
+                at: reply.receivedAt)
+            return
+        }
+        guard let digest = self.digest(reply, request, segment, index) else { return }
+        self.checkMediaHeaders(reply, part.uri, index)
+        if self.histories[index].records[number] != nil {
+            self.placePart(digest, part, index, number, place, at: reply.receivedAt)
+        } else {
+            self.histories[index].openParts[part.uri + (part.byteRange.map { "@\($0)" } ?? "")] = digest
+        }
+    }
+
+    /// A hinted part may come before or after the list that names it.
+    private mutating func receivedHint(_ reply: LintReply, _ request: LintRequest, _ index: Int, _ uri: String) {
+        guard reply.isGood else {
+            self.histories[index].hintFailures[uri] = reply.reason
+            self.histories[index].hintsAsked.remove(uri)
+            return
+        }
+        let list = self.histories[index].list
+        // Coded like the newest that is listed, unless a map is hinted too.
+        var segment = list?.open ?? list?.segments.last
+        if let hint = list?.hints.first(where: { $0.type == "MAP" }), list?.hints.contains(where: { $0.uri == uri }) == true {
+            segment?.map = MediaList.Map(uri: hint.uri, byteRange: nil)
+        }
+        guard let digest = self.digest(reply, request, segment, index) else { return }
+        self.checkMediaHeaders(reply, uri, index)
+        self.histories[index].openParts[uri] = digest
+        if self.histories[index].openParts.count > 256 { self.histories[index].openParts.removeAll() }
+        // Its segment may be whole already.
+        for segment in (list?.segments ?? []).suffix(2) {
+            guard let place = segment.parts.firstIndex(where: { $0.uri == uri }),
+                self.histories[index].records[segment.number] != nil
+            else { continue }
+            self.histories[index].openParts[uri] = nil
+            self.placePart(digest, segment.parts[place], index, segment.number, place, at: reply.receivedAt)
+        }
+    }
+
+    mutating func placePart(
+        _ digest: MediaDigest, _ part: MediaList.Part, _ index: Int, _ number: Int64, _ place: Int, at now: Int64
+    ) {
+        guard self.histories[index].records[number]?.parts[place] == nil else { return }
+        self.histories[index].records[number]?.parts[place] = digest
+        self.histories[index].partCount += 1
+        for fault in digest.faults { self.add(fault.rule, fault.what, index, segment: number, part: place, at: now) }
+        if let span = digest.main {
+            if (span.duration &- part.duration).magnitude > UInt64(span.frame / 2 + 1_000_000) {
+                self.add(
+                    .partDurationWrong,
+                    "DURATION is \(Self.seconds(part.duration)), its samples last \(Self.seconds(span.duration))", index,
+                    segment: number, part: place, at: now)
+            }
+            if part.isIndependent, !span.hasIndependent {
+                self.add(
+                    .independentUntrue, "it says INDEPENDENT=YES and has no IDR picture", index, segment: number,
+                    part: place, at: now)
+            }
+            if !part.isIndependent, span.isVideo, span.hasIndependent {
+                self.add(
+                    .independentUnmarked, "it has an IDR picture and does not say INDEPENDENT=YES", index,
+                    segment: number, part: place, at: now)
+            }
+        }
+        self.compareWithParts(index, number, at: now)
+    }
+
+    /// The bytes of a clear segment are those of its parts.
+    private mutating func compareWithParts(_ index: Int, _ number: Int64, at now: Int64) {
+        guard let record = self.histories[index].records[number], let whole = record.digest,
+            !record.listed.parts.isEmpty, record.listed.key.isEmpty, !record.isComparedWithParts,
+            record.parts.count == record.listed.parts.count
+        else { return }
+        self.histories[index].records[number]?.isComparedWithParts = true
+        var bytes = ByteDigest()
+        for place in record.listed.parts.indices {
+            guard let part = record.parts[place] else { return }
+            bytes.append(part.bytes)
+        }
+        if bytes != whole.bytes {
+            self.add(
+                .partsNotSegment, "the segment has \(whole.bytes.count) bytes, its parts \(bytes.count), and they differ",
+                index, segment: number, at: now)
+        }
+    }
+
+    // MARK: Bandwidth
+
+    /// Feeds the meter in the order of the list.
+    private mutating func measure(_ index: Int) {
+        let target = self.histories[index].list?.targetDuration ?? 1
+        guard var next = self.histories[index].meteredNext ?? self.histories[index].records.keys.min() else { return }
+        while let record = self.histories[index].records[next] {
+            if record.listed.isGap {
+                self.histories[index].meter.interrupt()
+            } else if let digest = record.digest {
+                self.histories[index].meter.append(
+                    duration: record.listed.duration, bytes: Int64(digest.bytes.count), target: target)
+            } else if self.histories[index].records[next &+ 8]?.digest == nil {
+                break
+            } else {
+                // It never came.
+                self.histories[index].meter.interrupt()
+            }
+            next &+= 1
+        }
+        self.histories[index].meteredNext = next
+    }
+}

@@ -1,0 +1,125 @@
+/// The multivariant playlist against what it promises. Spec: rfc8216bis §4.4.6, Apple's authoring specification 1 and 9.
+extension Linter {
+    /// Averages are judged over a minute or more: Apple speaks of the long run.
+    private static let longestRun: Int64 = 60_000_000_000
+
+    mutating func checkMultivariant(_ list: MultivariantList, at now: Int64) {
+        func fault(_ rule: Rule, _ what: String) { self.addOnce(rule, what, in: self.url, at: now) }
+        for entry in list.faults { fault(entry.rule, entry.what) }
+        var names: Set<String> = []
+        for rendition in list.renditions {
+            let type = rendition.plain("TYPE") ?? ""
+            let name = "\(type) \(rendition.quoted("GROUP-ID") ?? "") \(rendition.quoted("NAME") ?? "")"
+            if !names.insert(name).inserted { fault(.groupNameRepeated, "\(name) is there twice") }
+            if type != "VIDEO", rendition.quoted("LANGUAGE") == nil { fault(.languageMissing, "\(name) has no LANGUAGE") }
+        }
+        var saysNone = 0
+        for variant in list.variants {
+            let attributes = variant.attributes
+            if attributes.members["AVERAGE-BANDWIDTH"] == nil {
+                fault(.averageBandwidthMissing, "\(variant.uri) has no AVERAGE-BANDWIDTH")
+            }
+            if attributes.quoted("CODECS") == nil { fault(.codecsMissing, "\(variant.uri) has no CODECS") }
+            for type in ["AUDIO", "VIDEO", "SUBTITLES", "CLOSED-CAPTIONS"] {
+                guard let group = attributes.quoted(type) else { continue }
+                let isThere = list.renditions.contains { $0.plain("TYPE") == type && $0.quoted("GROUP-ID") == group }
+                if !isThere { fault(.groupMissing, "\(variant.uri) names the \(type) group \"\(group)\", which is not there") }
+            }
+            if attributes.plain("CLOSED-CAPTIONS") == "NONE" { saysNone += 1 }
+        }
+        // Of variants without pictures nobody expects captions.
+        let withPictures = list.variants.count { !Self.isSoundOnly($0.attributes) }
+        if saysNone > 0, saysNone < withPictures {
+            fault(.captionsMixed, "\(saysNone) of \(withPictures) variants say CLOSED-CAPTIONS=NONE")
+        }
+    }
+
+    private static func isSoundOnly(_ attributes: AttributeList) -> Bool {
+        guard let codecs = attributes.quoted("CODECS") else { return false }
+        let sound = ["mp4a", "opus", "flac", "ac-3", "ec-3"]
+        return codecs.split(separator: ",").allSatisfy { codec in sound.contains { codec.lowercased().hasPrefix($0) } }
+    }
+
+    /// What only the whole run can tell.
+    package mutating func finish(at now: Int64) {
+        guard let list = self.multivariant else { return }
+        for variant in list.variants {
+            let url = Location.resolve(variant.uri, against: self.url)
+            guard let history = self.histories.first(where: { $0.url == url }) else { continue }
+            let groups = list.renditions.filter {
+                $0.plain("TYPE") == "AUDIO" && $0.quoted("GROUP-ID") == variant.attributes.quoted("AUDIO")
+                    && variant.attributes.quoted("AUDIO") != nil
+            }
+            let sound = groups.compactMap { $0.quoted("URI") }
+                .compactMap { uri in
+                    let url = Location.resolve(uri, against: self.url)
+                    return self.histories.first { $0.url == url && $0.index != history.index }
+                }
+            self.checkCoding(variant, history, sound, at: now)
+            self.checkBandwidth(variant, history, sound, isLive: !history.isEnded || history.reloads > 0, at: now)
+        }
+    }
+
+    private mutating func checkCoding(
+        _ variant: MultivariantList.Variant, _ history: PlaylistHistory, _ sound: [PlaylistHistory], at now: Int64
+    ) {
+        func fault(_ rule: Rule, _ what: String) { self.addOnce(rule, "\(variant.uri): \(what)", in: self.url, at: now) }
+        let attributes = variant.attributes
+        if let text = attributes.quoted("CODECS") {
+            let declared = Set(text.split(separator: ",").map { $0.lowercased() })
+            let found = sound.reduce(history.codecs) { $0.union($1.codecs) }
+            for codec in found.sorted() where !declared.contains(where: { Self.matches($0, codec.lowercased()) }) {
+                fault(.codecsWrong, "CODECS is \"\(text)\" and the media is \(codec)")
+            }
+            for codec in declared.sorted() where !found.isEmpty && sound.allSatisfy({ !$0.codecs.isEmpty }) {
+                if !found.contains(where: { Self.matches(codec, $0.lowercased()) }) {
+                    fault(.codecsWrong, "CODECS names \(codec), which no media is")
+                }
+            }
+        }
+        guard history.hasVideo else { return }
+        if let declared = attributes.resolution("RESOLUTION") {
+            if declared != (history.width, history.height) {
+                fault(
+                    .resolutionWrong,
+                    "RESOLUTION is \(declared.width)x\(declared.height), the pictures are \(history.width)x\(history.height)")
+            }
+        } else {
+            fault(.resolutionMissing, "it has pictures and no RESOLUTION")
+        }
+        guard let rate = attributes.nanoseconds("FRAME-RATE") else {
+            return fault(.frameRateMissing, "it has pictures and no FRAME-RATE")
+        }
+        guard history.frame > 0 else { return }
+        // Thousandths of a frame a second.
+        let measured = (1_000_000_000_000 + history.frame / 2) / history.frame
+        if (measured - rate / 1_000_000).magnitude > UInt64(measured / 50) {
+            fault(.frameRateWrong, "FRAME-RATE is \(attributes.plain("FRAME-RATE") ?? ""), the media has \(measured)/1000")
+        }
+    }
+
+    /// Sample entries whose parameters are not read here are told by their first four characters.
+    private static func matches(_ declared: String, _ found: String) -> Bool {
+        declared == found || found.utf8.count == 4 && declared.hasPrefix(found)
+    }
+
+    private mutating func checkBandwidth(
+        _ variant: MultivariantList.Variant, _ history: PlaylistHistory, _ sound: [PlaylistHistory], isLive: Bool,
+        at now: Int64
+    ) {
+        let peak = history.meter.peak &+ (sound.map(\.meter.peak).max() ?? 0)
+        let average = history.meter.average &+ (sound.map(\.meter.average).max() ?? 0)
+        // AAS 1.28 for live lists, 1.26 for others.
+        if let declared = variant.attributes.integer("BANDWIDTH"), peak * 100 > declared * (isLive ? 125 : 110) {
+            self.addOnce(
+                .bandwidthExceeded, "\(variant.uri): BANDWIDTH is \(declared), the peak segment bit rate \(peak)",
+                in: self.url, at: now)
+        }
+        guard history.meter.totalDuration >= Self.longestRun else { return }
+        if let declared = variant.attributes.integer("AVERAGE-BANDWIDTH"), average * 100 > declared * 110 {
+            self.addOnce(
+                .averageBandwidthExceeded, "\(variant.uri): AVERAGE-BANDWIDTH is \(declared), the average \(average)",
+                in: self.url, at: now)
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package import MediaTypes
+
+extension Linter {
+    /// The run as one JSON object: `url`, `playlists` with what was seen, `findingCount`, `findings`.
+    package var report: JSONValue {
+        let playlists = self.summary.map { line in
+            JSONValue.object([
+                .init("playlist", .string(line.playlist)), .init("segments", JSONValue(line.segments)),
+                .init("parts", JSONValue(line.parts)), .init("peakBitrate", .integer(line.peak)),
+                .init("averageBitrate", .integer(line.average)),
+            ])
+        }
+        return .object([
+            .init("url", .string(self.url)), .init("playlists", .array(playlists)),
+            .init("findingCount", JSONValue(self.findingCount)),
+            .init("findings", .array(self.findings.map { $0.json(since: self.startedAt) })),
+        ])
+    }
+}

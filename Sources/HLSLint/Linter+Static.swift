@@ -1,0 +1,142 @@
+/// What a media playlist must be, whatever stood in it before.
+extension Linter {
+    mutating func checkStatic(_ list: MediaList, _ index: Int, at now: Int64) {
+        let url = self.histories[index].url
+        let known = self.histories[index].list
+        for segment in list.segments where segment.number >= known?.nextNumber ?? .min {
+            self.checkSegment(segment, list, index, at: now)
+        }
+        self.checkDates(list, index, at: now)
+        self.checkServerControl(list, index, at: now)
+        let firstNew = known?.edge ?? MediaList.Edge(number: .min, part: 0)
+        if let limit = list.partTarget {
+            for segment in list.segments + [list.open].compactMap({ $0 }) {
+                for (place, part) in segment.parts.enumerated()
+                where MediaList.Edge(number: segment.number, part: Int64(place)) > firstNew && part.duration > limit {
+                    self.add(
+                        .partLong, "DURATION \(Self.seconds(part.duration)) is more than \(Self.seconds(limit))", index,
+                        segment: segment.number, part: place, at: now)
+                }
+            }
+        }
+        if list.isEnded, !list.hints.isEmpty {
+            self.addOnce(.hintAfterEnd, "a hint stands in a list that has ended", in: url, at: now)
+        }
+        if !list.isEnded, list.hasParts, !list.hints.contains(where: { $0.type == "PART" }) {
+            self.addOnce(.hintMissing, "there is no hint of the next part", in: url, at: now)
+        }
+        for name in list.dateRanges where name.attributes["START-DATE"] == nil {
+            self.addOnce(.dateRangeIncomplete, "\(name.id) has no START-DATE", in: url, at: now)
+        }
+    }
+
+    static func seconds(_ nanoseconds: Int64) -> String {
+        let micro = nanoseconds / 1_000
+        let magnitude = micro.magnitude
+        let fraction = String(magnitude % 1_000_000)
+        let padded = String(repeating: "0", count: 6 - fraction.utf8.count) + fraction
+        return "\(micro < 0 ? "-" : "")\(magnitude / 1_000_000).\(padded) s"
+    }
+
+    private mutating func checkSegment(_ segment: MediaList.Segment, _ list: MediaList, _ index: Int, at now: Int64) {
+        let number = segment.number
+        // Halves count as more: AAS 7.7 has no room above half a second.
+        if let target = list.targetSeconds, (segment.duration + 500_000_000) / 1_000_000_000 > target {
+            self.add(
+                .targetExceeded, "EXTINF \(Self.seconds(segment.duration)) rounds to more than \(target) s", index,
+                segment: number, at: now)
+        }
+        guard !segment.parts.isEmpty else { return }
+        let sum = segment.parts.reduce(0) { $0 &+ $1.duration }
+        // Each is rounded for itself.
+        if !segment.isGap, (sum - segment.duration).magnitude > UInt64(segment.parts.count + 1) * 1_000_000 {
+            self.add(
+                .partSum, "the parts last \(Self.seconds(sum)), EXTINF is \(Self.seconds(segment.duration))", index,
+                segment: number, at: now)
+        }
+        guard let target = list.partTarget, !segment.isGap else { return }
+        for (place, part) in segment.parts.dropLast().enumerated() {
+            let isExempt = part.isGap || segment.parts[place + 1].isGap || part.isIndependent && !self.isSound(index)
+            // A gap segment's parts end where it broke off.
+            if !isExempt, part.duration * 100 < target * 85 {
+                self.add(
+                    .partShort, "DURATION \(Self.seconds(part.duration)) is less than 85 % of \(Self.seconds(target))",
+                    index, segment: number, part: place, at: now)
+            }
+        }
+        if self.histories[index].hasVideo, !segment.parts.contains(where: \.isIndependent) {
+            self.add(.independentMissing, "no part is INDEPENDENT", index, segment: number, at: now)
+        }
+    }
+
+    /// Every frame of sound is independent, which excuses no short part.
+    private func isSound(_ index: Int) -> Bool {
+        !self.histories[index].hasVideo && !self.histories[index].codecs.isEmpty
+    }
+
+    mutating func checkVersion(_ list: MediaList, isDelta: Bool, _ index: Int, at now: Int64) {
+        let url = self.histories[index].url
+        if list.version < list.neededVersion {
+            self.addOnce(
+                .versionLow, "EXT-X-VERSION is \(list.version), its tags need \(list.neededVersion)", in: url, at: now)
+        }
+        if !isDelta, !list.segments.isEmpty, list.version > max(3, list.neededVersion) {
+            self.addOnce(
+                .versionHigh, "EXT-X-VERSION is \(list.version), its tags need \(list.neededVersion)", in: url, at: now)
+        }
+    }
+
+    // MARK: Low latency
+
+    private mutating func checkServerControl(_ list: MediaList, _ index: Int, at now: Int64) {
+        let url = self.histories[index].url
+        let target = list.targetDuration
+        if let back = list.control.nanoseconds("HOLD-BACK"), back < 3 * target {
+            self.addOnce(
+                .holdBackShort, "HOLD-BACK \(Self.seconds(back)) is less than \(Self.seconds(3 * target))", in: url,
+                at: now)
+        }
+        if let skip = list.skipBoundary, skip < 6 * target {
+            self.addOnce(
+                .skipUntilShort, "CAN-SKIP-UNTIL \(Self.seconds(skip)) is less than \(Self.seconds(6 * target))",
+                in: url, at: now)
+        }
+        guard list.hasParts else { return }
+        guard let partTarget = list.partTarget else {
+            return self.addOnce(.partTargetMissing, "there are parts and no EXT-X-PART-INF", in: url, at: now)
+        }
+        guard let back = list.control.nanoseconds("PART-HOLD-BACK") else {
+            return self.addOnce(.partHoldBackMissing, "there are parts and no PART-HOLD-BACK", in: url, at: now)
+        }
+        if back < 3 * partTarget {
+            self.addOnce(
+                .partHoldBackShort,
+                "PART-HOLD-BACK \(Self.seconds(back)) is less than \(Self.seconds(3 * partTarget))", in: url, at: now)
+        }
+    }
+
+    // MARK: Dates
+
+    /// Dates go on as EXTINF says.
+    private mutating func checkDates(_ list: MediaList, _ index: Int, at now: Int64) {
+        let all = list.segments + [list.open].compactMap { $0 }
+        if !list.isEnded, !all.isEmpty, !all.contains(where: { $0.date != nil }) {
+            self.addOnce(
+                .dateMissing, "no segment has a date", in: self.histories[index].url, at: now)
+        }
+        let known = self.histories[index].list?.edge.number ?? .min
+        for (before, after) in zip(all, all.dropFirst()) where after.number >= known {
+            guard let first = before.date, let second = after.date else { continue }
+            let step = second &- first
+            let isWrong =
+                after.hasDiscontinuity
+                ? step < 0 : (step &- before.duration).magnitude > UInt64(Self.dateSlack)
+            if isWrong {
+                self.addOnce(
+                    .dateWrong,
+                    "the date is \(Self.seconds(step)) after the one before, EXTINF says \(Self.seconds(before.duration))",
+                    in: self.histories[index].url, segment: after.number, at: now)
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+/// Judges an HLS presentation from outside: replies in, findings and further requests out. No clock, no socket, no file:
+/// the driver has them.
+///
+/// A run: ``begin(at:)`` gives the first request, each reply goes to ``received(_:for:)``, which gives what to fetch next
+/// and not before when; ``finish(at:)`` makes the checks that need the whole run. Everything that is read comes from
+/// outside and is checked before it is used.
+package struct Linter: Sendable {
+    /// Waiting for an update is measured through a network and by a machine that has other work.
+    static let timingSlack: Int64 = 500_000_000
+    /// Dates are written in milliseconds by clocks that are read here and there: an AAC frame.
+    static let dateSlack: Int64 = 21_400_000
+    /// Replies kept until their initialization segment has come; more are dropped and fetched no more.
+    static let longestWait = 64
+    /// Failed reads of a playlist in a row: it is gone.
+    static let mostFailures = 20
+
+    let url: String
+    var log = FindingLog()
+    var histories: [PlaylistHistory] = []
+    var multivariant: MultivariantList?
+    private var multivariantBytes: [UInt8] = []
+    private var said: Set<String> = []
+    package private(set) var startedAt: Int64 = 0
+
+    /// - Parameter url: Of a multivariant or media playlist: http, https or a local path.
+    package init(url: String) { self.url = url }
+
+    package var findings: [Finding] { self.log.findings }
+    /// With those that were too many to keep.
+    package var findingCount: Int { self.log.total }
+    package var playlistCount: Int { self.histories.count }
+    package var segmentCount: Int { self.histories.reduce(0) { $0 + $1.segmentCount } }
+    package var partCount: Int { self.histories.reduce(0) { $0 + $1.partCount } }
+    package var byteCount: Int64 { self.histories.reduce(0) { $0 &+ $1.byteCount } }
+    /// Segments and the like that are remembered: stays level in a long run.
+    package var recordCount: Int { self.histories.reduce(0) { $0 + $1.records.count } }
+    /// Every playlist has ended: nothing changes any more.
+    package var isEnded: Bool { !self.histories.isEmpty && self.histories.allSatisfy(\.isOver) }
+    /// Nothing could be read at all.
+    package var isEmpty: Bool { self.histories.allSatisfy { $0.list == nil } }
+
+    /// One line a playlist: what was seen of it.
+    package var summary: [(playlist: String, segments: Int, parts: Int, peak: Int64, average: Int64)] {
+        self.histories.map { ($0.name, $0.segmentCount, $0.partCount, $0.meter.peak, $0.meter.average) }
+    }
+
+    package mutating func begin(at now: Int64) -> [LintRequest] {
+        self.startedAt = now
+        return [LintRequest(.entry, self.url)]
+    }
+
+    package mutating func received(_ reply: LintReply, for request: LintRequest) -> [LintRequest] {
+        switch request.purpose {
+        case .entry: return self.receivedEntry(reply)
+        case .multivariant: return self.receivedAgain(reply)
+        case .playlist(let index): return self.receivedPlaylist(reply, request, index)
+        case .probe(let index, let rule):
+            if reply.status != 400, !self.histories[index].isEnded, reply.failure == nil {
+                self.add(rule, "\(Self.query(request.url)) is answered \(reply.status)", index, at: reply.receivedAt)
+            }
+            return []
+        case .map(let index, let map): return self.receivedMap(reply, index, map)
+        case .segment, .part, .hint: return self.receivedMedia(reply, request)
+        case .retainedSegment(let index, let number):
+            let record = self.histories[index].records.removeValue(forKey: number)
+            if !reply.isGood, let record {
+                self.add(
+                    .segmentGone, "\(record.listed.uri): \(reply.reason) before its time", index, segment: number,
+                    at: reply.receivedAt)
+            }
+            return []
+        case .retainedPart(let index, let uri, let number, let part):
+            if !reply.isGood {
+                self.add(
+                    .partGone, "\(uri): \(reply.reason) before its time", index, segment: number, part: part,
+                    at: reply.receivedAt)
+            }
+            return []
+        }
+    }
+
+    // MARK: Finding
+
+    mutating func add(
+        _ rule: Rule, _ what: String, _ index: Int, segment: Int64? = nil, part: Int? = nil, at now: Int64
+    ) {
+        self.log.add(rule, what, in: self.histories[index].url, segment: segment, part: part, at: now)
+    }
+
+    /// Once, however often the same is seen again.
+    mutating func addOnce(_ rule: Rule, _ what: String, in playlist: String, segment: Int64? = nil, at now: Int64) {
+        guard self.said.count < 10_000, self.said.insert("\(rule.rawValue) \(playlist) \(what)").inserted else { return }
+        self.log.add(rule, what, in: playlist, segment: segment, at: now)
+    }
+
+    static func query(_ url: String) -> String { url.split(separator: "?").last.map { "?\($0)" } ?? "" }
+
+    // MARK: The entry
+
+    private mutating func receivedEntry(_ reply: LintReply) -> [LintRequest] {
+        let now = reply.receivedAt
+        guard reply.isGood else {
+            if (300..<400).contains(reply.status), let target = reply.headers["location"] {
+                self.addOnce(.redirected, "it is answered \(reply.status) to \(target)", in: self.url, at: now)
+                return []
+            }
+            self.addOnce(.resourceMissing, reply.reason, in: self.url, at: now)
+            return []
+        }
+        let lines = PlaylistLines(reply.body)
+        guard lines.isMultivariant else {
+            self.histories = [PlaylistHistory(index: 0, url: self.url)]
+            return self.receivedPlaylist(reply, LintRequest(.playlist(0), self.url), 0)
+        }
+        let list = MultivariantList(lines)
+        self.multivariant = list
+        self.multivariantBytes = reply.body
+        self.checkPlaylistHeaders(reply, self.url, target: nil, isLive: true)
+        self.checkMultivariant(list, at: now)
+        var urls: [String] = list.variants.map { Location.resolve($0.uri, against: self.url) }
+        for rendition in list.renditions where ["AUDIO", "VIDEO"].contains(rendition.plain("TYPE")) {
+            if let uri = rendition.quoted("URI") { urls.append(Location.resolve(uri, against: self.url)) }
+        }
+        var known: Set<String> = []
+        self.histories = urls.filter { known.insert($0).inserted }.enumerated().map {
+            PlaylistHistory(index: $0.offset, url: $0.element)
+        }
+        return self.histories.map { LintRequest(.playlist($0.index), $0.url) }
+            + [LintRequest(.multivariant, self.url, notBefore: now &+ 5_000_000_000)]
+    }
+
+    private mutating func receivedAgain(_ reply: LintReply) -> [LintRequest] {
+        let now = reply.receivedAt
+        if reply.isGood, reply.body != self.multivariantBytes {
+            self.addOnce(.multivariantChanged, "its text is another than at the start", in: self.url, at: now)
+        }
+        return self.isEnded ? [] : [LintRequest(.multivariant, self.url, notBefore: now &+ 10_000_000_000)]
+    }
+
+    // MARK: Playlists
+
+    private mutating func receivedPlaylist(_ reply: LintReply, _ request: LintRequest, _ index: Int) -> [LintRequest] {
+        let now = reply.receivedAt
+        guard reply.isGood else { return self.failedPlaylist(reply, request, index) }
+        self.histories[index].failures = 0
+        let history = self.histories[index]
+        var list = MediaListReader.read(PlaylistLines(reply.body))
+        for fault in list.faults {
+            self.addOnce(fault.rule, fault.what, in: history.url, segment: fault.segment, at: now)
+        }
+        let isDelta = list.skipped > 0
+        if isDelta, !self.merge(&list, index, at: now) { return [self.nextReload(index, list, reply, isEarly: true)] }
+        if request.asksDelta { self.checkDelta(list, wasDelta: isDelta, index, at: now) }
+        if !isDelta, request.asked == nil {
+            self.checkPlaylistHeaders(reply, history.url, target: list.targetSeconds, isLive: !list.isEnded)
+        }
+        let isEarly = request.asked.map { list.edge < $0 } ?? false
+        if isEarly, !list.isEnded {
+            self.add(
+                .reloadTooEarly, "\(Self.query(request.url)) is answered with a list that ends at \(Self.text(list.edge))",
+                index, at: now)
+        }
+        let isFirst = history.list == nil
+        if history.isEnded { self.histories[index].readsAfterEnd += 1 }
+        self.checkStatic(list, index, at: now)
+        self.checkVersion(list, isDelta: isDelta, index, at: now)
+        if let old = history.list { self.checkUpdate(from: old, to: list, index, at: now) }
+        self.checkTiming(from: history.list, to: list, index, request, at: now)
+        self.checkDateRanges(list, index, at: now)
+        self.checkReports(list, index, request, reply)
+        self.checkAgainstOthers(list, index, at: now)
+        var requests = self.adopt(list, index, reply)
+        if isFirst, list.blocksReload, list.hasParts, !list.isEnded, !reply.isLocal {
+            requests += self.probes(list, index)
+        }
+        if !self.histories[index].isOver { requests.append(self.nextReload(index, list, reply, isEarly: isEarly)) }
+        return requests
+    }
+
+    static func text(_ edge: MediaList.Edge) -> String {
+        edge.part >= 0 ? "segment \(edge.number) part \(edge.part)" : "segment \(edge.number)"
+    }
+
+    private mutating func failedPlaylist(_ reply: LintReply, _ request: LintRequest, _ index: Int) -> [LintRequest] {
+        let now = reply.receivedAt
+        self.histories[index].failures += 1
+        if request.asked != nil {
+            self.add(.reloadUnanswered, "\(Self.query(request.url)): \(reply.reason)", index, at: now)
+        } else if (300..<400).contains(reply.status) {
+            self.addOnce(.redirected, "it is answered \(reply.status)", in: self.histories[index].url, at: now)
+        } else {
+            self.addOnce(.resourceMissing, reply.reason, in: self.histories[index].url, at: now)
+        }
+        guard self.histories[index].failures < Self.mostFailures else { return [] }
+        return [LintRequest(.playlist(index), self.histories[index].url, notBefore: now &+ 1_000_000_000)]
+    }
+
+    /// Requests no server may answer otherwise than with 400.
+    private func probes(_ list: MediaList, _ index: Int) -> [LintRequest] {
+        let url = self.histories[index].url
+        return [
+            LintRequest(.probe(index, .reloadPartAlone), Location.adding("_HLS_part=0", to: url)),
+            LintRequest(
+                .probe(index, .reloadTooFar), Location.adding("_HLS_msn=\(list.edge.number &+ 100)", to: url)),
+        ]
+    }
+
+    private mutating func nextReload(_ index: Int, _ list: MediaList, _ reply: LintReply, isEarly: Bool) -> LintRequest {
+        let history = self.histories[index]
+        self.histories[index].reloads &+= 1
+        guard list.blocksReload, list.hasParts, !list.isEnded, !reply.isLocal else {
+            let pause = min(max(list.targetDuration / 3, 200_000_000), 2_000_000_000)
+            return LintRequest(.playlist(index), history.url, notBefore: reply.receivedAt &+ pause)
+        }
+        // Full lists without waiting come now and then: their headers are looked at, and delta updates are held to them.
+        if history.reloads % 8 == 7 { return LintRequest(.playlist(index), history.url) }
+        let asked =
+            list.open.map { MediaList.Edge(number: $0.number, part: Int64($0.parts.count)) }
+            ?? MediaList.Edge(number: list.nextNumber, part: 0)
+        var parameters = "_HLS_msn=\(asked.number)&_HLS_part=\(asked.part)"
+        let asksDelta = list.skipBoundary != nil && history.reloads % 2 == 1
+        if asksDelta { parameters += "&_HLS_skip=YES" }
+        var request = LintRequest(.playlist(index), Location.adding(parameters, to: history.url))
+        // A server that does not wait is not asked without a pause.
+        if isEarly { request.notBefore = reply.receivedAt &+ 200_000_000 }
+        request.asked = asked
+        request.asksDelta = asksDelta
+        return request
+    }
+}

@@ -1,0 +1,229 @@
+/// What is kept of a segment or part once it has been read: a few hundred bytes instead of the media.
+struct MediaDigest: Sendable, Hashable {
+    /// One track's samples. Times are ticks of ``timescale``.
+    struct Span: Sendable, Hashable {
+        let track: UInt32
+        let isVideo: Bool
+        let timescale: Int64
+        /// Decoding time of the first sample and end of the last.
+        var start: Int64
+        var end: Int64
+        /// The first sample is an IDR picture; always true for sound.
+        var startsIndependent: Bool
+        /// Some sample is an IDR picture.
+        var hasIndependent: Bool
+        /// The duration most samples have; 0: none.
+        var commonDuration: Int64 = 0
+        var durations: [Int64: Int] = [:]
+        var sampleCount = 0
+
+        func nanoseconds(_ ticks: Int64) -> Int64 {
+            let (whole, rest) = ticks.quotientAndRemainder(dividingBy: self.timescale)
+            return whole &* 1_000_000_000 &+ (rest &* 1_000_000_000) / self.timescale
+        }
+        var startTime: Int64 { self.nanoseconds(self.start) }
+        var duration: Int64 { self.nanoseconds(self.end &- self.start) }
+        /// The length of a frame in nanoseconds.
+        var frame: Int64 { self.nanoseconds(max(1, self.commonDuration)) }
+    }
+
+    let bytes: ByteDigest
+    var spans: [Span] = []
+    var firstSequence: UInt32?
+    var lastSequence: UInt32?
+    var fragments = 0
+    var faults: [PlaylistFault] = []
+
+    /// The track all times are told by: pictures if there are any.
+    var main: Span? { self.spans.first { $0.isVideo } ?? self.spans.first }
+
+    /// Bytes that are not read: encrypted, or of another container.
+    init(unread bytes: [UInt8]) { self.bytes = ByteDigest(bytes) }
+
+    init(_ data: [UInt8], _ initialization: InitializationFacts) {
+        self.bytes = ByteDigest(data)
+        let reader = BoxReader(bytes: data)
+        guard let boxes = reader.boxes(in: 0..<data.count) else {
+            self.fault(.segmentUnreadable, "a box does not fit into the \(data.count) bytes")
+            return
+        }
+        for (index, box) in boxes.enumerated() where box.type == "moof" {
+            let media = boxes[(index + 1)...].first { $0.type == "mdat" }
+            self.read(reader, box, media?.body, initialization)
+        }
+        if self.fragments == 0 { self.fault(.segmentUnreadable, "there is no moof with samples") }
+        for index in self.spans.indices {
+            let common = self.spans[index].durations.max { ($0.value, $1.key) < ($1.value, $0.key) }
+            self.spans[index].commonDuration = common?.key ?? 0
+            self.spans[index].durations = [:]
+        }
+    }
+
+    private mutating func fault(_ rule: Rule, _ what: String) {
+        if self.faults.count < 8 { self.faults.append(PlaylistFault(rule, what)) }
+    }
+
+    // MARK: Fragments
+
+    private mutating func read(
+        _ reader: BoxReader, _ moof: BoxReader.Box, _ media: Range<Int>?, _ facts: InitializationFacts
+    ) {
+        guard let children = reader.boxes(in: moof.body) else {
+            return self.fault(.segmentUnreadable, "a box of moof does not fit")
+        }
+        self.fragments += 1
+        if let mfhd = children.first(where: { $0.type == "mfhd" }), let number = reader.u32(mfhd.body.lowerBound + 4) {
+            if let last = self.lastSequence, number <= last {
+                self.fault(.sequenceBroken, "fragment \(number) follows fragment \(last)")
+            }
+            self.firstSequence = self.firstSequence ?? number
+            self.lastSequence = number
+        } else {
+            self.fault(.segmentUnreadable, "moof has no mfhd")
+        }
+        for box in children where box.type == "traf" {
+            self.readTrack(reader, box, base: moof.range.lowerBound, media, facts)
+        }
+    }
+
+    private struct Defaults {
+        var duration: UInt32
+        var size: UInt32
+        var flags: UInt32
+    }
+
+    private mutating func readTrack(
+        _ reader: BoxReader, _ traf: BoxReader.Box, base: Int, _ media: Range<Int>?, _ facts: InitializationFacts
+    ) {
+        guard let children = reader.boxes(in: traf.body), let tfhd = children.first(where: { $0.type == "tfhd" }),
+            let flags = reader.u32(tfhd.body.lowerBound), let id = reader.u32(tfhd.body.lowerBound + 4)
+        else { return self.fault(.segmentUnreadable, "a traf has no readable tfhd") }
+        guard let track = facts.tracks.first(where: { $0.id == id }) else {
+            return self.fault(.mapUnreadable, "the initialization segment has no track \(id)")
+        }
+        if flags & 0x2_0000 == 0 || flags & 1 != 0 {
+            self.fault(.addressing, "tfhd does not say default-base-is-moof, or has a base of its own")
+        }
+        guard let tfdt = children.first(where: { $0.type == "tfdt" }),
+            let time = reader.number(
+                tfdt.body.lowerBound + 4, reader.u8(tfdt.body.lowerBound) == 1 ? 8 : 4)
+        else { return self.fault(.decodeTimeMissing, "track \(id) has no tfdt") }
+        guard time < 1 << 60 else {
+            return self.fault(.decodeTimeBroken, "the decode time \(time) is a negative one that wrapped")
+        }
+        var defaults = Defaults(duration: track.defaultDuration, size: track.defaultSize, flags: track.defaultFlags)
+        var position = tfhd.body.lowerBound + 8 + (flags & 1 != 0 ? 8 : 0) + (flags & 2 != 0 ? 4 : 0)
+        for (bit, field) in [(UInt32(8), \Defaults.duration), (0x10, \.size), (0x20, \.flags)] where flags & bit != 0 {
+            defaults[keyPath: field] = reader.u32(position) ?? 0
+            position += 4
+        }
+        var decodeTime = Int64(time)
+        for box in children where box.type == "trun" {
+            self.readRun(reader, box, track, defaults, base: base, media, &decodeTime)
+        }
+    }
+
+    private mutating func readRun(
+        _ reader: BoxReader, _ trun: BoxReader.Box, _ track: InitializationFacts.Track, _ defaults: Defaults, base: Int,
+        _ media: Range<Int>?, _ decodeTime: inout Int64
+    ) {
+        guard let word = reader.u32(trun.body.lowerBound), let count = reader.u32(trun.body.lowerBound + 4) else {
+            return self.fault(.segmentUnreadable, "a trun is too short")
+        }
+        let flags = word & 0xFF_FFFF
+        var position = trun.body.lowerBound + 8
+        var data = base
+        if flags & 1 != 0 {
+            data += Int(Int32(bitPattern: reader.u32(position) ?? 0))
+            position += 4
+        }
+        var firstFlags: UInt32?
+        if flags & 4 != 0 {
+            firstFlags = reader.u32(position)
+            position += 4
+        }
+        let columns = (8..<12).count { flags & (1 << UInt32($0)) != 0 }
+        guard Int(count) <= max(0, trun.body.upperBound - position) / max(1, columns * 4) || columns == 0 && count < 65_536
+        else { return self.fault(.segmentUnreadable, "a trun has fewer rows than it counts") }
+        let start = decodeTime
+        var isFirst = true
+        var total = 0
+        var startsIndependent = false
+        var hasIndependent = false
+        var durations: [Int64: Int] = [:]
+        for _ in 0..<count {
+            func field(_ bit: UInt32, _ fallback: UInt32) -> UInt32 {
+                guard flags & bit != 0 else { return fallback }
+                defer { position += 4 }
+                return reader.u32(position) ?? 0
+            }
+            let duration = Int64(field(0x100, defaults.duration))
+            let size = Int(field(0x200, defaults.size))
+            let sampleFlags = field(0x400, isFirst ? firstFlags ?? defaults.flags : defaults.flags)
+            _ = field(0x800, 0)
+            let isSync = sampleFlags & 0x1_0000 == 0
+            let range = (data + total)..<max(data + total, (data + total).addingReportingOverflow(size).partialValue)
+            let isIDR = track.isVideo ? Self.isIDR(reader, range, track) ?? isSync : true
+            if track.isVideo, isIDR != isSync {
+                self.fault(
+                    .syncFlagUntrue, "a sample is \(isSync ? "" : "not ")flagged sync and is \(isIDR ? "an" : "no") IDR picture")
+            }
+            if isFirst { startsIndependent = isIDR }
+            hasIndependent = hasIndependent || isIDR
+            durations[duration, default: 0] += 1
+            decodeTime &+= duration
+            total &+= size
+            isFirst = false
+        }
+        if count > 0, let media, data < media.lowerBound || data.addingReportingOverflow(total).partialValue > media.upperBound {
+            self.fault(.addressing, "samples lie outside the mdat that follows")
+        } else if media == nil {
+            self.fault(.segmentUnreadable, "no mdat follows the moof")
+        }
+        self.add(
+            track, start: start, end: decodeTime, count: Int(count), durations, startsIndependent, hasIndependent)
+    }
+
+    private mutating func add(
+        _ track: InitializationFacts.Track, start: Int64, end: Int64, count: Int, _ durations: [Int64: Int],
+        _ startsIndependent: Bool, _ hasIndependent: Bool
+    ) {
+        guard count > 0 else { return }
+        if let index = self.spans.firstIndex(where: { $0.track == track.id }) {
+            if self.spans[index].end != start {
+                self.fault(
+                    .decodeTimeBroken, "a fragment starts at \(start) where the one before ends at \(self.spans[index].end)")
+            }
+            self.spans[index].end = end
+            self.spans[index].hasIndependent = self.spans[index].hasIndependent || hasIndependent
+            self.spans[index].sampleCount += count
+            self.spans[index].durations.merge(durations, uniquingKeysWith: +)
+        } else {
+            self.spans.append(
+                Span(
+                    track: track.id, isVideo: track.isVideo, timescale: track.timescale, start: start, end: end,
+                    startsIndependent: startsIndependent, hasIndependent: hasIndependent, durations: durations,
+                    sampleCount: count))
+        }
+    }
+
+    /// Whether a sample has an IDR slice; `nil` where its coding is not read. Spec: ITU-T H.264 §7.4.1, H.265 §7.4.2.
+    private static func isIDR(_ reader: BoxReader, _ sample: Range<Int>, _ track: InitializationFacts.Track) -> Bool? {
+        let isAVC = track.entry.hasPrefix("avc")
+        guard track.lengthSize > 0, isAVC || track.entry.hasPrefix("h"), sample.upperBound <= reader.bytes.count else {
+            return nil
+        }
+        var position = sample.lowerBound
+        while position < sample.upperBound {
+            guard let length = reader.number(position, track.lengthSize), let size = Int(exactly: length),
+                let head = reader.u8(position + track.lengthSize), size > 0
+            else { return nil }
+            let type = isAVC ? head & 0x1F : head >> 1 & 0x3F
+            if isAVC ? type == 5 : (16...21).contains(type) { return true }
+            if isAVC ? (1...4).contains(type) : type < 16 { return false }
+            guard size <= sample.upperBound - position - track.lengthSize else { return nil }
+            position += track.lengthSize + size
+        }
+        return nil
+    }
+}

@@ -1,0 +1,100 @@
+/// A media playlist as it was read. Durations and dates are nanoseconds. Spec: rfc8216bis §4.4.
+struct MediaList: Sendable, Hashable {
+    struct Map: Sendable, Hashable {
+        let uri: String
+        /// `n[@o]` as written.
+        let byteRange: String?
+    }
+
+    struct Part: Sendable, Hashable {
+        let uri: String
+        let byteRange: String?
+        let duration: Int64
+        let isIndependent: Bool
+        let isGap: Bool
+    }
+
+    struct Segment: Sendable, Hashable {
+        /// Media sequence number.
+        let number: Int64
+        var uri: String
+        var duration: Int64
+        var hasDiscontinuity = false
+        /// Discontinuity sequence number.
+        var discontinuityNumber: Int64 = 0
+        var date: Int64?
+        /// `nil`: none, or in a delta update the one of the segment before.
+        var map: Map?
+        /// The attributes of EXT-X-KEY in force; empty: clear.
+        var key = ""
+        var isGap = false
+        var byteRange: String?
+        var parts: [Part] = []
+    }
+
+    struct Hint: Sendable, Hashable {
+        let type: String
+        let uri: String
+        /// The hint is a byte range of the URI.
+        let isRange: Bool
+    }
+
+    struct Report: Sendable, Hashable {
+        let uri: String
+        let lastNumber: Int64?
+        let lastPart: Int64?
+    }
+
+    struct DateRange: Sendable, Hashable {
+        let id: String
+        let attributes: [String: AttributeList.Value]
+    }
+
+    var version: Int64 = 1
+    var neededVersion: Int64 = 1
+    var targetSeconds: Int64?
+    var mediaSequence: Int64 = 0
+    var discontinuitySequence: Int64 = 0
+    var hasDiscontinuitySequence = false
+    var type: String?
+    var isEnded = false
+    var isIndependent = false
+    var isIFramesOnly = false
+    /// The text behind the colon; `nil`: no such tag.
+    var serverControl: String?
+    var control = AttributeList("")
+    /// PART-TARGET.
+    var partTarget: Int64?
+    var skipped: Int64 = 0
+    var segments: [Segment] = []
+    /// Of the segment that is not whole yet; its URI is empty.
+    var open: Segment?
+    var hints: [Hint] = []
+    var reports: [Report] = []
+    var dateRanges: [DateRange] = []
+    /// Of a delta update: IDs that left since.
+    var removedDateRanges: [String] = []
+    var faults: [PlaylistFault] = []
+
+    var targetDuration: Int64 { (self.targetSeconds ?? 1) &* 1_000_000_000 }
+    var nextNumber: Int64 { (self.segments.last?.number ?? self.mediaSequence &+ self.skipped &- 1) &+ 1 }
+    var duration: Int64 { self.segments.reduce(0) { $0 &+ $1.duration } }
+    var hasParts: Bool { self.open != nil || self.segments.contains { !$0.parts.isEmpty } }
+    var blocksReload: Bool { self.control.isYes("CAN-BLOCK-RELOAD") }
+    /// CAN-SKIP-UNTIL.
+    var skipBoundary: Int64? { self.control.nanoseconds("CAN-SKIP-UNTIL") }
+
+    /// The newest part, or the newest segment where there are no parts.
+    var edge: Edge {
+        if let open { return Edge(number: open.number, part: Int64(open.parts.count) - 1) }
+        return Edge(number: self.nextNumber &- 1, part: Int64(self.segments.last?.parts.count ?? 0) - 1)
+    }
+
+    /// A place in the list: -1 for the part where a segment has none listed.
+    struct Edge: Sendable, Hashable, Comparable {
+        var number: Int64
+        var part: Int64
+
+        static func < (left: Edge, right: Edge) -> Bool { (left.number, left.part) < (right.number, right.part) }
+    }
+}

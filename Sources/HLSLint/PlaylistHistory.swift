@@ -1,0 +1,109 @@
+/// What is remembered of one media playlist: its last text, a digest of each segment that is listed or must still be
+/// there, and the extremes that rules need. Grows with the window, not with time.
+struct PlaylistHistory: Sendable {
+    struct Record: Sendable {
+        var listed: MediaList.Segment
+        /// When it was first listed, or an estimate from its distance to the end for what was there at first.
+        var seenAt: Int64
+        /// Sum of EXTINF from the first record to its start.
+        var position: Int64
+        var digest: MediaDigest?
+        /// By index.
+        var parts: [Int: MediaDigest] = [:]
+        var isComparedWithParts = false
+        var isGone = false
+    }
+
+    enum MapState: Sendable {
+        case asked
+        case known(InitializationFacts)
+        case failed
+    }
+
+    let index: Int
+    var url: String
+    var list: MediaList?
+    var records: [Int64: Record] = [:]
+    /// Parts of the segment that is not whole, by URI.
+    var openParts: [String: MediaDigest] = [:]
+    var maps: [MediaList.Map: MapState] = [:]
+    /// Segments and parts whose map has not come yet.
+    var waiting: [(request: LintRequest, reply: LintReply)] = []
+    var firstAt: Int64 = 0
+    var segmentAt: Int64 = 0
+    var edgeAt: Int64 = 0
+    var isStalled = false
+    var longest: Int64 = 0
+    var reloads = 0
+    var failures = 0
+    var hintsAsked: Set<String> = []
+    /// Hints that were not answered with a part, and why.
+    var hintFailures: [String: String] = [:]
+    /// What other playlists said this one has, and when.
+    var claims: [(edge: MediaList.Edge, at: Int64, by: String)] = []
+    /// Edge of the last reply, and when that reply came.
+    var known: (edge: MediaList.Edge, at: Int64)?
+    var dateRanges: [String: (attributes: [String: AttributeList.Value], seenAt: Int64)] = [:]
+    var meter = PeakMeter()
+    var meteredNext: Int64?
+    /// Media time less listed time, and date less media time, with the discontinuity number they hold for.
+    var drift: (number: Int64, low: Int64, high: Int64)?
+    var dates: (number: Int64, offset: Int64)?
+    var segmentCount = 0
+    var partCount = 0
+    var byteCount: Int64 = 0
+    var hasVideo = false
+    /// Of the pictures, in nanoseconds.
+    var frame: Int64 = 0
+    var width: Int64 = 0
+    var height: Int64 = 0
+    var codecs: Set<String> = []
+
+    init(index: Int, url: String) {
+        self.index = index
+        self.url = url
+    }
+
+    /// Reads of the list after its end: it must stay as it is.
+    var readsAfterEnd = 0
+
+    var isEnded: Bool { self.list?.isEnded == true }
+    /// Nothing more is to be learned from it.
+    var isOver: Bool { self.isEnded && self.readsAfterEnd > 0 || self.failures >= Linter.mostFailures }
+    var name: String { Location.withoutQuery(self.url).split(separator: "/").last.map(String.init) ?? self.url }
+}
+
+/// The peak segment bit rate by its definition: the highest rate of any contiguous run of segments whose duration lies
+/// between half the target duration and one and a half of it plus half a second. Spec: rfc8216bis §4.1, §4.4.6.2.
+struct PeakMeter: Sendable {
+    private var recent: [(duration: Int64, bytes: Int64)] = []
+    private(set) var totalDuration: Int64 = 0
+    private(set) var totalBytes: Int64 = 0
+    /// Bits per second.
+    private(set) var peak: Int64 = 0
+
+    var average: Int64 { Self.rate(self.totalBytes, self.totalDuration) }
+
+    mutating func append(duration: Int64, bytes: Int64, target: Int64) {
+        guard duration > 0 else { return }
+        self.totalDuration &+= duration
+        self.totalBytes &+= bytes
+        self.recent.append((duration, bytes))
+        let (shortest, longest) = (target / 2, target / 2 * 3 + 500_000_000)
+        var run = (duration: Int64(0), bytes: Int64(0))
+        var kept = 0
+        for entry in self.recent.reversed() {
+            run = (run.duration &+ entry.duration, run.bytes &+ entry.bytes)
+            guard run.duration <= longest else { break }
+            kept += 1
+            if run.duration >= shortest { self.peak = max(self.peak, Self.rate(run.bytes, run.duration)) }
+        }
+        self.recent.removeFirst(self.recent.count - kept)
+    }
+
+    mutating func interrupt() { self.recent.removeAll() }
+
+    private static func rate(_ bytes: Int64, _ duration: Int64) -> Int64 {
+        duration > 0 ? Int64(clamping: Int128(bytes) * 8_000_000_000 / Int128(duration)) : 0
+    }
+}

@@ -1,0 +1,90 @@
+import MediaTypes
+
+/// The scalar forms of playlists, read exactly.
+enum PlaylistScalars {
+    /// `decimal-integer`: 0…2^63-1 here, which is what a media sequence number can reach in this universe.
+    static func integer(_ text: some StringProtocol) -> Int64? {
+        guard !text.isEmpty, text.utf8.count <= 19, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int64(text)
+    }
+
+    /// Seconds in decimal as whole nanoseconds; digits beyond the ninth are dropped. Spec: §4.2.
+    ///
+    /// - Returns: `nil` for anything but digits with one point at most, or 10^9 s and more.
+    static func nanoseconds(_ text: some StringProtocol, signed: Bool = false) -> Int64? {
+        var digits = Substring(text)
+        var sign: Int64 = 1
+        if signed, digits.first == "-" {
+            sign = -1
+            digits = digits.dropFirst()
+        }
+        let pieces = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let whole = pieces.first, whole.utf8.count <= 9, let seconds = self.integer(whole) else { return nil }
+        var fraction: Int64 = 0
+        if pieces.count == 2 {
+            let text = pieces[1]
+            guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            let kept = text.prefix(9)
+            guard let value = Int64(kept) else { return nil }
+            fraction = value
+            for _ in kept.utf8.count..<9 { fraction *= 10 }
+        }
+        return sign * (seconds * TimeMath.nanoseconds + fraction)
+    }
+
+    /// `YYYY-MM-DDThh:mm:ss[.s…](Z|±hh:mm|±hhmm)` as nanoseconds since the Unix epoch. Spec: §4.4.4.6, ISO 8601.
+    static func date(_ text: String) -> Int64? {
+        let bytes = Array(text.utf8)
+        guard bytes.count >= 20, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] == 0x54, bytes[13] == 0x3A,
+            bytes[16] == 0x3A, let year = self.number(bytes, 0, 4), let month = self.number(bytes, 5, 2),
+            let day = self.number(bytes, 8, 2), let hour = self.number(bytes, 11, 2),
+            let minute = self.number(bytes, 14, 2), let second = self.number(bytes, 17, 2),
+            (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60
+        else { return nil }
+        var position = 19
+        var fraction: Int64 = 0
+        if bytes[19] == 0x2E {
+            position = 20
+            var unit: Int64 = 100_000_000
+            while position < bytes.count, (0x30...0x39).contains(bytes[position]) {
+                fraction += Int64(bytes[position] - 0x30) * unit
+                unit /= 10
+                position += 1
+            }
+        }
+        guard let zone = self.zone(Array(bytes[position...])) else { return nil }
+        let seconds = self.days(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second - zone
+        return seconds * TimeMath.nanoseconds + fraction
+    }
+
+    private static func number(_ bytes: [UInt8], _ start: Int, _ count: Int) -> Int64? {
+        guard start + count <= bytes.count else { return nil }
+        var value: Int64 = 0
+        for byte in bytes[start..<(start + count)] {
+            guard (0x30...0x39).contains(byte) else { return nil }
+            value = value * 10 + Int64(byte - 0x30)
+        }
+        return value
+    }
+
+    /// Seconds east of UTC.
+    private static func zone(_ bytes: [UInt8]) -> Int64? {
+        if bytes == [0x5A] { return 0 }
+        guard let first = bytes.first, first == 0x2B || first == 0x2D else { return nil }
+        let digits = bytes.dropFirst().filter { $0 != 0x3A }
+        guard digits.count == 4, let hours = self.number(Array(digits), 0, 2), let minutes = self.number(Array(digits), 2, 2)
+        else { return nil }
+        return (first == 0x2B ? 1 : -1) * (hours * 3_600 + minutes * 60)
+    }
+
+    /// Days since 1970-01-01 of the proleptic Gregorian calendar; years that begin in March put the leap day last.
+    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+        let ofEra = shifted - era * 400
+        let ofYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + ofEra * 365 + ofEra / 4 - ofEra / 100 + ofYear - 719_468
+    }
+}

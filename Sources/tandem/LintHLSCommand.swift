@@ -1,0 +1,92 @@
+import ArgumentParser
+import AsyncHTTPClient
+import HLSLint
+import LibAV
+import MediaTypes
+
+struct LintHLSCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lint-hls",
+        abstract: "Judge an HLS presentation from outside: updates, parts, media, renditions, headers.",
+        discussion: """
+            Reads the playlists as players do (blocking reloads, preload hints and delta updates where the server has them),
+            fetches every initialization segment, segment and part that is listed, keeps their history, and holds all of
+            it to rfc8216bis and Apple's authoring specification. Works on any presentation, ours or not; a path reads a
+            directory instead of a server, without the rules on HTTP.
+
+                tandem lint-hls http://127.0.0.1:8080/index.m3u8 --duration 60
+                tandem lint-hls /var/lib/tandem/room/index.m3u8
+                tandem lint-hls https://example.com/live/video.m3u8 --json > report.json
+
+            A finding names its rule, the clause it rests on, playlist, segment and part, what is wrong and what to do.
+            The longer the run, the more it sees: sums of durations, averages and how long segments stay need minutes.
+            A presentation that has ended is read once.
+
+                tandem lint-hls --rules
+
+            Exit codes: 0 nothing found · 65 findings · 66 no such file · 69 no answer from the server.
+            """)
+
+    @Argument(help: ArgumentHelp("A multivariant or media playlist: http(s) URL or path.", valueName: "url"))
+    var url: String?
+
+    @Option(help: ArgumentHelp("Watch a live presentation for this long.", valueName: "seconds"))
+    var duration: Int64 = 30
+
+    @Flag(help: "Report as one JSON document on standard output.")
+    var json = false
+
+    @Flag(help: "List all rules with their clauses and remedies, and end.")
+    var rules = false
+
+    func run() async throws {
+        if self.rules {
+            for rule in Rule.allCases {
+                StandardOutput.write("\(rule.rawValue) (\(rule.entry.clause)): \(rule.entry.remedy)\n")
+            }
+            return
+        }
+        guard let url = self.url else { throw ValidationError("give the URL or path of a playlist") }
+        guard (1...604_800).contains(self.duration) else {
+            throw ValidationError("--duration \(self.duration): give 1 to 604800 seconds")
+        }
+        if url.contains("://"), !Location.isRemote(url) {
+            throw ValidationError("\(url): give an http or https URL, or a path")
+        }
+        let isJSON = self.json
+        let linter: Linter
+        do {
+            linter = try await HTTPClient.withHTTPClient(configuration: LintFetcher.configuration) { client in
+                await LintRun(fetcher: LintFetcher(client: client)) { Self.show($0, $1, isJSON: isJSON) }
+                    .run(url, seconds: self.duration)
+            }
+        } catch {
+            throw ExitStatus.bug.code
+        }
+        if isJSON { StandardOutput.write(linter.report.text + "\n") } else { Self.show(linter) }
+        if linter.isEmpty { throw (Location.isRemote(url) ? ExitStatus.unavailable : ExitStatus.fileMissing).code }
+        if linter.findingCount > 0 { throw ExitStatus.pipelineInvalid.code }
+    }
+
+    private static func show(_ linter: Linter, _ findings: [Finding], isJSON: Bool) {
+        if !isJSON { for finding in findings { StandardOutput.write(finding.text(since: linter.startedAt)) } }
+        guard StandardError.isTerminal else { return }
+        StandardError.write(
+            "\r\u{1b}[2K\(linter.playlistCount) playlists, \(linter.segmentCount) segments, \(linter.partCount) parts, "
+                + "\(linter.findingCount) findings")
+    }
+
+    private static func show(_ linter: Linter) {
+        if StandardError.isTerminal { StandardError.write("\r\u{1b}[2K") }
+        for line in linter.summary {
+            StandardOutput.write(
+                "\(line.playlist): \(line.segments) segments, \(line.parts) parts, peak \(line.peak / 1_000) kbit/s, "
+                    + "average \(line.average / 1_000) kbit/s\n")
+        }
+        let hidden = linter.findingCount - linter.findings.count
+        StandardOutput.write(
+            linter.findingCount == 0
+                ? "no findings\n"
+                : "\(linter.findingCount) findings\(hidden > 0 ? ", \(hidden) of them more of the same" : "")\n")
+    }
+}

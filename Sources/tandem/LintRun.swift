@@ -1,0 +1,95 @@
+import HLSLint
+import MediaTypes
+import Stages
+
+/// A run of the linter: carries its requests out when their time has come, for as long as was asked.
+struct LintRun {
+    /// Media objects fetched at once: enough for a ladder, few enough not to be a flood.
+    private static let fetchedAtOnce = 8
+    /// How long what is on its way may take when the time is up.
+    private static let grace: Int64 = 5 * TimeMath.nanoseconds
+
+    private enum Arrival: Sendable {
+        case reply(LintRequest, LintReply)
+        /// Not fetched: the run was over first.
+        case dropped
+        case tick
+    }
+
+    let fetcher: LintFetcher
+    /// Called about once a second, and with every new finding.
+    let progress: (Linter, [Finding]) -> Void
+    private let clock = SystemClock()
+
+    init(fetcher: LintFetcher, progress: @escaping (Linter, [Finding]) -> Void) {
+        self.fetcher = fetcher
+        self.progress = progress
+    }
+
+    /// - Parameter seconds: A presentation that ends is left earlier.
+    func run(_ url: String, seconds: Int64) async -> Linter {
+        var linter = Linter(url: url)
+        let start = self.clock.now()
+        let deadline = start + seconds * TimeMath.nanoseconds
+        var backlog: [LintRequest] = linter.begin(at: start)
+        var next = backlog.startIndex
+        var fetching = 0
+        var told = 0
+        let fetcher = self.fetcher
+        await withTaskGroup(of: Arrival.self) { group in
+            group.addTask { await Self.tick() }
+            while true {
+                while fetching < Self.fetchedAtOnce, next < backlog.endIndex {
+                    let request = backlog[next]
+                    next += 1
+                    fetching += 1
+                    group.addTask { await Self.carryOut(request, fetcher) }
+                }
+                if next == backlog.endIndex {
+                    backlog.removeAll(keepingCapacity: true)
+                    next = backlog.startIndex
+                }
+                guard let arrival = await group.next() else { break }
+                let now = self.clock.now()
+                switch arrival {
+                case .dropped: continue
+                case .tick:
+                    self.progress(linter, [])
+                    group.addTask { await Self.tick() }
+                case .reply(let request, let reply):
+                    if !request.isPoll { fetching -= 1 }
+                    for request in linter.received(reply, for: request) {
+                        if !request.isPoll {
+                            backlog.append(request)
+                        } else if now < deadline {
+                            group.addTask { await Self.carryOut(request, fetcher) }
+                        }
+                    }
+                    if linter.findings.count > told {
+                        self.progress(linter, Array(linter.findings[told...]))
+                        told = linter.findings.count
+                    }
+                }
+                let isQuiet = fetching == 0 && next == backlog.endIndex
+                if isQuiet, now >= deadline || linter.isEnded || linter.playlistCount == 0 { break }
+                if now >= deadline + Self.grace { break }
+            }
+            group.cancelAll()
+        }
+        linter.finish(at: self.clock.now())
+        self.progress(linter, Array(linter.findings.dropFirst(told)))
+        return linter
+    }
+
+    private static func tick() async -> Arrival {
+        try? await Task.sleep(nanoseconds: 1_000_000_000)
+        return .tick
+    }
+
+    private static func carryOut(_ request: LintRequest, _ fetcher: LintFetcher) async -> Arrival {
+        let pause = request.notBefore &- SystemClock().now()
+        if pause > 0 { try? await Task.sleep(nanoseconds: UInt64(pause)) }
+        guard !Task.isCancelled else { return .dropped }
+        return .reply(request, await fetcher.fetch(request))
+    }
+}

@@ -1,0 +1,27 @@
+import HLSLint
+import Testing
+
+@Suite("Lint: faults planted one by one")
+struct FaultTests {
+    @Test("each fault is found by its own rule, with its place", arguments: Fault.table.indices)
+    func found(index: Int) throws {
+        let fault = Fault.table[index]
+        let rule = try #require(fault.rule)
+        let linter = ScriptServer(script: try Script.shared.get(), fault: fault).run()
+        let found = Set(linter.findings.map(\.rule))
+        #expect(found.contains(rule), "\(rule.rawValue): found \(found.map(\.rawValue).sorted())")
+        for finding in linter.findings where finding.rule == rule {
+            #expect(!finding.what.isEmpty && finding.playlist.hasPrefix(ScriptServer.base))
+        }
+        #expect(linter.findings.count < 12 * found.count * 4, "what repeats itself is counted, not kept")
+    }
+
+    @Test("every rule has a fault that breaks it, a clause, a remedy and an id of its own")
+    func everyRule() {
+        #expect(Set(Fault.table.compactMap(\.rule)) == Set(Rule.allCases))
+        for rule in Rule.allCases {
+            #expect(rule.entry.clause != "rfc8216bis", "\(rule.rawValue) is not in the catalog")
+            #expect(rule.entry.remedy.count > 10)
+        }
+    }
+}

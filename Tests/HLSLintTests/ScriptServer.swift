@@ -1,0 +1,133 @@
+import HLS
+import HLSLint
+
+/// What is wrong with the presentation: each hook may change one thing. Times are nanoseconds since the room began.
+struct Fault: Sendable {
+    struct Context: Sendable {
+        let list: String
+        let at: Int64
+        /// The text that many versions ago.
+        let earlier: @Sendable (Int) -> String
+        var isLate: Bool { self.at > 40_000_000_000 }
+    }
+
+    var rule: Rule?
+    var text: @Sendable (String, Context) -> String = { text, _ in text }
+    var multivariant: @Sendable (String, Int64) -> String = { text, _ in text }
+    /// Name and bytes.
+    var object: @Sendable (String, [UInt8]) -> [UInt8] = { $1 }
+    /// A version comes this much later.
+    var delay: @Sendable (String, Int64) -> Int64 = { _, _ in 0 }
+    /// Whole replies: path with query, whether it is listed now (for the rules on that), and the reply.
+    var reply: @Sendable (String, Bool, LintReply) -> LintReply = { $2 }
+    var ignoresWaiting = false
+    var ignoresSkip = false
+}
+
+/// Plays a script to the linter on a clock without waiting: each request is answered as the real server would at that time.
+struct ScriptServer {
+    static let base = "http://room/live/"
+
+    let script: Script
+    let fault: Fault
+
+    /// - Parameter start: When the linter comes, in nanoseconds since the room began.
+    func run(entry: String = "index.m3u8", start: Int64 = 10_000_000_000) -> Linter {
+        var linter = Linter(url: Self.base + entry)
+        var inbox: [(request: LintRequest, reply: LintReply)] = []
+        func send(_ requests: [LintRequest], _ now: Int64) {
+            for request in requests {
+                inbox.append((request, self.answer(request, at: max(now, request.notBefore))))
+            }
+        }
+        send(linter.begin(at: start), start)
+        var steps = 0
+        while !linter.isEnded, steps < 200_000,
+            let next = inbox.indices.min(by: { inbox[$0].reply.receivedAt < inbox[$1].reply.receivedAt })
+        {
+            let (request, reply) = inbox.remove(at: next)
+            guard reply.receivedAt < self.script.end + 10_000_000_000 else { break }
+            send(linter.received(reply, for: request), reply.receivedAt)
+            steps += 1
+        }
+        linter.finish(at: self.script.end)
+        return linter
+    }
+
+    private func answer(_ request: LintRequest, at sentAt: Int64) -> LintReply {
+        let path = String(request.url.dropFirst(Self.base.count))
+        let pieces = path.split(separator: "?", maxSplits: 1).map(String.init)
+        let name = pieces.first ?? ""
+        let query = (pieces.count > 1 ? pieces[1] : "").split(separator: "&").map { pair in
+            let both = pair.split(separator: "=", maxSplits: 1).map(String.init)
+            return (name: both[0], value: both.count > 1 ? both[1] : "")
+        }
+        var reply: LintReply
+        if name == "index.m3u8" {
+            let text = self.fault.multivariant(self.script.multivariant, sentAt)
+            reply = self.playlist(text, "max-age=2", sentAt, sentAt)
+        } else if let versions = self.script.versions[name] {
+            reply = self.media(name, versions, ReloadDirectives(query: query), sentAt)
+        } else {
+            reply = self.object(name, sentAt)
+        }
+        let needsListing = self.fault.rule == .segmentGone || self.fault.rule == .partGone
+        let isListed = needsListing && Script.lists.contains { self.current($0, sentAt)?.full.contains(name) == true }
+        reply = self.fault.reply(path, isListed, reply)
+        // A millisecond on the wire.
+        reply.receivedAt = max(reply.receivedAt, sentAt) + 1_000_000
+        return reply
+    }
+
+    private func time(_ version: Script.Version, _ name: String) -> Int64 {
+        version.at + self.fault.delay(name, version.at)
+    }
+
+    private func current(_ name: String, _ now: Int64) -> Script.Version? {
+        self.script.versions[name]?.last { self.time($0, name) <= now }
+    }
+
+    private func media(
+        _ name: String, _ versions: [Script.Version], _ directives: ReloadDirectives, _ sentAt: Int64
+    ) -> LintReply {
+        var index = versions.lastIndex { self.time($0, name) <= sentAt } ?? 0
+        var now = max(sentAt, self.time(versions[index], name))
+        waiting: while !self.fault.ignoresWaiting {
+            switch versions[index].playlist.position.decide(directives, advancePartLimit: 6) {
+            case .serve: break waiting
+            case .refuse: return LintReply(status: 400, sentAt: sentAt, receivedAt: sentAt)
+            case .hold:
+                guard index + 1 < versions.count else { break waiting }
+                index += 1
+                now = max(now, self.time(versions[index], name))
+            }
+        }
+        let at = index
+        let context = Fault.Context(list: name, at: versions[at].at) { versions[max(0, at - $0)].full }
+        let text = directives.skips && !self.fault.ignoresSkip ? versions[at].delta : versions[at].full
+        return self.playlist(self.fault.text(text, context), "max-age=1", sentAt, now)
+    }
+
+    private func playlist(_ text: String, _ caching: String, _ sentAt: Int64, _ now: Int64) -> LintReply {
+        LintReply(
+            status: 200,
+            headers: [
+                "content-type": "application/vnd.apple.mpegurl", "content-encoding": "gzip", "cache-control": caching,
+            ], body: Array(text.utf8), sentAt: sentAt, receivedAt: now)
+    }
+
+    private func object(_ name: String, _ sentAt: Int64) -> LintReply {
+        let isHinted = Script.lists.contains { list in
+            self.current(list, sentAt)?.playlist.edge?.hint == name
+        }
+        guard let object = self.script.objects[name], object.from <= sentAt || isHinted, sentAt < object.until else {
+            return LintReply(status: 404, sentAt: sentAt, receivedAt: sentAt)
+        }
+        return LintReply(
+            status: 200,
+            headers: [
+                "content-type": name.hasPrefix("audio") ? "audio/mp4" : "video/mp4",
+                "cache-control": "public, max-age=31536000, immutable",
+            ], body: self.fault.object(name, object.bytes), sentAt: sentAt, receivedAt: max(sentAt, object.from))
+    }
+}

@@ -1,0 +1,68 @@
+import HLS
+import MediaTypes
+import Testing
+
+/// Case 3, 25 and 58 of the reference's section 7: a day of playlists by a simulated clock, begun twenty years after the
+/// origin, where 32-bit decode times have long wrapped. A canvas has whole frame rates; 29.97 is refused when the pipeline
+/// is read (`PipelineMistakeTests`), and `OutputGrid` has no way to say it.
+@Suite("A day of playlists: AAS 8.1, rfc8216bis §6.2.1")
+struct DayTests {
+    private static let twentyYears: Int64 = 20 * 365 * 86_400
+
+    @Test(
+        "every sum of EXTINF is exact to less than a frame, numbers rise by one and texts stay bounded",
+        arguments: [25, 30, 50, 60], [44_100, 48_000])
+    func day(fps: Int, sampleRate: Int) throws {
+        let grid = try OutputGrid(fps: fps, sampleRate: sampleRate)
+        for kind in TrackKind.allCases {
+            let timescale = grid.timescale(of: kind)
+            var window = PlaylistWindow(style: .live(windowSeconds: 20), targetDuration: grid.targetDuration)
+            var slot = grid.firstSlot(atOrAfter: Self.twentyYears * TimeMath.nanoseconds)
+            let origin = Self.start(slot, grid, kind)
+            let last = slot + 86_400 * Int64(fps) / Int64(grid.segmentFrames)
+            // Listed less true time at each boundary, in units of 10 µs: the spread bounds every sub-range.
+            var listed: Int64 = 0
+            var low: Int64 = 0, high: Int64 = 0
+            var longest = 0
+            while slot < last {
+                let start = Self.start(slot, grid, kind)
+                let end = Self.start(slot + 1, grid, kind)
+                try window.append(
+                    Segment(
+                        mediaSequence: window.nextMediaSequence, uri: "s-\(slot).m4s", start: start,
+                        duration: MediaDuration(ticks: end - start, timescale: timescale),
+                        programDate: TimeMath.rescale(start, from: Int64(timescale), to: TimeMath.nanoseconds),
+                        map: InitializationSegment(uri: "i.mp4"), byteCount: 1))
+                window.removeFirst(window.removableCount)
+                let text = MediaPlaylist(window).rendered()
+                longest = max(longest, text.utf8.count)
+                let line = try #require(text.split(separator: "\n").last { $0.hasPrefix("#EXTINF:") })
+                let digits = line.dropFirst(8).filter { $0 != "." && $0 != "," }
+                listed += try #require(Int64(digits))
+                let truth = TimeMath.rescale(end - origin, from: Int64(timescale), to: 100_000)
+                low = min(low, listed - truth)
+                high = max(high, listed - truth)
+                slot += 1
+            }
+            let count = last - grid.firstSlot(atOrAfter: Self.twentyYears * TimeMath.nanoseconds)
+            #expect(window.nextMediaSequence == count)
+            // A frame at 60 fps is 1,666 units.
+            #expect(high - low <= 2, "\(kind): \(low)…\(high)")
+            #expect(longest < 4_000)
+        }
+    }
+
+    /// Where the slot begins: for sound with the first AAC frame that starts in it.
+    private static func start(_ slot: Int64, _ grid: OutputGrid, _ kind: TrackKind) -> Int64 {
+        let start = grid.startOfPart(slot * Int64(grid.partsPerSegment), of: kind)
+        guard kind == .audio else { return start }
+        let frame = OutputGrid.samplesPerAudioFrame
+        return (start + frame - 1) / frame * frame
+    }
+
+    @Test("frame rates a canvas cannot have are refused with a remedy", arguments: [0, -1, 61, 120])
+    func refused(fps: Int) {
+        let error = #expect(throws: MediaError.self) { try OutputGrid(fps: fps) }
+        #expect(error?.fix.contains("1 to 60") == true)
+    }
+}
