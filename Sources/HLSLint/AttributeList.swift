@@ -18,9 +18,11 @@ struct AttributeList: Sendable, Hashable {
                 return
             }
             let name = Self.string(bytes[position..<equals])
-            let isName = !name.isEmpty && name.utf8.allSatisfy {
-                (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
-            }
+            let isName =
+                !name.isEmpty
+                && name.utf8.allSatisfy {
+                    (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
+                }
             if !isName { self.fault("\"\(name)\" is no attribute name") }
             position = equals + 1
             let value: Value
@@ -34,7 +36,9 @@ struct AttributeList: Sendable, Hashable {
             } else {
                 let end = bytes[position...].firstIndex(of: 0x2C) ?? bytes.count
                 value = Value(text: Self.string(bytes[position..<end]), isQuoted: false)
-                if value.text.contains(" ") || value.text.contains("\"") { self.fault("\(name) has a blank or a quote") }
+                if value.text.contains(" ") || value.text.contains("\"") {
+                    self.fault("\(name) has a blank or a quote")
+                }
                 position = end
             }
             if value.text.isEmpty { self.fault("\(name) is empty") }

@@ -22,7 +22,8 @@ package struct Finding: Sendable, Hashable {
         let place = self.mediaSequence.map { " segment \($0)" } ?? ""
         let part = self.part.map { " part \($0)" } ?? ""
         let seconds = JSONValue.thousandths((self.at &- start) / 1_000_000).text
-        return "\(self.rule.rawValue) (\(self.rule.entry.clause)) \(name)\(place)\(part) at \(seconds) s: \(self.what)\n"
+        return
+            "\(self.rule.rawValue) (\(self.rule.entry.clause)) \(name)\(place)\(part) at \(seconds) s: \(self.what)\n"
             + "    fix: \(self.rule.entry.remedy)\n"
     }
 

@@ -75,7 +75,8 @@ struct InitializationFacts: Sendable {
     }
 
     private mutating func track(_ reader: BoxReader, _ trak: BoxReader.Box, _ defaults: [UInt32: [UInt32]]) -> Track? {
-        guard let tkhd = reader.first(["tkhd"], in: trak.body), let mdhd = reader.first(["mdia", "mdhd"], in: trak.body),
+        guard let tkhd = reader.first(["tkhd"], in: trak.body),
+            let mdhd = reader.first(["mdia", "mdhd"], in: trak.body),
             let hdlr = reader.first(["mdia", "hdlr"], in: trak.body),
             let table = reader.first(["mdia", "minf", "stbl"], in: trak.body),
             let stsd = reader.first(["stsd"], in: table.body)
@@ -84,7 +85,8 @@ struct InitializationFacts: Sendable {
         guard let id = reader.u32(tkhd.body.lowerBound + (isLongHeader ? 20 : 12)),
             let timescale = reader.u32(mdhd.body.lowerBound + (reader.u8(mdhd.body.lowerBound) == 1 ? 20 : 12)),
             timescale > 0, let handler = reader.number(hdlr.body.lowerBound + 8, 4),
-            let entry = reader.boxes(in: min(stsd.body.lowerBound + 8, stsd.body.upperBound)..<stsd.body.upperBound)?.first
+            let entry = reader.boxes(in: min(stsd.body.lowerBound + 8, stsd.body.upperBound)..<stsd.body.upperBound)?
+                .first
         else { return nil }
         self.checkTables(reader, table)
         let isVideo = handler == 0x7669_6465
@@ -116,7 +118,8 @@ struct SampleEntryFacts: Sendable {
     init(_ reader: BoxReader, _ entry: BoxReader.Box, isVideo: Bool) {
         let start = entry.body.lowerBound
         let header = isVideo ? 78 : 28
-        let children = start + header <= entry.body.upperBound
+        let children =
+            start + header <= entry.body.upperBound
             ? reader.boxes(in: (start + header)..<entry.body.upperBound) ?? [] : []
         if isVideo {
             self.width = Int64(reader.u16(start + 24) ?? 0)

@@ -4,7 +4,9 @@ extension Linter {
 
     mutating func checkDateRanges(_ list: MediaList, _ index: Int, at now: Int64) {
         let url = self.histories[index].url
-        if !list.dateRanges.isEmpty, !(list.segments + [list.open].compactMap { $0 }).contains(where: { $0.date != nil }) {
+        if !list.dateRanges.isEmpty,
+            !(list.segments + [list.open].compactMap { $0 }).contains(where: { $0.date != nil })
+        {
             self.addOnce(.dateRangeUndated, "there are date ranges and no date", in: url, at: now)
         }
         for range in list.dateRanges {
@@ -13,7 +15,8 @@ extension Linter {
                 for (name, value) in known.attributes where range.attributes[name].map({ $0 != value }) ?? false {
                     self.addOnce(
                         .dateRangeChanged,
-                        "\(range.id): \(name) went from \(value.text) to \(range.attributes[name]?.text ?? "")", in: url,
+                        "\(range.id): \(name) went from \(value.text) to \(range.attributes[name]?.text ?? "")",
+                        in: url,
                         at: now)
                 }
             }
@@ -25,7 +28,8 @@ extension Linter {
         for (id, known) in self.histories[index].dateRanges where !listed.contains(id) {
             self.histories[index].dateRanges[id] = nil
             guard !list.isEnded, let firstDate, let start = Self.date(known.attributes["START-DATE"]) else { continue }
-            let end = Self.date(known.attributes["END-DATE"])
+            let end =
+                Self.date(known.attributes["END-DATE"])
                 ?? known.attributes["DURATION"].flatMap { PlaylistScalars.nanoseconds($0.text) }.map { start &+ $0 }
             if (end ?? start) > firstDate {
                 self.addOnce(.dateRangeRemoved, "\(id) is gone and still overlaps what is listed", in: url, at: now)
@@ -33,7 +37,9 @@ extension Linter {
         }
     }
 
-    private static func date(_ value: AttributeList.Value?) -> Int64? { value.flatMap { PlaylistScalars.date($0.text) } }
+    private static func date(_ value: AttributeList.Value?) -> Int64? {
+        value.flatMap { PlaylistScalars.date($0.text) }
+    }
 
     private mutating func checkDateRange(_ range: MediaList.DateRange, _ url: String, at now: Int64) {
         func fault(_ what: String) { self.addOnce(.dateRangeValue, "\(range.id): \(what)", in: url, at: now) }
@@ -83,7 +89,9 @@ extension Linter {
         guard list.blocksReload, list.hasParts, !list.isEnded, !reply.isLocal else { return }
         let url = self.histories[index].url
         var reported: [String: MediaList.Report] = [:]
-        for report in list.reports { reported[Location.withoutQuery(Location.resolve(report.uri, against: url))] = report }
+        for report in list.reports {
+            reported[Location.withoutQuery(Location.resolve(report.uri, against: url))] = report
+        }
         for other in self.histories where other.index != index && !other.isEnded && other.failures == 0 {
             guard let report = reported[Location.withoutQuery(other.url)] else {
                 self.addOnce(.reportMissing, "nothing is reported of \(other.name)", in: url, at: now)
@@ -105,7 +113,8 @@ extension Linter {
                 : MediaList.Edge(number: known.edge.number - 1, part: -1)
             if edge < least {
                 self.add(
-                    .reportWrong, "\(other.name) was at \(Self.text(known.edge)) before and is reported at \(Self.text(edge))",
+                    .reportWrong,
+                    "\(other.name) was at \(Self.text(known.edge)) before and is reported at \(Self.text(edge))",
                     index, at: now)
             }
         }

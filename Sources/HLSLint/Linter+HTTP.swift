@@ -17,7 +17,8 @@ extension Linter {
             return self.addOnce(.cachingMissing, "it has no Cache-Control", in: url, at: now)
         }
         if isLive, let target, let age = Self.maxAge(control), age > target {
-            self.addOnce(.cachingLong, "it may be cached for \(age) s, a new one comes every \(target) s", in: url, at: now)
+            self.addOnce(
+                .cachingLong, "it may be cached for \(age) s, a new one comes every \(target) s", in: url, at: now)
         }
     }
 

@@ -83,7 +83,8 @@ extension Linter {
     }
 
     private static func isFragmented(_ bytes: [UInt8]) -> Bool {
-        bytes.count >= 8 && ["styp", "moof", "sidx", "emsg", "prft"].contains(String(decoding: bytes[4..<8], as: UTF8.self))
+        bytes.count >= 8
+            && ["styp", "moof", "sidx", "emsg", "prft"].contains(String(decoding: bytes[4..<8], as: UTF8.self))
     }
 
     private mutating func checkSpan(
@@ -95,7 +96,8 @@ extension Linter {
         if off.magnitude > UInt64(span.frame / 2 + 1_000_000) {
             self.add(
                 .extinfWrong,
-                "EXTINF is \(Self.seconds(record.listed.duration)), its samples last \(Self.seconds(span.duration))", index,
+                "EXTINF is \(Self.seconds(record.listed.duration)), its samples last \(Self.seconds(span.duration))",
+                index,
                 segment: number, at: now)
         }
         let isPromised = self.multivariant?.isIndependent == true || self.histories[index].list?.isIndependent == true
@@ -120,7 +122,8 @@ extension Linter {
             drift.high = max(drift.high, delta)
             if drift.high - drift.low > span.frame, before <= span.frame {
                 self.add(
-                    .extinfDrift, "sums of EXTINF are up to \(Self.seconds(drift.high - drift.low)) off the media's times",
+                    .extinfDrift,
+                    "sums of EXTINF are up to \(Self.seconds(drift.high - drift.low)) off the media's times",
                     index, segment: record.listed.number, at: now)
             }
             self.histories[index].drift = drift
@@ -200,7 +203,9 @@ extension Linter {
         let list = self.histories[index].list
         // Coded like the newest that is listed, unless a map is hinted too.
         var segment = list?.open ?? list?.segments.last
-        if let hint = list?.hints.first(where: { $0.type == "MAP" }), list?.hints.contains(where: { $0.uri == uri }) == true {
+        if let hint = list?.hints.first(where: { $0.type == "MAP" }),
+            list?.hints.contains(where: { $0.uri == uri }) == true
+        {
             segment?.map = MediaList.Map(uri: hint.uri, byteRange: nil)
         }
         guard let digest = self.digest(reply, request, segment, index) else { return }
@@ -228,7 +233,8 @@ extension Linter {
             if (span.duration &- part.duration).magnitude > UInt64(span.frame / 2 + 1_000_000) {
                 self.add(
                     .partDurationWrong,
-                    "DURATION is \(Self.seconds(part.duration)), its samples last \(Self.seconds(span.duration))", index,
+                    "DURATION is \(Self.seconds(part.duration)), its samples last \(Self.seconds(span.duration))",
+                    index,
                     segment: number, part: place, at: now)
             }
             if part.isIndependent, !span.hasIndependent {
@@ -259,7 +265,8 @@ extension Linter {
         }
         if bytes != whole.bytes {
             self.add(
-                .partsNotSegment, "the segment has \(whole.bytes.count) bytes, its parts \(bytes.count), and they differ",
+                .partsNotSegment,
+                "the segment has \(whole.bytes.count) bytes, its parts \(bytes.count), and they differ",
                 index, segment: number, at: now)
         }
     }

@@ -11,7 +11,9 @@ extension Linter {
             let type = rendition.plain("TYPE") ?? ""
             let name = "\(type) \(rendition.quoted("GROUP-ID") ?? "") \(rendition.quoted("NAME") ?? "")"
             if !names.insert(name).inserted { fault(.groupNameRepeated, "\(name) is there twice") }
-            if type != "VIDEO", rendition.quoted("LANGUAGE") == nil { fault(.languageMissing, "\(name) has no LANGUAGE") }
+            if type != "VIDEO", rendition.quoted("LANGUAGE") == nil {
+                fault(.languageMissing, "\(name) has no LANGUAGE")
+            }
         }
         var saysNone = 0
         for variant in list.variants {
@@ -23,7 +25,9 @@ extension Linter {
             for type in ["AUDIO", "VIDEO", "SUBTITLES", "CLOSED-CAPTIONS"] {
                 guard let group = attributes.quoted(type) else { continue }
                 let isThere = list.renditions.contains { $0.plain("TYPE") == type && $0.quoted("GROUP-ID") == group }
-                if !isThere { fault(.groupMissing, "\(variant.uri) names the \(type) group \"\(group)\", which is not there") }
+                if !isThere {
+                    fault(.groupMissing, "\(variant.uri) names the \(type) group \"\(group)\", which is not there")
+                }
             }
             if attributes.plain("CLOSED-CAPTIONS") == "NONE" { saysNone += 1 }
         }
@@ -63,7 +67,9 @@ extension Linter {
     private mutating func checkCoding(
         _ variant: MultivariantList.Variant, _ history: PlaylistHistory, _ sound: [PlaylistHistory], at now: Int64
     ) {
-        func fault(_ rule: Rule, _ what: String) { self.addOnce(rule, "\(variant.uri): \(what)", in: self.url, at: now) }
+        func fault(_ rule: Rule, _ what: String) {
+            self.addOnce(rule, "\(variant.uri): \(what)", in: self.url, at: now)
+        }
         let attributes = variant.attributes
         if let text = attributes.quoted("CODECS") {
             let declared = Set(text.split(separator: ",").map { $0.lowercased() })
@@ -82,7 +88,8 @@ extension Linter {
             if declared != (history.width, history.height) {
                 fault(
                     .resolutionWrong,
-                    "RESOLUTION is \(declared.width)x\(declared.height), the pictures are \(history.width)x\(history.height)")
+                    "RESOLUTION is \(declared.width)x\(declared.height), the pictures are \(history.width)x\(history.height)"
+                )
             }
         } else {
             fault(.resolutionMissing, "it has pictures and no RESOLUTION")
@@ -94,7 +101,9 @@ extension Linter {
         // Thousandths of a frame a second.
         let measured = (1_000_000_000_000 + history.frame / 2) / history.frame
         if (measured - rate / 1_000_000).magnitude > UInt64(measured / 50) {
-            fault(.frameRateWrong, "FRAME-RATE is \(attributes.plain("FRAME-RATE") ?? ""), the media has \(measured)/1000")
+            fault(
+                .frameRateWrong, "FRAME-RATE is \(attributes.plain("FRAME-RATE") ?? ""), the media has \(measured)/1000"
+            )
         }
     }
 

@@ -16,7 +16,8 @@ extension Linter {
         }
         if new.edge < old.edge {
             self.add(
-                .segmentsWithdrawn, "the list ended at \(Self.text(old.edge)) and ends at \(Self.text(new.edge))", index,
+                .segmentsWithdrawn, "the list ended at \(Self.text(old.edge)) and ends at \(Self.text(new.edge))",
+                index,
                 at: now)
         }
         if new.mediaSequence > old.mediaSequence {
@@ -93,7 +94,8 @@ extension Linter {
             }
             if !one.parts.isEmpty {
                 self.compareParts(
-                    one.parts, other.parts, isNear: distance <= near && !new.isEnded, index, segment: one.number, at: now)
+                    one.parts, other.parts, isNear: distance <= near && !new.isEnded, index, segment: one.number,
+                    at: now)
             }
         }
     }
@@ -104,7 +106,9 @@ extension Linter {
         if old.duration != new.duration {
             return "EXTINF went from \(self.seconds(old.duration)) to \(self.seconds(new.duration))"
         }
-        if let date = old.date, let other = new.date, date != other { return "its date moved by \(self.seconds(other - date))" }
+        if let date = old.date, let other = new.date, date != other {
+            return "its date moved by \(self.seconds(other - date))"
+        }
         // The tag before the first listed segment may stay or go.
         if old.hasDiscontinuity != new.hasDiscontinuity, !isFirst { return "its discontinuity came or went" }
         if old.map != new.map { return "its map went from \(old.map?.uri ?? "none") to \(new.map?.uri ?? "none")" }
@@ -143,7 +147,8 @@ extension Linter {
         self.compareParts(open.parts, later.parts, isNear: !new.isEnded, index, segment: open.number, at: now)
         if let date = open.date, let other = later.date, date != other {
             self.add(
-                .segmentChanged, "its date moved by \(Self.seconds(other - date))", index, segment: open.number, at: now)
+                .segmentChanged, "its date moved by \(Self.seconds(other - date))", index, segment: open.number, at: now
+            )
         }
         if open.hasDiscontinuity != later.hasDiscontinuity {
             self.add(.segmentChanged, "its discontinuity came or went", index, segment: open.number, at: now)
@@ -187,7 +192,8 @@ extension Linter {
         let pause = now - history.segmentAt
         if pause > limit, !history.isStalled {
             self.add(
-                .updateLate, "no new segment for \(Self.seconds(pause)), the target duration is \(Self.seconds(new.targetDuration))",
+                .updateLate,
+                "no new segment for \(Self.seconds(pause)), the target duration is \(Self.seconds(new.targetDuration))",
                 index, segment: old.nextNumber, at: now)
             self.histories[index].isStalled = true
         }
@@ -200,7 +206,8 @@ extension Linter {
             // The first wait began somewhere in a part; a list is read again only when the reply before has been judged.
             if let target = new.partTarget, new.hasParts, request.asked != nil, pause > 2 * target + Self.timingSlack {
                 self.add(
-                    .partLate, "no new part for \(Self.seconds(pause)), the part target is \(Self.seconds(target))", index,
+                    .partLate, "no new part for \(Self.seconds(pause)), the part target is \(Self.seconds(target))",
+                    index,
                     segment: new.edge.number, at: now)
             }
             self.histories[index].edgeAt = now
@@ -222,7 +229,8 @@ extension Linter {
         let kept = old.segments.filter { $0.number >= list.mediaSequence && $0.number < end }
         guard Int64(kept.count) == list.skipped else {
             self.add(
-                .deltaUnmergeable, "it skips \(list.skipped) segments from \(list.mediaSequence) on, \(kept.count) are known",
+                .deltaUnmergeable,
+                "it skips \(list.skipped) segments from \(list.mediaSequence) on, \(kept.count) are known",
                 index, at: now)
             return false
         }
@@ -259,10 +267,12 @@ extension Linter {
         }
         if wasDelta, list.skipped > skippable {
             self.add(
-                .deltaWrong, "it skips \(list.skipped) segments, \(skippable) end before the skip boundary", index, at: now)
+                .deltaWrong, "it skips \(list.skipped) segments, \(skippable) end before the skip boundary", index,
+                at: now)
         } else if !wasDelta, skippable > 0 {
             self.add(
-                .deltaWrong, "a full list answers _HLS_skip=YES, \(skippable) segments end before the skip boundary", index,
+                .deltaWrong, "a full list answers _HLS_skip=YES, \(skippable) segments end before the skip boundary",
+                index,
                 at: now)
         }
     }

@@ -89,7 +89,9 @@ package struct Linter: Sendable {
 
     /// Once, however often the same is seen again.
     mutating func addOnce(_ rule: Rule, _ what: String, in playlist: String, segment: Int64? = nil, at now: Int64) {
-        guard self.said.count < 10_000, self.said.insert("\(rule.rawValue) \(playlist) \(what)").inserted else { return }
+        guard self.said.count < 10_000, self.said.insert("\(rule.rawValue) \(playlist) \(what)").inserted else {
+            return
+        }
         self.log.add(rule, what, in: playlist, segment: segment, at: now)
     }
 
@@ -157,7 +159,8 @@ package struct Linter: Sendable {
         let isEarly = request.asked.map { list.edge < $0 } ?? false
         if isEarly, !list.isEnded {
             self.add(
-                .reloadTooEarly, "\(Self.query(request.url)) is answered with a list that ends at \(Self.text(list.edge))",
+                .reloadTooEarly,
+                "\(Self.query(request.url)) is answered with a list that ends at \(Self.text(list.edge))",
                 index, at: now)
         }
         let isFirst = history.list == nil
@@ -205,7 +208,8 @@ package struct Linter: Sendable {
         ]
     }
 
-    private mutating func nextReload(_ index: Int, _ list: MediaList, _ reply: LintReply, isEarly: Bool) -> LintRequest {
+    private mutating func nextReload(_ index: Int, _ list: MediaList, _ reply: LintReply, isEarly: Bool) -> LintRequest
+    {
         let history = self.histories[index]
         self.histories[index].reloads &+= 1
         guard list.blocksReload, list.hasParts, !list.isEnded, !reply.isLocal else {

@@ -143,7 +143,9 @@ struct MediaDigest: Sendable, Hashable {
             position += 4
         }
         let columns = (8..<12).count { flags & (1 << UInt32($0)) != 0 }
-        guard Int(count) <= max(0, trun.body.upperBound - position) / max(1, columns * 4) || columns == 0 && count < 65_536
+        guard
+            Int(count) <= max(0, trun.body.upperBound - position) / max(1, columns * 4)
+                || columns == 0 && count < 65_536
         else { return self.fault(.segmentUnreadable, "a trun has fewer rows than it counts") }
         let start = decodeTime
         var isFirst = true
@@ -166,7 +168,8 @@ struct MediaDigest: Sendable, Hashable {
             let isIDR = track.isVideo ? Self.isIDR(reader, range, track) ?? isSync : true
             if track.isVideo, isIDR != isSync {
                 self.fault(
-                    .syncFlagUntrue, "a sample is \(isSync ? "" : "not ")flagged sync and is \(isIDR ? "an" : "no") IDR picture")
+                    .syncFlagUntrue,
+                    "a sample is \(isSync ? "" : "not ")flagged sync and is \(isIDR ? "an" : "no") IDR picture")
             }
             if isFirst { startsIndependent = isIDR }
             hasIndependent = hasIndependent || isIDR
@@ -175,7 +178,9 @@ struct MediaDigest: Sendable, Hashable {
             total &+= size
             isFirst = false
         }
-        if count > 0, let media, data < media.lowerBound || data.addingReportingOverflow(total).partialValue > media.upperBound {
+        if count > 0, let media,
+            data < media.lowerBound || data.addingReportingOverflow(total).partialValue > media.upperBound
+        {
             self.fault(.addressing, "samples lie outside the mdat that follows")
         } else if media == nil {
             self.fault(.segmentUnreadable, "no mdat follows the moof")
@@ -192,7 +197,8 @@ struct MediaDigest: Sendable, Hashable {
         if let index = self.spans.firstIndex(where: { $0.track == track.id }) {
             if self.spans[index].end != start {
                 self.fault(
-                    .decodeTimeBroken, "a fragment starts at \(start) where the one before ends at \(self.spans[index].end)")
+                    .decodeTimeBroken,
+                    "a fragment starts at \(start) where the one before ends at \(self.spans[index].end)")
             }
             self.spans[index].end = end
             self.spans[index].hasIndependent = self.spans[index].hasIndependent || hasIndependent

@@ -194,7 +194,9 @@ struct MediaListReader {
         }
         let all = attributes.members.merging(self.dateRangeTexts[id] ?? [:]) { $1 }
         self.dateRangeTexts[id] = all
-        if let index = self.list.dateRanges.firstIndex(where: { $0.id == id }) { self.list.dateRanges.remove(at: index) }
+        if let index = self.list.dateRanges.firstIndex(where: { $0.id == id }) {
+            self.list.dateRanges.remove(at: index)
+        }
         self.list.dateRanges.append(MediaList.DateRange(id: id, attributes: all))
     }
 

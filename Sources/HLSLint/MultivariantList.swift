@@ -34,7 +34,8 @@ struct MultivariantList: Sendable, Hashable {
             case "EXT-X-INDEPENDENT-SEGMENTS": self.isIndependent = true
             case "EXT-X-STREAM-INF": pending = self.attributes(value, name, ["BANDWIDTH"])
             case "EXT-X-MEDIA": self.renditions.append(self.attributes(value, name, ["TYPE", "GROUP-ID", "NAME"]))
-            case "EXT-X-I-FRAME-STREAM-INF": self.iFrameVariants.append(self.attributes(value, name, ["URI", "BANDWIDTH"]))
+            case "EXT-X-I-FRAME-STREAM-INF":
+                self.iFrameVariants.append(self.attributes(value, name, ["URI", "BANDWIDTH"]))
             case "EXT-X-SESSION-DATA": _ = self.attributes(value, name, ["DATA-ID"])
             case _ where Self.mediaTags.contains(name):
                 self.faults.append(PlaylistFault(.tagLevel, "\(name) belongs into a media playlist"))

@@ -74,7 +74,8 @@ enum PlaylistScalars {
         if bytes == [0x5A] { return 0 }
         guard let first = bytes.first, first == 0x2B || first == 0x2D else { return nil }
         let digits = bytes.dropFirst().filter { $0 != 0x3A }
-        guard digits.count == 4, let hours = self.number(Array(digits), 0, 2), let minutes = self.number(Array(digits), 2, 2)
+        guard digits.count == 4, let hours = self.number(Array(digits), 0, 2),
+            let minutes = self.number(Array(digits), 2, 2)
         else { return nil }
         return (first == 0x2B ? 1 : -1) * (hours * 3_600 + minutes * 60)
     }

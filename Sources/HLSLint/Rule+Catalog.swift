@@ -11,7 +11,9 @@ extension Rule {
         }
     }
 
-    package var entry: Entry { self.textEntry ?? self.updateEntry ?? self.edgeEntry ?? self.mediaEntry ?? self.otherEntry }
+    package var entry: Entry {
+        self.textEntry ?? self.updateEntry ?? self.edgeEntry ?? self.mediaEntry ?? self.otherEntry
+    }
 
     private var textEntry: Entry? {
         switch self {
@@ -150,7 +152,8 @@ extension Rule {
         case .languageMissing: Entry("AAS 8.10", "declare LANGUAGE, und where it is not known")
         case .captionsMixed: Entry("§4.4.6.2", "say CLOSED-CAPTIONS=NONE of all variants or of none")
         case .multivariantChanged: Entry("§6.2.4", "freeze the multivariant playlist for the session")
-        case .contentType: Entry("§4, AAS 10.4", "serve playlists as application/vnd.apple.mpegurl, fMP4 as video/mp4 or audio/mp4")
+        case .contentType:
+            Entry("§4, AAS 10.4", "serve playlists as application/vnd.apple.mpegurl, fMP4 as video/mp4 or audio/mp4")
         case .gzipMissing: Entry("AAS 10.1, §B.1", "compress playlists with gzip where the client accepts it")
         case .cachingMissing: Entry("§B.1", "send Cache-Control with everything")
         case .cachingLong: Entry("§B.1", "let a playlist be cached for no longer than one target duration")

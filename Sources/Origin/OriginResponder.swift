@@ -52,7 +52,8 @@ package struct OriginResponder: Sendable {
             acceptsGzip: Self.acceptsGzip(fields[.acceptEncoding]), client: request.client)
         self.content.answer(to: asked) { result in
             switch result {
-            case .object(let object): answer(Self.reply(with: object.encoded(for: asked, range: fields[.range]), to: fields))
+            case .object(let object):
+                answer(Self.reply(with: object.encoded(for: asked, range: fields[.range]), to: fields))
             case .missing: answer(self.missing)
             // Not to be remembered: what is too far ahead now will be there later.
             case .refused(let reason): answer(.plain(.badRequest, reason, fields: [.cacheControl: "no-store"]))

@@ -66,9 +66,10 @@ struct LintFetcher: Sendable {
             }
             return LintReply(status: 200, body: bytes, sentAt: sentAt, receivedAt: sentAt, isLocal: true)
         } catch {
-            let what = switch error {
-            case .missing(let what), .unreadable(let what): what
-            }
+            let what =
+                switch error {
+                case .missing(let what), .unreadable(let what): what
+                }
             return LintReply(status: 404, failure: what, sentAt: sentAt, receivedAt: sentAt, isLocal: true)
         }
     }

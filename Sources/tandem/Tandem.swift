@@ -19,8 +19,10 @@ struct Tandem: AsyncParsableCommand {
             143 stopped, the room goes on in a successor.
             """,
         version: "tandem \(TandemVersion.number), FFmpeg \(LibAV.version)",
-        subcommands: [RunCommand.self, ValidateCommand.self, PublishCommand.self, DemoCommand.self, LintHLSCommand.self,
-            SchemaCommand.self])
+        subcommands: [
+            RunCommand.self, ValidateCommand.self, PublishCommand.self, DemoCommand.self, LintHLSCommand.self,
+            SchemaCommand.self,
+        ])
 }
 
 enum TandemVersion {

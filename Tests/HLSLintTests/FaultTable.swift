@@ -44,7 +44,9 @@ extension Fault {
         .text(.playlistHeader) { text, _ in text.replacing("#EXTM3U", with: "#EXTMU3") },
         .text(.playlistTorn) { text, _ in String(text.dropLast()) },
         .text(.attributeSyntax) { text, _ in text.replacing("YES,PART-HOLD", with: "YES, PART-HOLD") },
-        .text(.attributeRepeated) { text, _ in text.replacing("INDEPENDENT=YES", with: "INDEPENDENT=YES,INDEPENDENT=YES") },
+        .text(.attributeRepeated) { text, _ in
+            text.replacing("INDEPENDENT=YES", with: "INDEPENDENT=YES,INDEPENDENT=YES")
+        },
         .text(.attributeMissing) { text, _ in text.adding("#EXT-X-DEFINE:NAME=\"a\"\n#EXT-X-MAP:BYTERANGE=\"5@0\"") },
         .text(.tagValue) { text, _ in text.editing("#EXT-X-PROGRAM-DATE-TIME:") { String($0.dropLast()) } },
         .text(.tagRepeated) { text, _ in text.adding("#EXT-X-TARGETDURATION:2") },
@@ -63,7 +65,8 @@ extension Fault {
     ]
 
     private static let updates: [Fault] = [
-        .text(.mediaSequenceFell) { text, context in context.isLate ? text.setting("EXT-X-MEDIA-SEQUENCE", "0") : text },
+        .text(.mediaSequenceFell) { text, context in context.isLate ? text.setting("EXT-X-MEDIA-SEQUENCE", "0") : text
+        },
         .text(.numberReused) { text, context in
             context.isLate ? text.atSegment(14) { $0.replacing("720p-1-14", with: "720p-1-99") } : text
         },
@@ -128,10 +131,14 @@ extension Fault {
             }
         },
         .text(.partSum) { text, _ in
-            text.editing("#EXT-X-PART:") { $0.replacing("0.53333", with: "0.53000").replacing("0.53334", with: "0.53000") }
+            text.editing("#EXT-X-PART:") {
+                $0.replacing("0.53333", with: "0.53000").replacing("0.53334", with: "0.53000")
+            }
         },
         .text(.partDurationWrong) { text, _ in
-            text.editing("#EXT-X-PART:") { $0.replacing("0.53333", with: "0.50000").replacing("0.53334", with: "0.50000") }
+            text.editing("#EXT-X-PART:") {
+                $0.replacing("0.53333", with: "0.50000").replacing("0.53334", with: "0.50000")
+            }
         },
         .bytes(.partsNotSegment) { name, bytes in
             sequence(name) != nil && !isPart(name) ? bytes.dropLast() + [bytes[bytes.count - 1] ^ 1] : bytes
@@ -182,10 +189,12 @@ extension Fault {
         .every(.dateRangeIncomplete) { text, _ in text.adding("#EXT-X-DATERANGE:ID=\"pk\",DURATION=3.0") },
         .every(.dateRangeChanged) { text, context in
             text.adding(
-                "#EXT-X-DATERANGE:ID=\"pk\",START-DATE=\"2023-11-14T22:13:30Z\",PLANNED-DURATION=\(context.isLate ? 80 : 90)")
+                "#EXT-X-DATERANGE:ID=\"pk\",START-DATE=\"2023-11-14T22:13:30Z\",PLANNED-DURATION=\(context.isLate ? 80 : 90)"
+            )
         },
         .every(.dateRangeRemoved) { text, context in
-            context.isLate ? text : text.adding("#EXT-X-DATERANGE:ID=\"pk\",START-DATE=\"2023-11-14T22:13:50Z\",DURATION=60")
+            context.isLate
+                ? text : text.adding("#EXT-X-DATERANGE:ID=\"pk\",START-DATE=\"2023-11-14T22:13:50Z\",DURATION=60")
         },
         .every(.dateRangeValue) { text, _ in
             text.adding("#EXT-X-DATERANGE:ID=\"pk\",START-DATE=\"2023-11-14T22:13:50Z\",END-ON-NEXT=YES")
@@ -216,14 +225,16 @@ extension Fault {
         .bytes(.sequenceBroken) { _, bytes in bytes.patching("mfhd", 4, [0, 0, 0, 7]) },
         .bytes(.syncFlagUntrue) { _, bytes in
             var bytes = bytes
-            for place in 5..<max(5, bytes.count) where bytes[place] == 0x65 && bytes[place - 2] == 3 && bytes[place - 1] == 0x84 {
+            for place in 5..<max(5, bytes.count)
+            where bytes[place] == 0x65 && bytes[place - 2] == 3 && bytes[place - 1] == 0x84 {
                 bytes[place] = 0x41
             }
             return bytes
         },
         .bytes(.idrMissing) { _, bytes in
             var bytes = bytes
-            for place in 5..<max(5, bytes.count) where bytes[place] == 0x65 && bytes[place - 2] == 3 && bytes[place - 1] == 0x84 {
+            for place in 5..<max(5, bytes.count)
+            where bytes[place] == 0x65 && bytes[place - 2] == 3 && bytes[place - 1] == 0x84 {
                 bytes[place] = 0x41
             }
             return bytes
@@ -258,7 +269,9 @@ extension Fault {
         .master(.frameRateMissing) { $0.replacing("FRAME-RATE=", with: "X-FRAME-RATE=") },
         .master(.frameRateWrong) { $0.replacing("FRAME-RATE=30.000", with: "FRAME-RATE=25.000") },
         .master(.groupMissing) { $0.replacing("AUDIO=\"audio\"", with: "AUDIO=\"sound\"") },
-        .master(.groupNameRepeated) { text in text.adding(text.playlistLines.first { $0.hasPrefix("#EXT-X-MEDIA:") } ?? "") },
+        .master(.groupNameRepeated) { text in
+            text.adding(text.playlistLines.first { $0.hasPrefix("#EXT-X-MEDIA:") } ?? "")
+        },
         .master(.languageMissing) { $0.replacing("LANGUAGE=\"und\",", with: "") },
         .master(.captionsMixed) { $0.replacing(",CLOSED-CAPTIONS=NONE", with: "", maxReplacements: 1) },
         Fault(

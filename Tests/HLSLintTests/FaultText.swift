@@ -9,7 +9,9 @@ extension String {
     func without(_ prefix: String) -> String { self.mapLines { $0.hasPrefix(prefix) ? nil : $0 } }
 
     /// Behind the first line.
-    func adding(_ lines: String) -> String { self.replacing("#EXTM3U\n", with: "#EXTM3U\n\(lines)\n", maxReplacements: 1) }
+    func adding(_ lines: String) -> String {
+        self.replacing("#EXTM3U\n", with: "#EXTM3U\n\(lines)\n", maxReplacements: 1)
+    }
 
     /// Values of one tag.
     func editing(_ prefix: String, _ change: (String) -> String) -> String {
@@ -43,7 +45,9 @@ extension String {
     /// All dates of segments from `first` on, moved by so many milliseconds (below 1,000).
     func movingDates(from first: Int, by milliseconds: Int) -> String {
         self.fromSegment(first) { line in
-            guard line.hasPrefix("#EXT-X-PROGRAM-DATE-TIME:"), let ms = Int(line.suffix(4).dropLast()) else { return line }
+            guard line.hasPrefix("#EXT-X-PROGRAM-DATE-TIME:"), let ms = Int(line.suffix(4).dropLast()) else {
+                return line
+            }
             let moved = ms + milliseconds
             let seconds = (Int(line.dropLast(5).suffix(2)) ?? 0) + moved / 1_000
             guard seconds < 60 else { return line }
@@ -60,7 +64,9 @@ extension String {
         let drop = max(0, total - count)
         guard drop > 0 else { return self }
         let first = self.numbered.first { !$0.line.hasPrefix("#") }?.number ?? 0
-        let head = ["#EXTM3U", "#EXT-X-VERSION", "#EXT-X-TARGET", "#EXT-X-SERVER", "#EXT-X-PART-INF", "#EXT-X-DISCONTINUITY-S"]
+        let head = [
+            "#EXTM3U", "#EXT-X-VERSION", "#EXT-X-TARGET", "#EXT-X-SERVER", "#EXT-X-PART-INF", "#EXT-X-DISCONTINUITY-S",
+        ]
         let map = self.playlistLines.first { $0.hasPrefix("#EXT-X-MAP") } ?? ""
         return self.numbered.compactMap { entry -> String? in
             if entry.line.hasPrefix("#EXT-X-MEDIA-SEQUENCE") { return "#EXT-X-MEDIA-SEQUENCE:\(first + drop)\n" }
@@ -78,7 +84,9 @@ extension [UInt8] {
     func behind(_ type: String) -> [Int] {
         let code = [UInt8](type.utf8)
         guard self.count >= 4 else { return [] }
-        return (0...(self.count - 4)).filter { self[$0] == code[0] && Array(self[$0..<($0 + 4)]) == code }.map { $0 + 4 }
+        return (0...(self.count - 4)).filter { self[$0] == code[0] && Array(self[$0..<($0 + 4)]) == code }.map {
+            $0 + 4
+        }
     }
 
     func patching(_ type: String, _ offset: Int, _ bytes: [UInt8]) -> [UInt8] {

@@ -84,7 +84,8 @@ final class Script: Sendable {
         let size = isKey ? 900 : 120
         var bytes: [UInt8] = [0, 0, UInt8(size >> 8), UInt8(size & 255), isKey ? 0x65 : 0x41]
         bytes += (1..<size).map { UInt8(truncatingIfNeeded: Int(frame) &* 7 &+ $0) }
-        return CodedPacket(kind: .video, memory: PacketMemory(bytes), pts: frame, dts: frame, timescale: 30, isKey: isKey)
+        return CodedPacket(
+            kind: .video, memory: PacketMemory(bytes), pts: frame, dts: frame, timescale: 30, isKey: isKey)
     }
 
     static var tracks: [TrackDescription] {
@@ -136,7 +137,8 @@ final class Script: Sendable {
         let stored = store.content.withLock { $0.objects }
         self.multivariant = String(decoding: stored["index.m3u8"]?.bytes ?? [], as: UTF8.self)
         self.objects = seen.edge.merging(stored) { edge, stored in
-            ScriptStore.Object(bytes: edge.bytes, from: min(edge.from, stored.from), until: max(edge.until, stored.until))
+            ScriptStore.Object(
+                bytes: edge.bytes, from: min(edge.from, stored.from), until: max(edge.until, stored.until))
         }
     }
 
