@@ -51,6 +51,8 @@ extension EndToEnd {
             ]
             try room.event("source.live", uid: "1001")
             try room.event("source.live", uid: "2002")
+            // The first scene has been seen by then.
+            try room.segments(1)
             try room.put(scene: "pk")
             usleep(700_000)
             try room.put(scene: "solo")
@@ -82,6 +84,7 @@ extension EndToEnd {
             let scenes = ranges.values.filter { $0.attributes["CLASS"] == "live.tandem.scene" }.sorted {
                 $0.start < $1.start
             }
+            try #require(scenes.count == 6, "\(scenes)")
             #expect(scenes.map { $0.attributes["X-TANDEM-SCENE"] } == ["solo", "pk", "solo", "pk", "solo", "pk"])
             #expect(zip(scenes, scenes.dropFirst()).allSatisfy { $0.end == $1.start } && scenes.last?.end != nil)
             var off: [Int] = []
