@@ -63,7 +63,8 @@ package struct SequenceParameterSet: Sendable, Hashable {
         self.height = size.height
     }
 
-    private static func removingEmulationPrevention(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    /// The payload of a NAL unit without the bytes that keep start codes out of it. Spec: §7.4.1.1.
+    package static func removingEmulationPrevention(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         var zeros = 0
         for byte in bytes {

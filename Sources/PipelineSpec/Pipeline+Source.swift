@@ -37,6 +37,8 @@ extension Pipeline {
         package var expected = Expected()
         package var onLost = OnLost()
         package var decode = Decode()
+        /// Gains of its audio tracks; those that are not listed are heard as published.
+        package var audioTracks: [AudioTrack] = []
         /// Other rooms its packets go to from the begin; at most four.
         package var relays: [Relay] = []
 
@@ -99,6 +101,8 @@ extension Pipeline {
         /// Decoder threads (1…16). Default 1: each further frame thread adds a picture of delay.
         package var threads = 1
         package var damaged = Damaged.show
+        /// What its publisher may send; empty: what ``Pipeline/Ingest/codecs`` says.
+        package var codecs: [Ingest.Codec] = []
 
         package init() {}
     }

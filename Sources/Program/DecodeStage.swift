@@ -26,6 +26,8 @@ package final class DecodeStage: Sendable {
         package var maxFps: Int
         /// Packets come when they are read, not when they are due: a file's.
         package var isFile: Bool
+        /// Decoders that may be opened; `nil`: any, as for the operator's own files.
+        package var codecs: Set<CodecName>?
 
         package init(
             source: SourceID, jitterBuffer: Int64, offset: Int64, sampleRate: Int, threads: Int = 1,

@@ -51,7 +51,11 @@ extension DecodeWorker {
         }
         let before = self.timeline.reanchors
         let came = self.settings.isFile ? nil : arrival
-        let noted = self.timeline.note(kind: packet.kind, pts: pts, dts: dts, arrival: came)
+        let leads = packet.kind == .video || self.leads(packet.track, at: arrival)
+        let noted =
+            leads
+            ? self.timeline.note(kind: packet.kind, pts: pts, dts: dts, arrival: came)
+            : self.timeline.noted(kind: packet.kind, pts: pts, dts: dts)
         self.schedule.append(PacketSchedule.Waiting(packet: packet, noted: noted, arrival: came))
         self.stage.note(
             DecodeStage.Timing(
@@ -67,7 +71,7 @@ extension DecodeWorker {
     private mutating func decodeDue(at now: Int64) -> Int64? {
         guard let first = self.schedule.first({ self.due($0) }) else { return Self.longestSleep }
         guard first.due <= now else { return first.due &- now }
-        switch self.schedule.popFirst(first.kind) {
+        switch self.schedule.popFirst(first.line) {
         case .configuration(let parameters)?: self.configure(parameters)
         case .packet(let waiting)?:
             self.timeline.begin()

@@ -183,6 +183,13 @@ package struct SourceTimeline: Sendable {
         return Noted(pts: pts &+ shift, dts: dts &+ shift)
     }
 
+    /// A packet of a further track, on the source's time as the main track of its kind stands on it: the publisher
+    /// stamps both by one clock.
+    package func noted(kind: TrackKind, pts: Int64, dts: Int64) -> Noted {
+        let shift = self[kind].shift
+        return Noted(pts: pts &+ shift, dts: dts &+ shift)
+    }
+
     private subscript(kind: TrackKind) -> TrackClock {
         get { kind == .video ? self.video : self.audio }
         set { if kind == .video { self.video = newValue } else { self.audio = newValue } }

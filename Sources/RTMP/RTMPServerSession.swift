@@ -49,6 +49,7 @@ package struct RTMPServerSession: ~Copyable {
     var app = ""
     var tcURL = ""
     var flashVersion = ""
+    var capabilities = EnhancedCapabilities()
     var createdStreams = 0
     var fcPublishTransaction: Double = 0
     var requests = 0

@@ -10,6 +10,9 @@ final class SourceSlot: Sendable {
     private struct Facts {
         var state = SourceLife.State.idle
         var format: PictureFormat?
+        var videoCodec: CodecName?
+        /// By the numbers of the audio tracks.
+        var audioCodecs: [UInt8: CodecName] = [:]
         var isPublishing = false
         var lastError: String?
         var reconnects = 0
@@ -29,8 +32,7 @@ final class SourceSlot: Sendable {
         let isFile = if case .file = spec.input { true } else { false }
         self.buffer = SourceBuffer(source: spec.id, isPaced: isFile && pipeline.clock == .offline)
         let id = spec.id
-        self.decode = DecodeStage(
-            settings: DecodeStage.Settings(
+        var settings = DecodeStage.Settings(
                 source: spec.id, jitterBuffer: Int64(spec.jitterBufferMs) * 1_000_000,
                 offset: Int64(spec.offsetMs) * 1_000_000, sampleRate: pipeline.audio.sampleRate,
                 threads: spec.decode.threads,
@@ -38,8 +40,40 @@ final class SourceSlot: Sendable {
                 maxJitterBuffer: Int64(spec.maxJitterBufferMs) * 1_000_000, maxDriftPpm: Int64(spec.maxDriftPpm),
                 // Between 60 pictures a second the nearest to any tick is near enough.
                 maxFps: min(pipeline.limits.maxInputFps, max(60, pipeline.canvas.fps)), isFile: isFile,
-                rotation: spec.rotation / 90, holdsDamaged: spec.decode.damaged == .hold),
-            buffer: self.buffer, clock: clock, events: { events(id, $0) })
+                rotation: spec.rotation / 90, holdsDamaged: spec.decode.damaged == .hold)
+        if !isFile {
+            settings.codecs = Room.names(spec.decode.codecs.isEmpty ? pipeline.ingest.codecs : spec.decode.codecs)
+        }
+        self.decode = DecodeStage(settings: settings, buffer: self.buffer, clock: clock, events: { events(id, $0) })
+        self.setTrackVolumes()
+    }
+
+    /// What its publisher sends a track in.
+    func setCodec(_ parameters: CodecParameters) {
+        self.facts.withLock {
+            if parameters.kind == .video {
+                $0.videoCodec = parameters.codec
+            } else {
+                $0.audioCodecs[parameters.track] = parameters.codec
+            }
+        }
+    }
+
+    /// Volumes of the audio tracks as the pipeline says.
+    private func setTrackVolumes() {
+        for track in self.spec.audioTracks {
+            self.buffer.setGain(Float(track.volume) / 100, ofTrack: UInt8(clamping: track.track), over: 1)
+        }
+    }
+
+    private func audioTracksJSON(_ codecs: [UInt8: CodecName]) -> JSONValue {
+        .array(
+            self.buffer.audioTracks.map { track, gain in
+                [
+                    "track": JSONValue(Int(track)), "codec": JSONValue(codecs[track]?.rawValue),
+                    "volume": JSONValue(Int((gain * 100).rounded())),
+                ]
+            })
     }
 
     var isFile: Bool { if case .file = self.spec.input { true } else { false } }
@@ -66,7 +100,8 @@ final class SourceSlot: Sendable {
         return [
             "uid": .string(self.spec.id.uid), "streamType": .string(self.spec.id.streamType.rawValue),
             "name": JSONValue(self.spec.name), "state": .string(facts.state.rawValue),
-            "picture": JSONValue(facts.format?.description), "videoPackets": JSONValue(decoded.videoPackets),
+            "picture": JSONValue(facts.format?.description), "videoCodec": JSONValue(facts.videoCodec?.rawValue),
+            "audioTracks": self.audioTracksJSON(facts.audioCodecs), "videoPackets": JSONValue(decoded.videoPackets),
             "audioPackets": JSONValue(decoded.audioPackets), "damaged": JSONValue(decoded.damaged),
             "dropped": JSONValue(decoded.dropped + self.buffer.droppedPictures),
             "shown": JSONValue(stats.shown[self.spec.id] ?? 0),
