@@ -1,3 +1,4 @@
+package import MediaTypes
 package import RTMP
 
 /// Settings of the RTMP server.
@@ -19,6 +20,8 @@ package struct IngestConfiguration: Sendable {
     package var onDuplicate = DuplicatePolicy.takeover
     /// Rules of each connection.
     package var session = RTMPServerConfiguration()
+    /// Codecs that may come in.
+    package var codecs = FLVDemuxer.usualCodecs
     /// Nanoseconds from the accepted publish to the refusal of a publisher that sends nothing we can read.
     package var unsupportedCodecTimeout: Int64 = 5_000_000_000
     /// Connections that have not published; one more is closed at once.

@@ -55,6 +55,13 @@ extension CodecName {
         case .aac: AV_CODEC_ID_AAC
         case .mp3: AV_CODEC_ID_MP3
         case .opus: AV_CODEC_ID_OPUS
+        case .g711a: AV_CODEC_ID_PCM_ALAW
+        case .g711u: AV_CODEC_ID_PCM_MULAW
+        case .pcmS16: AV_CODEC_ID_PCM_S16LE
+        case .pcmU8: AV_CODEC_ID_PCM_U8
+        case .adpcm: AV_CODEC_ID_ADPCM_SWF
+        case .nellymoser: AV_CODEC_ID_NELLYMOSER
+        case .speex: AV_CODEC_ID_SPEEX
         }
     }
 

@@ -107,6 +107,10 @@ enum CodecContext {
         guard let context = unsafe avcodec_alloc_context3(codec) else {
             throw MediaError(.outOfMemory, "no memory for a decoder", at: place, fix: "give the room more memory")
         }
+        if parameters.sampleRate > 0, (1...8).contains(parameters.channels) {
+            unsafe context.pointee.sample_rate = Int32(clamping: parameters.sampleRate)
+            unsafe av_channel_layout_default(&context.pointee.ch_layout, Int32(parameters.channels))
+        }
         let count = parameters.configuration.count
         if count > 0, count < 1 << 20 {
             let size = count + Int(CLIBAV_INPUT_PADDING)

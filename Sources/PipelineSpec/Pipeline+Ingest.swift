@@ -3,8 +3,15 @@ package import MediaTypes
 extension Pipeline {
     /// How media comes in from publishers.
     package struct Ingest: Sendable, Equatable {
+        /// What publishers may send; anything else is refused with its name.
+        package enum Codec: String, Sendable, CaseIterable {
+            case h264, aac, mp3, g711a, g711u, pcm, adpcm, nellymoser, speex
+        }
+
         package var rtmp = RTMP()
         package var pull = Pull()
+        /// Default H.264, AAC and MP3.
+        package var codecs: [Codec] = [.h264, .aac, .mp3]
 
         package init() {}
     }

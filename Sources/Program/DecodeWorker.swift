@@ -180,6 +180,7 @@ struct DecodeWorker {
         self.hasSound = false
         self.soundRestarts = true
         self.timeline.reset()
+        self.settings.aligner?.remove(self.settings.source)
         if self.buffer.isPaced {
             self.buffer.finish()
         } else {

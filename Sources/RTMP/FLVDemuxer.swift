@@ -42,8 +42,31 @@ package struct FLVDemuxer: Sendable {
     private var lengthSize = 4
     /// The last sequence header that was read, in one form. Encoders repeat it.
     private var videoHeader: [UInt8]?
+    private let codecs: Set<CodecName>
+    private var timing: PictureTimingRules?
+    /// What a data message said of the time, until the next packet takes it.
+    private var noted: (time: WallClockTime, timestamp: UInt32)?
 
-    package init() {}
+    /// - Parameter codecs: What may come in; everything else is dropped and named by ``unsupportedCodec``.
+    package init(codecs: Set<CodecName> = FLVDemuxer.usualCodecs) { self.codecs = codecs }
+
+    /// What nearly every publisher sends.
+    package static let usualCodecs: Set<CodecName> = [.h264, .aac, .mp3]
+
+    /// Takes note of what a data message says the time is at `timestamp`. The next packet carries it.
+    package mutating func note(_ time: WallClockTime, at timestamp: UInt32) { self.noted = (time, timestamp) }
+
+    /// What was noted, as the time of a packet `milliseconds` after its `timestamp`.
+    private mutating func takeNoted(_ timestamp: UInt32, _ milliseconds: Int64) -> WallClockTime? {
+        guard let noted = self.noted else { return nil }
+        self.noted = nil
+        let apart = Int64(Int32(bitPattern: timestamp &- noted.timestamp)) + milliseconds
+        // A message far from any media is about something else: metadata is stamped 0 whenever it comes.
+        guard apart.magnitude <= 2_000 else { return nil }
+        var time = noted.time
+        time.nanoseconds &+= apart * 1_000_000
+        return time
+    }
 
     /// Reads one message.
     ///
@@ -73,7 +96,7 @@ package struct FLVDemuxer: Sendable {
         }
         // A command frame (type 5) carries one byte for the player, no picture.
         if first >> 4 == 5 { return }
-        guard first & 0x0F == FLVCodec.avc else {
+        guard first & 0x0F == FLVCodec.avc, self.codecs.contains(.h264) else {
             self.unsupported(FLVCodec.videoName(first & 0x0F))
             return
         }
@@ -139,11 +162,14 @@ package struct FLVDemuxer: Sendable {
             composition = 0
         }
         let dts = self.unwrapper.unwrap(message.timestamp)
-        items.append(
-            .packet(
-                CodedPacket(
-                    kind: .video, memory: memory, range: range, pts: dts + composition, dts: dts, timescale: 1000,
-                    isKey: types.contains(.idr), arrival: arrival)))
+        var packet = CodedPacket(
+            kind: .video, memory: memory, range: range, pts: dts + composition, dts: dts, timescale: 1000,
+            isKey: types.contains(.idr), arrival: arrival)
+        packet.wallClock = self.takeNoted(message.timestamp, composition)
+        if types.contains(.sei), let time = SupplementalTime.find(memory, in: range, timing: self.timing) {
+            packet.wallClock = time
+        }
+        items.append(.packet(packet))
     }
 
     /// Parameter sets in the stream. Before any sequence header they make the configuration. Later, at a key picture, a
@@ -173,18 +199,30 @@ package struct FLVDemuxer: Sendable {
         _ message: RTMPMediaMessage, _ first: UInt8, _ arrival: Int64, _ items: inout [SourceItem]
     ) {
         switch first >> 4 {
-        case FLVCodec.aac: self.aac(message, arrival, &items)
+        case FLVCodec.aac where self.codecs.contains(.aac): self.aac(message, arrival, &items)
         case FLVCodec.mp3, FLVCodec.mp3At8kHz:
-            guard message.payload.count > 1 else {
-                self.counters.empty += 1
-                return
-            }
-            self.hasSupportedTrack = true
-            self.emit(CodecParameters(codec: .mp3, configuration: []), &items)
-            self.sound(message, from: 1, arrival, &items)
+            self.plain(message, CodecParameters(codec: .mp3, configuration: []), "MP3", arrival, &items)
         case FLVCodec.enhancedAudio: self.unsupported(FLVCodec.fourCC(in: message.payload))
-        default: self.unsupported(FLVCodec.audioName(first >> 4))
+        default: self.plain(message, FLVCodec.plainSound(first), FLVCodec.audioName(first >> 4), arrival, &items)
         }
+    }
+
+    /// Sound behind one header byte.
+    private mutating func plain(
+        _ message: RTMPMediaMessage, _ parameters: CodecParameters?, _ name: String, _ arrival: Int64,
+        _ items: inout [SourceItem]
+    ) {
+        guard let parameters, self.codecs.contains(parameters.codec) else {
+            self.unsupported(name)
+            return
+        }
+        guard message.payload.count > 1 else {
+            self.counters.empty += 1
+            return
+        }
+        self.hasSupportedTrack = true
+        self.emit(parameters, &items)
+        self.sound(message, from: 1, arrival, &items)
     }
 
     private mutating func aac(_ message: RTMPMediaMessage, _ arrival: Int64, _ items: inout [SourceItem]) {
@@ -227,11 +265,11 @@ package struct FLVDemuxer: Sendable {
         _ message: RTMPMediaMessage, from start: Int, _ arrival: Int64, _ items: inout [SourceItem]
     ) {
         let time = self.unwrapper.unwrap(message.timestamp)
-        items.append(
-            .packet(
-                CodedPacket(
-                    kind: .audio, memory: message.payload, range: start..<message.payload.count, pts: time, dts: time,
-                    timescale: 1000, isKey: true, arrival: arrival)))
+        var packet = CodedPacket(
+            kind: .audio, memory: message.payload, range: start..<message.payload.count, pts: time, dts: time,
+            timescale: 1000, isKey: true, arrival: arrival)
+        packet.wallClock = self.takeNoted(message.timestamp, 0)
+        items.append(.packet(packet))
     }
 
     // MARK: Both
@@ -241,6 +279,7 @@ package struct FLVDemuxer: Sendable {
         case .video:
             if self.video == parameters { return }
             self.video = parameters
+            self.timing = SequenceParameterSet(record: parameters.configuration)?.timing
         case .audio:
             if self.audio == parameters { return }
             self.audio = parameters

@@ -50,7 +50,27 @@ extension Room {
         configuration.session.firstMediaTimeout = Int64(rtmp.firstPacketTimeoutMs) * 1_000_000
         configuration.session.mediaIdleTimeout = Int64(rtmp.idleTimeoutMs) * 1_000_000
         configuration.maximumUnpublished = rtmp.maxConnections
+        configuration.codecs = self.codecs
         return configuration
+    }
+
+    /// What publishers may send.
+    var codecs: Set<CodecName> {
+        var names: Set<CodecName> = []
+        for codec in self.pipeline.ingest.codecs {
+            switch codec {
+            case .h264: names.insert(.h264)
+            case .aac: names.insert(.aac)
+            case .mp3: names.insert(.mp3)
+            case .g711a: names.insert(.g711a)
+            case .g711u: names.insert(.g711u)
+            case .pcm: names.formUnion([.pcmS16, .pcmU8])
+            case .adpcm: names.insert(.adpcm)
+            case .nellymoser: names.insert(.nellymoser)
+            case .speex: names.insert(.speex)
+            }
+        }
+        return names
     }
 
     /// What the RTMP server reports, on its event loop.
@@ -70,7 +90,8 @@ extension Room {
         case .unsupportedCodec(let id, let codec):
             self.slots[id]?.setError("unsupported codec \(codec)")
             self.events.emit(
-                "source.undecodable", ["uid": .string(id.description), "reason": .string("codec \(codec)")])
+                "source.undecodable",
+                ["uid": .string(id.description), "reason": .string("codec \(codec)"), "code": "unsupportedCodec"])
         case .pulling(let id, let url):
             self.events.emit("pull.connecting", ["uid": .string(id.description), "url": .string(url)])
         case .pullFailed(let id, let reason, let retryMs):
