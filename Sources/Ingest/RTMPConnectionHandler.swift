@@ -127,13 +127,17 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
                 self.demuxer.receive(message, arrival: arrival, into: &items)
                 continue
             }
+            if case .wallClock(let time, let timestamp) = action {
+                self.demuxer.note(time, at: timestamp)
+                continue
+            }
             self.handOut(&items)
             switch action {
             case .send(let bytes): self.send(bytes)
             case .publishRequested(let request): self.decide(request)
             case .unpublished(let reason): self.endPublication(reason)
             case .close(let failure): self.close(failure)
-            case .metadata, .message: break
+            case .metadata, .message, .wallClock: break
             }
         }
         self.handOut(&items)

@@ -86,6 +86,8 @@ public struct CodedPacket: Sendable {
     public var arrival: Int64
     /// Which track of its kind it belongs to; see ``CodecParameters/track``.
     public var track: UInt8 = 0
+    /// What the publisher says the time was at ``pts``; `nil` in all but a few packets of a few publishers.
+    public var wallClock: WallClockTime?
 
     public init(
         kind: TrackKind, memory: PacketMemory, range: Range<Int>? = nil, pts: Int64, dts: Int64, duration: Int64 = 0,

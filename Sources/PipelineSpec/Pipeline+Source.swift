@@ -30,6 +30,8 @@ extension Pipeline {
         package var stallMs = 1000
         /// Shifts all its tracks on program time, in milliseconds (−10,000…10,000; positive is later). Default 0.
         package var offsetMs = 0
+        /// Default ``WallClock/use``.
+        package var wallClock = WallClock.use
         /// Degrees its pictures are turned clockwise, on top of what the stream says of itself (0, 90, 180, 270).
         package var rotation = 0
         package var onNoVideo = OnNoVideo.placeholder

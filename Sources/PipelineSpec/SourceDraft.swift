@@ -59,6 +59,10 @@ struct SourceDraft: Sendable {
                 "offsetMs", \.source.offsetMs, .integer(-10_000...10_000),
                 "milliseconds all its tracks are shifted; positive is later"),
             Field(
+                "wallClock", \.source.wallClock, .choice,
+                "times of day in its stream (SEI, onFI): show it together with other sources that have them, or ignore them"
+            ),
+            Field(
                 "rotation", \.source.rotation, .rotation,
                 "degrees its pictures are turned clockwise: 0, 90, 180 or 270"),
             Field(

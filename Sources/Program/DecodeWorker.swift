@@ -169,6 +169,7 @@ struct DecodeWorker {
         self.format = nil
         self.hasSound = false
         self.timeline.reset()
+        self.settings.aligner?.remove(self.settings.source)
         if self.buffer.isPaced {
             self.buffer.finish()
         } else {

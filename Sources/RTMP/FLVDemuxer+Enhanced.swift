@@ -148,11 +148,11 @@ extension FLVDemuxer {
         }
         let composition = self.checked(offset)
         let dts = self.unwrapper.unwrap(message.timestamp)
-        items.append(
-            .packet(
-                CodedPacket(
-                    kind: .video, memory: memory, range: range, pts: dts + composition, dts: dts, timescale: 1000,
-                    isKey: units.isKey, arrival: arrival)))
+        var packet = CodedPacket(
+            kind: .video, memory: memory, range: range, pts: dts + composition, dts: dts, timescale: 1000,
+            isKey: units.isKey, arrival: arrival)
+        packet.wallClock = self.takeNoted(message.timestamp, composition)
+        items.append(.packet(packet))
     }
 
     /// As for H.264: the configuration where there was no sequence header, and a new one where a set is new.
@@ -177,11 +177,11 @@ extension FLVDemuxer {
         // These streams say in their key pictures all that a decoder must know.
         if self.video?.codec != codec { self.emit(CodecParameters(codec: codec, configuration: []), &items) }
         let dts = self.unwrapper.unwrap(message.timestamp)
-        items.append(
-            .packet(
-                CodedPacket(
-                    kind: .video, memory: message.payload, range: start..<message.payload.count, pts: dts, dts: dts,
-                    timescale: 1000, isKey: KeyPicture.isKey(codec, message.payload, from: start), arrival: arrival)))
+        var packet = CodedPacket(
+            kind: .video, memory: message.payload, range: start..<message.payload.count, pts: dts, dts: dts,
+            timescale: 1000, isKey: KeyPicture.isKey(codec, message.payload, from: start), arrival: arrival)
+        packet.wallClock = self.takeNoted(message.timestamp, 0)
+        items.append(.packet(packet))
     }
 
     /// Colors. `Undefined` and an empty object take back what was said.

@@ -52,12 +52,30 @@ package struct FLVDemuxer: Sendable {
     let codecs: Set<CodecName>
     /// What is behind the tracks of Enhanced RTMP.
     var enhanced = EnhancedState()
+    private var timing: PictureTimingRules?
+    /// What a data message said of the time, until the next packet takes it.
+    private var noted: (time: WallClockTime, timestamp: UInt32)?
 
     /// - Parameter codecs: What may come in; everything else is dropped and named by ``unsupportedCodec``.
     package init(codecs: Set<CodecName> = FLVDemuxer.usualCodecs) { self.codecs = codecs }
 
     /// What nearly every publisher sends.
     package static let usualCodecs: Set<CodecName> = [.h264, .aac, .mp3]
+
+    /// Takes note of what a data message says the time is at `timestamp`. The next packet carries it.
+    package mutating func note(_ time: WallClockTime, at timestamp: UInt32) { self.noted = (time, timestamp) }
+
+    /// What was noted, as the time of a packet `milliseconds` after its `timestamp`.
+    mutating func takeNoted(_ timestamp: UInt32, _ milliseconds: Int64) -> WallClockTime? {
+        guard let noted = self.noted else { return nil }
+        self.noted = nil
+        let apart = Int64(Int32(bitPattern: timestamp &- noted.timestamp)) + milliseconds
+        // A message far from any media is about something else: metadata is stamped 0 whenever it comes.
+        guard apart.magnitude <= 2_000 else { return nil }
+        var time = noted.time
+        time.nanoseconds &+= apart * 1_000_000
+        return time
+    }
 
     /// Reads one message.
     ///
@@ -134,11 +152,14 @@ package struct FLVDemuxer: Sendable {
         }
         let composition = self.checked(offset)
         let dts = self.unwrapper.unwrap(message.timestamp)
-        items.append(
-            .packet(
-                CodedPacket(
-                    kind: .video, memory: memory, range: range, pts: dts + composition, dts: dts, timescale: 1000,
-                    isKey: types.contains(.idr), arrival: arrival)))
+        var packet = CodedPacket(
+            kind: .video, memory: memory, range: range, pts: dts + composition, dts: dts, timescale: 1000,
+            isKey: types.contains(.idr), arrival: arrival)
+        packet.wallClock = self.takeNoted(message.timestamp, composition)
+        if types.contains(.sei), let time = SupplementalTime.find(memory, in: range, timing: self.timing) {
+            packet.wallClock = time
+        }
+        items.append(.packet(packet))
     }
 
     /// The NAL units from `start` on, in the one form; `nil`, and counted, when there are none.
@@ -262,11 +283,11 @@ package struct FLVDemuxer: Sendable {
         _ message: RTMPMediaMessage, from start: Int, _ arrival: Int64, _ items: inout [SourceItem]
     ) {
         let time = self.unwrapper.unwrap(message.timestamp)
-        items.append(
-            .packet(
-                CodedPacket(
-                    kind: .audio, memory: message.payload, range: start..<message.payload.count, pts: time, dts: time,
-                    timescale: 1000, isKey: true, arrival: arrival)))
+        var packet = CodedPacket(
+            kind: .audio, memory: message.payload, range: start..<message.payload.count, pts: time, dts: time,
+            timescale: 1000, isKey: true, arrival: arrival)
+        packet.wallClock = self.takeNoted(message.timestamp, 0)
+        items.append(.packet(packet))
     }
 
     // MARK: Both
@@ -279,6 +300,8 @@ package struct FLVDemuxer: Sendable {
             if self.video == parameters { return }
             self.video = parameters
             self.unsupportedVideo = nil
+            self.timing =
+                parameters.codec == .h264 ? SequenceParameterSet(record: parameters.configuration)?.timing : nil
         case .audio:
             if self.audio == parameters { return }
             self.audio = parameters

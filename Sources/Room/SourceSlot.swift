@@ -25,7 +25,7 @@ final class SourceSlot: Sendable {
     private let facts = Mutex(Facts())
 
     init(
-        spec: Pipeline.Source, pipeline: Pipeline, clock: ProgramClock,
+        spec: Pipeline.Source, pipeline: Pipeline, clock: ProgramClock, aligner: WallAligner,
         events: @escaping @Sendable (SourceID, DecodeStage.Event) -> Void
     ) {
         self.spec = spec
@@ -33,14 +33,15 @@ final class SourceSlot: Sendable {
         self.buffer = SourceBuffer(source: spec.id, isPaced: isFile && pipeline.clock == .offline)
         let id = spec.id
         var settings = DecodeStage.Settings(
-                source: spec.id, jitterBuffer: Int64(spec.jitterBufferMs) * 1_000_000,
-                offset: Int64(spec.offsetMs) * 1_000_000, sampleRate: pipeline.audio.sampleRate,
-                threads: spec.decode.threads,
-                maxPixels: Int64(pipeline.limits.maxInputWidth) * Int64(pipeline.limits.maxInputHeight),
-                maxJitterBuffer: Int64(spec.maxJitterBufferMs) * 1_000_000, maxDriftPpm: Int64(spec.maxDriftPpm),
-                // Between 60 pictures a second the nearest to any tick is near enough.
-                maxFps: min(pipeline.limits.maxInputFps, max(60, pipeline.canvas.fps)), isFile: isFile,
-                rotation: spec.rotation / 90, holdsDamaged: spec.decode.damaged == .hold)
+            source: spec.id, jitterBuffer: Int64(spec.jitterBufferMs) * 1_000_000,
+            offset: Int64(spec.offsetMs) * 1_000_000, sampleRate: pipeline.audio.sampleRate,
+            threads: spec.decode.threads,
+            maxPixels: Int64(pipeline.limits.maxInputWidth) * Int64(pipeline.limits.maxInputHeight),
+            maxJitterBuffer: Int64(spec.maxJitterBufferMs) * 1_000_000, maxDriftPpm: Int64(spec.maxDriftPpm),
+            // Between 60 pictures a second the nearest to any tick is near enough.
+            maxFps: min(pipeline.limits.maxInputFps, max(60, pipeline.canvas.fps)), isFile: isFile,
+            rotation: spec.rotation / 90, holdsDamaged: spec.decode.damaged == .hold)
+        if spec.wallClock == .use, !isFile { settings.aligner = aligner }
         if !isFile {
             settings.codecs = Room.names(spec.decode.codecs.isEmpty ? pipeline.ingest.codecs : spec.decode.codecs)
         }
@@ -110,6 +111,8 @@ final class SourceSlot: Sendable {
             "relays": relays, "level": level,
             "driftPpm": timing.driftPpm.map { JSONValue($0) } ?? .null,
             "bufferMs": timing.buffered.map { .integer($0 / 1_000_000) } ?? .null,
+            "clock": .string(timing.isWallAligned ? "wall" : "arrival"),
+            "wallMs": .integer(timing.wallExtra / 1_000_000),
             "reanchors": JSONValue(timing.reanchors), "thinned": JSONValue(decoded.thinned),
         ]
     }
