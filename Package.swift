@@ -154,7 +154,8 @@ let package = Package(
         .testTarget(
             name: "RoomTests", dependencies: ["Room", "PipelineSpec", "MediaTypes"], swiftSettings: house),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["Push", "HLS", "LibAV", "MediaTypes"], exclude: ["Scripts"],
+            name: "EndToEndTests", dependencies: ["Push", "RTMP", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
+            exclude: ["Scripts"],
             swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]

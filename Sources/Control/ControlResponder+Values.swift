@@ -8,10 +8,11 @@ extension ControlResponder {
     private static let textLimit = 256
 
     func setSource(_ uid: String, streamType: String?, _ body: [UInt8]) throws(ControlFailure) -> ListenerReply {
-        let keys = ["volume", "audioPush", "videoPush", "offsetMs", "rotation", "streamType"]
+        let keys = ["volume", "audioTrack", "audioPush", "videoPush", "offsetMs", "rotation", "streamType"]
         let values = try FlatObject(body: body, keys: keys)
         var change = SourceChange()
         change.volume = try values.integer("volume", in: Self.volumeRange)
+        change.audioTrack = try values.integer("audioTrack", in: 0...255)
         change.audioPush = try values.bool("audioPush")
         change.videoPush = try values.bool("videoPush")
         change.offsetMs = try values.integer("offsetMs", in: Self.offsetRange)
@@ -19,6 +20,9 @@ extension ControlResponder {
         let named = try values.string("streamType")
         if let turn = change.rotation, !turn.isMultiple(of: 90) {
             throw .invalidFormat("\"rotation\" is \(turn)", fix: "use 0, 90, 180 or 270", status: 422)
+        }
+        if change.audioTrack != nil, change.volume == nil {
+            throw .invalidFormat("\"audioTrack\" stands alone", fix: "send the \"volume\" of that track with it")
         }
         if let named, let streamType, named != streamType {
             throw .invalidFormat("the path and the body name two streams", fix: "name streamType once")
@@ -31,6 +35,7 @@ extension ControlResponder {
         try self.room.setSource(uid: uid, streamType: type, change)
         var members = [("uid", JSONText.string(uid)), ("streamType", JSONText.string(type))]
         if let volume = change.volume { members.append(("volume", String(volume))) }
+        if let track = change.audioTrack { members.append(("audioTrack", String(track))) }
         if let audioPush = change.audioPush { members.append(("audioPush", String(audioPush))) }
         if let videoPush = change.videoPush { members.append(("videoPush", String(videoPush))) }
         if let offset = change.offsetMs { members.append(("offsetMs", String(offset))) }

@@ -77,6 +77,8 @@ package protocol RoomControlling: Sendable {
 package struct SourceChange: Sendable, Hashable {
     /// Percent, 0 to 200; 100 is as published.
     package var volume: Int?
+    /// Which of its audio tracks ``volume`` is for, 0 to 255; `nil`: all its sound.
+    package var audioTrack: Int?
     /// Whether the source is heard.
     package var audioPush: Bool?
     /// Whether the source is seen.

@@ -33,7 +33,7 @@ package enum InitializationSegmentWriter {
             return self.movie(kind: .audio, width: 0, height: 0, grid: grid) { box in
                 box.mp4a(audio, configuration: parameters.configuration)
             }
-        case .hevc, .av1, .vp9, .vp8, .mp3, .opus:
+        default:
             throw MediaError(
                 .unavailable, "\(parameters.codec.rawValue) cannot be packaged", at: place, fix: "use h264 or aac")
         }

@@ -10,9 +10,14 @@ package struct GOPCache: Sendable {
     /// Nanoseconds between the first and the last packet kept.
     package static let maximumDuration: Int64 = 10 * TimeMath.nanoseconds
 
-    private var configurations: [TrackKind: CodecParameters] = [:]
+    private struct Track: Hashable {
+        var kind: TrackKind
+        var number: UInt8
+    }
+
+    private var configurations: [Track: CodecParameters] = [:]
     /// What held when the cached GOP began.
-    private var configurationsAtStart: [TrackKind: CodecParameters] = [:]
+    private var configurationsAtStart: [Track: CodecParameters] = [:]
     private var items: [SourceItem] = []
     private var start: Int64 = 0
     private var bytes = 0
@@ -23,7 +28,7 @@ package struct GOPCache: Sendable {
     package mutating func note(_ item: SourceItem) {
         switch item {
         case .configuration(let parameters):
-            self.configurations[parameters.kind] = parameters
+            self.configurations[Track(kind: parameters.kind, number: parameters.track)] = parameters
             if !self.items.isEmpty { self.items.append(item) }
         case .packet(let packet):
             if packet.kind == .video && packet.isKey {
@@ -46,7 +51,11 @@ package struct GOPCache: Sendable {
     /// Configurations and packets for a reader that begins now, in order.
     package var backlog: [SourceItem] {
         let held = self.items.isEmpty ? self.configurations : self.configurationsAtStart
-        return [held[.video], held[.audio]].compactMap { $0.map(SourceItem.configuration) } + self.items
+        // Video first, then the audio tracks by their numbers.
+        let order = held.values.sorted {
+            ($0.kind == .audio ? 1 : 0, $0.track) < ($1.kind == .audio ? 1 : 0, $1.track)
+        }
+        return order.map(SourceItem.configuration) + self.items
     }
 
     private mutating func clear() {

@@ -1,3 +1,4 @@
+package import MediaTypes
 package import RTMP
 
 /// Settings of the RTMP server.
@@ -19,6 +20,10 @@ package struct IngestConfiguration: Sendable {
     package var onDuplicate = DuplicatePolicy.takeover
     /// Rules of each connection.
     package var session = RTMPServerConfiguration()
+    /// Codecs that may come in.
+    package var codecs = FLVDemuxer.usualCodecs
+    /// The same for sources that have a list of their own.
+    package var sourceCodecs: [SourceID: Set<CodecName>] = [:]
     /// Nanoseconds from the accepted publish to the refusal of a publisher that sends nothing we can read.
     package var unsupportedCodecTimeout: Int64 = 5_000_000_000
     /// Connections that have not published; one more is closed at once.
@@ -28,4 +33,7 @@ package struct IngestConfiguration: Sendable {
         self.listen = listen
         self.bindings = bindings
     }
+
+    /// What may come in for `source`.
+    package func codecs(of source: SourceID) -> Set<CodecName> { self.sourceCodecs[source] ?? self.codecs }
 }

@@ -63,7 +63,7 @@ final class PullDriver: RTMPClientOwner {
     func ready(_ connection: RTMPClientHandler) {
         guard connection === self.connection, self.state == .connecting else { return }
         self.state = .live
-        self.demuxer = FLVDemuxer()
+        self.demuxer = FLVDemuxer(codecs: self.settings.codecs)
         self.seen = []
         self.toldUnsupported = false
         self.lastMedia = self.clock.now()

@@ -67,6 +67,8 @@ final class RTMPClientHandler: ChannelInboundHandler {
     // MARK: The owner's side
 
     var isReady: Bool { self.session.isReady && !self.isOver }
+    /// What the far side says it understands of Enhanced RTMP.
+    var peer: EnhancedCapabilities { self.session.peer }
     /// False while the far side reads more slowly than is written.
     var isWritable: Bool { self.context?.channel.isWritable ?? false }
 

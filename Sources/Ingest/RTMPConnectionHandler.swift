@@ -127,13 +127,17 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
                 self.demuxer.receive(message, arrival: arrival, into: &items)
                 continue
             }
+            if case .wallClock(let time, let timestamp) = action {
+                self.demuxer.note(time, at: timestamp)
+                continue
+            }
             self.handOut(&items)
             switch action {
             case .send(let bytes): self.send(bytes)
             case .publishRequested(let request): self.decide(request)
             case .unpublished(let reason): self.endPublication(reason)
             case .close(let failure): self.close(failure)
-            case .metadata, .message: break
+            case .metadata, .message, .wallClock: break
             }
         }
         self.handOut(&items)
@@ -155,7 +159,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             if !self.wasAccepted { self.core.unpublished -= 1 }
             self.wasAccepted = true
             self.hub = hub
-            self.demuxer = FLVDemuxer()
+            self.demuxer = FLVDemuxer(codecs: self.core.configuration.codecs(of: hub.source))
             self.seen = []
             self.toldUnsupported = false
             let now = self.core.clock.now()
@@ -259,9 +263,10 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     }
 
     private var codecDeadline: Int64 {
-        guard self.hub != nil, self.demuxer.unsupportedCodec != nil, !self.demuxer.hasSupportedTrack else {
-            return .max
-        }
+        // Sound alone of somebody who sends pictures, too, is not what they want to publish.
+        guard self.hub != nil, self.demuxer.unsupportedCodec != nil,
+            !self.demuxer.hasSupportedTrack || self.demuxer.unsupportedVideo != nil
+        else { return .max }
         return self.publishingSince &+ self.core.configuration.unsupportedCodecTimeout
     }
 
@@ -272,7 +277,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             self.logger.warning("unsupported codec", metadata: ["codec": "\(codec)"])
             self.core.emit(.unsupportedCodec(hub.source, codec: codec))
         }
-        if now >= self.codecDeadline { self.refuse(.unsupportedCodec(codec)) }
+        if now >= self.codecDeadline { self.refuse(.unsupportedCodec(self.demuxer.unsupportedVideo ?? codec)) }
     }
 
     private func updateStatistics() {

@@ -99,7 +99,7 @@ final class Relay: SourceSubscriber {
     }
 
     /// Kinds of the tracks whose configuration waits.
-    var configured: Set<TrackKind> { self.shared.withLock { $0.queue.configured } }
+    var configured: [CodecParameters] { self.shared.withLock { $0.queue.configured } }
 
     func pop() -> SourceItem? { self.shared.withLock { $0.queue.pop() } }
 }

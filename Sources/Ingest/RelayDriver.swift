@@ -24,8 +24,13 @@ final class RelayDriver: RTMPClientOwner {
     private var connection: RTMPClientHandler?
     private var token: SubscriptionToken?
     private var backoff = Backoff()
-    private var codecs: [TrackKind: CodecName] = [:]
-    private var announced: Set<TrackKind> = []
+    private struct Track: Hashable {
+        var kind: TrackKind
+        var number: UInt8
+    }
+
+    private var codecs: [Track: CodecName] = [:]
+    private var announced: [TrackKind: CodecName] = [:]
     private var liveSince = NIODeadline.uptimeNanoseconds(0)
     private var retryTimer: Scheduled<Void>?
     private var graceTimer: Scheduled<Void>?
@@ -74,7 +79,7 @@ final class RelayDriver: RTMPClientOwner {
         guard connection === self.connection, self.state == .connecting else { return }
         self.state = .live
         self.liveSince = .now()
-        self.announced = []
+        self.announced = [:]
         self.codecs = [:]
         // Anew, so that the far side begins with the cached GOP: it has a picture at once.
         self.unsubscribe()
@@ -170,12 +175,14 @@ final class RelayDriver: RTMPClientOwner {
         switch item {
         case .configuration(let parameters):
             self.sourceReturned()
-            self.announce([parameters.kind], on: connection)
-            self.codecs[parameters.kind] = parameters.codec
+            // Whoever has not said that it reads further tracks may take their packets for the main one's.
+            guard parameters.track == 0 || connection.peer.extensions.contains(.multitrack) else { return 0 }
+            self.announce([parameters], on: connection)
+            self.codecs[Track(kind: parameters.kind, number: parameters.track)] = parameters.codec
             return FLVTagWriter.configuration(parameters).map { connection.write($0) } ?? 0
         case .packet(let packet):
             self.sourceReturned()
-            guard let codec = self.codecs[packet.kind] else { return 0 }
+            guard let codec = self.codecs[Track(kind: packet.kind, number: packet.track)] else { return 0 }
             return FLVTagWriter.packet(packet, codec: codec).map { connection.write($0) } ?? 0
         case .end:
             self.sourceLeft()
@@ -184,12 +191,11 @@ final class RelayDriver: RTMPClientOwner {
     }
 
     /// `onMetaData` before the first configuration, and again when a track comes later.
-    private func announce(_ kinds: Set<TrackKind>, on connection: RTMPClientHandler) {
-        guard !kinds.isSubset(of: self.announced) else { return }
-        self.announced.formUnion(kinds)
-        var properties: [AMF0Property] = []
-        if self.announced.contains(.video) { properties.append(AMF0Property("videocodecid", .number(7))) }
-        if self.announced.contains(.audio) { properties.append(AMF0Property("audiocodecid", .number(10))) }
+    private func announce(_ parameters: [CodecParameters], on connection: RTMPClientHandler) {
+        let new = parameters.filter { $0.track == 0 && self.announced[$0.kind] == nil }
+        if new.isEmpty { return }
+        for parameters in new { self.announced[parameters.kind] = parameters.codec }
+        var properties = FLVTagWriter.codecProperties(video: self.announced[.video], audio: self.announced[.audio])
         properties.append(AMF0Property("encoder", .string("Tandem relay")))
         _ = connection.write(metadata: properties)
     }

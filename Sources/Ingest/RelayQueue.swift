@@ -35,12 +35,9 @@ package struct RelayQueue: Sendable {
 
     package var isEmpty: Bool { self.entries.isEmpty }
     package var count: Int { self.entries.count }
-    /// Kinds of the configurations that wait.
-    package var configured: Set<TrackKind> {
-        Set(
-            self.entries.compactMap {
-                if case .configuration(let parameters) = $0.item { parameters.kind } else { nil }
-            })
+    /// The configurations that wait.
+    package var configured: [CodecParameters] {
+        self.entries.compactMap { if case .configuration(let parameters) = $0.item { parameters } else { nil } }
     }
 
     /// Takes an item in, and drops what the far side has no time for.

@@ -55,6 +55,16 @@ extension CodecName {
         case .aac: AV_CODEC_ID_AAC
         case .mp3: AV_CODEC_ID_MP3
         case .opus: AV_CODEC_ID_OPUS
+        case .ac3: AV_CODEC_ID_AC3
+        case .eac3: AV_CODEC_ID_EAC3
+        case .flac: AV_CODEC_ID_FLAC
+        case .g711a: AV_CODEC_ID_PCM_ALAW
+        case .g711u: AV_CODEC_ID_PCM_MULAW
+        case .pcmS16: AV_CODEC_ID_PCM_S16LE
+        case .pcmU8: AV_CODEC_ID_PCM_U8
+        case .adpcm: AV_CODEC_ID_ADPCM_SWF
+        case .nellymoser: AV_CODEC_ID_NELLYMOSER
+        case .speex: AV_CODEC_ID_SPEEX
         }
     }
 
@@ -69,6 +79,9 @@ extension CodecName {
         case AV_CODEC_ID_AAC: self = .aac
         case AV_CODEC_ID_MP3: self = .mp3
         case AV_CODEC_ID_OPUS: self = .opus
+        case AV_CODEC_ID_AC3: self = .ac3
+        case AV_CODEC_ID_EAC3: self = .eac3
+        case AV_CODEC_ID_FLAC: self = .flac
         default: return nil
         }
     }

@@ -107,6 +107,16 @@ enum CodecContext {
         guard let context = unsafe avcodec_alloc_context3(codec) else {
             throw MediaError(.outOfMemory, "no memory for a decoder", at: place, fix: "give the room more memory")
         }
+        if parameters.sampleRate > 0, (1...8).contains(parameters.channels) {
+            unsafe context.pointee.sample_rate = Int32(clamping: parameters.sampleRate)
+            unsafe av_channel_layout_default(&context.pointee.ch_layout, Int32(parameters.channels))
+        }
+        if let color = parameters.color {
+            // Any number is allowed: decoders overwrite these, and what reads them knows the unknown ones.
+            unsafe context.pointee.color_primaries = AVColorPrimaries(rawValue: UInt32(color.primaries))
+            unsafe context.pointee.color_trc = AVColorTransferCharacteristic(rawValue: UInt32(color.transfer))
+            unsafe context.pointee.colorspace = AVColorSpace(rawValue: UInt32(color.matrix))
+        }
         let count = parameters.configuration.count
         if count > 0, count < 1 << 20 {
             let size = count + Int(CLIBAV_INPUT_PADDING)

@@ -24,7 +24,9 @@ public struct SourceID: Sendable, Hashable, CustomStringConvertible {
 /// The codecs that have a name in this project. Which of them a build can decode is libavcodec's answer, not ours.
 public enum CodecName: String, Sendable, Hashable {
     case h264, hevc, av1, vp9, vp8
-    case aac, mp3, opus
+    case aac, mp3, opus, ac3, eac3, flac
+    /// What telephones, old cameras and old encoders send. The name for PCM is that of its samples.
+    case g711a, g711u, pcmS16, pcmU8, adpcm, nellymoser, speex
 }
 
 /// What a decoder must know before the first packet of a track.
@@ -35,17 +37,29 @@ public struct CodecParameters: Sendable, Hashable {
     public let configuration: [UInt8]
     /// How the container wants the pictures turned; RTMP has no word for it.
     public let orientation: PictureOrientation
+    /// Hertz and channels of a codec that does not say so itself; 0 of one that does.
+    public let sampleRate: Int
+    public let channels: Int
+    /// Which track of its kind it is; 0 is the main one. Publishers number their further audio tracks as they like.
+    public var track: UInt8 = 0
+    /// What the container says of the colors; the stream's own word comes first.
+    public var color: ColorSignal?
 
-    public init(codec: CodecName, configuration: [UInt8], orientation: PictureOrientation = .upright) {
+    public init(
+        codec: CodecName, configuration: [UInt8], orientation: PictureOrientation = .upright, sampleRate: Int = 0,
+        channels: Int = 0
+    ) {
         self.codec = codec
         self.configuration = configuration
         self.orientation = orientation
+        self.sampleRate = sampleRate
+        self.channels = channels
     }
 
     public var kind: TrackKind {
         switch self.codec {
         case .h264, .hevc, .av1, .vp9, .vp8: .video
-        case .aac, .mp3, .opus: .audio
+        case .aac, .mp3, .opus, .ac3, .eac3, .flac, .g711a, .g711u, .pcmS16, .pcmU8, .adpcm, .nellymoser, .speex: .audio
         }
     }
 }
@@ -70,6 +84,10 @@ public struct CodedPacket: Sendable {
     public var isKey: Bool
     /// When the last byte arrived, in nanoseconds of the process's monotonic clock; 0 where arrival has no meaning.
     public var arrival: Int64
+    /// Which track of its kind it belongs to; see ``CodecParameters/track``.
+    public var track: UInt8 = 0
+    /// What the publisher says the time was at ``pts``; `nil` in all but a few packets of a few publishers.
+    public var wallClock: WallClockTime?
 
     public init(
         kind: TrackKind, memory: PacketMemory, range: Range<Int>? = nil, pts: Int64, dts: Int64, duration: Int64 = 0,

@@ -14,6 +14,8 @@ package struct SequenceParameterSet: Sendable, Hashable {
     /// The picture after cropping, in luma samples.
     package let width: Int
     package let height: Int
+    /// How picture timing messages are to be read; `nil` when they cannot carry a time code.
+    package let timing: PictureTimingRules?
 
     /// RFC 6381 §3.3: `avc1.PPCCLL`.
     package var codecString: String {
@@ -61,9 +63,11 @@ package struct SequenceParameterSet: Sendable, Hashable {
         self.chromaBitDepth = UInt8(8 + depths.chroma)
         self.width = size.width
         self.height = size.height
+        self.timing = PictureTimingRules(&reader)
     }
 
-    private static func removingEmulationPrevention(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    /// The payload of a NAL unit without the bytes that keep start codes out of it. Spec: §7.4.1.1.
+    package static func removingEmulationPrevention(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         var zeros = 0
         for byte in bytes {

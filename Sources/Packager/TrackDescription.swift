@@ -40,7 +40,7 @@ package struct TrackDescription: Sendable, Hashable {
         switch self.parameters.codec {
         case .h264: AVCConfiguration(extradata: self.parameters.configuration)?.codecString
         case .aac: AudioSpecificConfiguration(self.parameters.configuration)?.codecString
-        case .hevc, .av1, .vp9, .vp8, .mp3, .opus: nil
+        default: nil
         }
     }
 }

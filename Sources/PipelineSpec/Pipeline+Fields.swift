@@ -102,6 +102,9 @@ extension Pipeline.Ingest {
         [
             Field("rtmp", \.rtmp, .object(Pipeline.RTMP.rule), "the RTMP listener"),
             Field("pull", \.pull, .object(Pipeline.Pull.rule), "fetching sources from other servers"),
+            Field(
+                "codecs", \.codecs, .list(of: .choice, 1...32, standIn: .h264),
+                "what publishers may send; anything else is refused with its name"),
         ])
 }
 

@@ -3,8 +3,16 @@ package import MediaTypes
 extension Pipeline {
     /// How media comes in from publishers.
     package struct Ingest: Sendable, Equatable {
+        /// What publishers may send; anything else is refused with its name.
+        package enum Codec: String, Sendable, CaseIterable {
+            case h264, hevc, av1, vp9, vp8
+            case aac, mp3, opus, ac3, eac3, flac, g711a, g711u, pcm, adpcm, nellymoser, speex
+        }
+
         package var rtmp = RTMP()
         package var pull = Pull()
+        /// Default H.264, AAC and MP3.
+        package var codecs: [Codec] = [.h264, .aac, .mp3]
 
         package init() {}
     }

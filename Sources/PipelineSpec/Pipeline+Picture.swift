@@ -8,6 +8,16 @@ extension Pipeline.Source {
     }
 }
 
+extension Pipeline.Source {
+    /// What becomes of the times of day in a source's stream.
+    package enum WallClock: String, Sendable, CaseIterable {
+        /// Sources that have them are shown together by them.
+        case use
+        /// The source is shown by its arrival: its clock is wrong, or it shall not wait.
+        case ignore
+    }
+}
+
 extension Pipeline.Decode {
     /// What is shown of pictures that arrived damaged.
     package enum Damaged: String, Sendable, CaseIterable {

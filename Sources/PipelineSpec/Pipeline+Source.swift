@@ -30,6 +30,8 @@ extension Pipeline {
         package var stallMs = 1000
         /// Shifts all its tracks on program time, in milliseconds (−10,000…10,000; positive is later). Default 0.
         package var offsetMs = 0
+        /// Default ``WallClock/use``.
+        package var wallClock = WallClock.use
         /// Degrees its pictures are turned clockwise, on top of what the stream says of itself (0, 90, 180, 270).
         package var rotation = 0
         package var onNoVideo = OnNoVideo.placeholder
@@ -37,6 +39,8 @@ extension Pipeline {
         package var expected = Expected()
         package var onLost = OnLost()
         package var decode = Decode()
+        /// Gains of its audio tracks; those that are not listed are heard as published.
+        package var audioTracks: [AudioTrack] = []
         /// Other rooms its packets go to from the begin; at most four.
         package var relays: [Relay] = []
 
@@ -99,6 +103,8 @@ extension Pipeline {
         /// Decoder threads (1…16). Default 1: each further frame thread adds a picture of delay.
         package var threads = 1
         package var damaged = Damaged.show
+        /// What its publisher may send; empty: what ``Pipeline/Ingest/codecs`` says.
+        package var codecs: [Ingest.Codec] = []
 
         package init() {}
     }

@@ -59,6 +59,10 @@ struct SourceDraft: Sendable {
                 "offsetMs", \.source.offsetMs, .integer(-10_000...10_000),
                 "milliseconds all its tracks are shifted; positive is later"),
             Field(
+                "wallClock", \.source.wallClock, .choice,
+                "times of day in its stream (SEI, onFI): show it together with other sources that have them, or ignore them"
+            ),
+            Field(
                 "rotation", \.source.rotation, .rotation,
                 "degrees its pictures are turned clockwise: 0, 90, 180 or 270"),
             Field(
@@ -70,6 +74,10 @@ struct SourceDraft: Sendable {
             Field(
                 "onLost", \.source.onLost, .object(Pipeline.OnLost.rule),
                 "what becomes of it when its publisher is gone"),
+            Field(
+                "audioTracks", \.source.audioTracks,
+                .list(of: .object(Pipeline.AudioTrack.rule), 0...4, standIn: Pipeline.AudioTrack()),
+                "volumes of its audio tracks, where it sends several (app and microphone); others are heard as sent"),
             Field("decode", \.source.decode, .object(Pipeline.Decode.rule), "how it is decoded"),
             Field(
                 "relays", \.source.relays,
@@ -195,5 +203,8 @@ extension Pipeline.Decode {
                 "damaged", \.damaged, .choice,
                 "pictures that arrived damaged: show them mended, or hold the last good one until the next key picture"
             ),
+            Field(
+                "codecs", \.codecs, .list(of: .choice, 0...32, standIn: .h264),
+                "what its publisher may send instead of what ingest.codecs lists"),
         ])
 }

@@ -26,6 +26,10 @@ package final class DecodeStage: Sendable {
         package var maxFps: Int
         /// Packets come when they are read, not when they are due: a file's.
         package var isFile: Bool
+        /// Decoders that may be opened; `nil`: any, as for the operator's own files.
+        package var codecs: Set<CodecName>?
+        /// With whom it is aligned by the world's time; `nil`: its own stamps are not used.
+        package var aligner: WallAligner?
 
         package init(
             source: SourceID, jitterBuffer: Int64, offset: Int64, sampleRate: Int, threads: Int = 1,
@@ -78,6 +82,10 @@ package final class DecodeStage: Sendable {
         package var reanchors = 0
         /// Why, the last time.
         package var lastReason: SourceTimeline.Reason?
+        /// It is shown with others by the world's time, not by its arrival.
+        package var isWallAligned = false
+        /// How much later that is, in nanoseconds.
+        package var wallExtra: Int64 = 0
     }
 
     /// Coded packets that may wait: about 25 s of a usual publisher, 10 MB.

@@ -51,14 +51,32 @@ extension DecodeWorker {
         }
         let before = self.timeline.reanchors
         let came = self.settings.isFile ? nil : arrival
-        let noted = self.timeline.note(kind: packet.kind, pts: pts, dts: dts, arrival: came)
+        let leads = packet.kind == .video || self.leads(packet.track, at: arrival)
+        let noted =
+            leads
+            ? self.timeline.note(kind: packet.kind, pts: pts, dts: dts, arrival: came)
+            : self.timeline.noted(kind: packet.kind, pts: pts, dts: dts)
+        self.align(packet.wallClock, noted, came)
         self.schedule.append(PacketSchedule.Waiting(packet: packet, noted: noted, arrival: came))
         self.stage.note(
             DecodeStage.Timing(
                 driftPpm: self.timeline.driftPpm, buffered: self.timeline.buffered, reanchors: self.timeline.reanchors,
-                lastReason: self.timeline.lastReason),
+                lastReason: self.timeline.lastReason, isWallAligned: self.timeline.isWallAligned,
+                wallExtra: self.timeline.wallExtra),
             waiting: self.schedule.count)
         if self.timeline.reanchors != before { self.stage.report(.reanchored) }
+    }
+
+    private mutating func align(_ stamp: WallClockTime?, _ noted: SourceTimeline.Noted, _ arrival: Int64?) {
+        guard let aligner = self.settings.aligner, let arrival, let origin = self.clock.origin else { return }
+        if let stamp { self.timeline.note(stamp, of: noted.pts, server: origin &+ arrival) }
+        guard let delay = self.timeline.wallDelay else {
+            aligner.remove(self.settings.source)
+            self.timeline.follow(nil, at: arrival)
+            return
+        }
+        let extra = aligner.note(self.settings.source, delay: delay, reach: self.timeline.wallReach, at: arrival)
+        self.timeline.follow(extra, at: arrival)
     }
 
     /// Decodes the packet that is due first, if it is due.
@@ -67,7 +85,7 @@ extension DecodeWorker {
     private mutating func decodeDue(at now: Int64) -> Int64? {
         guard let first = self.schedule.first({ self.due($0) }) else { return Self.longestSleep }
         guard first.due <= now else { return first.due &- now }
-        switch self.schedule.popFirst(first.kind) {
+        switch self.schedule.popFirst(first.line) {
         case .configuration(let parameters)?: self.configure(parameters)
         case .packet(let waiting)?:
             self.timeline.begin()

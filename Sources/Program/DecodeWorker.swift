@@ -11,7 +11,9 @@ struct DecodeWorker {
     /// Live packets that are not due yet.
     var schedule = PacketSchedule()
     private var video: VideoTrack
-    private var audio: AudioDecoder?
+    private var sounds: [UInt8: SoundTrack] = [:]
+    /// The audio track whose timestamps steer the timeline, and program time at which it last came.
+    private var leading: (track: UInt8, arrival: Int64)?
     /// Times of the pictures inside the decoder, by the number that stands for each packet's pts in there: a publisher's
     /// own need not differ.
     private var arrivals: [Int64: (time: Int64, arrival: Int64?)] = [:]
@@ -19,10 +21,6 @@ struct DecodeWorker {
     private var gate: PictureGate
     private var format: PictureFormat?
     private var hasSound = false
-    /// The next sound lies where its timestamp says, and does not continue what came before.
-    private var soundRestarts = true
-    private var placement: SoundPlacement
-    private var soundSeams = 0
     private var pictureSeams = 0
 
     var place: String { "decode[\(self.settings.source)]" }
@@ -40,7 +38,6 @@ struct DecodeWorker {
             jitterBuffer: stage.buffer.isPaced ? 0 : settings.jitterBuffer, maxJitterBuffer: settings.maxJitterBuffer,
             offset: settings.offset, maxDriftPpm: settings.maxDriftPpm)
         self.gate = PictureGate(fps: settings.maxFps)
-        self.placement = SoundPlacement(sampleRate: settings.sampleRate, limitPPB: self.timeline.glideLimit)
         // A file's reader has already moved its first timestamp to zero.
         if stage.buffer.isPaced { self.timeline.anchor(timestamp: 0, at: 0) }
     }
@@ -67,18 +64,34 @@ struct DecodeWorker {
     }
 
     mutating func configure(_ parameters: CodecParameters) {
+        if let codecs = self.settings.codecs, !codecs.contains(parameters.codec) {
+            // Ingest has refused it already; no decoder is opened for what the pipeline does not list.
+            self.stage.report(.undecodable(.notListed(parameters.codec, at: self.place)))
+            return
+        }
         switch parameters.kind {
         case .video: self.take(self.video.configure(parameters, rotation: self.stage.rotation))
         case .audio:
             do {
-                self.audio = try AudioDecoder.open(
-                    parameters, sampleRate: self.settings.sampleRate, place: self.place, following: self.audio)
+                var track = self.sounds.removeValue(forKey: parameters.track) ?? self.makeSoundTrack()
+                defer { self.sounds[parameters.track] = track }
+                try track.configure(parameters)
             } catch {
-                // The track before is over all the same: its decoder would make noise of what comes.
-                self.audio = nil
                 self.stage.report(.undecodable(error))
             }
         }
+    }
+
+    private func makeSoundTrack() -> SoundTrack {
+        SoundTrack(sampleRate: self.settings.sampleRate, limitPPB: self.timeline.glideLimit, place: self.place)
+    }
+
+    /// Whether a packet of this audio track steers the timeline. One track does, so that jumps and drift are seen once;
+    /// another one takes over when that has been silent for a second.
+    mutating func leads(_ track: UInt8, at arrival: Int64) -> Bool {
+        if let leading, leading.track != track, arrival &- leading.arrival < TimeMath.nanoseconds { return false }
+        self.leading = (track, arrival)
+        return true
     }
 
     /// Shows what a step of the video track gave, and reports what it could not.
@@ -130,56 +143,33 @@ struct DecodeWorker {
 
     private mutating func decodeAudio(_ packet: CodedPacket, _ pts: Int64) {
         self.stage.count { $0.audioPackets += 1 }
-        guard let decoder = self.audio else { return }
+        // Taken out while it works, so that nothing is copied.
+        guard var track = self.sounds.removeValue(forKey: packet.track) else { return }
+        defer { self.sounds[packet.track] = track }
+        guard track.isOpen else { return }
         let position = TimeMath.rescale(pts, from: TimeMath.nanoseconds, to: Int64(self.settings.sampleRate))
-        let intact = self.buffer.isPaced ? self.lay(packet, decoder, position) : self.place(packet, decoder, position)
-        if !intact { self.stage.count { $0.damaged += 1 } }
+        let isIntact =
+            self.buffer.isPaced
+            ? track.lay(packet, at: position, in: self.buffer)
+            : track.place(packet, at: position, seams: self.timeline.seams, in: self.buffer)
+        if !isIntact { self.stage.count { $0.damaged += 1 } }
         if !self.hasSound {
             self.hasSound = true
             self.stage.report(.firstSound)
         }
     }
 
-    /// A file's sound: sample for sample.
-    private mutating func lay(_ packet: CodedPacket, _ decoder: AudioDecoder, _ position: Int64) -> Bool {
-        var next = position
-        let buffer = self.buffer
-        let restarts = self.soundRestarts
-        self.soundRestarts = false
-        return decoder.decode(packet) { block in
-            buffer.push(block.samples, at: next, restart: restarts)
-            next &+= Int64(block.frames)
-        }
-    }
-
-    /// A publisher's sound: kept in step.
-    private mutating func place(_ packet: CodedPacket, _ decoder: AudioDecoder, _ position: Int64) -> Bool {
-        var blocks: [[Float]] = []
-        let intact = decoder.decode(packet) { blocks.append($0.samples) }
-        if self.soundRestarts { self.placement.reset() }
-        self.soundRestarts = false
-        let buffer = self.buffer
-        var next = position
-        for block in blocks {
-            let isRemapped = self.soundSeams != self.timeline.seams
-            self.soundSeams = self.timeline.seams
-            self.placement.place(block, at: next, isRemapped: isRemapped) { samples, at, hasSeam in
-                buffer.push(samples, at: at, restart: hasSeam)
-            }
-            next &+= Int64(block.count / 2)
-        }
-        return intact
-    }
-
     mutating func end() {
         self.take(self.video.finish(rotation: self.stage.rotation))
         self.video.reset()
         self.arrivals.removeAll()
-        self.audio = nil
+        // Whoever comes next may have other tracks; those that return continue in their places.
+        for track in self.sounds.keys { self.sounds[track]?.end() }
+        self.leading = nil
         self.format = nil
         self.hasSound = false
-        self.soundRestarts = true
         self.timeline.reset()
+        self.settings.aligner?.remove(self.settings.source)
         if self.buffer.isPaced {
             self.buffer.finish()
         } else {

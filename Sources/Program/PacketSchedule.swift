@@ -2,8 +2,14 @@ import DequeModule
 import MediaTypes
 
 /// A live source's packets between their arrival and their decoding, one line per track: a track whose packets are not due
-/// yet never holds up the other one.
+/// yet never holds up another one.
 struct PacketSchedule {
+    /// Which line.
+    struct Line: Hashable {
+        var kind: TrackKind
+        var track: UInt8
+    }
+
     /// A packet with its place on the source's time.
     struct Waiting {
         var packet: CodedPacket
@@ -17,43 +23,50 @@ struct PacketSchedule {
         case packet(Waiting)
     }
 
-    private var video = Deque<Entry>()
-    private var audio = Deque<Entry>()
+    /// Video, main audio, then further audio tracks as they came: with equal times this is their order.
+    private var lines: [(line: Line, entries: Deque<Entry>)] = [
+        (Line(kind: .video, track: 0), []), (Line(kind: .audio, track: 0), []),
+    ]
+    private(set) var count = 0
     /// The publication is over once everything before is decoded; what comes after waits outside.
     private(set) var isEnding = false
 
-    var isEmpty: Bool { self.video.isEmpty && self.audio.isEmpty }
-    var count: Int { self.video.count + self.audio.count }
+    var isEmpty: Bool { self.count == 0 }
 
     mutating func append(_ parameters: CodecParameters) {
-        if parameters.kind == .video {
-            self.video.append(.configuration(parameters))
-        } else {
-            self.audio.append(.configuration(parameters))
-        }
+        self.append(.configuration(parameters), to: Line(kind: parameters.kind, track: parameters.track))
     }
 
     mutating func append(_ waiting: Waiting) {
-        if waiting.packet.kind == .video {
-            self.video.append(.packet(waiting))
+        self.append(.packet(waiting), to: Line(kind: waiting.packet.kind, track: waiting.packet.track))
+    }
+
+    private mutating func append(_ entry: Entry, to line: Line) {
+        self.count += 1
+        if let index = self.lines.firstIndex(where: { $0.line == line }) {
+            self.lines[index].entries.append(entry)
         } else {
-            self.audio.append(.packet(waiting))
+            self.lines.append((line, [entry]))
         }
     }
 
     mutating func appendEnd() { self.isEnding = true }
-    mutating func ended() { self.isEnding = false }
+
+    /// The publication is over; the next one may have other tracks.
+    mutating func ended() {
+        self.isEnding = false
+        self.lines.removeSubrange(2...)
+    }
 
     /// The entry that is due first, by `due`; a configuration is due at once.
-    func first(_ due: (Waiting) -> Int64) -> (kind: TrackKind, due: Int64)? {
-        let video = self.video.first.map { Self.due($0, due) }
-        let audio = self.audio.first.map { Self.due($0, due) }
-        switch (video, audio) {
-        case (nil, nil): return nil
-        case (let video?, nil): return (.video, video)
-        case (nil, let audio?): return (.audio, audio)
-        case (let video?, let audio?): return video <= audio ? (.video, video) : (.audio, audio)
+    func first(_ due: (Waiting) -> Int64) -> (line: Line, due: Int64)? {
+        var best: (line: Line, due: Int64)?
+        for (line, entries) in self.lines {
+            guard let entry = entries.first else { continue }
+            let time = Self.due(entry, due)
+            if best.map({ time < $0.due }) ?? true { best = (line, time) }
         }
+        return best
     }
 
     private static func due(_ entry: Entry, _ due: (Waiting) -> Int64) -> Int64 {
@@ -63,7 +76,11 @@ struct PacketSchedule {
         }
     }
 
-    mutating func popFirst(_ kind: TrackKind) -> Entry? {
-        kind == .video ? self.video.popFirst() : self.audio.popFirst()
+    mutating func popFirst(_ line: Line) -> Entry? {
+        guard let index = self.lines.firstIndex(where: { $0.line == line }),
+            let entry = self.lines[index].entries.popFirst()
+        else { return nil }
+        self.count -= 1
+        return entry
     }
 }

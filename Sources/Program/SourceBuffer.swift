@@ -42,7 +42,7 @@ package final class SourceBuffer: Sendable {
         var current: Shown?
         /// The next picture that is pushed begins a publication.
         var isBeginning = true
-        var sound: SoundRing
+        var sound: SoundTracks
         var status = Status.idle
         var statusSince: Int64 = 0
         var hasVideo = false
@@ -83,7 +83,7 @@ package final class SourceBuffer: Sendable {
     package init(source: SourceID, isPaced: Bool) {
         self.source = source
         self.isPaced = isPaced
-        self.state = Mutex(State(sound: SoundRing(fade: isPaced ? 0 : Self.soundFade)))
+        self.state = Mutex(State(sound: SoundTracks(fade: isPaced ? 0 : Self.soundFade)))
     }
 
     // MARK: The decode thread's side
@@ -138,10 +138,10 @@ package final class SourceBuffer: Sendable {
         if self.isPaced { self.changed.signal() }
     }
 
-    package func push(_ samples: [Float], at position: Int64, restart: Bool) {
+    package func push(_ samples: [Float], at position: Int64, restart: Bool, track: UInt8 = 0) {
         self.state.withLock { state in
-            let start = state.sound.write(samples, at: position, restart: restart)
-            state.flashes.heard(samples, at: start)
+            let start = state.sound.write(samples, at: position, restart: restart, track: track)
+            if state.sound.isMain(track) { state.flashes.heard(samples, at: start) }
         }
         if self.isPaced { self.changed.signal() }
     }
@@ -230,6 +230,17 @@ package final class SourceBuffer: Sendable {
         if self.isPaced { self.taken.signal() }
         return count
     }
+
+    // MARK: Audio tracks
+
+    /// Moves the gain of one audio track within `pairs`; at once before anything was read. A track that is not there yet
+    /// begins with it.
+    package func setGain(_ gain: Float, ofTrack track: UInt8, over pairs: Int64) {
+        self.state.withLock { $0.sound.setGain(gain, of: track, over: pairs) }
+    }
+
+    /// The audio tracks there were so far, and their gains; the main one first.
+    package var audioTracks: [(track: UInt8, gain: Float)] { self.state.withLock { $0.sound.gains } }
 
     /// Whether the offline program may take the tick at `time`: a picture beyond it is decoded, and the sound up to
     /// `soundPosition`, or nothing more comes.

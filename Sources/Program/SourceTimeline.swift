@@ -11,7 +11,8 @@ package import MediaTypes
 /// ``glideLimit``; what gliding cannot do is one re-anchoring:
 /// - packets that keep coming too late for ``latePatience`` have a longer way: the mapping follows;
 /// - packets that come too late now and then need a deeper buffer, up to the largest one;
-/// - a source that is shown much later than its buffer asks for is brought back.
+/// - a source that is shown much later than its buffer asks for is brought back;
+/// - a source that knows the world's time is shown with the others that do (``WallAlignment``).
 ///
 /// Invariant (1): source time never jumps by itself, so a new anchor is the only seam a viewer can meet.
 /// Invariant (2): no track waits for another one.
@@ -30,6 +31,8 @@ package struct SourceTimeline: Sendable {
         case excess
         /// The first packets had had bad luck.
         case settled
+        /// Wall-clock time of this source and of others says when it belongs.
+        case wall
     }
 
     /// A packet's place on the program.
@@ -66,11 +69,11 @@ package struct SourceTimeline: Sendable {
     static let sameJump: Int64 = 500_000_000
 
     private let jitterBuffer: Int64
-    private let maxJitterBuffer: Int64
+    let maxJitterBuffer: Int64
     private let maxDriftPpm: Int64
     package private(set) var offset: Int64
     /// What the jitter buffer is now: the network may ask for more than was configured.
-    private var depth: Int64
+    private(set) var depth: Int64
     private var anchor: Int64?
     private var video = TrackClock()
     private var audio = TrackClock()
@@ -83,7 +86,8 @@ package struct SourceTimeline: Sendable {
     private var glidedAt: Int64?
     private var excessSince: Int64?
     private var isAligned = false
-    private var isShown = false
+    private(set) var isShown = false
+    var wall = WallFollower()
     private var mappedSeams = 0
 
     /// Still learning what the way costs.
@@ -173,12 +177,21 @@ package struct SourceTimeline: Sendable {
         }
         var track = self[kind]
         if track.last == nil { self.join(&track, kind, dts, arrival) }
+        let shiftBefore = self[kind].shift
         if let gained = track.advance(to: dts, at: arrival) { self.jumped(&track, kind, dts, arrival, gained) }
+        if track.shift != shiftBefore { self.wall.meter.restart() }
         track.delay = arrival &- (dts &+ track.shift)
         track.delays.insert(track.delay, at: arrival)
         self[kind] = track
         self.alignZeroBases(at: arrival)
         self.adjust(kind, arrival)
+        let shift = self[kind].shift
+        return Noted(pts: pts &+ shift, dts: dts &+ shift)
+    }
+
+    /// A packet of a further track, on the source's time as the main track of its kind stands on it: the publisher
+    /// stamps both by one clock.
+    package func noted(kind: TrackKind, pts: Int64, dts: Int64) -> Noted {
         let shift = self[kind].shift
         return Noted(pts: pts &+ shift, dts: dts &+ shift)
     }
@@ -249,6 +262,7 @@ package struct SourceTimeline: Sendable {
         self[later].delay &-= apart
         self[later].delays.shift(by: 0 &- apart)
         self[later].late = nil
+        self.wall.meter.restart()
         self.seams += 1
         self.drift.restart()
     }
@@ -264,6 +278,9 @@ package struct SourceTimeline: Sendable {
         }
     }
 
+    /// The anchor the jitter buffer asks for.
+    var natural: Int64? { self.floor.map { $0 &+ self.depth } }
+
     private mutating func settle(from arrival: Int64) {
         self.anchoredAt = arrival
         self.isSettling = true
@@ -275,7 +292,7 @@ package struct SourceTimeline: Sendable {
         guard let anchor = self.anchor, self.isShown else {
             // Nothing is shown yet: the mapping costs nothing.
             if self.anchor == nil { self.settle(from: arrival) }
-            self.anchor = floor &+ self.depth
+            self.anchor = floor &+ self.depth &+ self.wall.extra
             return
         }
         self.measureDrift(kind, arrival)
@@ -285,7 +302,7 @@ package struct SourceTimeline: Sendable {
         self.glide(to: arrival)
     }
 
-    private mutating func reanchor(to anchor: Int64, for reason: Reason) {
+    mutating func reanchor(to anchor: Int64, for reason: Reason) {
         self.lastReason = reason
         self.anchor = anchor
         self.excessSince = nil
@@ -331,7 +348,7 @@ package struct SourceTimeline: Sendable {
         self[kind].delays.restart(at: late.least)
         self[Self.other(kind)].delays.restart(at: nil)
         self.drift.restart()
-        self.reanchor(to: late.least &+ self.depth, for: .late)
+        self.reanchor(to: late.least &+ self.depth &+ self.wall.extra, for: .late)
     }
 
     /// A buffer that the network made deeper goes back when it has been quiet for half a minute.
@@ -344,7 +361,7 @@ package struct SourceTimeline: Sendable {
 
     private mutating func bringBack(_ kind: TrackKind, _ arrival: Int64) {
         guard let anchor, let floor = self.floor else { return }
-        let wanted = floor &+ self.depth
+        let wanted = floor &+ self.depth &+ self.wall.extra
         let excess = anchor &- wanted
         if self.isSettling {
             guard arrival &- self.anchoredAt >= Self.settleTime else { return }
@@ -371,7 +388,7 @@ package struct SourceTimeline: Sendable {
         let elapsed = min(1_000_000_000, max(0, arrival &- (self.glidedAt ?? arrival)))
         self.glidedAt = arrival
         let known = max(-self.maxDriftPpm, min(self.maxDriftPpm, Int64(self.drift.ppm ?? 0)))
-        let error = floor &+ self.depth &- anchor
+        let error = floor &+ self.depth &+ self.wall.extra &- anchor
         let pull = TimeMath.scale(error, by: TimeMath.nanoseconds, over: Self.glideTime)
         // A fast publisher's timestamps run ahead: they are shown earlier and earlier.
         let rate = max(0 &- self.glideLimit, min(self.glideLimit, pull &- known &* 1000))

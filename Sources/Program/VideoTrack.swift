@@ -123,12 +123,23 @@ struct VideoTrack {
     /// Refuses what the stream itself says is too large, before libavcodec sees it. A parameter set we cannot read is the
     /// decoder's to judge; it has the same limit.
     private func checkSize(_ parameters: CodecParameters) throws(MediaError) {
-        guard parameters.codec == .h264, let set = SequenceParameterSet(record: parameters.configuration),
-            Int64(set.width) * Int64(set.height) > self.settings.maxPixels
-        else { return }
+        guard let size = Self.size(parameters), Int64(size.width) * Int64(size.height) > self.settings.maxPixels else {
+            return
+        }
         throw MediaError(
-            .tooLarge, "pictures of \(set.width)x\(set.height), the limit is \(self.settings.maxPixels) samples",
+            .tooLarge, "pictures of \(size.width)x\(size.height), the limit is \(self.settings.maxPixels) samples",
             at: self.settings.place, fix: "publish smaller pictures, or raise limits.maxInputWidth and maxInputHeight")
+    }
+
+    /// VP9 and VP8 say their size in their key pictures only, which libavcodec checks.
+    private static func size(_ parameters: CodecParameters) -> (width: Int, height: Int)? {
+        let record = parameters.configuration
+        switch parameters.codec {
+        case .h264: return SequenceParameterSet(record: record).map { ($0.width, $0.height) }
+        case .hevc: return HEVCSequenceParameterSet(record: record).map { ($0.width, $0.height) }
+        case .av1: return AV1SequenceHeader(record: record).map { ($0.maxWidth, $0.maxHeight) }
+        default: return nil
+        }
     }
 
     private mutating func convert(_ decoded: [Picture], _ rotation: Int, _ outcome: inout Outcome) {

@@ -2,7 +2,8 @@ import LibAV
 package import MediaTypes
 import RTMP
 
-/// A media file sent as it is: H.264 and AAC (or MP3), no re-encoding.
+/// A media file sent as it is, no re-encoding: H.264 with AAC or MP3 in RTMP's plain form, what else Enhanced RTMP has
+/// letters for in its form.
 package final class FileInput: PublishInput {
     package let parameters: [CodecParameters]
     package let picture: (width: Int, height: Int, fps: Int)? = nil
@@ -25,7 +26,7 @@ package final class FileInput: PublishInput {
         self.place = "publish[\(path)]"
         self.demuxer = try Demuxer.open(path: path, place: self.place)
         for parameters in self.demuxer.parameters
-        where FLVTagWriter.configuration(parameters) == nil && parameters.codec != .mp3 {
+        where !FLVTagWriter.codecs.contains(parameters.codec) {
             throw MediaError(
                 .rejected, "\(path) holds \(parameters.codec)", at: self.place,
                 fix: "transcode it: ffmpeg -i \(path) -c:v libx264 -c:a aac out.mp4")

@@ -88,12 +88,8 @@ final class PublishHandler: ChannelInboundHandler, ChannelOutboundHandler {
                 AMF0Property("framerate", .number(Double(picture.fps))),
             ]
         }
-        if parameters.contains(where: { $0.codec == .h264 }) {
-            properties.append(AMF0Property("videocodecid", .number(7)))
-        }
-        if parameters.contains(where: { $0.codec == .aac }) {
-            properties.append(AMF0Property("audiocodecid", .number(10)))
-        }
+        properties += FLVTagWriter.codecProperties(
+            video: parameters.first { $0.kind == .video }?.codec, audio: parameters.first { $0.kind == .audio }?.codec)
         properties.append(AMF0Property("encoder", .string("Tandem")))
         self.write(self.session.bytes(forMetadata: properties), context)
         for parameters in parameters {

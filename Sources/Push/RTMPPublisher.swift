@@ -81,7 +81,7 @@ package final class RTMPPublisher: Sendable {
         _ input: any PublishInput, over channel: any Channel, _ outcome: PublishOutcome, _ duration: Int64?
     ) throws(Failure) {
         let clock = SystemClock()
-        let codecs = Dictionary(input.parameters.map { ($0.kind, $0.codec) }) { first, _ in first }
+        let codecs = Dictionary(input.parameters.map { (PublishTrack($0), $0.codec) }) { first, _ in first }
         channel.triggerUserOutboundEvent(
             PublishHandler.Command.describe(input.parameters, input.picture.map { .init($0) }), promise: nil)
         let start = clock.now()
@@ -89,7 +89,7 @@ package final class RTMPPublisher: Sendable {
         while !self.isStopped {
             let packet: CodedPacket?
             do { packet = try input.next() } catch { throw .input(error) }
-            guard let packet, let codec = codecs[packet.kind] else { return }
+            guard let packet, let codec = codecs[PublishTrack(packet)] else { return }
             let due = TimeMath.rescale(max(0, packet.dts), from: Int64(packet.timescale), to: TimeMath.nanoseconds)
             if let duration, due >= duration { return }
             clock.sleep(until: start &+ due)

@@ -1,10 +1,13 @@
 import MediaKernels
+import MediaTypes
 
 /// Codec numbers of FLV tags and their names.
 ///
 /// Spec: Video File Format 10.1 Annex E.4.2.1 (SoundFormat), E.4.3.1 (CodecID).
 enum FLVCodec {
     static let avc: UInt8 = 7
+    /// Of no specification, but sent.
+    static let hevc: UInt8 = 12
     static let aac: UInt8 = 10
     static let mp3: UInt8 = 2
     static let mp3At8kHz: UInt8 = 14
@@ -17,6 +20,7 @@ enum FLVCodec {
         case 3: "Screen video"
         case 4, 5: "VP6"
         case 6: "Screen video 2"
+        case 7: "H.264"
         case 12: "HEVC"
         case 13: "AV1"
         default: "video \(codec)"
@@ -27,11 +31,38 @@ enum FLVCodec {
         switch format {
         case 0, 3: "PCM"
         case 1: "ADPCM"
+        case 2, 14: "MP3"
         case 4, 5, 6: "Nellymoser"
         case 7, 8: "G.711"
+        case 10: "AAC"
         case 11: "Speex"
         case 13: "Opus"
         default: "audio \(format)"
+        }
+    }
+
+    /// The codec of old sound: it has no header of its own, and the bits of the first byte say what the decoder must know.
+    /// `nil` for those that have a form of their own, and those nobody can decode.
+    ///
+    /// Spec: Video File Format 10.1 Annex E.4.2.1 (SoundFormat, SoundRate, SoundSize, SoundType). Where the bits are
+    /// known to say nothing, the format's own rate and channels hold.
+    static func plainSound(_ first: UInt8) -> CodecParameters? {
+        let rate = [5_512, 11_025, 22_050, 44_100][Int(first >> 2 & 3)]
+        let channels = Int(first & 1) + 1
+        func made(_ codec: CodecName, _ rate: Int, _ channels: Int) -> CodecParameters {
+            CodecParameters(codec: codec, configuration: [], sampleRate: rate, channels: channels)
+        }
+        switch first >> 4 {
+        // 0 is "of the encoder's platform"; no platform of today has the other order.
+        case 0, 3: return made(first & 2 == 0 ? .pcmU8 : .pcmS16, rate, channels)
+        case 1: return made(.adpcm, rate, channels)
+        case 4: return made(.nellymoser, 16_000, 1)
+        case 5: return made(.nellymoser, 8_000, 1)
+        case 6: return made(.nellymoser, rate, channels)
+        case 7: return made(.g711a, 8_000, channels)
+        case 8: return made(.g711u, 8_000, channels)
+        case 11: return made(.speex, 16_000, 1)
+        default: return nil
         }
     }
 

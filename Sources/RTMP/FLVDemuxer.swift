@@ -26,24 +26,56 @@ package struct FLVDemuxer: Sendable {
         package var badCompositionOffsets = 0
         /// Messages in codecs that are not supported.
         package var unsupported = 0
+        /// Packets of tracks beyond those that are used.
+        package var extraTracks = 0
+        /// Enhanced headers that end before they are complete, or break off among the tracks.
+        package var badHeaders = 0
 
         package init() {}
     }
 
-    package private(set) var counters = Counters()
+    package internal(set) var counters = Counters()
     /// The codec of the last message that was not supported, for the publisher to read; nil when there was none.
     package private(set) var unsupportedCodec: String?
     /// At least one track is in a codec we read.
-    package private(set) var hasSupportedTrack = false
+    package internal(set) var hasSupportedTrack = false
+    /// The codec of the main video track, while all that came of that is not supported.
+    package internal(set) var unsupportedVideo: String?
 
-    private var unwrapper = TimestampUnwrapper()
-    private var video: CodecParameters?
-    private var audio: CodecParameters?
-    private var lengthSize = 4
+    var unwrapper = TimestampUnwrapper()
+    var video: CodecParameters?
+    var audio: CodecParameters?
+    var lengthSize = 4
     /// The last sequence header that was read, in one form. Encoders repeat it.
-    private var videoHeader: [UInt8]?
+    var videoHeader: [UInt8]?
 
-    package init() {}
+    let codecs: Set<CodecName>
+    /// What is behind the tracks of Enhanced RTMP.
+    var enhanced = EnhancedState()
+    private var timing: PictureTimingRules?
+    /// What a data message said of the time, until the next packet takes it.
+    private var noted: (time: WallClockTime, timestamp: UInt32)?
+
+    /// - Parameter codecs: What may come in; everything else is dropped and named by ``unsupportedCodec``.
+    package init(codecs: Set<CodecName> = FLVDemuxer.usualCodecs) { self.codecs = codecs }
+
+    /// What nearly every publisher sends.
+    package static let usualCodecs: Set<CodecName> = [.h264, .aac, .mp3]
+
+    /// Takes note of what a data message says the time is at `timestamp`. The next packet carries it.
+    package mutating func note(_ time: WallClockTime, at timestamp: UInt32) { self.noted = (time, timestamp) }
+
+    /// What was noted, as the time of a packet `milliseconds` after its `timestamp`.
+    mutating func takeNoted(_ timestamp: UInt32, _ milliseconds: Int64) -> WallClockTime? {
+        guard let noted = self.noted else { return nil }
+        self.noted = nil
+        let apart = Int64(Int32(bitPattern: timestamp &- noted.timestamp)) + milliseconds
+        // A message far from any media is about something else: metadata is stamped 0 whenever it comes.
+        guard apart.magnitude <= 2_000 else { return nil }
+        var time = noted.time
+        time.nanoseconds &+= apart * 1_000_000
+        return time
+    }
 
     /// Reads one message.
     ///
@@ -68,13 +100,13 @@ package struct FLVDemuxer: Sendable {
         _ message: RTMPMediaMessage, _ first: UInt8, _ arrival: Int64, _ items: inout [SourceItem]
     ) {
         if first & 0x80 != 0 {
-            self.unsupported(FLVCodec.fourCC(in: message.payload))
+            self.enhancedVideo(message, arrival, &items)
             return
         }
         // A command frame (type 5) carries one byte for the player, no picture.
         if first >> 4 == 5 { return }
-        guard first & 0x0F == FLVCodec.avc else {
-            self.unsupported(FLVCodec.videoName(first & 0x0F))
+        guard first & 0x0F == FLVCodec.avc, self.codecs.contains(.h264) else {
+            self.plainVideo(message, first, arrival, &items)
             return
         }
         guard let packetType = message.payload.byte(at: 1), let offset = message.payload.unsigned24(at: 2) else {
@@ -84,15 +116,15 @@ package struct FLVDemuxer: Sendable {
         self.hasSupportedTrack = true
         switch packetType {
         case 0: self.configure(video: message.payload.bytes(in: 5..<message.payload.count), &items)
-        case 1: self.picture(message, FLVDemuxer.signed24(offset), arrival, &items)
+        case 1: self.picture(message, from: 5, FLVDemuxer.signed24(offset), arrival, &items)
         default: break  // End of sequence: encoders send it in the middle too, and go on.
         }
     }
 
     /// `SI24`: 24 bits, two's complement.
-    private static func signed24(_ value: UInt32) -> Int64 { Int64(Int32(bitPattern: value << 8) >> 8) }
+    static func signed24(_ value: UInt32) -> Int64 { Int64(Int32(bitPattern: value << 8) >> 8) }
 
-    private mutating func configure(video record: [UInt8], _ items: inout [SourceItem]) {
+    mutating func configure(video record: [UInt8], _ items: inout [SourceItem]) {
         if record.isEmpty {
             self.counters.empty += 1
             return
@@ -103,47 +135,59 @@ package struct FLVDemuxer: Sendable {
         }
         self.lengthSize = configuration.lengthSize
         // Once more what is known already: parameter sets that came in band since then still hold.
-        if self.video != nil, self.videoHeader == configuration.record { return }
+        if self.video?.codec == .h264, self.videoHeader == configuration.record { return }
         self.videoHeader = configuration.record
         self.emit(CodecParameters(codec: .h264, configuration: configuration.record), &items)
     }
 
-    private mutating func picture(
-        _ message: RTMPMediaMessage, _ offset: Int64, _ arrival: Int64, _ items: inout [SourceItem]
+    /// - Parameter start: Where the NAL units begin.
+    mutating func picture(
+        _ message: RTMPMediaMessage, from start: Int, _ offset: Int64, _ arrival: Int64, _ items: inout [SourceItem]
     ) {
-        var memory = message.payload
-        var range = 5..<max(5, memory.count)
-        let types: NALTypes
-        switch NALSanitizer.sanitize(memory, in: range, lengthSize: self.lengthSize) {
-        case .unchanged(let found): types = found
-        case .rewritten(let payload):
-            self.counters.sanitized += 1
-            memory = payload.memory
-            range = 0..<memory.count
-            types = payload.types
-        case .empty:
-            self.counters.empty += 1
-            return
-        case .malformed:
-            self.counters.malformed += 1
-            return
-        }
+        guard let (memory, range, types) = self.sanitized(message.payload, from: start) else { return }
         if types.contains(.sps) && types.contains(.pps) { self.parameterSets(memory, range, types, &items) }
-        guard self.video != nil else {
+        guard self.video?.codec == .h264 else {
             self.counters.beforeConfiguration += 1
             return
         }
-        var composition = offset
-        if abs(composition) > 15 * 60 * 1000 {
-            self.counters.badCompositionOffsets += 1
-            composition = 0
-        }
+        let composition = self.checked(offset)
         let dts = self.unwrapper.unwrap(message.timestamp)
-        items.append(
-            .packet(
-                CodedPacket(
-                    kind: .video, memory: memory, range: range, pts: dts + composition, dts: dts, timescale: 1000,
-                    isKey: types.contains(.idr), arrival: arrival)))
+        var packet = CodedPacket(
+            kind: .video, memory: memory, range: range, pts: dts + composition, dts: dts, timescale: 1000,
+            isKey: types.contains(.idr), arrival: arrival)
+        packet.wallClock = self.takeNoted(message.timestamp, composition)
+        if types.contains(.sei), let time = SupplementalTime.find(memory, in: range, timing: self.timing) {
+            packet.wallClock = time
+        }
+        items.append(.packet(packet))
+    }
+
+    /// The NAL units from `start` on, in the one form; `nil`, and counted, when there are none.
+    ///
+    /// - Returns: The types are H.264's.
+    mutating func sanitized(
+        _ memory: PacketMemory, from start: Int
+    ) -> (memory: PacketMemory, range: Range<Int>, types: NALTypes)? {
+        let range = start..<max(start, memory.count)
+        switch NALSanitizer.sanitize(memory, in: range, lengthSize: self.lengthSize) {
+        case .unchanged(let types): return (memory, range, types)
+        case .rewritten(let payload):
+            self.counters.sanitized += 1
+            return (payload.memory, 0..<payload.memory.count, payload.types)
+        case .empty:
+            self.counters.empty += 1
+            return nil
+        case .malformed:
+            self.counters.malformed += 1
+            return nil
+        }
+    }
+
+    /// A composition offset in milliseconds, or 0 for one that cannot be meant.
+    mutating func checked(_ offset: Int64) -> Int64 {
+        guard offset.magnitude > 15 * 60 * 1000 else { return offset }
+        self.counters.badCompositionOffsets += 1
+        return 0
     }
 
     /// Parameter sets in the stream. Before any sequence header they make the configuration. Later, at a key picture, a
@@ -152,7 +196,7 @@ package struct FLVDemuxer: Sendable {
     private mutating func parameterSets(
         _ memory: PacketMemory, _ range: Range<Int>, _ types: NALTypes, _ items: inout [SourceItem]
     ) {
-        if self.video != nil && !types.contains(.idr) { return }
+        if self.video?.codec == .h264 && !types.contains(.idr) { return }
         let sets = ParameterSets(memory, in: range)
         if let known = self.video.flatMap({ AVCConfiguration(record: $0.configuration) }),
             sets.sequence.allSatisfy({ known.sequenceParameterSets.contains($0) })
@@ -173,18 +217,30 @@ package struct FLVDemuxer: Sendable {
         _ message: RTMPMediaMessage, _ first: UInt8, _ arrival: Int64, _ items: inout [SourceItem]
     ) {
         switch first >> 4 {
-        case FLVCodec.aac: self.aac(message, arrival, &items)
+        case FLVCodec.aac where self.codecs.contains(.aac): self.aac(message, arrival, &items)
         case FLVCodec.mp3, FLVCodec.mp3At8kHz:
-            guard message.payload.count > 1 else {
-                self.counters.empty += 1
-                return
-            }
-            self.hasSupportedTrack = true
-            self.emit(CodecParameters(codec: .mp3, configuration: []), &items)
-            self.sound(message, from: 1, arrival, &items)
-        case FLVCodec.enhancedAudio: self.unsupported(FLVCodec.fourCC(in: message.payload))
-        default: self.unsupported(FLVCodec.audioName(first >> 4))
+            self.plain(message, CodecParameters(codec: .mp3, configuration: []), "MP3", arrival, &items)
+        case FLVCodec.enhancedAudio: self.enhancedAudio(message, arrival, &items)
+        default: self.plain(message, FLVCodec.plainSound(first), FLVCodec.audioName(first >> 4), arrival, &items)
         }
+    }
+
+    /// Sound behind one header byte.
+    private mutating func plain(
+        _ message: RTMPMediaMessage, _ parameters: CodecParameters?, _ name: String, _ arrival: Int64,
+        _ items: inout [SourceItem]
+    ) {
+        guard let parameters, self.codecs.contains(parameters.codec) else {
+            self.unsupported(name)
+            return
+        }
+        guard message.payload.count > 1 else {
+            self.counters.empty += 1
+            return
+        }
+        self.hasSupportedTrack = true
+        self.emit(parameters, &items)
+        self.sound(message, from: 1, arrival, &items)
     }
 
     private mutating func aac(_ message: RTMPMediaMessage, _ arrival: Int64, _ items: inout [SourceItem]) {
@@ -223,24 +279,29 @@ package struct FLVDemuxer: Sendable {
         self.sound(message, from: start, arrival, &items)
     }
 
-    private mutating func sound(
+    mutating func sound(
         _ message: RTMPMediaMessage, from start: Int, _ arrival: Int64, _ items: inout [SourceItem]
     ) {
         let time = self.unwrapper.unwrap(message.timestamp)
-        items.append(
-            .packet(
-                CodedPacket(
-                    kind: .audio, memory: message.payload, range: start..<message.payload.count, pts: time, dts: time,
-                    timescale: 1000, isKey: true, arrival: arrival)))
+        var packet = CodedPacket(
+            kind: .audio, memory: message.payload, range: start..<message.payload.count, pts: time, dts: time,
+            timescale: 1000, isKey: true, arrival: arrival)
+        packet.wallClock = self.takeNoted(message.timestamp, 0)
+        items.append(.packet(packet))
     }
 
     // MARK: Both
 
-    private mutating func emit(_ parameters: CodecParameters, _ items: inout [SourceItem]) {
+    mutating func emit(_ parameters: CodecParameters, _ items: inout [SourceItem]) {
+        var parameters = parameters
         switch parameters.kind {
         case .video:
+            parameters.color = self.enhanced.color
             if self.video == parameters { return }
             self.video = parameters
+            self.unsupportedVideo = nil
+            self.timing =
+                parameters.codec == .h264 ? SequenceParameterSet(record: parameters.configuration)?.timing : nil
         case .audio:
             if self.audio == parameters { return }
             self.audio = parameters
@@ -248,7 +309,7 @@ package struct FLVDemuxer: Sendable {
         items.append(.configuration(parameters))
     }
 
-    private mutating func unsupported(_ codec: String) {
+    mutating func unsupported(_ codec: String) {
         self.counters.unsupported += 1
         self.unsupportedCodec = codec
     }

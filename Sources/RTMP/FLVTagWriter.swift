@@ -3,14 +3,16 @@ package import MediaTypes
 
 /// Writes FLV tag bodies, as RTMP audio and video messages carry them.
 ///
-/// Spec: Video File Format 10.1 Annex E.4.2, E.4.3. H.264 and AAC.
+/// Spec: Video File Format 10.1 Annex E.4.2, E.4.3 for H.264, AAC and MP3; Enhanced RTMP v2 for the other codecs and for
+/// audio tracks beside the main one, in ``FLVTagWriter/enhanced(_:codec:)``.
 package enum FLVTagWriter {
     /// The sequence header of a track; nil for a codec that plain FLV has no number for.
     package static func configuration(_ parameters: CodecParameters) -> RTMPMediaMessage? {
-        switch parameters.codec {
+        if parameters.track != 0 { return self.enhanced(parameters) }
+        return switch parameters.codec {
         case .h264: self.message(.video, 0, [0x17, 0, 0, 0, 0] + parameters.configuration)
         case .aac: self.message(.audio, 0, [0xAF, 0] + parameters.configuration)
-        default: nil
+        default: self.enhanced(parameters)
         }
     }
 
@@ -19,6 +21,7 @@ package enum FLVTagWriter {
     /// - Parameter codec: The packet's codec.
     /// - Returns: nil for a codec that plain FLV has no number for.
     package static func packet(_ packet: CodedPacket, codec: CodecName) -> RTMPMediaMessage? {
+        if packet.track != 0 { return self.enhanced(packet, codec: codec) }
         let dts = TimeMath.rescale(packet.dts, from: Int64(max(1, packet.timescale)), to: 1000)
         let pts = TimeMath.rescale(packet.pts, from: Int64(max(1, packet.timescale)), to: 1000)
         let time = UInt32(truncatingIfNeeded: dts)
@@ -30,7 +33,7 @@ package enum FLVTagWriter {
             for shift in [Int32(16), 8, 0] { body.append(UInt8(truncatingIfNeeded: offset >> shift)) }
         case .aac: body = [0xAF, 1]
         case .mp3: body = [0x2F]
-        default: return nil
+        default: return self.enhanced(packet, codec: codec)
         }
         body.reserveCapacity(body.count + packet.count)
         packet.memory.append(packet.range, to: &body)
@@ -42,7 +45,7 @@ package enum FLVTagWriter {
         self.message(.video, timestamp, [0x17, 2, 0, 0, 0])
     }
 
-    private static func message(_ kind: RTMPMediaMessage.Kind, _ time: UInt32, _ body: [UInt8]) -> RTMPMediaMessage {
+    static func message(_ kind: RTMPMediaMessage.Kind, _ time: UInt32, _ body: [UInt8]) -> RTMPMediaMessage {
         RTMPMediaMessage(kind: kind, timestamp: time, payload: PacketMemory(body))
     }
 }

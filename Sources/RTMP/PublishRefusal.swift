@@ -28,9 +28,9 @@ package struct PublishRefusal: Sendable, Hashable {
     /// The room ends.
     package static let ended = PublishRefusal(code: "NetStream.Publish.Denied", text: "The room has ended.")
 
-    /// Nothing that was sent can be decoded.
+    /// Nothing that was sent can be decoded, or the picture cannot.
     package static func unsupportedCodec(_ name: String) -> PublishRefusal {
         PublishRefusal(
-            code: "NetStream.Publish.Denied", text: "The codec \(name) is not supported. Use H.264 and AAC.")
+            code: "NetStream.Publish.Denied", text: "The codec \(name) is not supported here. Use H.264 and AAC.")
     }
 }

@@ -30,6 +30,8 @@ package struct RTMPClientSession: ~Copyable {
     private var output: [UInt8] = []
     var actions: [RTMPClientAction] = []
     private(set) var streamID: UInt32 = 0
+    /// What the server says it understands; nothing before it has answered `connect`.
+    package private(set) var peer = EnhancedCapabilities()
     /// What a player has received and nobody has taken.
     var media: [RTMPMediaMessage] = []
     private var received: UInt64 = 0
@@ -145,10 +147,13 @@ package struct RTMPClientSession: ~Copyable {
         self.state = .connecting
         self.write(.setChunkSize, UInt32(self.chunkSize))
         self.writer.chunkSize = self.chunkSize
-        let object = AMF0Value.object([
-            AMF0Property("app", .string(self.url.app)), AMF0Property("type", .string("nonprivate")),
-            AMF0Property("flashVer", .string(self.flashVersion)), AMF0Property("tcUrl", .string(self.url.tcURL)),
-        ])
+        let enhanced = EnhancedCapabilities(
+            codecs: FLVTagWriter.codecs, extensions: [.multitrack, .modifiers, .nanoseconds])
+        let object = AMF0Value.object(
+            [
+                AMF0Property("app", .string(self.url.app)), AMF0Property("type", .string("nonprivate")),
+                AMF0Property("flashVer", .string(self.flashVersion)), AMF0Property("tcUrl", .string(self.url.tcURL)),
+            ] + enhanced.properties(use: self.purpose == .publish ? 4 : 1))
         self.command(RTMPCommand("connect", transaction: RTMPClientSession.connectTransaction, [object]))
     }
 
@@ -168,6 +173,8 @@ package struct RTMPClientSession: ~Copyable {
         switch command.name {
         case "_result" where command.transaction == RTMPClientSession.connectTransaction && self.state == .connecting:
             self.state = .creating
+            self.peer = EnhancedCapabilities(command.argument(1))
+            if !self.peer.isSpoken { self.peer = EnhancedCapabilities(command.argument(0)) }
             if self.purpose == .publish {
                 let name = AMF0Value.string(self.url.streamName)
                 self.command(RTMPCommand("releaseStream", transaction: 2, [.null, name]))

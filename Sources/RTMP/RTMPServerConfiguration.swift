@@ -1,6 +1,10 @@
+package import MediaTypes
+
 /// Settings of the server's side of a connection. Durations are nanoseconds.
 package struct RTMPServerConfiguration: Sendable {
     package var limits = RTMPLimits()
+    /// Codecs that clients are told they may send, if they ask.
+    package var codecs = FLVDemuxer.usualCodecs
     /// Payload bytes of the chunks we send.
     package var chunkSize = 4096
     /// From accept to the end of C2.

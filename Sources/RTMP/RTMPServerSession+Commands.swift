@@ -55,16 +55,25 @@ extension RTMPServerSession {
         self.write(.setPeerBandwidth, RTMPServerSession.bytes(2_500_000) + [2])
         self.control(.setChunkSize, UInt32(clamping: self.configuration.chunkSize))
         self.writer.chunkSize = self.configuration.chunkSize
-        let properties = AMF0Value.object([
-            AMF0Property("fmsVer", .string("FMS/3,5,7,7009")), AMF0Property("capabilities", .number(31)),
-            AMF0Property("mode", .number(1)),
-        ])
-        let status = AMF0Value.object([
-            AMF0Property("level", .string("status")),
-            AMF0Property("code", .string("NetConnection.Connect.Success")),
-            AMF0Property("description", .string("Connection succeeded.")),
-            AMF0Property("objectEncoding", .number(0)),
-        ])
+        self.capabilities = EnhancedCapabilities(object)
+        // Only whoever asked is told: old encoders are particular about this answer.
+        let enhanced =
+            self.capabilities.isSpoken
+            ? EnhancedCapabilities(
+                codecs: self.configuration.codecs, extensions: [.multitrack, .modifiers, .nanoseconds]
+            ).properties(use: 1) : []
+        let properties = AMF0Value.object(
+            [
+                AMF0Property("fmsVer", .string("FMS/3,5,7,7009")), AMF0Property("capabilities", .number(31)),
+                AMF0Property("mode", .number(1)),
+            ] + enhanced)
+        let status = AMF0Value.object(
+            [
+                AMF0Property("level", .string("status")),
+                AMF0Property("code", .string("NetConnection.Connect.Success")),
+                AMF0Property("description", .string("Connection succeeded.")),
+                AMF0Property("objectEncoding", .number(0)),
+            ] + enhanced)
         self.respond(RTMPCommand("_result", transaction: command.transaction, [properties, status]))
     }
 

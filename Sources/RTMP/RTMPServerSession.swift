@@ -1,4 +1,5 @@
 import MediaKernels
+import MediaTypes
 
 /// One publisher's connection, from the first byte to the last.
 ///
@@ -42,6 +43,7 @@ package struct RTMPServerSession: ~Copyable {
     private var commandBudget: RateBudget
     private var tinyBudget: RateBudget
     private var metadataBudget: RateBudget
+    private var clockBudget: RateBudget
     private var unknownMessages = 0
     var ownQuirks: RTMPQuirks = []
 
@@ -49,6 +51,7 @@ package struct RTMPServerSession: ~Copyable {
     var app = ""
     var tcURL = ""
     var flashVersion = ""
+    var capabilities = EnhancedCapabilities()
     var createdStreams = 0
     var fcPublishTransaction: Double = 0
     var requests = 0
@@ -73,6 +76,7 @@ package struct RTMPServerSession: ~Copyable {
         self.commandBudget = RateBudget(limits.commandRate, now: now)
         self.tinyBudget = RateBudget(limits.tinyMessageRate, now: now)
         self.metadataBudget = RateBudget((perSecond: 2, burst: 4), now: now)
+        self.clockBudget = RateBudget((perSecond: 5, burst: 10), now: now)
     }
 
     /// What the peer did against the letter of the specification so far.
@@ -261,14 +265,25 @@ package struct RTMPServerSession: ~Copyable {
             return
         }
         let bytes = message.payload.bytes
+        let start = message.type == .dataAMF3 ? 1 : 0
+        if DataMessageTime.isNamed(bytes, from: start) {
+            guard self.clockBudget.take(now: now) else { return }
+            self.tell(DataMessageTime.find(AMF0Reader.values(in: bytes, from: start).values.dropFirst()), of: message)
+            return
+        }
         guard bytes != self.lastMetadata, self.metadataBudget.take(now: now) else { return }
-        let parsed = AMF0Reader.values(in: bytes, from: message.type == .dataAMF3 ? 1 : 0)
+        let parsed = AMF0Reader.values(in: bytes, from: start)
         if parsed.fault != nil { self.ownQuirks.insert(.malformedAMF) }
         var values = parsed.values[...]
         if values.first?.string == "@setDataFrame" { values.removeFirst() }
         guard values.first?.string == "onMetaData" else { return }
         self.lastMetadata = bytes
         self.actions.append(.metadata(values.dropFirst().first?.properties ?? []))
+        self.tell(DataMessageTime.find(values.dropFirst()), of: message)
+    }
+
+    private mutating func tell(_ time: WallClockTime?, of message: RTMPMessage) {
+        if let time { self.actions.append(.wallClock(time, timestamp: message.timestamp)) }
     }
 
     // MARK: Ends

@@ -78,14 +78,20 @@ extension Room: RoomControlling {
         let slot = try self.slot(uid, streamType)
         if let offset = change.offsetMs { slot.decode.setOffset(milliseconds: offset) }
         if let rotation = change.rotation { slot.decode.setRotation(rotation / 90) }
+        if let track = change.audioTrack, let volume = change.volume {
+            let ramp = Int64(self.pipeline.audio.rampMs) * Int64(self.pipeline.audio.sampleRate) / 1000
+            slot.buffer.setGain(Float(volume) / 100, ofTrack: UInt8(clamping: track), over: max(1, ramp))
+        }
+        let volume = change.audioTrack == nil ? change.volume.map { Float($0) / 100 } : nil
         self.program.setSource(
-            slot.spec.id, volume: change.volume.map { Float($0) / 100 }, audioPush: change.audioPush,
+            slot.spec.id, volume: volume, audioPush: change.audioPush,
             videoPush: change.videoPush)
         self.events.emit(
             "source.changed",
             [
                 "uid": .string(slot.spec.id.uid), "streamType": .string(slot.spec.id.streamType.rawValue),
                 "volume": change.volume.map { JSONValue($0) } ?? .null,
+                "audioTrack": change.audioTrack.map { JSONValue($0) } ?? .null,
                 "audioPush": change.audioPush.map { .bool($0) } ?? .null,
                 "videoPush": change.videoPush.map { .bool($0) } ?? .null,
                 "offsetMs": change.offsetMs.map { JSONValue($0) } ?? .null,

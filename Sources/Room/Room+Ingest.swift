@@ -50,13 +50,15 @@ extension Room {
         configuration.session.firstMediaTimeout = Int64(rtmp.firstPacketTimeoutMs) * 1_000_000
         configuration.session.mediaIdleTimeout = Int64(rtmp.idleTimeoutMs) * 1_000_000
         configuration.maximumUnpublished = rtmp.maxConnections
+        self.setCodecs(&configuration)
         return configuration
     }
 
     /// What the RTMP server reports, on its event loop.
     func ingest(did event: IngestEvent) {
         switch event {
-        case .listening, .connected, .configuration: break
+        case .listening, .connected: break
+        case .configuration(let id, let parameters): self.slots[id]?.setCodec(parameters)
         case .firstVideo(let id), .firstAudio(let id): self.life.add(.source(id, .arrived), at: self.machine.now())
         case .publishing(let id, let info):
             self.slots[id]?.setPublishing(true)
@@ -70,7 +72,8 @@ extension Room {
         case .unsupportedCodec(let id, let codec):
             self.slots[id]?.setError("unsupported codec \(codec)")
             self.events.emit(
-                "source.undecodable", ["uid": .string(id.description), "reason": .string("codec \(codec)")])
+                "source.undecodable",
+                ["uid": .string(id.description), "reason": .string("codec \(codec)"), "code": "unsupportedCodec"])
         case .pulling(let id, let url):
             self.events.emit("pull.connecting", ["uid": .string(id.description), "url": .string(url)])
         case .pullFailed(let id, let reason, let retryMs):

@@ -37,6 +37,7 @@ extension Room {
             }
             var settings = PullSettings(source: source.id, url: url)
             settings.idleTimeout = Int64(self.pipeline.ingest.rtmp.idleTimeoutMs) * 1_000_000
+            settings.codecs = self.codecs(of: source)
             pulls.append(settings)
         }
         if pulls.isEmpty { return }

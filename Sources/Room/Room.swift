@@ -155,7 +155,7 @@ package final class Room: Sendable {
         let beginning = try self.packager?.begin(now: wall)
         let (origin, firstTick) = (beginning?.origin ?? wall, beginning?.firstTick ?? 0)
         let time = TimeMath.scale(firstTick, by: TimeMath.nanoseconds, over: Int64(self.pipeline.canvas.fps))
-        self.clock.start(at: due &+ (origin &+ time &- wall), program: time)
+        self.clock.start(at: due &+ (origin &+ time &- wall), program: time, origin: origin)
         self.started(origin: origin, firstTick: firstTick)
         self.program.start(at: firstTick)
     }

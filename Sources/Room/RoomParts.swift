@@ -76,8 +76,11 @@ extension Room {
         _ pipeline: Pipeline, _ clock: ProgramClock, _ joint: Joint<Room>
     ) throws(MediaError) -> [SourceID: SourceSlot] {
         var slots: [SourceID: SourceSlot] = [:]
+        let aligner = WallAligner()
         for source in pipeline.sources {
-            let slot = SourceSlot(spec: source, pipeline: pipeline, clock: clock) { joint.get()?.source($0, did: $1) }
+            let slot = SourceSlot(spec: source, pipeline: pipeline, clock: clock, aligner: aligner) {
+                joint.get()?.source($0, did: $1)
+            }
             if case .file(let path, let loops) = source.input {
                 let parameters = try FileReader(path: path, loops: loops, place: "source[\(source.id)]").probe()
                 slot.buffer.setTracks(

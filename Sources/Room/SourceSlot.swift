@@ -10,6 +10,9 @@ final class SourceSlot: Sendable {
     private struct Facts {
         var state = SourceLife.State.idle
         var format: PictureFormat?
+        var videoCodec: CodecName?
+        /// By the numbers of the audio tracks.
+        var audioCodecs: [UInt8: CodecName] = [:]
         var isPublishing = false
         var lastError: String?
         var reconnects = 0
@@ -22,24 +25,56 @@ final class SourceSlot: Sendable {
     private let facts = Mutex(Facts())
 
     init(
-        spec: Pipeline.Source, pipeline: Pipeline, clock: ProgramClock,
+        spec: Pipeline.Source, pipeline: Pipeline, clock: ProgramClock, aligner: WallAligner,
         events: @escaping @Sendable (SourceID, DecodeStage.Event) -> Void
     ) {
         self.spec = spec
         let isFile = if case .file = spec.input { true } else { false }
         self.buffer = SourceBuffer(source: spec.id, isPaced: isFile && pipeline.clock == .offline)
         let id = spec.id
-        self.decode = DecodeStage(
-            settings: DecodeStage.Settings(
-                source: spec.id, jitterBuffer: Int64(spec.jitterBufferMs) * 1_000_000,
-                offset: Int64(spec.offsetMs) * 1_000_000, sampleRate: pipeline.audio.sampleRate,
-                threads: spec.decode.threads,
-                maxPixels: Int64(pipeline.limits.maxInputWidth) * Int64(pipeline.limits.maxInputHeight),
-                maxJitterBuffer: Int64(spec.maxJitterBufferMs) * 1_000_000, maxDriftPpm: Int64(spec.maxDriftPpm),
-                // Between 60 pictures a second the nearest to any tick is near enough.
-                maxFps: min(pipeline.limits.maxInputFps, max(60, pipeline.canvas.fps)), isFile: isFile,
-                rotation: spec.rotation / 90, holdsDamaged: spec.decode.damaged == .hold),
-            buffer: self.buffer, clock: clock, events: { events(id, $0) })
+        var settings = DecodeStage.Settings(
+            source: spec.id, jitterBuffer: Int64(spec.jitterBufferMs) * 1_000_000,
+            offset: Int64(spec.offsetMs) * 1_000_000, sampleRate: pipeline.audio.sampleRate,
+            threads: spec.decode.threads,
+            maxPixels: Int64(pipeline.limits.maxInputWidth) * Int64(pipeline.limits.maxInputHeight),
+            maxJitterBuffer: Int64(spec.maxJitterBufferMs) * 1_000_000, maxDriftPpm: Int64(spec.maxDriftPpm),
+            // Between 60 pictures a second the nearest to any tick is near enough.
+            maxFps: min(pipeline.limits.maxInputFps, max(60, pipeline.canvas.fps)), isFile: isFile,
+            rotation: spec.rotation / 90, holdsDamaged: spec.decode.damaged == .hold)
+        if spec.wallClock == .use, !isFile { settings.aligner = aligner }
+        if !isFile {
+            settings.codecs = Room.names(spec.decode.codecs.isEmpty ? pipeline.ingest.codecs : spec.decode.codecs)
+        }
+        self.decode = DecodeStage(settings: settings, buffer: self.buffer, clock: clock, events: { events(id, $0) })
+        self.setTrackVolumes()
+    }
+
+    /// What its publisher sends a track in.
+    func setCodec(_ parameters: CodecParameters) {
+        self.facts.withLock {
+            if parameters.kind == .video {
+                $0.videoCodec = parameters.codec
+            } else {
+                $0.audioCodecs[parameters.track] = parameters.codec
+            }
+        }
+    }
+
+    /// Volumes of the audio tracks as the pipeline says.
+    private func setTrackVolumes() {
+        for track in self.spec.audioTracks {
+            self.buffer.setGain(Float(track.volume) / 100, ofTrack: UInt8(clamping: track.track), over: 1)
+        }
+    }
+
+    private func audioTracksJSON(_ codecs: [UInt8: CodecName]) -> JSONValue {
+        .array(
+            self.buffer.audioTracks.map { track, gain in
+                [
+                    "track": JSONValue(Int(track)), "codec": JSONValue(codecs[track]?.rawValue),
+                    "volume": JSONValue(Int((gain * 100).rounded())),
+                ]
+            })
     }
 
     var isFile: Bool { if case .file = self.spec.input { true } else { false } }
@@ -66,7 +101,8 @@ final class SourceSlot: Sendable {
         return [
             "uid": .string(self.spec.id.uid), "streamType": .string(self.spec.id.streamType.rawValue),
             "name": JSONValue(self.spec.name), "state": .string(facts.state.rawValue),
-            "picture": JSONValue(facts.format?.description), "videoPackets": JSONValue(decoded.videoPackets),
+            "picture": JSONValue(facts.format?.description), "videoCodec": JSONValue(facts.videoCodec?.rawValue),
+            "audioTracks": self.audioTracksJSON(facts.audioCodecs), "videoPackets": JSONValue(decoded.videoPackets),
             "audioPackets": JSONValue(decoded.audioPackets), "damaged": JSONValue(decoded.damaged),
             "dropped": JSONValue(decoded.dropped + self.buffer.droppedPictures),
             "shown": JSONValue(stats.shown[self.spec.id] ?? 0),
@@ -75,6 +111,8 @@ final class SourceSlot: Sendable {
             "relays": relays, "level": level,
             "driftPpm": timing.driftPpm.map { JSONValue($0) } ?? .null,
             "bufferMs": timing.buffered.map { .integer($0 / 1_000_000) } ?? .null,
+            "clock": .string(timing.isWallAligned ? "wall" : "arrival"),
+            "wallMs": .integer(timing.wallExtra / 1_000_000),
             "reanchors": JSONValue(timing.reanchors), "thinned": JSONValue(decoded.thinned),
         ]
     }

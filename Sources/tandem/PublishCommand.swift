@@ -11,7 +11,7 @@ struct PublishCommand: AsyncParsableCommand {
         commandName: "publish",
         abstract: "Publish a file or a test pattern by RTMP in real time.",
         discussion: """
-            A file is sent as it is (H.264 with AAC). pattern:NAME is a moving picture with a burned-in frame counter and
+            A file is sent as it is: H.264 with AAC, and by Enhanced RTMP HEVC, AV1, VP9, Opus and others. pattern:NAME is a moving picture with a burned-in frame counter and
             clock, and a flash with a beep every second.
 
                 tandem publish pattern:ANNA rtmp://127.0.0.1:1935/live/a_7fd1
@@ -24,6 +24,11 @@ struct PublishCommand: AsyncParsableCommand {
 
     @Argument(help: "rtmp://HOST[:PORT]/APP/KEY")
     var url: String
+
+    @Option(
+        help: ArgumentHelp(
+            "A file whose sound is sent as a further audio track, such as a microphone's; up to 3.", valueName: "file"))
+    var audioTrack: [String] = []
 
     @Flag(help: "Start the file again at its end.")
     var loop = false
@@ -48,6 +53,8 @@ struct PublishCommand: AsyncParsableCommand {
         guard (50_000...50_000_000).contains(self.bitrate) else {
             throw ValidationError("--bitrate \(self.bitrate): give 50000 to 50000000 bits per second")
         }
+        guard self.audioTrack.count <= 3 else { throw ValidationError("--audio-track: give up to 3") }
+        let sounds = self.audioTrack
         var nanoseconds: Int64?
         if let duration = self.duration {
             guard let ms = Int64(exactly: (duration * 1000).rounded()), (1...2_592_000_000).contains(ms) else {
@@ -75,12 +82,20 @@ struct PublishCommand: AsyncParsableCommand {
             _ = StageThread("publish") {
                 do throws(RTMPPublisher.Failure) {
                     try publisher.run(url: url, duration: limit) { () throws(MediaError) -> any PublishInput in
-                        guard input.hasPrefix("pattern:") else { return try FileInput(path: input, loops: loops) }
-                        let name = String(input.dropFirst("pattern:".count))
-                        return try PatternInput(
-                            pattern: TestPattern(
-                                name: name.isEmpty ? "TEST" : name, width: width, height: height, fps: fps),
-                            bitrate: bitrate)
+                        var main: any PublishInput
+                        if input.hasPrefix("pattern:") {
+                            let name = String(input.dropFirst("pattern:".count))
+                            main = try PatternInput(
+                                pattern: TestPattern(
+                                    name: name.isEmpty ? "TEST" : name, width: width, height: height, fps: fps),
+                                bitrate: bitrate)
+                        } else {
+                            main = try FileInput(path: input, loops: loops)
+                        }
+                        if sounds.isEmpty { return main }
+                        var tracks: [any PublishInput] = []
+                        for path in sounds { tracks.append(try FileInput(path: path, loops: loops)) }
+                        return try CombinedInput(main, sounds: tracks)
                     }
                     continuation.resume(returning: nil)
                 } catch {

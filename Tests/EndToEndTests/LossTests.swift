@@ -17,11 +17,7 @@ extension EndToEnd {
             let directory = work.path("out")
             let room = try RunningRoom(
                 Rooms.live(directory, renditions: Rooms.large, scene: "pk"),
-                [
-                    "--set", "ingest.rtmp.idleTimeoutMs=1500",
-                    // It is the room that is judged here, not how punctual a publisher is on a busy machine.
-                    "--set", "sources[0].jitterBufferMs=800",
-                ])
+                ["--set", "ingest.rtmp.idleTimeoutMs=1500"])
             let anna = try Publisher.pattern("ANNA", to: room.url("a"), size: "640x360")
             try room.event("source.live", uid: "1001")
             var notices: [Double] = []

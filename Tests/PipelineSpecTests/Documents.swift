@@ -34,11 +34,11 @@ enum Documents {
           "control": { "listen": "0.0.0.0:9000", "tokenFile": "/run/token" },
           "ingest": { "rtmp": { "listen": "127.0.0.1:1936", "app": "pk", "chunkSize": 8192, "onDuplicate": "reject",
             "firstPacketTimeoutMs": 10000, "idleTimeoutMs": 60000, "reconnectGraceMs": 5000, "maxConnections": 8 },
-            "pull": { "allowedHosts": ["cdn.example"] } },
+            "pull": { "allowedHosts": ["cdn.example"] }, "codecs": ["h264", "g711a"] },
           "sources": [
             { "uid": 1001, "streamType": "main", "name": "anchorA", "type": "rtmp", "streamKey": "hunter2a", "volume": 90,
               "jitterBufferMs": 300, "maxJitterBufferMs": 2000, "maxDriftPpm": 300, "stallMs": 900, "rotation": 90,
-              "onNoVideo": "leavePane", "offsetMs": -40,
+              "onNoVideo": "leavePane", "offsetMs": -40, "wallClock": "ignore",
               "expected": { "width": 720, "height": 1280, "fps": 25, "variableFrameRate": true, "videoBitrate": 1000000,
                 "keyFrameIntervalSeconds": 4, "audioSampleRate": 44100, "audioBitrate": 96000 },
               "onLost": { "holdMs": 1000, "placeholderImage": "away.png", "then": "fallbackScene", "fallbackScene": "solo" },

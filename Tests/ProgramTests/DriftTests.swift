@@ -3,7 +3,7 @@ import Program
 import Testing
 
 /// A source of repeatable noise, 0 ..< 1.
-private struct Noise {
+struct Noise {
     var state: UInt64
     mutating func next() -> Double {
         self.state = self.state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

@@ -1,4 +1,5 @@
 import MediaKernels
+import MediaTypes
 import RTMP
 
 /// Drives a server session as its owner would, and writes down what happens.
@@ -8,6 +9,7 @@ final class SessionHarness {
         case publishRequested(PublishRequest)
         case media(RTMPMediaMessage.Kind, timestamp: UInt32, payload: [UInt8])
         case metadata([AMF0Property])
+        case wallClock(WallClockTime, timestamp: UInt32)
         case unpublished(UnpublishReason)
         case close(RTMPFailure)
     }
@@ -54,6 +56,7 @@ final class SessionHarness {
                 self.events.append(
                     .media(media.kind, timestamp: media.timestamp, payload: media.payload.bytes))
             case .metadata(let properties): self.events.append(.metadata(properties))
+            case .wallClock(let time, let timestamp): self.events.append(.wallClock(time, timestamp: timestamp))
             case .unpublished(let reason): self.events.append(.unpublished(reason))
             case .close(let failure): self.events.append(.close(failure))
             }

@@ -1,0 +1,113 @@
+/// What an AV1 sequence header says of the largest picture that may come.
+///
+/// Spec: AV1 Bitstream & Decoding Process §5.3, §5.5.
+package struct AV1SequenceHeader: Sendable, Hashable {
+    package let maxWidth: Int
+    package let maxHeight: Int
+
+    /// From the units behind an `AV1CodecConfigurationRecord`'s four bytes; `nil` when there is no header that can be read.
+    ///
+    /// Spec: AV1 Codec ISO Media File Format Binding §2.3.
+    package init?(record: [UInt8]) {
+        guard record.count > 4, record[0] == 0x81 else { return nil }
+        var units = AV1Units(record[4...])
+        while let unit = units.next() {
+            guard unit.type == AV1Units.sequenceHeader else { continue }
+            self.init(payload: Array(record[unit.payload].prefix(64)))
+            return
+        }
+        return nil
+        return nil
+    }
+
+    /// - Parameter payload: `sequence_header_obu()`.
+    package init?(payload: [UInt8]) {
+        var reader = BitReader(payload)
+        guard reader.bits(3) != nil, reader.flag() != nil, let isReduced = reader.flag(),
+            isReduced ? reader.bits(5) != nil : Self.skipOperatingPoints(&reader),
+            let widthBits = reader.bits(4), let heightBits = reader.bits(4),
+            let width = reader.bits(Int(widthBits) + 1), let height = reader.bits(Int(heightBits) + 1)
+        else { return nil }
+        self.maxWidth = Int(width) + 1
+        self.maxHeight = Int(height) + 1
+    }
+
+    private static func skipOperatingPoints(_ reader: inout BitReader) -> Bool {
+        guard let hasTiming = reader.flag() else { return false }
+        var delayBits: Int?
+        if hasTiming {
+            guard reader.bits(32) != nil, reader.bits(32) != nil, let isEqual = reader.flag() else { return false }
+            if isEqual, reader.unsignedGolomb() == nil { return false }
+            guard let hasModel = reader.flag() else { return false }
+            if hasModel {
+                guard let bits = reader.bits(5), reader.bits(32) != nil, reader.bits(10) != nil else { return false }
+                delayBits = Int(bits) + 1
+            }
+        }
+        guard let hasDelay = reader.flag(), let last = reader.bits(5) else { return false }
+        for _ in 0...last {
+            guard reader.bits(12) != nil, let level = reader.bits(5) else { return false }
+            if level > 7, reader.flag() == nil { return false }
+            if let delayBits {
+                guard let isListed = reader.flag() else { return false }
+                if isListed {
+                    guard reader.bits(delayBits) != nil, reader.bits(delayBits) != nil, reader.flag() != nil else {
+                        return false
+                    }
+                }
+            }
+            if hasDelay {
+                guard let isListed = reader.flag() else { return false }
+                if isListed, reader.bits(4) == nil { return false }
+            }
+        }
+        return true
+    }
+}
+
+/// Walks the open bitstream units of a temporal unit, or of a configuration record.
+///
+/// Spec: AV1 Bitstream & Decoding Process §5.3.1, §5.3.2 (low-overhead format).
+package struct AV1Units {
+    package static let sequenceHeader: UInt8 = 1
+    package static let frameHeader: UInt8 = 3
+    package static let frame: UInt8 = 6
+
+    private let bytes: ArraySlice<UInt8>
+    private var offset: Int
+
+    package init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        self.offset = bytes.startIndex
+    }
+
+    /// The next unit's type, and where its payload lies; `nil` at the end and at damage.
+    package mutating func next() -> (type: UInt8, payload: Range<Int>)? {
+        guard self.offset < self.bytes.endIndex else { return nil }
+        let header = self.bytes[self.offset]
+        guard header & 0x80 == 0 else { return nil }
+        self.offset += header & 4 != 0 ? 2 : 1
+        guard self.offset <= self.bytes.endIndex else { return nil }
+        var size = self.bytes.endIndex - self.offset
+        if header & 2 != 0 {
+            guard let coded = self.leb128(), coded <= self.bytes.endIndex - self.offset else { return nil }
+            size = coded
+        }
+        let payload = self.offset..<self.offset + size
+        self.offset += size
+        return (header >> 3 & 15, payload)
+    }
+
+    /// §4.10.5: seven bits a byte, the low ones first; at most 32 bits.
+    private mutating func leb128() -> Int? {
+        var value: UInt64 = 0
+        for index in 0..<UInt64(8) {
+            guard self.offset < self.bytes.endIndex else { return nil }
+            let byte = self.bytes[self.offset]
+            self.offset += 1
+            value |= UInt64(byte & 0x7F) << (index * 7)
+            if byte & 0x80 == 0 { return value <= UInt64(UInt32.max) ? Int(value) : nil }
+        }
+        return nil
+    }
+}

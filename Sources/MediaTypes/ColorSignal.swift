@@ -1,0 +1,13 @@
+/// What somebody says of a picture's colors, in the code points of ITU-T H.273 (2 is "unspecified" in each).
+public struct ColorSignal: Sendable, Hashable {
+    /// ColourPrimaries, TransferCharacteristics, MatrixCoefficients.
+    public var primaries: UInt8
+    public var transfer: UInt8
+    public var matrix: UInt8
+
+    public init(primaries: UInt8 = 2, transfer: UInt8 = 2, matrix: UInt8 = 2) {
+        self.primaries = primaries
+        self.transfer = transfer
+        self.matrix = matrix
+    }
+}

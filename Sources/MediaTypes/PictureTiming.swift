@@ -1,0 +1,102 @@
+/// What a sequence parameter set says of the picture timing messages behind it.
+///
+/// Spec: ITU-T H.264 §E.1.1, §E.1.2.
+package struct PictureTimingRules: Sendable, Hashable {
+    /// Ticks of `time_scale` that are one unit of a time code.
+    package var unitsInTick: UInt32
+    /// Ticks per second.
+    package var timeScale: UInt32
+    /// Bits of both delays at the head of each message; `nil` when they are not there.
+    private var delayLengths: DelayLengths?
+    private var hasPictureStructure: Bool
+
+    private struct DelayLengths: Sendable, Hashable {
+        var removal: Int
+        var output: Int
+    }
+
+    /// - Parameter reader: Stands at `vui_parameters_present_flag`.
+    /// - Returns: `nil` when nothing there lets time codes be read.
+    init?(_ reader: inout BitReader) {
+        guard reader.flag() == true, Self.skipLook(&reader), reader.flag() == true, let units = reader.bits(32),
+            let scale = reader.bits(32), units > 0, scale > 0, reader.flag() != nil
+        else { return nil }
+        self.unitsInTick = units
+        self.timeScale = scale
+        for _ in 0..<2 {
+            guard let isPresent = reader.flag() else { return nil }
+            guard isPresent else { continue }
+            guard let lengths = Self.readBufferModel(&reader) else { return nil }
+            self.delayLengths = lengths
+        }
+        // `low_delay_hrd_flag` stands there when either model does.
+        if self.delayLengths != nil, reader.flag() == nil { return nil }
+        guard let hasStructure = reader.flag() else { return nil }
+        self.hasPictureStructure = hasStructure
+    }
+
+    /// Aspect ratio, overscan, video signal and chroma location.
+    private static func skipLook(_ reader: inout BitReader) -> Bool {
+        guard let hasRatio = reader.flag() else { return false }
+        if hasRatio {
+            guard let ratio = reader.bits(8) else { return false }
+            if ratio == 255, reader.bits(32) == nil { return false }
+        }
+        guard let hasOverscan = reader.flag() else { return false }
+        if hasOverscan, reader.flag() == nil { return false }
+        guard let hasSignal = reader.flag() else { return false }
+        if hasSignal {
+            guard reader.bits(4) != nil, let hasColor = reader.flag() else { return false }
+            if hasColor, reader.bits(24) == nil { return false }
+        }
+        guard let hasLocation = reader.flag() else { return false }
+        return !hasLocation || (reader.unsignedGolomb() != nil && reader.unsignedGolomb() != nil)
+    }
+
+    private static func readBufferModel(_ reader: inout BitReader) -> DelayLengths? {
+        guard let count = reader.unsignedGolomb(), count <= 31, reader.bits(8) != nil else { return nil }
+        for _ in 0...count {
+            guard reader.unsignedGolomb() != nil, reader.unsignedGolomb() != nil, reader.flag() != nil else {
+                return nil
+            }
+        }
+        guard reader.bits(5) != nil, let removal = reader.bits(5), let output = reader.bits(5), reader.bits(5) != nil
+        else { return nil }
+        return DelayLengths(removal: Int(removal) + 1, output: Int(output) + 1)
+    }
+
+    /// The time code of a picture timing message (`payloadType` 1): a time of day without zone.
+    ///
+    /// Spec: §D.1.3, §D.2.3, Table D-1.
+    ///
+    /// - Parameter payload: The message without its header, emulation prevention removed.
+    /// - Returns: `nil` when there is no whole time code.
+    package func time(of payload: [UInt8]) -> WallClockTime? {
+        guard self.hasPictureStructure else { return nil }
+        var reader = BitReader(payload)
+        if let lengths = self.delayLengths {
+            guard reader.bits(lengths.removal) != nil, reader.bits(lengths.output) != nil else { return nil }
+        }
+        guard let structure = reader.bits(4), structure <= 8, reader.flag() == true, reader.bits(2) != nil,
+            let countsFields = reader.flag(), reader.bits(5) != nil, let isFull = reader.flag(),
+            reader.bits(2) != nil, let frames = reader.bits(8),
+            let (hours, minutes, seconds) = Self.clock(&reader, isFull)
+        else { return nil }
+        let whole = Int64(hours * 3600 + minutes * 60 + seconds)
+        let ticks = Int64(frames) &* Int64(self.unitsInTick) &* (countsFields ? 2 : 1)
+        let fraction = TimeMath.scale(ticks, by: TimeMath.nanoseconds, over: Int64(self.timeScale))
+        // More than a second of pictures after a second is no time code.
+        guard fraction < 2 * TimeMath.nanoseconds else { return nil }
+        return WallClockTime(nanoseconds: whole &* TimeMath.nanoseconds &+ fraction, hasZone: false)
+    }
+
+    private static func clock(
+        _ reader: inout BitReader, _ isFull: Bool
+    ) -> (hours: UInt32, minutes: UInt32, seconds: UInt32)? {
+        func field(_ bits: Int) -> UInt32? { isFull || reader.flag() == true ? reader.bits(bits) : nil }
+        guard let seconds = field(6), let minutes = field(6), let hours = field(5), seconds < 60, minutes < 60,
+            hours < 24
+        else { return nil }
+        return (hours, minutes, seconds)
+    }
+}

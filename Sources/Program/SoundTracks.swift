@@ -1,0 +1,105 @@
+import MediaKernels
+
+/// The sound of one source: a ring for each audio track, summed by their gains when it is read.
+///
+/// An app's sound and a microphone's come as two tracks of one publication, on one clock, and one of them may come and go
+/// while the other plays on. Positions count pairs, as in ``SoundRing``.
+struct SoundTracks: Sendable {
+    private struct Track: Sendable {
+        let id: UInt8
+        var ring: SoundRing
+        var gain: GainRamp
+    }
+
+    /// Tracks of one source; a ring is 2 MB.
+    static let maximumTracks = 4
+
+    private let fade: Int64
+    /// In the order of their coming.
+    private var tracks: [Track] = []
+    private var wanted: [UInt8: Float] = [:]
+    private var scratch: [Float] = []
+    /// Where the program has read to.
+    private var readEnd: Int64?
+
+    /// - Parameter fade: As of ``SoundRing/init(fade:)``.
+    init(fade: Int64) { self.fade = fade }
+
+    /// Positions that the track which came first holds.
+    var start: Int64 { self.tracks.first?.ring.start ?? 0 }
+    var end: Int64 { self.tracks.first?.ring.end ?? 0 }
+
+    /// The track that came first.
+    func isMain(_ id: UInt8) -> Bool { self.tracks.first?.id == id }
+
+    /// Every track and the gain it has or moves to.
+    var gains: [(track: UInt8, gain: Float)] { self.tracks.map { ($0.id, $0.gain.target) } }
+
+    /// Writes a block of one track; a track beyond the last one allowed takes the place of a silent
+    /// one, or is dropped.
+    ///
+    /// - Returns: Where its first pair really lies.
+    @discardableResult
+    mutating func write(_ block: [Float], at position: Int64, restart: Bool, track id: UInt8 = 0) -> Int64 {
+        let index: Int
+        if let known = self.tracks.firstIndex(where: { $0.id == id }) {
+            index = known
+        } else {
+            let track = Track(id: id, ring: SoundRing(fade: self.fade), gain: GainRamp(self.wanted[id] ?? 1))
+            if self.tracks.count < Self.maximumTracks {
+                index = self.tracks.count
+                self.tracks.append(track)
+            } else if let over = self.tracks.firstIndex(where: { $0.ring.end < self.readEnd ?? .min }) {
+                // Of a publication before, or silent since: its place is free.
+                index = over
+                self.tracks[over] = track
+            } else {
+                return position
+            }
+        }
+        return self.tracks[index].ring.write(block, at: position, restart: restart)
+    }
+
+    /// - Parameter pairs: How long the change takes.
+    mutating func setGain(_ gain: Float, of id: UInt8, over pairs: Int64) {
+        self.wanted[id] = gain
+        guard let index = self.tracks.firstIndex(where: { $0.id == id }) else { return }
+        if let position = self.readEnd {
+            self.tracks[index].gain.move(to: gain, at: position, over: pairs)
+        } else {
+            self.tracks[index].gain = GainRamp(gain)
+        }
+    }
+
+    /// As ``SoundRing/take(_:into:)``, of all tracks together.
+    ///
+    /// - Returns: How many pairs of the range are anything but silence.
+    mutating func take(_ range: Range<Int64>, into target: inout [Float]) -> Int {
+        self.readEnd = range.upperBound
+        if self.tracks.count == 1, self.tracks[0].gain == GainRamp(1) {
+            return self.tracks[0].ring.take(range, into: &target)
+        }
+        SoundMix.clear(&target)
+        if self.scratch.count != target.count { self.scratch = [Float](repeating: 0, count: target.count) }
+        var heard = 0
+        for index in self.tracks.indices {
+            let count = self.tracks[index].ring.take(range, into: &self.scratch)
+            guard count > 0 else { continue }
+            heard = max(heard, count)
+            Self.add(self.scratch, range, by: self.tracks[index].gain, onto: &target)
+        }
+        return heard
+    }
+
+    /// Adds a block by its gain, straight line by straight line.
+    private static func add(_ sound: [Float], _ range: Range<Int64>, by gain: GainRamp, onto target: inout [Float]) {
+        var from = range.lowerBound
+        while from < range.upperBound {
+            let to = min(range.upperBound, gain.nextBend(after: from))
+            SoundMix.add(
+                sound, onto: &target, pairs: Int(from &- range.lowerBound)..<Int(to &- range.lowerBound),
+                from: gain.value(at: from), to: gain.value(at: to))
+            from = to
+        }
+    }
+}

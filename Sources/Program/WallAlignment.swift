@@ -1,0 +1,74 @@
+package import MediaTypes
+import Synchronization
+
+/// Which sources know the world's time, and how much later each must be shown so that what happened at one moment is seen
+/// at one moment.
+///
+/// Nobody is shown earlier than by itself. The largest set of sources that can wait for its latest one is aligned; who is
+/// beyond the others' reach (its way is too long, or its clock is wrong) stays as it is, and delays nobody.
+///
+/// Nanoseconds throughout.
+package struct WallAlignment: Sendable {
+    /// Who has said nothing for this long is not waited for.
+    static let patience: Int64 = 3_000_000_000
+
+    private struct Member: Sendable {
+        var delay: Int64
+        var reach: Int64
+        var time: Int64
+    }
+
+    private var members: [SourceID: Member] = [:]
+
+    package init() {}
+
+    /// Takes note of a source.
+    ///
+    /// - Parameters:
+    ///   - delay: How long after it happened something of it would be shown by itself; up to a constant that is the same for
+    ///     all sources.
+    ///   - reach: How much later it may be shown at most.
+    ///   - time: Program time now.
+    package mutating func note(_ source: SourceID, delay: Int64, reach: Int64, at time: Int64) {
+        self.members[source] = Member(delay: delay, reach: max(0, reach), time: time)
+    }
+
+    /// The source is gone, or does not know the time any more.
+    package mutating func remove(_ source: SourceID) { self.members[source] = nil }
+
+    /// How much later a source must be shown; `nil` when there is nobody it could be aligned with.
+    package func extra(of source: SourceID, at time: Int64) -> Int64? {
+        guard let own = self.members[source] else { return nil }
+        let present = self.members.values.filter { time &- $0.time <= Self.patience }
+        var best: (count: Int, delay: Int64)?
+        for latest in present {
+            let count = present.count { Self.canWait($0, for: latest.delay) }
+            // Of two sets of the same size the one that is shown earlier.
+            if let best, (count, best.delay) <= (best.count, latest.delay) { continue }
+            best = (count, latest.delay)
+        }
+        guard let best, best.count >= 2, Self.canWait(own, for: best.delay) else { return nil }
+        return best.delay &- own.delay
+    }
+
+    private static func canWait(_ member: Member, for delay: Int64) -> Bool {
+        delay >= member.delay && delay &- member.delay <= member.reach
+    }
+}
+
+/// The alignment of a room's sources, which their threads share.
+package final class WallAligner: Sendable {
+    private let alignment = Mutex(WallAlignment())
+
+    package init() {}
+
+    /// Takes note of a source and says how much later it must be shown; see ``WallAlignment``.
+    func note(_ source: SourceID, delay: Int64, reach: Int64, at time: Int64) -> Int64? {
+        self.alignment.withLock {
+            $0.note(source, delay: delay, reach: reach, at: time)
+            return $0.extra(of: source, at: time)
+        }
+    }
+
+    func remove(_ source: SourceID) { self.alignment.withLock { $0.remove(source) } }
+}

@@ -1,0 +1,60 @@
+package import MediaTypes
+
+/// One input, and the sound of others as further audio tracks: an app and a microphone.
+package final class CombinedInput: PublishInput {
+    package let parameters: [CodecParameters]
+    package let picture: (width: Int, height: Int, fps: Int)?
+
+    private let inputs: [any PublishInput]
+    /// The next packet of each input; `nil` where it is over.
+    private var heads: [CodedPacket?]
+
+    /// - Parameter sounds: Their audio become tracks 1, 2, 3 … of the publication; their pictures are left out.
+    /// - Throws: What the inputs throw for their first packet.
+    package init(_ main: any PublishInput, sounds: [any PublishInput]) throws(MediaError) {
+        self.inputs = [main] + sounds
+        self.picture = main.picture
+        var all = main.parameters
+        for (index, input) in sounds.enumerated() {
+            guard var sound = input.parameters.first(where: { $0.kind == .audio }) else { continue }
+            sound.track = UInt8(clamping: index + 1)
+            all.append(sound)
+        }
+        self.parameters = all
+        self.heads = []
+        for index in self.inputs.indices { self.heads.append(try Self.read(self.inputs[index], index)) }
+    }
+
+    private static func read(_ input: any PublishInput, _ index: Int) throws(MediaError) -> CodedPacket? {
+        while var packet = try input.next() {
+            if index == 0 { return packet }
+            guard packet.kind == .audio else { continue }
+            packet.track = UInt8(clamping: index)
+            return packet
+        }
+        return nil
+    }
+
+    package func next() throws(MediaError) -> CodedPacket? {
+        var first: (index: Int, time: Int64)?
+        for (index, head) in self.heads.enumerated() {
+            guard let head else { continue }
+            let time = TimeMath.rescale(head.dts, from: Int64(max(1, head.timescale)), to: TimeMath.nanoseconds)
+            if first.map({ time < $0.time }) ?? true { first = (index, time) }
+        }
+        guard let index = first?.index else { return nil }
+        let packet = self.heads[index]
+        let following = try Self.read(self.inputs[index], index)
+        self.heads[index] = following
+        return packet
+    }
+}
+
+/// Names a track of a publication.
+struct PublishTrack: Hashable {
+    private let kind: TrackKind
+    private let number: UInt8
+
+    init(_ parameters: CodecParameters) { (self.kind, self.number) = (parameters.kind, parameters.track) }
+    init(_ packet: CodedPacket) { (self.kind, self.number) = (packet.kind, packet.track) }
+}

@@ -1,0 +1,55 @@
+import MediaTypes
+
+/// Finds the time of day in a data message: `onFI`, which encoders send with the system's date and time beside each time
+/// code (`sd`, `st`), and whatever carries milliseconds since 1970 as `ts`.
+enum DataMessageTime {
+    /// Messages that are read for nothing but the time.
+    static let names = ["onFI", "onTextData"]
+
+    /// Whether a message has one of ``names``, by its first bytes.
+    static func isNamed(_ bytes: [UInt8], from offset: Int) -> Bool {
+        self.names.contains { name in
+            let text = Array(name.utf8)
+            return bytes.dropFirst(offset).starts(with: [0x02, 0, UInt8(truncatingIfNeeded: text.count)] + text)
+        }
+    }
+
+    /// The time in the first of `values` that has one.
+    static func find(_ values: ArraySlice<AMF0Value>) -> WallClockTime? {
+        for value in values {
+            switch value["ts"] {
+            case .number(let number)?: if let time = WallClockTime(milliseconds: number) { return time }
+            case .date(let number)?: if let time = WallClockTime(milliseconds: number) { return time }
+            default: break
+            }
+            // The encoder's own zone: nobody says which.
+            if let text = value["st"]?.string, let time = self.timeOfDay(text) { return time }
+        }
+        return nil
+    }
+
+    /// Reads `hh:mm:ss` with up to nine digits of a fraction.
+    static func timeOfDay(_ text: String) -> WallClockTime? {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= 18 else { return nil }
+        let parts = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard parts.count == 3, let hours = self.number(parts[0]), let minutes = self.number(parts[1]) else {
+            return nil
+        }
+        let seconds = parts[2].split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard (1...2).contains(seconds.count), let whole = self.number(seconds[0]), hours < 24, minutes < 60, whole < 60
+        else { return nil }
+        var fraction: Int64 = 0
+        if seconds.count == 2 {
+            guard let digits = self.number(seconds[1]) else { return nil }
+            fraction = (seconds[1].count..<9).reduce(digits) { value, _ in value * 10 }
+        }
+        return WallClockTime(
+            nanoseconds: (hours * 3600 + minutes * 60 + whole) * TimeMath.nanoseconds + fraction, hasZone: false)
+    }
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
+        guard (1...9).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
+    }
+}

@@ -1,0 +1,359 @@
+import MediaKernels
+import MediaTypes
+
+/// What the tracks of Enhanced RTMP need to be remembered by.
+struct EnhancedState {
+    /// What the publisher says of the colors.
+    var color: ColorSignal?
+    /// Configurations of the audio tracks beside the main one.
+    var sound: [UInt8: CodecParameters] = [:]
+    /// Names of main tracks beyond those that are used were told.
+    var isExtraTold = false
+}
+
+/// Enhanced RTMP's messages, and the HEVC that was sent before there was one.
+extension FLVDemuxer {
+    /// Audio tracks beside the main one: an app and a microphone, and two more. A track costs 2 MB of decoded sound.
+    package static let maximumExtraAudioTracks = 3
+
+    // MARK: Video
+
+    /// Codec numbers of the legacy header beside H.264's. 12 is HEVC, as Chinese networks and some cameras have long
+    /// sent it, in the form of H.264's messages.
+    mutating func plainVideo(
+        _ message: RTMPMediaMessage, _ first: UInt8, _ arrival: Int64, _ items: inout [SourceItem]
+    ) {
+        guard first & 0x0F == FLVCodec.hevc, self.codecs.contains(.hevc) else {
+            self.unsupported(video: FLVCodec.videoName(first & 0x0F))
+            return
+        }
+        guard let packetType = message.payload.byte(at: 1), let offset = message.payload.unsigned24(at: 2) else {
+            self.counters.short += 1
+            return
+        }
+        self.hasSupportedTrack = true
+        switch packetType {
+        case 0: self.configure(hevc: message.payload.bytes(in: 5..<message.payload.count), &items)
+        case 1: self.hevcPicture(message, from: 5, FLVDemuxer.signed24(offset), arrival, &items)
+        default: break
+        }
+    }
+
+    private mutating func unsupported(video codec: String) {
+        self.unsupported(codec)
+        if self.video == nil { self.unsupportedVideo = codec }
+    }
+
+    mutating func enhancedVideo(_ message: RTMPMediaMessage, _ arrival: Int64, _ items: inout [SourceItem]) {
+        guard let tag = EnhancedTag(message.payload, isVideo: true) else {
+            self.counters.badHeaders += 1
+            self.unsupported(video: FLVCodec.fourCC(in: message.payload))
+            return
+        }
+        if tag.isDamaged { self.counters.badHeaders += 1 }
+        guard let type = tag.packetType else { return }
+        let before = items.count
+        for part in tag.parts {
+            guard part.track == 0 else {
+                self.skipExtra("\(part.codec) as video track \(part.track)")
+                continue
+            }
+            if type == .metadata {
+                self.metadata(message.payload.bytes(in: part.range), &items)
+                continue
+            }
+            guard let codec = part.codec.codec, self.codecs.contains(codec),
+                CodecParameters(codec: codec, configuration: []).kind == .video
+            else {
+                self.unsupported(video: "\(part.codec)")
+                continue
+            }
+            self.hasSupportedTrack = true
+            let (own, start) = FLVDemuxer.cut(part, of: message)
+            self.video(codec, type, own, from: start, arrival, &items)
+        }
+        FLVDemuxer.refine(&items, from: before, tag.nanoseconds, track: 0)
+    }
+
+    private mutating func video(
+        _ codec: CodecName, _ type: EnhancedTag.PacketType, _ message: RTMPMediaMessage, from start: Int,
+        _ arrival: Int64, _ items: inout [SourceItem]
+    ) {
+        switch type {
+        case .sequenceStart:
+            self.configure(codec, message.payload.bytes(in: start..<message.payload.count), &items)
+        case .transportSequenceStart where codec == .av1: self.configure(codec, [], &items)
+        case .codedFrames where codec == .h264 || codec == .hevc:
+            guard let offset = message.payload.unsigned24(at: start) else {
+                self.counters.short += 1
+                return
+            }
+            self.nalPicture(codec, message, from: start + 3, FLVDemuxer.signed24(offset), arrival, &items)
+        case .codedFrames, .codedFramesX:
+            if codec == .h264 || codec == .hevc {
+                self.nalPicture(codec, message, from: start, 0, arrival, &items)
+            } else {
+                self.wholePicture(codec, message, from: start, arrival, &items)
+            }
+        default: break  // The end of a sequence: encoders send it in the middle too, and go on.
+        }
+    }
+
+    private mutating func configure(_ codec: CodecName, _ record: [UInt8], _ items: inout [SourceItem]) {
+        switch codec {
+        case .h264: self.configure(video: record, &items)
+        case .hevc: self.configure(hevc: record, &items)
+        case .av1 where !record.isEmpty && (record.count < 4 || record[0] != 0x81):
+            self.counters.badConfigurations += 1
+        default: self.emit(CodecParameters(codec: codec, configuration: record), &items)
+        }
+    }
+
+    private mutating func configure(hevc record: [UInt8], _ items: inout [SourceItem]) {
+        if record.isEmpty {
+            self.counters.empty += 1
+            return
+        }
+        guard let configuration = HEVCConfiguration(record: record) else {
+            self.counters.badConfigurations += 1
+            return
+        }
+        self.lengthSize = configuration.lengthSize
+        let canonical = configuration.record
+        if self.video?.codec == .hevc, self.videoHeader == canonical { return }
+        self.videoHeader = canonical
+        self.emit(CodecParameters(codec: .hevc, configuration: canonical), &items)
+    }
+
+    private mutating func nalPicture(
+        _ codec: CodecName, _ message: RTMPMediaMessage, from start: Int, _ offset: Int64, _ arrival: Int64,
+        _ items: inout [SourceItem]
+    ) {
+        if codec == .h264 {
+            self.picture(message, from: start, offset, arrival, &items)
+        } else {
+            self.hevcPicture(message, from: start, offset, arrival, &items)
+        }
+    }
+
+    private mutating func hevcPicture(
+        _ message: RTMPMediaMessage, from start: Int, _ offset: Int64, _ arrival: Int64, _ items: inout [SourceItem]
+    ) {
+        guard let (memory, range, _) = self.sanitized(message.payload, from: start) else { return }
+        let units = HEVCUnits(memory, in: range)
+        if !units.sequence.isEmpty, !units.picture.isEmpty { self.parameterSets(units, &items) }
+        guard self.video?.codec == .hevc else {
+            self.counters.beforeConfiguration += 1
+            return
+        }
+        let composition = self.checked(offset)
+        let dts = self.unwrapper.unwrap(message.timestamp)
+        var packet = CodedPacket(
+            kind: .video, memory: memory, range: range, pts: dts + composition, dts: dts, timescale: 1000,
+            isKey: units.isKey, arrival: arrival)
+        packet.wallClock = self.takeNoted(message.timestamp, composition)
+        items.append(.packet(packet))
+    }
+
+    /// As for H.264: the configuration where there was no sequence header, and a new one where a set is new.
+    private mutating func parameterSets(_ units: HEVCUnits, _ items: inout [SourceItem]) {
+        if self.video?.codec == .hevc {
+            guard units.isKey else { return }
+            let known = self.video.flatMap { HEVCConfiguration(record: $0.configuration) }?.sequenceParameterSets ?? []
+            if units.sequence.allSatisfy({ known.contains($0) }) { return }
+        }
+        guard let configuration = HEVCConfiguration(units) else { return }
+        self.emit(CodecParameters(codec: .hevc, configuration: configuration.record), &items)
+    }
+
+    /// AV1, VP9 and VP8: the payload is the decoder's as it is.
+    private mutating func wholePicture(
+        _ codec: CodecName, _ message: RTMPMediaMessage, from start: Int, _ arrival: Int64, _ items: inout [SourceItem]
+    ) {
+        guard start < message.payload.count else {
+            self.counters.empty += 1
+            return
+        }
+        // These streams say in their key pictures all that a decoder must know.
+        if self.video?.codec != codec { self.emit(CodecParameters(codec: codec, configuration: []), &items) }
+        let dts = self.unwrapper.unwrap(message.timestamp)
+        var packet = CodedPacket(
+            kind: .video, memory: message.payload, range: start..<message.payload.count, pts: dts, dts: dts,
+            timescale: 1000, isKey: KeyPicture.isKey(codec, message.payload, from: start), arrival: arrival)
+        packet.wallClock = self.takeNoted(message.timestamp, 0)
+        items.append(.packet(packet))
+    }
+
+    /// Colors. `Undefined` and an empty object take back what was said.
+    private mutating func metadata(_ bytes: [UInt8], _ items: inout [SourceItem]) {
+        let values = AMF0Reader.values(in: bytes).values
+        guard let name = values.firstIndex(where: { $0.string == "colorInfo" }), name + 1 < values.count else { return }
+        let config = values[name + 1]["colorConfig"]
+        func point(_ name: String) -> UInt8 { config?[name]?.number.flatMap { UInt8(exactly: $0) } ?? 2 }
+        let color = ColorSignal(
+            primaries: point("colorPrimaries"), transfer: point("transferCharacteristics"),
+            matrix: point("matrixCoefficients"))
+        self.enhanced.color = color == ColorSignal() ? nil : color
+        if let video = self.video { self.emit(video, &items) }
+    }
+
+    // MARK: Audio
+
+    mutating func enhancedAudio(_ message: RTMPMediaMessage, _ arrival: Int64, _ items: inout [SourceItem]) {
+        guard let tag = EnhancedTag(message.payload, isVideo: false) else {
+            self.counters.badHeaders += 1
+            self.unsupported(FLVCodec.fourCC(in: message.payload))
+            return
+        }
+        if tag.isDamaged { self.counters.badHeaders += 1 }
+        guard let type = tag.packetType else { return }
+        for part in tag.parts {
+            guard let codec = part.codec.codec, self.codecs.contains(codec),
+                CodecParameters(codec: codec, configuration: []).kind == .audio
+            else {
+                self.unsupported("\(part.codec)")
+                continue
+            }
+            guard part.track == 0 || self.enhanced.sound[part.track] != nil
+                || self.enhanced.sound.count < FLVDemuxer.maximumExtraAudioTracks
+            else {
+                self.skipExtra("\(part.codec) as audio track \(part.track)")
+                continue
+            }
+            self.hasSupportedTrack = true
+            let before = items.count
+            let (own, start) = FLVDemuxer.cut(part, of: message)
+            self.audio(codec, type, track: part.track, own, from: start, arrival, &items)
+            FLVDemuxer.refine(&items, from: before, tag.nanoseconds, track: part.track)
+        }
+    }
+
+    private mutating func audio(
+        _ codec: CodecName, _ type: EnhancedTag.PacketType, track: UInt8, _ message: RTMPMediaMessage, from start: Int,
+        _ arrival: Int64, _ items: inout [SourceItem]
+    ) {
+        switch type {
+        case .sequenceStart:
+            let record = message.payload.bytes(in: start..<message.payload.count)
+            guard SoundRecord.isSound(record, of: codec) else {
+                self.counters.badConfigurations += 1
+                return
+            }
+            self.emit(sound: CodecParameters(codec: codec, configuration: record), track: track, &items)
+        case .codedFrames:
+            var start = start
+            // MP3 and AC-3 have no record, Opus may do without, and AAC may bring its own in every frame.
+            if codec == .aac, let header = ADTSHeader(message.payload, at: start) {
+                self.counters.sanitized += 1
+                start += header.size
+                if self.soundCodec(of: track) != .aac {
+                    self.emit(
+                        sound: CodecParameters(codec: codec, configuration: header.configuration), track: track, &items)
+                }
+            } else if codec != .aac, codec != .flac, self.soundCodec(of: track) != codec {
+                self.emit(sound: CodecParameters(codec: codec, configuration: []), track: track, &items)
+            }
+            guard start < message.payload.count else {
+                self.counters.empty += 1
+                return
+            }
+            guard self.soundCodec(of: track) == codec else {
+                self.counters.beforeConfiguration += 1
+                return
+            }
+            self.sound(message, from: start, arrival, &items)
+        default: break  // Ends, and how many channels stand where: the decoder says the same.
+        }
+    }
+
+    private func soundCodec(of track: UInt8) -> CodecName? {
+        track == 0 ? self.audio?.codec : self.enhanced.sound[track]?.codec
+    }
+
+    private mutating func emit(sound parameters: CodecParameters, track: UInt8, _ items: inout [SourceItem]) {
+        guard track != 0 else {
+            self.emit(parameters, &items)
+            return
+        }
+        var parameters = parameters
+        parameters.track = track
+        guard self.enhanced.sound[track] != parameters else { return }
+        self.enhanced.sound[track] = parameters
+        items.append(.configuration(parameters))
+    }
+
+    // MARK: Parts
+
+    private mutating func skipExtra(_ name: @autoclosure () -> String) {
+        self.counters.extraTracks += 1
+        guard !self.enhanced.isExtraTold else { return }
+        self.enhanced.isExtraTold = true
+        self.unsupported(name())
+    }
+
+    /// A part as a message of its own, and where it begins in there. What stands at the end needs no copy.
+    private static func cut(
+        _ part: EnhancedTag.Part, of message: RTMPMediaMessage
+    ) -> (RTMPMediaMessage, Int) {
+        guard part.range.upperBound < message.payload.count else { return (message, part.range.lowerBound) }
+        var own = message
+        own.payload = message.payload.copy(of: part.range)
+        return (own, 0)
+    }
+
+    /// Adds to the packets from `first` on what only Enhanced RTMP says.
+    private static func refine(_ items: inout [SourceItem], from first: Int, _ nanoseconds: Int64, track: UInt8) {
+        guard nanoseconds != 0 || track != 0 else { return }
+        for index in first..<max(first, items.count) {
+            guard case .packet(var packet) = items[index] else { continue }
+            packet.track = track
+            if nanoseconds != 0 {
+                packet.pts = packet.pts &* 1_000_000 &+ nanoseconds
+                packet.dts = packet.dts &* 1_000_000
+                packet.timescale = 1_000_000_000
+            }
+            items[index] = .packet(packet)
+        }
+    }
+}
+
+/// Whether a coded picture needs none before it, by its own bytes.
+enum KeyPicture {
+    static func isKey(_ codec: CodecName, _ memory: PacketMemory, from start: Int) -> Bool {
+        guard let first = memory.byte(at: start) else { return false }
+        switch codec {
+        case .vp8: return first & 1 == 0  // RFC 6386 §9.1.
+        case .vp9:
+            // VP9 Bitstream §6.2: frame_marker 2, profile 2 (and a reserved bit in profile 3), show_existing_frame.
+            guard first >> 6 == 2 else { return false }
+            let shift: UInt8 = first >> 4 & 3 == 3 ? 1 : 0
+            return first >> (3 - shift) & 1 == 0 && first >> (2 - shift) & 1 == 0
+        case .av1:
+            let bytes = memory.bytes(in: start..<memory.count)
+            var units = AV1Units(bytes[...])
+            while let unit = units.next() {
+                guard unit.type == AV1Units.frame || unit.type == AV1Units.frameHeader else { continue }
+                // AV1 §5.9.2: show_existing_frame 1, frame_type 2.
+                guard let header = unit.payload.first.map({ bytes[$0] }) else { return false }
+                return header & 0xE0 == 0
+            }
+            return false
+        default: return false
+        }
+    }
+}
+
+/// Whether a sequence start of sound can be meant seriously.
+enum SoundRecord {
+    static func isSound(_ record: [UInt8], of codec: CodecName) -> Bool {
+        switch codec {
+        case .aac: return AudioSpecificConfig(record: record) != nil
+        case .opus:
+            // RFC 7845 §5.1. An empty one is allowed: stereo then.
+            return record.isEmpty
+                || (record.count >= 19 && record.starts(with: "OpusHead".utf8) && (1...8).contains(record[9]))
+        case .flac: return record.count >= 42 && record.starts(with: "fLaC".utf8)
+        default: return true
+        }
+    }
+}

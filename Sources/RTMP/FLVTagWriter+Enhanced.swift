@@ -1,0 +1,63 @@
+import MediaKernels
+package import MediaTypes
+
+/// Enhanced RTMP's tag bodies.
+///
+/// Spec: Enhanced RTMP v2, `ExVideoTagHeader`, `ExAudioTagHeader`.
+extension FLVTagWriter {
+    /// Every codec that can be sent.
+    package static let codecs: Set<CodecName> = [
+        .h264, .hevc, .av1, .vp9, .vp8, .aac, .mp3, .opus, .ac3, .eac3, .flac,
+    ]
+
+    /// The sequence start of a track; `nil` for a codec without letters, and for those that have none.
+    package static func enhanced(_ parameters: CodecParameters) -> RTMPMediaMessage? {
+        guard let letters = FourCC(parameters.codec) else { return nil }
+        if [.mp3, .ac3, .eac3].contains(parameters.codec) { return nil }
+        let isVideo = parameters.kind == .video
+        let head = self.head(isVideo: isVideo, isKey: true, type: 0, letters, parameters.track)
+        return self.message(isVideo ? .video : .audio, 0, head + parameters.configuration)
+    }
+
+    /// One packet; `nil` for a codec without letters.
+    package static func enhanced(_ packet: CodedPacket, codec: CodecName) -> RTMPMediaMessage? {
+        guard let letters = FourCC(codec) else { return nil }
+        let dts = TimeMath.rescale(packet.dts, from: Int64(max(1, packet.timescale)), to: 1000)
+        let pts = TimeMath.rescale(packet.pts, from: Int64(max(1, packet.timescale)), to: 1000)
+        let isVideo = packet.kind == .video
+        let hasOffset = codec == .h264 || codec == .hevc
+        // Coded frames, and coded frames without an offset.
+        let type: UInt8 = hasOffset && pts == dts ? 3 : 1
+        var body = self.head(isVideo: isVideo, isKey: packet.isKey, type: type, letters, packet.track)
+        if hasOffset, type == 1 {
+            let offset = Int32(clamping: pts - dts)
+            for shift in [Int32(16), 8, 0] { body.append(UInt8(truncatingIfNeeded: offset >> shift)) }
+        }
+        body.reserveCapacity(body.count + packet.count)
+        packet.memory.append(packet.range, to: &body)
+        return self.message(isVideo ? .video : .audio, UInt32(truncatingIfNeeded: dts), body)
+    }
+
+    /// `videocodecid` and `audiocodecid` of `onMetaData`: the old number where there is one, or the letters as a number.
+    package static func codecProperties(video: CodecName?, audio: CodecName?) -> [AMF0Property] {
+        func number(_ codec: CodecName) -> AMF0Value? {
+            switch codec {
+            case .h264: .number(Double(FLVCodec.avc))
+            case .aac: .number(Double(FLVCodec.aac))
+            case .mp3: .number(Double(FLVCodec.mp3))
+            default: FourCC(codec).map { .number(Double($0.rawValue)) }
+            }
+        }
+        return [("videocodecid", video), ("audiocodecid", audio)].compactMap { name, codec in
+            codec.flatMap(number).map { AMF0Property(name, $0) }
+        }
+    }
+
+    /// - Parameter type: The packet type.
+    private static func head(isVideo: Bool, isKey: Bool, type: UInt8, _ letters: FourCC, _ track: UInt8) -> [UInt8] {
+        let first: UInt8 = isVideo ? 0x80 | (isKey ? 0x10 : 0x20) : 0x90
+        // Multitrack, of one track.
+        if track != 0 { return [first | (isVideo ? 6 : 5), type] + letters.bytes + [track] }
+        return [first | type] + letters.bytes
+    }
+}

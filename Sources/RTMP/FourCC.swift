@@ -1,0 +1,40 @@
+package import MediaTypes
+
+/// The four letters that name a codec in Enhanced RTMP.
+///
+/// Spec: Enhanced RTMP v2, "Enhanced Video" and "Enhanced Audio".
+package struct FourCC: Sendable, Hashable, CustomStringConvertible {
+    package let rawValue: UInt32
+
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    private static let codecs: [(letters: String, codec: CodecName)] = [
+        ("avc1", .h264), ("hvc1", .hevc), ("av01", .av1), ("vp09", .vp9), ("vp08", .vp8), ("mp4a", .aac),
+        ("Opus", .opus), (".mp3", .mp3), ("ac-3", .ac3), ("ec-3", .eac3), ("fLaC", .flac),
+    ]
+
+    private static let table = Dictionary(
+        codecs.map { (FourCC($0.letters).rawValue, $0.codec) }, uniquingKeysWith: { first, _ in first })
+
+    /// - Parameter letters: Four ASCII letters; more are left out.
+    package init(_ letters: String) {
+        self.rawValue = letters.utf8.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    /// `nil` for a codec that Enhanced RTMP has no letters for.
+    package init?(_ codec: CodecName) {
+        guard let entry = FourCC.codecs.first(where: { $0.codec == codec }) else { return nil }
+        self.init(entry.letters)
+    }
+
+    /// The codec, if it has a name here.
+    package var codec: CodecName? { FourCC.table[self.rawValue] }
+
+    package var bytes: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: self.rawValue >> UInt32($0)) } }
+
+    /// The letters, for people to read; comes from outside, so only what can be printed.
+    package var description: String {
+        let letters = self.bytes.filter { (0x21...0x7E).contains($0) }
+        return letters.isEmpty ? "unknown" : String(decoding: letters, as: UTF8.self)
+    }
+}

@@ -1,0 +1,118 @@
+import MediaKernels
+import MediaTypes
+
+/// A validated `HEVCDecoderConfigurationRecord`.
+///
+/// Spec: ISO/IEC 14496-15 §8.3.3.1. Every length must lie inside the record, because decoders trust them.
+package struct HEVCConfiguration: Sendable, Hashable {
+    /// NAL unit types of the parameter sets (ITU-T H.265 Table 7-1).
+    static let types: (video: UInt8, sequence: UInt8, picture: UInt8) = (32, 33, 34)
+
+    /// The fixed fields before the arrays, 22 bytes.
+    private let head: [UInt8]
+    /// Bytes of each NAL unit length in the stream, 1 to 4.
+    package let lengthSize: Int
+    /// NAL units by type, headers first.
+    package let arrays: [UnitArray]
+
+    package struct UnitArray: Sendable, Hashable {
+        package var type: UInt8
+        package var units: [[UInt8]]
+    }
+
+    /// Most units of one record: 16 of the largest kind and some messages.
+    private static let unitLimit = 128
+
+    /// Reads a record; `nil` when it is empty, cut, or of a version nobody has.
+    package init?(record: [UInt8]) {
+        // Version 0 was written before the standard was one.
+        guard record.count >= 23, record[0] <= 1 else { return nil }
+        var offset = 23
+        var arrays: [UnitArray] = []
+        var total = 0
+        for _ in 0..<record[22] {
+            guard record.count - offset >= 3 else { return nil }
+            var array = UnitArray(type: record[offset] & 0x3F, units: [])
+            let count = Int(record[offset + 1]) << 8 | Int(record[offset + 2])
+            offset += 3
+            total += count
+            guard total <= HEVCConfiguration.unitLimit else { return nil }
+            for _ in 0..<count {
+                guard record.count - offset >= 2 else { return nil }
+                let length = Int(record[offset]) << 8 | Int(record[offset + 1])
+                offset += 2
+                guard length <= record.count - offset else { return nil }
+                // A unit has two header bytes at least.
+                if length >= 2 { array.units.append([UInt8](record[offset..<offset + length])) }
+                offset += length
+            }
+            if !array.units.isEmpty { arrays.append(array) }
+        }
+        self.head = [UInt8](record[..<22])
+        self.lengthSize = Int(record[21] & 3) + 1
+        self.arrays = arrays
+    }
+
+    /// Makes a record of parameter sets found in the stream; `nil` without an SPS that can be read, or without a PPS.
+    init?(_ sets: HEVCUnits) {
+        guard let first = sets.sequence.first, let sequence = HEVCSequenceParameterSet(nalUnit: first),
+            !sets.picture.isEmpty, (sets.video + sets.sequence + sets.picture).allSatisfy({ $0.count <= 0xFFFF }),
+            sets.video.count + sets.sequence.count + sets.picture.count <= HEVCConfiguration.unitLimit
+        else { return nil }
+        // No word on spatial segmentation, parallelism, chroma, depth or frame rate: decoders read the sets.
+        self.head = [1] + sequence.profile + [0xF0, 0, 0xFC, 0xFD, 0xF8, 0xF8, 0, 0, 0x0F]
+        self.lengthSize = 4
+        self.arrays = [
+            UnitArray(type: HEVCConfiguration.types.video, units: sets.video),
+            UnitArray(type: HEVCConfiguration.types.sequence, units: sets.sequence),
+            UnitArray(type: HEVCConfiguration.types.picture, units: sets.picture),
+        ].filter { !$0.units.isEmpty }
+    }
+
+    /// The sequence parameter sets.
+    package var sequenceParameterSets: [[UInt8]] {
+        self.arrays.filter { $0.type == HEVCConfiguration.types.sequence }.flatMap(\.units)
+    }
+
+    /// The record with four-byte lengths, which is how the payload is handed on.
+    package var record: [UInt8] {
+        var bytes = self.head
+        bytes[21] |= 3
+        bytes.append(UInt8(truncatingIfNeeded: self.arrays.count))
+        for array in self.arrays {
+            bytes += [0x80 | array.type, UInt8(array.units.count >> 8), UInt8(truncatingIfNeeded: array.units.count)]
+            for unit in array.units {
+                bytes += [UInt8(truncatingIfNeeded: unit.count >> 8), UInt8(truncatingIfNeeded: unit.count)]
+                bytes += unit
+            }
+        }
+        return bytes
+    }
+}
+
+/// What stands in an H.265 access unit.
+struct HEVCUnits {
+    private(set) var video: [[UInt8]] = []
+    private(set) var sequence: [[UInt8]] = []
+    private(set) var picture: [[UInt8]] = []
+    /// A picture at which decoding can begin: BLA, IDR or CRA (types 16 to 23).
+    private(set) var isKey = false
+
+    /// - Parameter range: NAL units with four-byte lengths that land exactly.
+    init(_ memory: PacketMemory, in range: Range<Int>) {
+        var offset = range.lowerBound
+        while offset < range.upperBound, let length = memory.unsigned32(at: offset) {
+            let start = offset + 4
+            let end = start + Int(length)
+            guard end <= range.upperBound, let header = memory.byte(at: start) else { return }
+            switch header >> 1 & 0x3F {
+            case 16...23: self.isKey = true
+            case HEVCConfiguration.types.video: self.video.append(memory.bytes(in: start..<end))
+            case HEVCConfiguration.types.sequence: self.sequence.append(memory.bytes(in: start..<end))
+            case HEVCConfiguration.types.picture: self.picture.append(memory.bytes(in: start..<end))
+            default: break
+            }
+            offset = end
+        }
+    }
+}

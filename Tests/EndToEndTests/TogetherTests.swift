@@ -1,0 +1,126 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Two publishers of the same moment stand side by side on the program")
+    struct TogetherTests {
+        private static let bar = 50.0
+
+        /// What two panes and two sounds are apart, in milliseconds; positive: the right one is behind.
+        private struct Apart {
+            var pictures: [Double]
+            var sounds: [Double]
+
+            init(_ decoded: Decoded, _ tones: Tones, _ hertz: (Int, Int), from start: Double, to end: Double) {
+                let panes = (decoded.panes[0], decoded.panes[1])
+                self.pictures = decoded.times.indices.compactMap { index in
+                    guard (start...end).contains(decoded.times[index]), let left = panes.0[index].counter,
+                        let right = panes.1[index].counter
+                    else { return nil }
+                    return Double(Int(left) - Int(right)) * 1000 / 30
+                }
+                let right = tones.onsets(hertz.1)
+                self.sounds = tones.onsets(hertz.0).filter { (start...end).contains($0) }.compactMap { onset in
+                    right.map { ($0 - onset) * 1000 }.min { abs($0) < abs($1) }
+                }
+            }
+
+            var worst: Double { (self.pictures + self.sounds).map { abs($0) }.max() ?? .infinity }
+
+            var text: String {
+                func range(_ values: [Double]) -> String {
+                    String(format: "%.1f to %.1f", values.min() ?? .nan, values.max() ?? .nan)
+                }
+                return "\(self.pictures.count) pictures \(range(self.pictures)) ms, \(self.sounds.count) beeps "
+                    + "\(range(self.sounds)) ms"
+            }
+        }
+
+        @Test("by their arrival, and again after one of them came back")
+        func byArrival() throws {
+            guard let media = Media.find() else { return }
+            let rounds = ProcessInfo.processInfo.environment["TANDEM_TOGETHER"].flatMap { Int($0) } ?? 1
+            for _ in 0..<rounds { try self.round(media, delay: 0, hasStamps: false, returns: true) }
+        }
+
+        @Test("by the time of day in their pictures, though one has the longer way")
+        func byWallClock() throws {
+            guard let media = Media.find() else { return }
+            let rounds = ProcessInfo.processInfo.environment["TANDEM_TOGETHER"].flatMap { Int($0) } ?? 1
+            for _ in 0..<rounds { try self.round(media, delay: 0.4, hasStamps: true, returns: rounds > 1) }
+        }
+
+        /// - Parameters:
+        ///   - delay: How much longer the right one's way is, in seconds.
+        ///   - returns: The right one is killed and comes again.
+        private func round(_ media: Media, delay: Double, hasStamps: Bool, returns: Bool) throws {
+            let work = try WorkDirectory()
+            let directory = work.path("out")
+            let room = try RunningRoom(Rooms.live(directory, renditions: Rooms.large, scene: "pk"))
+            let clips = (
+                try LiveClip("ANNA", hasStamps: hasStamps), try LiveClip("BEN", hasStamps: hasStamps)
+            )
+            try #require(clips.0.beepHertz != clips.1.beepHertz)
+            let start = Date().timeIntervalSince1970 + 0.3
+            let feeds = (LiveFeed(clips.0, start: start), LiveFeed(clips.1, start: start, delay: delay))
+            defer {
+                feeds.0.stop()
+                feeds.1.stop()
+            }
+            let anna = try Publisher.relay(media.ffmpeg, feeds.0, work.path("anna"), to: room.url("a"))
+            var ben = try Publisher.relay(media.ffmpeg, feeds.1, work.path("ben"), to: room.url("b"))
+            for uid in ["1001", "2002"] { try room.event("source.live", uid: uid) }
+            var spans: [(from: Double, to: Double)] = []
+            let origin = try #require(
+                room.event("program.started").text("origin").flatMap {
+                    ISO8601DateFormatter.milliseconds.date(from: $0)
+                }
+            ).timeIntervalSince1970
+            func watch() {
+                // A second to settle, and what is measured ends a moment before now: it must be on air.
+                Thread.sleep(forTimeInterval: 5.2)
+                let now = Date().timeIntervalSince1970 - origin
+                spans.append((now - 4.2, now - 0.2))
+            }
+            watch()
+            if hasStamps { try self.expectWallClock(room) }
+            if returns {
+                let mark = room.now
+                ben.stop(SIGKILL)
+                try room.event("source.lost", uid: "2002", from: mark)
+                ben = try Publisher.relay(media.ffmpeg, feeds.1, work.path("ben again"), to: room.url("b"))
+                try room.event("source.live", uid: "2002", from: mark)
+                watch()
+            }
+            let state = try HTTPClient.request("GET", room.control, "/v1/sources").body
+            #expect(try room.end() == 0)
+            for publisher in [anna, ben] { publisher.stop(SIGKILL) }
+            let decoded = try Decoded("\(directory)/720p.m3u8", [.left, .right], media)
+            let tones = try Tones("\(directory)/audio.m3u8", media)
+            for (index, span) in spans.enumerated() {
+                let apart = Apart(
+                    decoded, tones, (clips.0.beepHertz, clips.1.beepHertz), from: span.from, to: span.to)
+                let way = hasStamps ? "by wall clock, one way 400 ms longer" : "by arrival"
+                EndToEnd.report(
+                    "\(way), \(index == 0 ? "from the start" : "after a return"): \(apart.text) (bar: \(Self.bar))")
+                #expect(apart.pictures.count >= 100 && apart.sounds.count >= 3, "\(state)")
+                #expect(apart.worst <= Self.bar, "\(state)")
+            }
+        }
+
+        private func expectWallClock(_ room: RunningRoom) throws {
+            let reply = try HTTPClient.request("GET", room.control, "/v1/sources").json()
+            let sources = reply["sources"] as? [[String: Any]] ?? []
+            #expect(sources.map { $0["clock"] as? String } == ["wall", "wall"])
+        }
+    }
+}
+
+extension ISO8601DateFormatter {
+    /// As program dates are written.
+    static var milliseconds: ISO8601DateFormatter {
+        let formatter = ISO8601DateFormatter()
+        formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+        return formatter
+    }
+}
