@@ -10,7 +10,11 @@ let nio: [Target.Dependency] = [
     .product(name: "NIOPosix", package: "swift-nio"),
 ]
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
+let hummingbird: [Target.Dependency] = [
+    .product(name: "HummingbirdCore", package: "hummingbird"),
+    .product(name: "HummingbirdHTTP2", package: "hummingbird"),
+]
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 
 let package = Package(
@@ -23,6 +27,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.3.0"),
@@ -43,6 +48,7 @@ let package = Package(
         .target(name: "RTMP", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "HLS", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "PipelineSpec", dependencies: ["MediaTypes"], swiftSettings: house),
+        .target(name: "TLSFiles", dependencies: ["MediaTypes", nioSSL] + nio, swiftSettings: house),
         .target(name: "LibAV", dependencies: ["CLibAV", "MediaTypes", "MediaKernels"], swiftSettings: auditedMemory),
         .target(
             name: "Ingest", dependencies: ["RTMP", "MediaTypes", "MediaKernels", logging] + nio, swiftSettings: house),
@@ -63,7 +69,8 @@ let package = Package(
             name: "Push", dependencies: ["RTMP", "LibAV", "MediaTypes", "MediaKernels", logging] + nio,
             swiftSettings: house),
         .target(
-            name: "HTTPListener", dependencies: ["MediaTypes", hummingbirdCore, httpTypes, logging] + nio,
+            name: "HTTPListener",
+            dependencies: ["TLSFiles", "MediaTypes", nioSSL, httpTypes, logging] + hummingbird + nio,
             swiftSettings: house),
         .target(
             name: "Origin",
@@ -79,9 +86,10 @@ let package = Package(
             name: "Room",
             dependencies: [
                 "Ingest", "Program", "Ladder", "Packager", "Push", "Origin", "Control", "PipelineSpec", "LibAV", "HLS",
-                "RTMP",
+                "RTMP", "TLSFiles",
                 "Stages", "MediaTypes", "MediaKernels", logging,
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ], swiftSettings: house),
         .executableTarget(
             name: "tandem",
@@ -115,15 +123,18 @@ let package = Package(
         .testTarget(
             name: "IngestTests", dependencies: ["Ingest", "RTMP", "MediaTypes", "MediaKernels", logging] + nio,
             swiftSettings: house),
-        .target(name: "HTTPProbe", dependencies: nio, path: "Tests/HTTPProbe", swiftSettings: house),
+        .target(name: "HTTPProbe", dependencies: [nioSSL] + nio, path: "Tests/HTTPProbe", swiftSettings: house),
+        .testTarget(
+            name: "TLSFilesTests", dependencies: ["TLSFiles", "HTTPProbe", "MediaTypes"], swiftSettings: house),
         .testTarget(
             name: "HTTPListenerTests",
-            dependencies: ["HTTPListener", "HTTPProbe", "MediaTypes", httpTypes, logging] + nio,
+            dependencies: ["HTTPListener", "HTTPProbe", "TLSFiles", "MediaTypes", httpTypes, logging] + nio,
             swiftSettings: house),
         .testTarget(
             name: "OriginTests",
             dependencies: [
-                "Origin", "HLS", "HTTPListener", "HTTPProbe", "MediaTypes", "MediaKernels", httpTypes, logging,
+                "Origin", "HLS", "HTTPListener", "HTTPProbe", "TLSFiles", "MediaTypes", "MediaKernels", httpTypes,
+                logging,
             ] + nio,
             swiftSettings: house),
         .testTarget(

@@ -30,7 +30,10 @@ package final class ControlServer: Sendable {
         let limits = HTTPListenerLimits(connections: 64, bodyBytes: ControlResponder.bodyLimit)
         let listener = try await HTTPListener.start(
             listen: listen, limits: limits, group: group, place: "control", logger: logger
-        ) { responder.reply(to: $0) }
+        ) { request, answer in
+            // A command may take a moment, and who asks for the health must not wait for it.
+            Task { answer(responder.reply(to: request)) }
+        }
         return ControlServer(listener: listener)
     }
 

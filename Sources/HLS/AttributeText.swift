@@ -5,6 +5,12 @@ enum AttributeText {
     /// `text` in quotes. A double quote becomes a single one and control characters are dropped: names come from people,
     /// and one of them must not be able to break the list for everybody.
     static func quoted(_ text: String) -> String {
+        let result = self.clean(text)
+        return "\"\(result.isEmpty ? "-" : result)\""
+    }
+
+    /// What ``quoted(_:)`` puts between the quotes.
+    static func clean(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
             switch scalar.value {
@@ -13,7 +19,7 @@ enum AttributeText {
             default: result.unicodeScalars.append(scalar)
             }
         }
-        return "\"\(result.isEmpty ? "-" : result)\""
+        return result
     }
 
     /// `ticks / 10^digits` in decimal, all digits written.

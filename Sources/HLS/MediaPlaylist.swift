@@ -12,9 +12,11 @@ package struct MediaPlaylist: Sendable {
     package let segments: [Segment]
     /// Of a low-latency playlist; `nil`: a plain one, without parts.
     package let edge: LiveEdge?
+    package let dateRanges: DateRangeList
 
-    package init(_ window: PlaylistWindow, edge: LiveEdge? = nil) {
+    package init(_ window: PlaylistWindow, edge: LiveEdge? = nil, dateRanges: DateRangeList = DateRangeList()) {
         self.edge = edge
+        self.dateRanges = dateRanges
         self.targetDuration = window.targetDuration
         self.mediaSequence = window.mediaSequence
         self.discontinuitySequence = window.discontinuitySequence
@@ -44,6 +46,14 @@ package struct MediaPlaylist: Sendable {
         return 0
     }
 
+    /// Date of the end of what is listed: nanoseconds since the Unix epoch.
+    package var endDate: Int64 {
+        if let open = self.edge?.open {
+            return open.parts.reduce(open.programDate) { $0 &+ $1.duration.nanoseconds }
+        }
+        return self.segments.last.map { $0.programDate &+ $0.duration.nanoseconds } ?? 0
+    }
+
     /// How far the playlist is, for blocking reloads.
     package var position: PlaylistPosition {
         PlaylistPosition(
@@ -57,11 +67,15 @@ package struct MediaPlaylist: Sendable {
     /// - Parameters:
     ///   - reports: Of all other media playlists; only in a low-latency playlist.
     ///   - skipping: As a delta update where there is something to skip.
-    package func rendered(reports: [RenditionReport] = [], skipping: Bool = false) -> String {
+    ///   - skippingDateRanges: The delta update leaves out older date ranges too.
+    package func rendered(
+        reports: [RenditionReport] = [], skipping: Bool = false, skippingDateRanges: Bool = false
+    ) -> String {
         let skipped = skipping ? self.skippableCount : 0
+        var ranges = DateRangeWriter(self, skippingDateRanges: skipped > 0 && skippingDateRanges)
         var text = "#EXTM3U\n"
-        // 9: EXT-X-SKIP.
-        text += "#EXT-X-VERSION:\(skipped > 0 ? 9 : self.version)\n"
+        // 9: EXT-X-SKIP. 10: one that leaves out date ranges.
+        text += "#EXT-X-VERSION:\(skipped > 0 ? (skippingDateRanges ? 10 : 9) : self.version)\n"
         text += "#EXT-X-TARGETDURATION:\(self.targetDuration)\n"
         if let edge = self.edge { text += edge.control.tags }
         text += "#EXT-X-MEDIA-SEQUENCE:\(self.mediaSequence)\n"
@@ -69,7 +83,7 @@ package struct MediaPlaylist: Sendable {
         text += "#EXT-X-DISCONTINUITY-SEQUENCE:\(self.discontinuitySequence)\n"
         if self.isEvent { text += "#EXT-X-PLAYLIST-TYPE:EVENT\n" }
         // Behind both sequence numbers: some players refuse the other order.
-        if skipped > 0 { text += "#EXT-X-SKIP:SKIPPED-SEGMENTS=\(skipped)\n" }
+        if skipped > 0 { text += "#EXT-X-SKIP:SKIPPED-SEGMENTS=\(skipped)\(ranges.removals)\n" }
         var state = TagState()
         for (index, segment) in self.segments.enumerated() {
             // What the skipped segments said of map and key still holds: the player has merged them.
@@ -77,26 +91,33 @@ package struct MediaPlaylist: Sendable {
                 discontinuity: segment.discontinuity, map: segment.map, key: segment.key,
                 programDate: segment.programDate)
             guard index >= skipped else { continue }
+            text += ranges.tags(before: segment.mediaSequence)
             text += head
-            if self.edge != nil { for part in segment.parts { text += part.line } }
+            if self.edge != nil { text += ranges.lines(of: segment.parts, in: segment.mediaSequence) }
+            text += ranges.tags(before: segment.mediaSequence, part: .max)
             // Behind the parts: a segment can turn out to be a gap when some of them are listed already.
             if segment.gap { text += "#EXT-X-GAP\n" }
             text += "#EXTINF:\(AttributeText.decimal(segment.listedDuration, digits: 5)),\n"
             text += "\(segment.uri)\n"
         }
-        if let edge = self.edge { text += self.tail(edge, &state, reports) }
+        if let edge = self.edge { text += self.tail(edge, &state, &ranges, reports) } else { text += ranges.rest() }
         if self.isEnded { text += "#EXT-X-ENDLIST\n" }
         return text
     }
 
     /// What follows the last whole segment.
-    private func tail(_ edge: LiveEdge, _ state: inout TagState, _ reports: [RenditionReport]) -> String {
+    private func tail(
+        _ edge: LiveEdge, _ state: inout TagState, _ ranges: inout DateRangeWriter, _ reports: [RenditionReport]
+    ) -> String {
         var text = ""
         if let open = edge.open {
+            let number = self.mediaSequence &+ Int64(self.segments.count)
+            text += ranges.tags(before: number)
             text += state.tags(
                 discontinuity: open.discontinuity, map: open.map, key: open.key, programDate: open.programDate)
-            for part in open.parts { text += part.line }
+            text += ranges.lines(of: open.parts, in: number)
         }
+        text += ranges.rest()
         guard !self.isEnded else { return text }
         if let map = edge.hintMap, map != state.map {
             text += "#EXT-X-PRELOAD-HINT:TYPE=MAP,URI=\(AttributeText.quoted(map.uri))\n"

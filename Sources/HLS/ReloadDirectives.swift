@@ -8,6 +8,8 @@ package struct ReloadDirectives: Sendable, Hashable {
     package var part: Int64?
     /// Answer with a delta update.
     package var skips = false
+    /// Leave out older date ranges too (`_HLS_skip=v2`).
+    package var skipsDateRanges = false
     /// What is wrong with the request, for people; `nil` if nothing is.
     package var fault: String?
 
@@ -26,8 +28,9 @@ package struct ReloadDirectives: Sendable, Hashable {
             switch name {
             case "_HLS_msn": self.mediaSequence = self.number(value, name)
             case "_HLS_part": self.part = self.number(value, name)
-            // Without date ranges to skip, `v2` asks for no more than `YES`.
-            default: self.skips = value == "YES" || value == "v2"
+            default:
+                self.skipsDateRanges = value == "v2"
+                self.skips = value == "YES" || self.skipsDateRanges
             }
         }
         if self.part != nil, self.mediaSequence == nil, self.fault == nil {

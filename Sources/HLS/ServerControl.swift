@@ -35,7 +35,7 @@ package struct ServerControl: Sendable, Hashable {
     /// The two tags, each line ended by a line feed.
     var tags: String {
         "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK="
-            + "\(AttributeText.decimal(self.partHoldBack, digits: 2)),CAN-SKIP-UNTIL=\(self.canSkipUntil).0\n"
+            + "\(AttributeText.decimal(self.partHoldBack, digits: 2)),CAN-SKIP-UNTIL=\(self.canSkipUntil).0,CAN-SKIP-DATERANGES=YES\n"
             + "#EXT-X-PART-INF:PART-TARGET=\(AttributeText.decimal(self.partTarget, digits: 3))\n"
     }
 }

@@ -1,23 +1,31 @@
 import Glibc
-import HTTPTypes
 import HummingbirdCore
 package import Logging
 package import MediaTypes
 package import NIOCore
 import NIOPosix
 import Synchronization
+package import TLSFiles
 
-/// One HTTP/1.1 listener: bound at ``start(listen:limits:group:place:logger:respond:)``, gone after ``stop(within:)``.
+/// One HTTP listener: bound at ``start(listen:limits:certificates:group:place:logger:respond:)``, gone after
+/// ``stop(within:)``. Without a certificate it speaks HTTP/1.1, with one HTTP/2 and HTTP/1.1 over TLS 1.2 or later.
 package final class HTTPListener: Sendable {
-    /// Answers one request. Called on Swift's thread pool, for many connections at once.
-    package typealias Responder = @Sendable (ListenerRequest) async -> ListenerReply
+    /// Answers one request by calling `answer` once, at once or later, from any thread. Called on the connection's event
+    /// loop, which all viewers share: it must not block.
+    package typealias Responder =
+        @Sendable (_ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) -> Void
 
-    /// The address for a client on this machine, with the port that was bound: `http://127.0.0.1:8080`, `unix:/path`.
+    /// The address for a client on this machine, with the port that was bound: `http://127.0.0.1:8080`, `https://…` with TLS,
+    /// `unix:/path`.
     package let boundAddress: String
     /// The port that was bound; `nil` for a Unix socket.
     package let boundPort: Int?
 
-    private let server: Server<HTTP1Channel>
+    /// Connections that wait in the kernel to be taken: as many players may come in the same moment, when a room begins. One
+    /// that finds no place tries again after a second.
+    private static let backlog = 1_024
+
+    private let server: Server<ListenerChannel>
     private let run: Task<Void, Never>
     private let connections: OpenConnections
     private let group: any EventLoopGroup
@@ -26,7 +34,7 @@ package final class HTTPListener: Sendable {
     private let isStopped = Mutex(false)
 
     private init(
-        boundAddress: String, boundPort: Int?, server: Server<HTTP1Channel>, run: Task<Void, Never>,
+        boundAddress: String, boundPort: Int?, server: Server<ListenerChannel>, run: Task<Void, Never>,
         connections: OpenConnections, group: any EventLoopGroup, ownsGroup: Bool, socketPath: String?
     ) {
         self.boundAddress = boundAddress
@@ -46,18 +54,20 @@ package final class HTTPListener: Sendable {
     package var connectionCount: Int { self.connections.count }
 
     /// - Parameters:
+    ///   - certificates: TLS with these; `nil`: none. To look for new ones is the caller's.
     ///   - group: Event loops to use; `nil` makes one thread of its own, ended by ``stop(within:)``.
     ///   - place: Names the listener in errors, such as `viewer`.
     /// - Throws: ``MediaError/Code/bindFailed``.
     package static func start(
-        listen: ListenAddress, limits: HTTPListenerLimits, group: (any EventLoopGroup)?, place: String, logger: Logger,
-        respond: @escaping Responder
+        listen: ListenAddress, limits: HTTPListenerLimits, certificates: CertificateStore? = nil,
+        group: (any EventLoopGroup)?, place: String, logger: Logger, respond: @escaping Responder
     ) async throws(MediaError) -> HTTPListener {
         let loops = group ?? MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do throws(MediaError) {
             return try await Self.start(
-                on: loops, isOwned: group == nil, listen: listen, limits: limits, place: place, logger: logger,
-                respond: respond)
+                on: loops, isOwned: group == nil, listen: listen, limits: limits, certificates: certificates,
+                place: place,
+                logger: logger, respond: respond)
         } catch {
             if group == nil { try? await loops.shutdownGracefully() }
             throw error
@@ -65,8 +75,8 @@ package final class HTTPListener: Sendable {
     }
 
     private static func start(
-        on group: any EventLoopGroup, isOwned: Bool, listen: ListenAddress, limits: HTTPListenerLimits, place: String,
-        logger: Logger, respond: @escaping Responder
+        on group: any EventLoopGroup, isOwned: Bool, listen: ListenAddress, limits: HTTPListenerLimits,
+        certificates: CertificateStore?, place: String, logger: Logger, respond: @escaping Responder
     ) async throws(MediaError) -> HTTPListener {
         var socketPath: String?
         let address: BindAddress
@@ -81,18 +91,20 @@ package final class HTTPListener: Sendable {
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .warning)
         let connections = OpenConnections()
+        let service = RequestService(limits: limits, connections: connections, respond: respond)
+        let channel: ListenerChannel
+        do {
+            channel = try ListenerChannel(service, connections: connections, certificates: certificates)
+        } catch {
+            throw MediaError(
+                .rejected, "TLS cannot be set up with the certificate: \(error)", at: place,
+                fix: "check certificate and key with openssl")
+        }
         let bound = group.next().makePromise(of: Int?.self)
         let server = Server(
-            childChannelSetup: HTTP1Channel(
-                responder: Self.responder(limits: limits, connections: connections, respond: respond),
-                configuration: .init(
-                    additionalChannelHandlers: [ConnectionDeadlineHandler(limits: limits, connections: connections)],
-                    idleTimeout: limits.idle,
-                    httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: limits.headerBytes, maxHeaderListSize: limits.headerBytes,
-                        maxHeaderFieldCount: 100))),
+            childChannelSetup: channel,
             configuration: ServerConfiguration(
-                address: address, backlog: 256,
+                address: address, backlog: Self.backlog,
                 availableConnectionsDelegate: MaximumAvailableConnections(limits.connections, logger: quiet)),
             onServerRunning: { bound.succeed($0.localAddress?.port) },
             eventLoopGroup: group, logger: quiet)
@@ -110,7 +122,8 @@ package final class HTTPListener: Sendable {
             throw .bindFailed(listen, error, at: place)
         }
         let listener = HTTPListener(
-            boundAddress: listen.url(scheme: "http", boundPort: port), boundPort: port, server: server, run: run,
+            boundAddress: listen.url(scheme: certificates == nil ? "http" : "https", boundPort: port), boundPort: port,
+            server: server, run: run,
             connections: connections, group: group, ownsGroup: isOwned, socketPath: socketPath)
         if let socketPath {
             do throws(MediaError) {
@@ -137,21 +150,5 @@ package final class HTTPListener: Sendable {
         deadline.cancel()
         if let socketPath { UnixSocketFile.remove(socketPath) }
         if self.ownsGroup { try? await self.group.shutdownGracefully() }
-    }
-
-    private static func responder(
-        limits: HTTPListenerLimits, connections: OpenConnections, respond: @escaping Responder
-    ) -> HTTPChannelHandler.Responder {
-        { request, writer, channel in
-            if request.headers[.expect]?.lowercased() == "100-continue" {
-                try await writer.writeInformationalHead(HTTPResponse(status: .continue))
-            }
-            let body = try await RequestBodyReader(limit: limits.bodyBytes).read(request)
-            let reply = await respond(
-                ListenerRequest(head: request.head, body: body, client: connections.client(of: channel)))
-            let sender = ReplySender(isHead: request.method == .head, now: Int64(time(nil)))
-            try await sender.send(reply, to: writer)
-            if body == .tooLarge { throw ReplySender.Ending.closeConnection }
-        }
     }
 }

@@ -4,23 +4,40 @@ package import NIOCore
 package struct HTTPListenerLimits: Sendable {
     /// Open connections; further ones wait in the kernel's queue until one closes.
     package var connections: Int
+    /// Open connections from one address; further ones are closed at once. `nil`: as many as there may be.
+    package var connectionsPerAddress: Int?
     /// Bytes of a request's body that are read.
     package var bodyBytes: Int
     /// A connection without a request is closed after this time, a request must be complete within it.
     package var idle: TimeAmount
-    /// A connection that takes none of the bytes we have for it is closed after this time.
+    /// A connection, and a stream of HTTP/2, that takes none of the bytes we have for it is closed after this time.
     package var stalledWrite: TimeAmount
     /// Bytes of a request's header fields together.
     package var headerBytes: Int
+    /// Bytes that wait to be sent, of all connections together. Beyond, those that take nothing are closed at once.
+    package var unsentBytes: Int
 
     package init(
         connections: Int, bodyBytes: Int, idle: TimeAmount = .seconds(30), stalledWrite: TimeAmount = .seconds(20),
-        headerBytes: Int = 16 << 10
+        headerBytes: Int = 16 << 10, connectionsPerAddress: Int? = nil, unsentBytes: Int = 48 << 20
     ) {
         self.connections = connections
+        self.connectionsPerAddress = connectionsPerAddress
         self.bodyBytes = bodyBytes
         self.idle = idle
         self.stalledWrite = stalledWrite
         self.headerBytes = headerBytes
+        self.unsentBytes = unsentBytes
     }
+
+    /// Bytes of a connection that wait in this process at most, beyond one chunk: what the kernel does not take at once.
+    static let highWatermark = 32 << 10
+    /// Bytes that are written in one piece. Small enough that a slow client costs little, large enough that a fast one is
+    /// served by few system calls.
+    static let chunkBytes = 64 << 10
+    /// Bytes of a file in memory per reply: unlike shared bytes they are the reply's own, and two thousand slow readers of
+    /// segments must cost less than the room's pictures.
+    static let fileChunkBytes = 16 << 10
+    /// Bytes that wait in the kernel unsent, for each connection; those that are on their way do not count.
+    static let kernelBytes = 64 << 10
 }

@@ -18,7 +18,7 @@ package final class LiveContent: OriginContent {
         let request: OriginRequest
         /// Nanoseconds of the clock.
         let since: Int64
-        let continuation: CheckedContinuation<OriginAnswer, Never>
+        let answer: @Sendable (OriginAnswer) -> Void
     }
 
     /// Where a woken request's answer is.
@@ -147,14 +147,24 @@ package final class LiveContent: OriginContent {
         return .answer(.missing)
     }
 
-    /// One piece of work for all of them, away from the publisher's thread.
+    /// One piece of work for all clients of an event loop, away from the publisher's thread.
     private static func wake(_ woken: [(Waiter, Source)]) {
-        guard !woken.isEmpty else { return }
-        Task {
-            for (waiter, source) in woken {
-                waiter.request.client.forget()
-                waiter.continuation.resume(returning: Self.answer(from: source, to: waiter.request))
+        var loops: [ObjectIdentifier: any EventLoop] = [:]
+        var groups: [ObjectIdentifier?: [(Waiter, Source)]] = [:]
+        for (waiter, source) in woken {
+            let loop = waiter.request.client.eventLoop
+            let id = loop.map { ObjectIdentifier($0) }
+            if let id { loops[id] = loop }
+            groups[id, default: []].append((waiter, source))
+        }
+        for (id, group) in groups {
+            let work: @Sendable () -> Void = {
+                for (waiter, source) in group {
+                    waiter.request.client.forget()
+                    waiter.answer(Self.answer(from: source, to: waiter.request))
+                }
             }
+            if let id, let loop = loops[id] { loop.execute(work) } else { Task { work() } }
         }
     }
 
@@ -167,19 +177,19 @@ package final class LiveContent: OriginContent {
 
     // MARK: Requests
 
-    package func answer(to request: OriginRequest) async -> OriginAnswer {
-        if let source = self.state.withLock({ self.settled(request, $0) }) {
-            if case .answer(.missing) = source, !self.playlistNames.contains(request.path),
-                let object = self.elsewhere(request.path)
-            {
-                return .object(object)
-            }
-            return Self.answer(from: source, to: request)
+    package func answer(to request: OriginRequest, _ answer: @escaping @Sendable (OriginAnswer) -> Void) {
+        guard let source = self.state.withLock({ self.settled(request, $0) }) else {
+            return self.enqueue(request, answer)
         }
-        return await withCheckedContinuation { self.enqueue(request, $0) }
+        if case .answer(.missing) = source, !self.playlistNames.contains(request.path),
+            let object = self.elsewhere(request.path)
+        {
+            return answer(.object(object))
+        }
+        answer(Self.answer(from: source, to: request))
     }
 
-    private func enqueue(_ request: OriginRequest, _ continuation: CheckedContinuation<OriginAnswer, Never>) {
+    private func enqueue(_ request: OriginRequest, _ answer: @escaping @Sendable (OriginAnswer) -> Void) {
         let now = self.clock.now()
         let (id, source) = self.state.withLock { state -> (UInt64, Source?) in
             // What was waited for may have come between the first look and this one.
@@ -187,12 +197,12 @@ package final class LiveContent: OriginContent {
             if state.isClosed { return (0, .answer(.late("the listener stops"))) }
             guard state.waiterCount < Self.longestQueue else { return (0, .answer(.late("too many requests wait"))) }
             state.nextID += 1
-            let waiter = Waiter(id: state.nextID, request: request, since: now, continuation: continuation)
+            let waiter = Waiter(id: state.nextID, request: request, since: now, answer: answer)
             state.waiters[request.path, default: []].append(waiter)
             state.waiterCount += 1
             return (waiter.id, nil)
         }
-        if let source { return continuation.resume(returning: Self.answer(from: source, to: request)) }
+        if let source { return answer(Self.answer(from: source, to: request)) }
         request.client.whenGone { [weak self] in self?.drop(id, request.path) }
     }
 
@@ -203,7 +213,7 @@ package final class LiveContent: OriginContent {
             state.waiterCount -= 1
             return state.waiters[path]?.remove(at: index)
         }
-        waiter?.continuation.resume(returning: .late("the client has left"))
+        waiter?.answer(.late("the client has left"))
     }
 
     /// Spec: §6.2.5.2: a request is held for no longer than three target durations.

@@ -36,9 +36,9 @@ package enum OriginAnswer: Sendable {
 
 /// What the origin serves: the objects a packager has published, by name. Called from many threads.
 package protocol OriginContent: Sendable {
-    /// May wait for what is about to be published, but for no longer than a time of its own and not for a client that has
-    /// left.
-    func answer(to request: OriginRequest) async -> OriginAnswer
+    /// Calls `answer` once: at once, or when what is about to be published is there, but after no longer than a time of its
+    /// own, and on the event loop of the request's client. Must not block. A client that has left may get no answer.
+    func answer(to request: OriginRequest, _ answer: @escaping @Sendable (OriginAnswer) -> Void)
 
     /// True once the room is over and nothing more will be published.
     var ended: Bool { get }

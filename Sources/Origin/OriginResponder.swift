@@ -15,37 +15,52 @@ package struct OriginResponder: Sendable {
         self.page = Array(ViewerPage.html(title: roomTitle).utf8)
     }
 
-    package func reply(to request: ListenerRequest) async -> ListenerReply {
-        var reply = await self.route(request)
-        for field in self.policy.fields(origin: request.head.headerFields[.origin]) {
-            let isFurther = field.name == .vary && reply.fields[.vary] != nil
-            reply.fields[field.name] = isFurther ? "\(reply.fields[.vary] ?? ""), \(field.value)" : field.value
+    /// Calls `answer` once, at once or when what is asked for is there.
+    package func reply(to request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
+        self.route(request) { reply in
+            var reply = reply
+            for field in self.policy.fields(origin: request.head.headerFields[.origin]) {
+                let isFurther = field.name == .vary && reply.fields[.vary] != nil
+                reply.fields[field.name] = isFurther ? "\(reply.fields[.vary] ?? ""), \(field.value)" : field.value
+            }
+            reply.fields[.xContentTypeOptions] = "nosniff"
+            answer(reply)
         }
-        reply.fields[.xContentTypeOptions] = "nosniff"
-        return reply
     }
 
-    private func route(_ request: ListenerRequest) async -> ListenerReply {
+    /// The same for those who can wait.
+    package func reply(to request: ListenerRequest) async -> ListenerReply {
+        await withCheckedContinuation { continuation in
+            self.reply(to: request) { continuation.resume(returning: $0) }
+        }
+    }
+
+    private func route(_ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
         switch request.head.method {
         case .get, .head: break
-        case .options: return ListenerReply(.noContent, fields: CORSPolicy.preflight)
+        case .options: return answer(ListenerReply(.noContent, fields: CORSPolicy.preflight))
         default:
-            return .plain(.methodNotAllowed, "this listener is read-only", fields: [.allow: "GET, HEAD, OPTIONS"])
+            return answer(
+                .plain(.methodNotAllowed, "this listener is read-only", fields: [.allow: "GET, HEAD, OPTIONS"]))
         }
-        guard let target = request.target else { return .plain(.badRequest, "the path cannot be read") }
-        if target.path == "/" || target.path == "/index.html" { return self.viewerPage }
-        guard let name = Self.objectName(target.path) else { return self.missing }
+        guard let target = request.target else { return answer(.plain(.badRequest, "the path cannot be read")) }
+        if target.path == "/" || target.path == "/index.html" { return answer(self.viewerPage) }
+        guard let name = Self.objectName(target.path) else { return answer(self.missing) }
         let fields = request.head.headerFields
         let asked = OriginRequest(
             path: name, directives: ReloadDirectives(query: target.query),
             acceptsGzip: Self.acceptsGzip(fields[.acceptEncoding]), client: request.client)
-        switch await self.content.answer(to: asked) {
-        case .object(let object): return Self.reply(with: object, to: fields)
-        case .missing: return self.missing
-        // Not to be remembered: what is too far ahead now will be there later.
-        case .refused(let reason): return .plain(.badRequest, reason, fields: [.cacheControl: "no-store"])
-        case .late(let reason):
-            return .plain(.serviceUnavailable, reason, fields: [.cacheControl: "no-store", .retryAfter: "1"])
+        self.content.answer(to: asked) { result in
+            switch result {
+            case .object(let object): answer(Self.reply(with: object, to: fields))
+            case .missing: answer(self.missing)
+            // Not to be remembered: what is too far ahead now will be there later.
+            case .refused(let reason): answer(.plain(.badRequest, reason, fields: [.cacheControl: "no-store"]))
+            case .late(let reason):
+                answer(
+                    .plain(
+                        .serviceUnavailable, reason, fields: [.cacheControl: "no-store", .retryAfter: "1"]))
+            }
         }
     }
 

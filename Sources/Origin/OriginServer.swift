@@ -3,6 +3,7 @@ import HTTPListener
 package import Logging
 package import MediaTypes
 package import NIOCore
+package import TLSFiles
 
 /// The viewers' listener: public and read-only. Serves the published objects, and at `/` a page that plays them.
 package final class OriginServer: Sendable {
@@ -21,6 +22,10 @@ package final class OriginServer: Sendable {
     /// Descriptors the process may have, less what the room itself needs: viewers must not take those.
     private static var mostConnections: Int { max(64, sysconf(Int32(_SC_OPEN_MAX)) - 256) }
 
+    /// Of the viewers' thread, on Linux each thread's own (setpriority(2)): a third of the weight of a thread at 0, so that
+    /// with the machine full it still gets its turn within milliseconds.
+    private static let niceness: Int32 = 5
+
     /// How often requests that wait are looked at; their limit is several seconds.
     private static let expiryPace = TimeAmount.milliseconds(500)
 
@@ -34,21 +39,30 @@ package final class OriginServer: Sendable {
     /// - Parameters:
     ///   - allowOrigins: See ``CORSPolicy/init(allowOrigins:)``.
     ///   - roomTitle: Shown by the page.
+    ///   - certificates: HTTPS with HTTP/2 by these; `nil`: HTTP/1.1 in clear text.
     ///   - connections: Open connections at once, 1 or more, within what the process may open. Browsers hold up to six per viewer; what a connection
     ///     costs besides shared bytes is about 30 KB.
+    ///   - connectionsPerAddress: See ``HTTPListenerLimits/connectionsPerAddress``.
     ///   - group: Event loops to use; `nil` makes one thread for this listener.
     /// - Throws: ``MediaError/Code/bindFailed``.
     package static func start(
         listen: ListenAddress, content: any OriginContent, allowOrigins: [String], roomTitle: String,
-        connections: Int = 8_192, group: (any EventLoopGroup)? = nil, logger: Logger
+        certificates: CertificateStore? = nil, connections: Int = 8_192, connectionsPerAddress: Int? = nil,
+        group: (any EventLoopGroup)? = nil, logger: Logger
     ) async throws(MediaError) -> OriginServer {
         let responder = OriginResponder(
             content: content, policy: CORSPolicy(allowOrigins: allowOrigins), roomTitle: roomTitle)
         // Nothing here reads a body; a few bytes are read all the same, so that a polite client hears its 405.
-        let limits = HTTPListenerLimits(connections: min(connections, Self.mostConnections), bodyBytes: 4 << 10)
+        let limits = HTTPListenerLimits(
+            connections: min(connections, Self.mostConnections), bodyBytes: 4 << 10,
+            connectionsPerAddress: connectionsPerAddress)
         let listener = try await HTTPListener.start(
-            listen: listen, limits: limits, group: group, place: "viewer", logger: logger
-        ) { await responder.reply(to: $0) }
+            listen: listen, limits: limits, certificates: certificates, group: group, place: "viewer", logger: logger
+        ) { responder.reply(to: $0, $1) }
+        // The listener's own thread: a flood of viewers takes what the clock, the mixer and the encoders leave.
+        if group == nil {
+            listener.eventLoop.execute { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness) }
+        }
         return OriginServer(listener: listener, content: content)
     }
 

@@ -7,6 +7,7 @@ import Synchronization
 final class PlaylistVersion: Sendable {
     private struct Form: Hashable {
         let skips: Bool
+        let skipsDateRanges: Bool
         let isGzip: Bool
     }
 
@@ -32,7 +33,8 @@ final class PlaylistVersion: Sendable {
     /// may name what it names, one to a plain request only until half a target duration has passed.
     func object(for request: OriginRequest) -> OriginObject {
         let skips = request.directives.skips && self.playlist.skippableCount > 0
-        let form = Form(skips: skips, isGzip: request.acceptsGzip)
+        let form = Form(
+            skips: skips, skipsDateRanges: skips && request.directives.skipsDateRanges, isGzip: request.acceptsGzip)
         let rendered = self.forms.withLock { forms in
             if let made = forms[form] { return made }
             let made = self.render(form)
@@ -51,7 +53,10 @@ final class PlaylistVersion: Sendable {
     private static let contentType = "application/vnd.apple.mpegurl"
 
     private func render(_ form: Form) -> Rendered {
-        let text = Array(self.playlist.rendered(reports: self.reports, skipping: form.skips).utf8)
+        let text = Array(
+            self.playlist.rendered(
+                reports: self.reports, skipping: form.skips, skippingDateRanges: form.skipsDateRanges
+            ).utf8)
         // Of the text, not of a count: a later worker of the room must not give the same tag to another text.
         let tag = "\"\(String(Self.fingerprint(text), radix: 36))\(form.isGzip ? "z" : "")\""
         return Rendered(

@@ -40,6 +40,7 @@ struct EdgePublication: Sendable {
         self.naming = publication
         self.isStored = isStored
         for track in publication.tracks { self.add(track.map, track.initialization, track.kind) }
+        for index in self.tracks.indices { self.tracks[index].resume(publication.dateRanges) }
     }
 
     private mutating func add(_ map: InitializationSegment, _ bytes: [UInt8], _ kind: TrackKind) {
@@ -120,6 +121,23 @@ struct EdgePublication: Sendable {
         return (named, free)
     }
 
+    /// Something has happened to the date ranges: it is in every playlist's next text.
+    mutating func list(_ changes: [DateRange.Change]) {
+        guard !self.isEnded else { return }
+        for change in changes { for index in self.tracks.indices { self.tracks[index].list(change) } }
+    }
+
+    /// The set is the same in every playlist (§6.2.4): a range leaves all of them at once.
+    private mutating func dropPassedRanges() {
+        guard let first = self.tracks.first, !first.dateRanges.isEmpty,
+            let start = self.tracks.compactMap({ $0.track.window.segments.first?.programDate }).min()
+        else { return }
+        let passed = first.dateRanges.passed(before: start)
+        guard !passed.isEmpty else { return }
+        let memory = Int64(self.control.canSkipUntil) &* TimeMath.nanoseconds
+        for index in self.tracks.indices { self.tracks[index].removeRanges(passed, memory: memory) }
+    }
+
     /// Nothing follows.
     mutating func end() {
         guard !self.isEnded else { return }
@@ -134,6 +152,7 @@ struct EdgePublication: Sendable {
         // Keeps (3).
         if !self.isShown, self.tracks.allSatisfy(\.hasSegments) { self.isShown = true }
         if self.isShown {
+            self.dropPassedRanges()
             let order = self.tracks.indices.sorted { self.tracks[$0].kind == .audio && self.tracks[$1].kind != .audio }
             for index in order where self.tracks[index].isChanged || !self.known.contains(index) {
                 self.known.insert(index)

@@ -41,6 +41,7 @@ struct EdgeTrack: Sendable {
     private(set) var isWhole = false
     /// The state file knows the segments below.
     private var recorded: Int64 = 0
+    private(set) var dateRanges = DateRangeList()
 
     init(track: TrackPublication, grid: OutputGrid, origin: Int64, incarnation: Int64) {
         self.track = track
@@ -86,6 +87,31 @@ struct EdgeTrack: Sendable {
     }
 
     func isGap(_ slot: Int64) -> Bool { self.unnamed.contains(slot) }
+
+    // MARK: Date ranges
+
+    /// Takes over what is listed when the run begins.
+    mutating func resume(_ ranges: DateRangeList) { self.dateRanges = ranges }
+
+    mutating func list(_ change: DateRange.Change) {
+        self.dateRanges.list(
+            change, mediaSequence: self.track.window.nextMediaSequence, part: self.parts.count, at: self.endDate)
+        self.isChanged = true
+    }
+
+    mutating func removeRanges(_ ids: [String], memory: Int64) {
+        self.dateRanges.remove(ids, at: self.endDate, memory: memory)
+        self.isChanged = true
+    }
+
+    /// Of the end of what is listed.
+    private var endDate: Int64 {
+        let timescale = Int64(self.track.timescale)
+        let end =
+            self.parts.last.map { $0.start &+ $0.duration.ticks }
+            ?? self.track.window.segments.last.map { $0.start &+ $0.duration.ticks } ?? 0
+        return self.origin &+ TimeMath.rescale(end, from: timescale, to: TimeMath.nanoseconds)
+    }
 
     // MARK: Media
 
@@ -231,6 +257,7 @@ struct EdgeTrack: Sendable {
                     window.nextMediaSequence, index: self.parts.count, incarnation: self.incarnation)
         let next = self.isWhole ? self.changes.last { $0.slot <= self.slot + 1 }?.map : nil
         return MediaPlaylist(
-            window, edge: LiveEdge(control: control, open: open, hint: hint, hintMap: next ?? self.track.map))
+            window, edge: LiveEdge(control: control, open: open, hint: hint, hintMap: next ?? self.track.map),
+            dateRanges: self.dateRanges)
     }
 }

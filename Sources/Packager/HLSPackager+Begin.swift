@@ -60,6 +60,8 @@ extension HLSPackager {
             settings: self.settings, tracks: self.tracks, state: self.claimed, origin: origin, store: self.store)
         let plan = self.plan(now, origin, slate)
         if plan.fill != nil { publication.resume(at: self.claimed.nextFrame) }
+        // What the worker before showed ends where its pictures do.
+        publication.resumeRanges(self.claimed.dateRanges, firstTick: plan.fill?.lowerBound ?? plan.firstTick)
         var writer = PublicationWriter(
             publication: publication, store: self.store, clock: self.clock,
             show: { [weak self] objects in self?.objects.withLock { $0 = objects } },
@@ -89,7 +91,9 @@ extension HLSPackager {
         let (begun, recorded) = (writer, writer.recordedMediaSequence)
         self.writer.withLock { $0 = begun }
         for (segmenter, intake) in zip(segmenters, self.segmenters) { intake.state.withLock { $0 = segmenter } }
-        self.intake.withLock { intake in
+        self.intake.withLock { [publication] intake in
+            intake.marks.begin(
+                origin: origin, fps: grid.fps, incarnation: self.claimed.incarnation, firstTick: plan.firstTick)
             intake.collector = SlotCollector(
                 kinds: self.tracks.map(\.kind), firstSlot: plan.firstSlot + Int64(slots.count),
                 waits: self.settings.waitsForStore)

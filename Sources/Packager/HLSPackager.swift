@@ -51,6 +51,20 @@ package final class HLSPackager: Sendable {
         /// Takes what happens at the live edge; `nil`: nobody.
         var viewers: (@Sendable (LiveUpdate) -> Void)?
         var edge: EdgePublication?
+        var marks = MarkBoard()
+        /// What the directory has not listed yet.
+        var rangeChanges: [DateRange.Change] = []
+
+        /// Lists ranges at the live edge, and with the next segment in the directory.
+        mutating func list(_ changes: [DateRange.Change]) {
+            self.rangeChanges += changes
+            self.edge?.list(changes)
+        }
+
+        mutating func takeRangeChanges() -> [DateRange.Change] {
+            defer { self.rangeChanges = [] }
+            return self.rangeChanges
+        }
 
         /// The directory's state knows the segments below a number.
         mutating func noteRecorded(_ mediaSequence: Int64) {
@@ -156,10 +170,39 @@ package final class HLSPackager: Sendable {
         }
     }
 
+    /// Something of the program begins with a picture: a date range in every playlist, there with the first part that shows
+    /// it. Callable from any thread; a mark that is told before its picture is encoded is never late.
+    package func mark(_ mark: ProgramMark) {
+        let isNews = self.intake.withLock { intake in
+            guard intake.endlist == nil, !intake.isOver else { return false }
+            let changes = intake.marks.put(mark)
+            guard !changes.isEmpty else { return false }
+            intake.list(changes)
+            intake.showEdge()
+            return true
+        }
+        if isNews { self.work.signal() }
+    }
+
+    /// The frame up to which media is there.
+    private func reach(of output: [TrackSegmenter.Output]) -> Int64 {
+        let grid = self.settings.grid
+        return output.reduce(0) { reach, item in
+            switch item {
+            case .part(let part): max(reach, (part.number + 1) * Int64(grid.partFrames))
+            case .segment(let segment): max(reach, grid.firstFrame(ofSlot: segment.slot + 1))
+            }
+        }
+    }
+
     /// - Parameter isLast: The track has ended: its last segment may have been cut behind its parts.
     func collect(_ output: [TrackSegmenter.Output], track: Int, isLast: Bool = false) {
         guard !output.isEmpty else { return }
+        let reach = self.reach(of: output)
         let isReady = self.intake.withLock { intake in
+            // Before the part that shows it.
+            let changes = intake.marks.release(before: reach)
+            intake.list(changes)
             if let (segments, first) = intake.edge?.receive(output, track: track, partsToo: !isLast) {
                 if let first { intake.collector?.begin(at: first) }
                 for segment in segments { intake.collector?.insert(segment, track: track) }
@@ -170,7 +213,7 @@ package final class HLSPackager: Sendable {
             intake.showEdge()
             // Once a part is often enough: a worker that is overtaken stops within one.
             if track == 0, !self.settings.waitsForStore { intake.isDoubtful = true }
-            return intake.isDoubtful || (intake.collector?.readyCount ?? 0) > 0
+            return intake.isDoubtful || !changes.isEmpty || (intake.collector?.readyCount ?? 0) > 0
         }
         if isReady { self.work.signal() }
     }
@@ -211,6 +254,7 @@ package final class HLSPackager: Sendable {
             intake.endlist = true
             intake.collector?.close(cuttingSoundAt: pictureEnd, grid: grid)
             for gap in intake.collector?.takeGivenUp() ?? [] { intake.edge?.giveUp(track: gap.track, slot: gap.slot) }
+            if let pictureEnd { intake.list(intake.marks.end(at: pictureEnd)) }
             intake.edge?.end()
             intake.showEdge()
         }
@@ -218,7 +262,8 @@ package final class HLSPackager: Sendable {
         self.work.signal()
     }
 
-    /// What is there of a segment that is not whole is left out: a short one would leave a hole in its slot.
+    /// What is there of a segment that is not whole is left out: a short one would leave a hole in its slot. Date ranges
+    /// stay open: the successor closes them.
     private func leaveOpen() {
         for segmenter in self.segmenters { segmenter.state.withLock { $0 = nil } }
         self.intake.withLock { intake in
@@ -250,14 +295,24 @@ package final class HLSPackager: Sendable {
                 for event in events { self.report(event) }
                 if result == .superseded { return self.over(.superseded) }
             }
-            let (slot, endlist) = self.intake.withLock { ($0.collector?.take(), $0.endlist) }
+            let (slot, endlist, ranges) = self.intake.withLock { intake in
+                (intake.collector?.take(), intake.endlist, intake.takeRangeChanges())
+            }
             self.releaseWaiters()
             let result: PublicationWriter.Result
             let events: [PackagerEvent]
             if let slot {
-                (result, events) = self.withWriter { $0.commit(slot) }
+                (result, events) = self.withWriter { writer in
+                    writer.list(ranges)
+                    return writer.commit(slot)
+                }
             } else if let endlist {
-                (result, events) = self.withWriter { $0.end(endlist: endlist) }
+                (result, events) = self.withWriter { writer in
+                    writer.list(ranges)
+                    return writer.end(endlist: endlist)
+                }
+            } else if !ranges.isEmpty {
+                (result, events) = self.withWriter { $0.record(ranges) }
             } else {
                 return nil
             }

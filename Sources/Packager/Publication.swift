@@ -7,6 +7,8 @@ struct Publication: Sendable {
     let origin: Int64
     let incarnation: Int64
     var tracks: [TrackPublication]
+    /// The same in every playlist.
+    var dateRanges = DateRangeList()
     private(set) var nextMediaSequence: Int64
     private(set) var nextFrame: Int64
     private(set) var isEnded = false
@@ -91,6 +93,7 @@ struct Publication: Sendable {
         self.discontinuityIsDue = false
         let firstFrame = self.grid.firstFrame(ofSlot: slot.slot)
         self.nextFrame = firstFrame + Int64(self.grid.segmentFrames)
+        self.dropPassedRanges()
         // What the slot is reported as: its pictures where there are any.
         let pictures = zip(tracks, listed).first { $0.kind == .video && !$1.gap }?.1
         let shown = pictures ?? listed.first { !$0.gap } ?? listed.first
@@ -154,13 +157,14 @@ struct Publication: Sendable {
         RoomState(
             origin: self.origin, incarnation: self.incarnation, ended: self.isEnded,
             multivariantName: self.settings.multivariantName, grid: RoomState.Grid(self.grid),
-            nextMediaSequence: self.nextMediaSequence, nextFrame: self.nextFrame, tracks: self.tracks.map(\.state))
+            nextMediaSequence: self.nextMediaSequence, nextFrame: self.nextFrame, tracks: self.tracks.map(\.state),
+            dateRanges: self.rangeRows)
     }
 
     /// Media playlists, sound first: a player that sees a new picture segment then always finds its sound.
     var mediaPlaylists: [(name: String, text: String)] {
         let order = self.tracks.filter { $0.kind == .audio } + self.tracks.filter { $0.kind == .video }
-        return order.map { ($0.names.playlist, MediaPlaylist($0.window).rendered()) }
+        return order.map { ($0.names.playlist, MediaPlaylist($0.window, dateRanges: self.dateRanges).rendered()) }
     }
 
     // MARK: Variants

@@ -111,6 +111,29 @@ struct PublicationWriter: Sendable {
     /// Gives way to a newer worker if there is one.
     mutating func look() -> Result { self.isSuperseded() ? self.giveWay() : .done }
 
+    /// Writes down what has happened to the date ranges before the next segment lists it: a viewer of the live edge may have
+    /// seen it, and a successor must know of it.
+    mutating func record(_ changes: [DateRange.Change]) -> Result {
+        guard !self.isSuperseded() else { return self.giveWay() }
+        self.publication.list(changes)
+        do {
+            let store = self.store
+            let result = try store.exclusively { () throws(MediaError) -> Result in
+                guard !self.isSuperseded() else { return .superseded }
+                try self.putState()
+                return .done
+            }
+            return result == .done ? .done : self.giveWay()
+        } catch {
+            // The next segment's publish writes the state again.
+            self.events.append(.outputFailed(error))
+            return .done
+        }
+    }
+
+    /// Lists it with the next segment.
+    mutating func list(_ changes: [DateRange.Change]) { self.publication.list(changes) }
+
     // MARK: Segments
 
     /// Lists the held slot, after one more attempt at what is not written yet.

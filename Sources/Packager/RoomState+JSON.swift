@@ -18,6 +18,7 @@ extension RoomState {
         text += "\"sampleRate\": \(self.grid.sampleRate)},\n"
         text += "\"nextMediaSequence\": \(self.nextMediaSequence),\n"
         text += "\"nextFrame\": \(self.nextFrame),\n"
+        if !self.dateRanges.isEmpty { text += Self.json(self.dateRanges).dropFirst() }
         text += "\"tracks\": [" + self.tracks.map(\.json).joined(separator: ",") + "\n]\n}\n"
         return text
     }
@@ -35,7 +36,8 @@ extension RoomState {
             (0...Self.largestNumber).contains(nextMediaSequence),
             let nextFrame = root["nextFrame"]?.integer,
             (0...OutputGrid.lastTick / OutputGrid.ticksPerFrame).contains(nextFrame), let origin = root["origin"],
-            origin == .null || origin.integer != nil, let list = root["tracks"]?.array
+            origin == .null || origin.integer != nil, let list = root["tracks"]?.array,
+            let ranges = Self.ranges(root["dateRanges"])
         else { throw damaged }
         var tracks: [Track] = []
         for value in list {
@@ -44,7 +46,7 @@ extension RoomState {
         }
         self.init(
             origin: origin.integer, incarnation: incarnation, ended: ended, multivariantName: multivariant, grid: grid,
-            nextMediaSequence: nextMediaSequence, nextFrame: nextFrame, tracks: tracks)
+            nextMediaSequence: nextMediaSequence, nextFrame: nextFrame, tracks: tracks, dateRanges: ranges)
     }
 }
 

@@ -88,4 +88,6 @@ struct RoomState: Sendable, Hashable {
     /// End of the last published slot: frames since the origin.
     var nextFrame: Int64 = 0
     var tracks: [Track] = []
+    /// Date ranges that are listed, and those that are open.
+    var dateRanges: [Range] = []
 }

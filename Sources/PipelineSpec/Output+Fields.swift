@@ -97,6 +97,13 @@ extension HLSOutput.HTTP {
                         accepts: isOrigin),
                     0...64, standIn: ""),
                 "origins a browser may play from; * is any"),
+            Field(optional: "tls", \.tls, .object(TLSSettings.rule), "HTTPS with HTTP/2, by this certificate"),
+            Field(
+                "maxConnections", \.maxConnections, .integer(1...65_535),
+                "connections at once, as far as the process may open so many files; more wait"),
+            Field(
+                optional: "maxConnectionsPerAddress", \.maxConnectionsPerAddress, .integer(1...65_535),
+                "connections at once from one address; more are closed; without it no limit"),
         ])
 
     /// RFC 6454 §6.2: scheme and authority, no path.

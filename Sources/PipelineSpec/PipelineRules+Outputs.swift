@@ -58,6 +58,7 @@ extension PipelineRules {
                 }
                 hls = index
                 self.checkGrid(settings, path, &log)
+                settings.http.tls?.check(self.checks, at: "\(path).http.tls", &log)
             }
             if log.isSound("\(path).outputId") {
                 if let first = ids[output.outputID] {

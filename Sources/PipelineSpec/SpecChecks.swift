@@ -11,17 +11,30 @@ package struct SpecChecks: Sendable {
         }
     }
 
+    /// What is wrong with a listener's certificate.
+    package enum CertificateProblem: Sendable, Hashable {
+        /// The listener cannot use it.
+        case unusable(Problem)
+        /// Clients will refuse it.
+        case doubtful(Problem)
+    }
+
     /// Why the file at this path cannot be shown; `nil`: it can.
     package var image: @Sendable (_ path: String) -> Problem?
     /// Why this text cannot be drawn as it stands; `nil`: it can.
     package var text: @Sendable (_ text: String) -> Problem?
 
+    /// What is wrong with the files of a certificate; `nil`: nothing.
+    package var certificate: @Sendable (_ settings: TLSSettings) -> CertificateProblem?
+
     package init(
         image: @escaping @Sendable (_ path: String) -> Problem? = { _ in nil },
-        text: @escaping @Sendable (_ text: String) -> Problem? = { _ in nil }
+        text: @escaping @Sendable (_ text: String) -> Problem? = { _ in nil },
+        certificate: @escaping @Sendable (_ settings: TLSSettings) -> CertificateProblem? = { _ in nil }
     ) {
         self.image = image
         self.text = text
+        self.certificate = certificate
     }
 
     /// Looks at nothing: the same answer on every machine.

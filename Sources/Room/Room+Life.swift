@@ -58,30 +58,39 @@ extension Room {
     }
 
     func perform(_ actions: [RoomLife.Action], _ life: borrowing RoomLife, _ desk: inout SceneDesk) {
+        var phases: [PKLife.Change] = []
+        var shownAt: Int64?
         for action in actions {
             switch action {
             case .tell(let id, let change):
                 self.announce(id, change, life.sources[id])
                 self.layouts.async { self.layOutAnew() }
             case .pkReady: self.events.emit("pk.ready", ["scene": JSONValue(life.pk?.scene)])
-            case .phase(let change): self.announce(change)
-            case .show(let show): self.putOnAir(show, &desk)
+            case .phase(let change):
+                phases.append(change)
+                self.announce(change)
+            case .show(let show): shownAt = self.putOnAir(show, &desk)
             }
         }
+        self.mark(phases, shownAt: shownAt)
     }
 
     /// Composes what is to be seen unless it is, and says when. What cannot be composed leaves the picture as it is; the
     /// next change tries again.
-    private func putOnAir(_ show: RoomLife.Show, _ desk: inout SceneDesk) {
-        guard desk.onAir.sceneID != show.scene.id || desk.onAir.without != show.without else { return }
-        guard let scene = desk.shelf[show.scene.id] else { return }
+    ///
+    /// - Returns: The first picture that shows it; `nil` where nothing changes.
+    private func putOnAir(_ show: RoomLife.Show, _ desk: inout SceneDesk) -> Int64? {
+        guard desk.onAir.sceneID != show.scene.id || desk.onAir.without != show.without else { return nil }
+        guard let scene = desk.shelf[show.scene.id] else { return nil }
         do throws(ControlFailure) {
             let showing = try self.show(scene, without: show.without, at: nil, nil, &desk)
             self.announce(showing, reason: show.reason)
+            return showing.tick
         } catch {
             self.logger.error("a scene cannot be composed", metadata: ["error": "\(error.what)"])
             self.events.emit(
                 "program.failed", ["scene": .string(show.scene.id), "reason": .string("\(error.what). \(error.fix)")])
+            return nil
         }
     }
 

@@ -46,6 +46,8 @@ package final class Room: Sendable {
     /// Of a successor whose viewers are still there.
     let slate: SlateWork?
     let mutable: Mutex<Mutable>
+    /// As last measured; `nil` where nothing is.
+    let levels = Mutex<SoundLevels?>(nil)
     /// Held while a command builds a scene: one command at a time.
     let desk: Mutex<SceneDesk>
     let tickets = RequestTickets()
@@ -174,6 +176,7 @@ package final class Room: Sendable {
         }
         self.events.setProgramTime(origin: origin) { [weak self] in self?.programTime }
         self.startCountdowns(at: firstTick)
+        self.mark(self.program.scene, at: firstTick, isScheduled: false)
         self.events.emit(
             "program.started", ["origin": .string(ProgramDate.format(origin)), "firstTick": .integer(firstTick)])
     }

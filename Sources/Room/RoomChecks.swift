@@ -12,7 +12,8 @@ package enum RoomChecks {
     static let imageLimit = 2_000_000
 
     package static let here = SpecChecks(
-        image: { Self.problem(ofImage: $0) }, text: { Self.problem(ofText: $0) })
+        image: { Self.problem(ofImage: $0) }, text: { Self.problem(ofText: $0) },
+        certificate: { Self.problem(of: $0) })
 
     private static let font: SceneFont? = try? SceneFont.find()
 

@@ -5,6 +5,7 @@ import Origin
 import Packager
 import PipelineSpec
 import Synchronization
+import TLSFiles
 
 /// The room's sockets, open from ``Room/startListeners()`` until ``stop()``.
 final class RoomListeners: Sendable {
@@ -14,6 +15,7 @@ final class RoomListeners: Sendable {
         var relays: RelayService?
         var origin: OriginServer?
         var control: ControlServer?
+        var certificates: [CertificateWatch] = []
     }
 
     private let servers = Mutex(Servers())
@@ -21,6 +23,10 @@ final class RoomListeners: Sendable {
     func update(_ change: (inout Servers) -> Void) { self.servers.withLock { change(&$0) } }
 
     var relays: RelayService? { self.servers.withLock { $0.relays } }
+
+    func reloadCertificates() {
+        for watch in self.servers.withLock(\.certificates) { watch.reload() }
+    }
 
     /// Begins to fetch the sources that are fetched.
     func startPulls() { self.servers.withLock { $0.pulls }?.start() }
@@ -36,6 +42,7 @@ final class RoomListeners: Sendable {
             defer { servers = Servers() }
             return servers
         }
+        for watch in servers.certificates { watch.stop() }
         await servers.relays?.stop()
         await servers.pulls?.stop()
         await servers.ingest?.stop()
@@ -49,8 +56,8 @@ private struct PublishedContent: OriginContent {
     let packager: HLSPackager
     let room: Room
 
-    func answer(to request: OriginRequest) async -> OriginAnswer {
-        self.packager.viewerObject(named: request.path).map { .object($0) } ?? .missing
+    func answer(to request: OriginRequest, _ answer: @escaping @Sendable (OriginAnswer) -> Void) {
+        answer(self.packager.viewerObject(named: request.path).map { .object($0) } ?? .missing)
     }
 
     var ended: Bool { self.room.state == .closed }
@@ -92,7 +99,8 @@ extension Room {
             let origin = try await OriginServer.start(
                 listen: listen, content: content,
                 allowOrigins: http.allowOrigins, roomTitle: self.pipeline.room.title ?? self.pipeline.room.roomID,
-                logger: self.logger)
+                certificates: try self.openCertificates(http.tls, place: "viewer"), connections: http.maxConnections,
+                connectionsPerAddress: http.maxConnectionsPerAddress, logger: self.logger)
             self.listeners.update { $0.origin = origin }
             self.note("viewer", origin.boundAddress)
         }

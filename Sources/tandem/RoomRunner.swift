@@ -49,11 +49,13 @@ enum RoomRunner {
         }
     }
 
-    /// SIGINT once ends the room, twice aborts; SIGTERM drains.
+    /// SIGINT once ends the room, twice aborts; SIGTERM drains; SIGHUP takes new certificates at once.
     private static func obeySignals(_ room: Room) async {
         var interrupts = 0
-        for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
-            if signal == .sigterm {
+        for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup) {
+            if signal == .sighup {
+                room.reloadCertificates()
+            } else if signal == .sigterm {
                 room.drain(reason: "SIGTERM")
             } else {
                 interrupts += 1

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Low-latency media playlist: rfc8216bis §4.4.3.7-8, §4.4.4.9, §4.4.5.2-4")
 struct LowLatencyPlaylistTests {
-    private static let origin: Int64 = 1_700_000_000_123_000_000
+    static let origin: Int64 = 1_700_000_000_123_000_000
     private static let reports = [RenditionReport(uri: "audio.m3u8", lastMediaSequence: 9, lastPart: 0)]
 
     static func parts(_ sequence: Int64, _ count: Int = 4, perPart: Int64 = 16) -> [Part] {
@@ -28,7 +28,8 @@ struct LowLatencyPlaylistTests {
 
     /// The list once `whole` segments and `parts` more parts are there, with what a room does to it on the way.
     static func playlist(
-        whole: Int64, parts: Int, changeAt: Int64? = nil, gapAt: Int64? = nil, ended: Bool = false
+        whole: Int64, parts: Int, changeAt: Int64? = nil, gapAt: Int64? = nil, ended: Bool = false,
+        ranges: DateRangeList = DateRangeList()
     ) throws -> MediaPlaylist {
         let grid = try OutputGrid(fps: 30)
         var window = PlaylistWindow(style: .live(windowSeconds: 20), targetDuration: grid.targetDuration)
@@ -52,7 +53,7 @@ struct LowLatencyPlaylistTests {
             window,
             edge: LiveEdge(
                 control: ServerControl(grid: grid), open: open, hint: "v-1-\(whole).\(parts).m4s",
-                hintMap: InitializationSegment(uri: map(whole))))
+                hintMap: InitializationSegment(uri: map(whole))), dateRanges: ranges)
     }
 
     @Test("parts, hint, reports and the declared numbers stand where they belong")
@@ -99,7 +100,9 @@ struct LowLatencyPlaylistTests {
             edge: LiveEdge(control: control, open: nil, hint: nil)
         ).rendered()
         #expect(text.contains("#EXT-X-PART-INF:PART-TARGET=\(target)\n"))
-        #expect(text.contains("PART-HOLD-BACK=\(holdBack),CAN-SKIP-UNTIL=\(6 * control.targetDuration).0\n"))
+        #expect(
+            text.contains(
+                "PART-HOLD-BACK=\(holdBack),CAN-SKIP-UNTIL=\(6 * control.targetDuration).0,CAN-SKIP-DATERANGES=YES\n"))
         #expect(control.partHoldBack * 10 >= 3 * control.partTarget, "three part targets")
         #expect(Int64(control.longestHold) == Int64(3 * control.targetDuration))
     }

@@ -32,5 +32,6 @@ struct ReloadDirectivesTests {
     func skips(value: String, expected: Bool) {
         let directives = ReloadDirectives(query: [("_HLS_skip", value)])
         #expect(directives.skips == expected && directives.fault == nil)
+        #expect(directives.skipsDateRanges == (value == "v2"))
     }
 }

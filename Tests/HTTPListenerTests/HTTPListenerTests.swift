@@ -17,10 +17,13 @@ struct HTTPListenerTests {
     private static func start(
         _ listen: ListenAddress = Self.loopback,
         _ limits: HTTPListenerLimits = HTTPListenerLimits(connections: 16, bodyBytes: 100),
-        respond: @escaping HTTPListener.Responder = { _ in ListenerReply(.ok, body: .text("hello")) }
+        respond: @escaping @Sendable (ListenerRequest) -> ListenerReply = { _ in
+            ListenerReply(.ok, body: .text("hello"))
+        }
     ) async throws -> HTTPListener {
         try await HTTPListener.start(
-            listen: listen, limits: limits, group: nil, place: "test", logger: Logger(label: "test"), respond: respond)
+            listen: listen, limits: limits, group: nil, place: "test", logger: Logger(label: "test")
+        ) { $1(respond($0)) }
     }
 
     @Test("port 0 reports the port that was bound, and a reply carries length and date")
@@ -58,7 +61,7 @@ struct HTTPListenerTests {
                 listen: Self.loopback, limits: HTTPListenerLimits(connections: 4, bodyBytes: 0), group: group,
                 place: "test",
                 logger: Logger(label: "test")
-            ) { _ in ListenerReply(.noContent) }
+            ) { $1(ListenerReply(.noContent)) }
             #expect(try await HTTPProbe(listener.boundAddress).request("GET /").status == 204)
             await listener.stop()
         }

@@ -7,13 +7,22 @@ struct MemoryContent: OriginContent {
     /// Answers for every name.
     var servesAnything = false
 
-    func answer(to request: OriginRequest) async -> OriginAnswer {
-        if self.servesAnything { return .object(Self.playlist(request.path)) }
-        return self.objects[request.path].map { .object($0) } ?? .missing
+    func answer(to request: OriginRequest, _ answer: @escaping @Sendable (OriginAnswer) -> Void) {
+        if self.servesAnything { return answer(.object(Self.playlist(request.path))) }
+        answer(self.objects[request.path].map { .object($0) } ?? .missing)
     }
 
     static func playlist(_ text: String) -> OriginObject {
         OriginObject(
             body: .bytes(Array(text.utf8)), contentType: "application/vnd.apple.mpegurl", cacheControl: "max-age=1")
+    }
+}
+
+extension OriginContent {
+    /// The answer, for those who can wait.
+    func answer(to request: OriginRequest) async -> OriginAnswer {
+        await withCheckedContinuation { continuation in
+            self.answer(to: request) { continuation.resume(returning: $0) }
+        }
     }
 }

@@ -1,0 +1,93 @@
+import NIOCore
+import NIOPosix
+
+/// Stands at a connection's socket, below TLS: counts it, and closes it when its peer holds it without using it.
+///
+/// What it looks at is the same for HTTP/1.1 and HTTP/2: how many bytes wait for the socket, and whether it takes any. A look
+/// is made every second for as long as bytes wait; a connection without any costs nothing.
+final class ConnectionGuard: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let limits: HTTPListenerLimits
+    private let connections: OpenConnections
+    private let pace: TimeAmount
+    private var address: String?
+    private var isCounted = false
+    /// Bytes handed to the socket since the connection was opened.
+    private var written = 0
+    /// Of those, what the socket had taken when it last took enough.
+    private var taken = 0
+    /// Looks since then.
+    private var idleLooks: Int64 = 0
+    /// What this connection adds to the listener's sum.
+    private var unsent = 0
+    private var nextLook: Scheduled<Void>?
+
+    /// Bytes that count as progress: a reader of a byte a second makes none.
+    private static let leastProgress = 4 << 10
+
+    init(limits: HTTPListenerLimits, connections: OpenConnections) {
+        self.limits = limits
+        self.connections = connections
+        self.pace = min(.seconds(1), .nanoseconds(max(limits.stalledWrite.nanoseconds / 4, 1_000_000)))
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let channel = context.channel
+        self.address = channel.remoteAddress?.ipAddress
+        self.isCounted = self.connections.opened(
+            channel, from: self.address, mostPerAddress: self.limits.connectionsPerAddress)
+        if !self.isCounted { context.eventLoop.execute { channel.close(promise: nil) } }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.nextLook?.cancel()
+        guard self.isCounted else { return }
+        self.isCounted = false
+        self.connections.closed(
+            context.channel, from: self.limits.connectionsPerAddress == nil ? nil : self.address, unsent: self.unsent)
+        self.unsent = 0
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        self.written &+= self.unwrapOutboundIn(data).readableBytes
+        context.write(data, promise: promise)
+        if self.nextLook == nil { self.scheduleLook(context) }
+    }
+
+    private func scheduleLook(_ context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        self.nextLook = context.eventLoop.scheduleTask(in: self.pace) {
+            let (handler, context) = bound.value
+            handler.look(context)
+        }
+    }
+
+    private func look(_ context: ChannelHandlerContext) {
+        self.nextLook = nil
+        guard self.isCounted, context.channel.isActive else { return }
+        let waiting = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+        let sum = self.connections.unsentChanged(by: waiting - self.unsent)
+        self.unsent = waiting
+        guard waiting > 0 else {
+            self.taken = self.written
+            self.idleLooks = 0
+            return
+        }
+        let taken = self.written &- waiting
+        if taken &- self.taken >= Self.leastProgress {
+            self.taken = taken
+            self.idleLooks = 0
+        } else {
+            self.idleLooks += 1
+        }
+        let isStalled = self.idleLooks * self.pace.nanoseconds >= self.limits.stalledWrite.nanoseconds
+        // Too much memory waits: those that take nothing give theirs back before those that do.
+        let isTooMuch = sum > self.limits.unsentBytes && self.idleLooks >= 2
+        guard !isStalled, !isTooMuch else { return context.close(promise: nil) }
+        self.scheduleLook(context)
+    }
+}

@@ -1,0 +1,60 @@
+import NIOCore
+
+/// What of a reply is still to be sent.
+struct ReplyBody {
+    enum Piece {
+        case bytes(ByteBuffer)
+        /// To be read first.
+        case file(ServedFile, Range<Int>)
+    }
+
+    private enum Rest {
+        case bytes([UInt8], Range<Int>)
+        case buffers(ArraySlice<ByteBuffer>)
+        case file(ServedFile, Range<Int>)
+    }
+
+    private var rest: Rest
+
+    /// - Parameter file: The opened file of a body that is one.
+    init(_ body: ListenerReply.Body, file: ServedFile?) {
+        switch (body, file) {
+        case (.bytes(let bytes, let range), _): self.rest = .bytes(bytes, range.clamped(to: bytes.indices))
+        case (.buffers(let buffers), _): self.rest = .buffers(buffers[...])
+        case (.file(_, let range), .some(let file)): self.rest = .file(file, range)
+        case (.file, nil), (.none, _): self.rest = .buffers([])
+        }
+    }
+
+    /// Takes out what is to be sent next; `nil`: nothing is left. Shared bytes are not copied.
+    mutating func next() -> Piece? {
+        switch self.rest {
+        case .bytes(let bytes, let range):
+            guard !range.isEmpty else { return nil }
+            let chunk = range.prefix(HTTPListenerLimits.chunkBytes)
+            self.rest = .bytes(bytes, chunk.upperBound..<range.upperBound)
+            return .bytes(ByteBuffer(bytes: bytes[chunk]))
+        case .buffers(var buffers):
+            while var buffer = buffers.popFirst() {
+                let count = min(buffer.readableBytes, HTTPListenerLimits.chunkBytes)
+                guard count > 0, let chunk = buffer.readSlice(length: count) else { continue }
+                if buffer.readableBytes > 0 { buffers = [buffer] + buffers }
+                self.rest = .buffers(buffers)
+                return .bytes(chunk)
+            }
+            self.rest = .buffers([])
+            return nil
+        case .file(let file, let range):
+            guard !range.isEmpty else { return nil }
+            let chunk = range.prefix(HTTPListenerLimits.fileChunkBytes)
+            self.rest = .file(file, chunk.upperBound..<range.upperBound)
+            return .file(file, chunk)
+        }
+    }
+}
+
+extension Range<Int> {
+    fileprivate func prefix(_ count: Int) -> Range<Int> {
+        self.lowerBound..<Swift.min(self.lowerBound + count, self.upperBound)
+    }
+}

@@ -1,0 +1,26 @@
+import NIOCore
+
+/// A request's body as it arrives, up to a limit.
+struct RequestBody {
+    /// Bytes.
+    let limit: Int
+    private(set) var isTooLarge = false
+    private var bytes: [UInt8] = []
+
+    init(limit: Int) { self.limit = limit }
+
+    var value: ListenerRequest.Body { self.isTooLarge ? .tooLarge : .bytes(self.bytes) }
+
+    /// The `Content-Length` field, if there is one.
+    mutating func announced(_ field: String?) {
+        if let field, let count = Int(field), count > self.limit { self.isTooLarge = true }
+    }
+
+    mutating func append(_ buffer: ByteBuffer) {
+        guard !self.isTooLarge, buffer.readableBytes <= self.limit - self.bytes.count else {
+            self.isTooLarge = true
+            return
+        }
+        self.bytes.append(contentsOf: buffer.readableBytesView)
+    }
+}

@@ -1,0 +1,316 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+import NIOPosix
+
+/// Serves the requests of one HTTP/1.1 connection, or the one request of an HTTP/2 stream, on the connection's event loop.
+///
+/// States: *idle* → head → *reading* → whole request → *waiting* for the answer → *opening* a file, if it is one →
+/// *sending* under back-pressure → *idle*; from each, a close → *closed*. Invariants: (1) one request at a time; what a
+/// client sends ahead waits in `queue`, and no more is read while something waits there; (2) an answer counts only while
+/// its own request is waited for; (3) a connection is closed after what was written, never in the middle of it, unless
+/// its peer does not take it.
+///
+/// Nothing reaches the handlers behind this one but the end of the channel: Hummingbird's server, which they belong to, only
+/// keeps count of the connections.
+final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    private enum State {
+        case idle
+        case reading(HTTPRequest, RequestBody)
+        case waiting(ClientPresence)
+        case opening
+        case sending(ReplyBody)
+        case closed
+    }
+
+    private let service: RequestService
+    private var state = State.idle
+    private var queue = CircularBuffer<HTTPRequestPart>()
+    private var isDraining = false
+    /// A read was asked for while something waited in the queue.
+    private var isReadHeld = false
+    /// Of the request that is being answered.
+    private var number: UInt64 = 0
+    private var isHead = false
+    private var holdsFilePiece = false
+    /// No request follows the one that is being answered.
+    private var isLast = false
+    /// Replies that are written and not yet with the kernel.
+    private var unflushed = 0
+    private var isStream = false
+    private var deadline: Scheduled<Void>?
+
+    init(_ service: RequestService) { self.service = service }
+
+    // MARK: The channel
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        // A stream's parent is the connection, a connection's the listening socket, which has none.
+        self.isStream = context.channel.parent?.parent != nil
+        self.setDeadline(self.service.limits.idle, context)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.ended() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.ended()
+        context.fireChannelInactive()
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if self.queue.isEmpty { context.read() } else { self.isReadHeld = true }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        self.queue.append(self.unwrapInboundIn(data))
+        self.drain(context)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard error is HTTPParserError else { return self.close(context) }
+        switch self.state {
+        case .idle, .reading:
+            self.isLast = true
+            self.isHead = false
+            self.begin(ListenerReply(.badRequest), context)
+        default: self.isLast = true
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case let event as ChannelEvent where event == .inputClosed:
+            // The end of a stream's input is the end of its request, nothing more.
+            if !self.isStream { self.inputClosed(context) }
+        case is ChannelShouldQuiesceEvent:
+            self.isLast = true
+            if case .idle = self.state { self.closeOnceFlushed(context) }
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { self.send(context) }
+        context.fireChannelWritabilityChanged()
+    }
+
+    private func inputClosed(_ context: ChannelHandlerContext) {
+        self.isLast = true
+        switch self.state {
+        // A client that waits and says that it will never ask again is taken as gone.
+        case .waiting, .reading: self.close(context)
+        case .idle: self.closeOnceFlushed(context)
+        case .opening, .sending, .closed: break
+        }
+    }
+
+    private func ended() {
+        self.deadline?.cancel()
+        self.deadline = nil
+        self.giveFilePieceBack()
+        let state = self.state
+        self.state = .closed
+        self.queue.removeAll()
+        if case .waiting(let client) = state { client.leave() }
+    }
+
+    private func close(_ context: ChannelHandlerContext) {
+        self.ended()
+        context.close(promise: nil)
+    }
+
+    private func closeOnceFlushed(_ context: ChannelHandlerContext) {
+        if self.unflushed == 0 { self.close(context) }
+    }
+
+    private func setDeadline(_ time: TimeAmount, _ context: ChannelHandlerContext) {
+        self.deadline?.cancel()
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        self.deadline = context.eventLoop.scheduleTask(in: time) {
+            let (handler, context) = bound.value
+            handler.close(context)
+        }
+    }
+
+    // MARK: Requests
+
+    private func drain(_ context: ChannelHandlerContext) {
+        guard !self.isDraining else { return }
+        self.isDraining = true
+        defer { self.isDraining = false }
+        while self.takesInput, let part = self.queue.popFirst() { self.take(part, context) }
+        if self.isLast, case .idle = self.state { self.queue.removeAll() }
+        if self.isReadHeld, self.queue.isEmpty {
+            self.isReadHeld = false
+            context.read()
+        }
+    }
+
+    private var takesInput: Bool {
+        switch self.state {
+        case .idle: !self.isLast
+        case .reading: true
+        case .waiting, .opening, .sending, .closed: false
+        }
+    }
+
+    private func take(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
+        switch (self.state, part) {
+        case (.idle, .head(let head)):
+            var body = RequestBody(limit: self.service.limits.bodyBytes)
+            body.announced(head.headerFields[.contentLength])
+            self.setDeadline(self.service.limits.idle, context)
+            if body.isTooLarge { return self.answer(head, body, context) }
+            if head.headerFields[.expect]?.lowercased() == "100-continue" {
+                let reply = HTTPResponse(status: .continue)
+                context.writeAndFlush(self.wrapOutboundOut(.head(reply)), promise: nil)
+            }
+            self.state = .reading(head, body)
+        case (.reading(let head, var body), .body(let bytes)):
+            self.state = .idle
+            body.append(bytes)
+            if body.isTooLarge { return self.answer(head, body, context) }
+            self.state = .reading(head, body)
+        case (.reading(let head, let body), .end): self.answer(head, body, context)
+        // What follows a body that was too large.
+        default: break
+        }
+    }
+
+    private func answer(_ head: HTTPRequest, _ body: RequestBody, _ context: ChannelHandlerContext) {
+        self.deadline?.cancel()
+        self.deadline = nil
+        let client = ClientPresence(eventLoop: context.eventLoop)
+        self.state = .waiting(client)
+        self.number &+= 1
+        self.isHead = head.method == .head
+        if body.isTooLarge || head.headerFields[.connection]?.lowercased() == "close" { self.isLast = true }
+        let (number, loop) = (self.number, context.eventLoop)
+        let bound = NIOLoopBound((self, context), eventLoop: loop)
+        let request = ListenerRequest(head: head, body: body.value, client: client)
+        self.service.respond(request) { reply in
+            if loop.inEventLoop {
+                bound.value.0.answered(number, reply, bound.value.1)
+            } else {
+                loop.execute { bound.value.0.answered(number, reply, bound.value.1) }
+            }
+        }
+    }
+
+    private func answered(_ number: UInt64, _ reply: ListenerReply, _ context: ChannelHandlerContext) {
+        guard number == self.number, case .waiting(let client) = self.state else { return }
+        client.forget()
+        self.begin(reply, context)
+    }
+
+    // MARK: Replies
+
+    private func begin(_ reply: ListenerReply, _ context: ChannelHandlerContext) {
+        guard case .file(let path, _) = reply.body else { return self.sendHead(reply, nil, context) }
+        guard self.service.takeFilePiece() else {
+            let busy = ListenerReply.plain(.serviceUnavailable, "too many readers", fields: [.retryAfter: "1"])
+            return self.sendHead(busy, nil, context)
+        }
+        self.holdsFilePiece = true
+        self.state = .opening
+        self.onPool(context, { ServedFile(path: path) }) { handler, file, context in
+            // A segment that left the window between the look-up and now: the same answer as a moment later.
+            handler.sendHead(file == nil ? .plain(.notFound, "no such object") : reply, file, context)
+        }
+    }
+
+    private func sendHead(_ reply: ListenerReply, _ file: ServedFile?, _ context: ChannelHandlerContext) {
+        var head = HTTPResponse(status: reply.status, headerFields: reply.fields)
+        if reply.status.mayHaveBody { head.headerFields[.contentLength] = String(reply.body.count) }
+        head.headerFields[.date] = self.service.date.text
+        if self.isLast, !self.isStream { head.headerFields[.connection] = "close" }
+        context.write(self.wrapOutboundOut(.head(head)), promise: nil)
+        let hasBody = !self.isHead && reply.status.mayHaveBody
+        self.state = .sending(ReplyBody(hasBody ? reply.body : .none, file: file))
+        self.send(context)
+    }
+
+    /// Writes what the channel takes.
+    private func send(_ context: ChannelHandlerContext) {
+        guard case .sending(var body) = self.state else { return }
+        while context.channel.isWritable {
+            switch body.next() {
+            case .bytes(let bytes): context.write(self.wrapOutboundOut(.body(bytes)), promise: nil)
+            case .file(let file, let range):
+                self.state = .opening
+                self.deadline?.cancel()
+                context.flush()
+                return self.read(file, range, then: body, context)
+            case nil: return self.finish(context)
+            }
+        }
+        self.state = .sending(body)
+        context.flush()
+        // A connection's own deadline is kept at its socket. Flushing may have sent more.
+        if self.isStream, case .sending = self.state, !context.channel.isWritable {
+            self.setDeadline(self.service.limits.stalledWrite, context)
+        }
+    }
+
+    private func read(
+        _ file: ServedFile, _ range: Range<Int>, then rest: ReplyBody, _ context: ChannelHandlerContext
+    ) {
+        self.onPool(context, { file.read(at: range.lowerBound, count: range.count) }) { handler, bytes, context in
+            // The length is promised: only closing tells the client that it is not kept.
+            guard let bytes else { return handler.close(context) }
+            context.write(handler.wrapOutboundOut(.body(bytes)), promise: nil)
+            handler.state = .sending(rest)
+            handler.send(context)
+        }
+    }
+
+    /// Does what may block elsewhere, then goes on here if the connection is still there.
+    private func onPool<Value: Sendable>(
+        _ context: ChannelHandlerContext, _ work: @escaping @Sendable () -> Value?,
+        _ then: @escaping (RequestHandler, Value?, ChannelHandlerContext) -> Void
+    ) {
+        let bound = NIOLoopBound((self, context, then), eventLoop: context.eventLoop)
+        NIOThreadPool.singleton.runIfActive(eventLoop: context.eventLoop, work).whenComplete { result in
+            let (handler, context, then) = bound.value
+            guard case .opening = handler.state else { return }
+            then(handler, (try? result.get()) ?? nil, context)
+        }
+    }
+
+    private func finish(_ context: ChannelHandlerContext) {
+        self.giveFilePieceBack()
+        self.state = .idle
+        self.unflushed += 1
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let flushed = context.eventLoop.makePromise(of: Void.self)
+        flushed.futureResult.whenComplete { _ in
+            let (handler, context) = bound.value
+            handler.unflushed -= 1
+            if handler.isLast, case .idle = handler.state { handler.closeOnceFlushed(context) }
+        }
+        if self.isStream {
+            self.deadline?.cancel()
+        } else {
+            self.setDeadline(self.service.limits.idle, context)
+        }
+        context.writeAndFlush(self.wrapOutboundOut(.end(nil)), promise: flushed)
+        self.drain(context)
+    }
+
+    private func giveFilePieceBack() {
+        guard self.holdsFilePiece else { return }
+        self.holdsFilePiece = false
+        self.service.giveFilePieceBack()
+    }
+}
+
+extension HTTPResponse.Status {
+    /// Spec: RFC 9110 §6.4.1: 1xx, 204 and 304 have no content.
+    fileprivate var mayHaveBody: Bool { self.code >= 200 && self.code != 204 && self.code != 304 }
+}

@@ -1,0 +1,22 @@
+import NIOCore
+
+/// What all connections of one listener share.
+final class RequestService: Sendable {
+    let limits: HTTPListenerLimits
+    let respond: HTTPListener.Responder
+    let date = DateField()
+    private let connections: OpenConnections
+
+    init(limits: HTTPListenerLimits, connections: OpenConnections, respond: @escaping HTTPListener.Responder) {
+        self.limits = limits
+        self.connections = connections
+        self.respond = respond
+    }
+
+    /// Pieces of files that may be in memory at once: as many as there may be unsent bytes.
+    func takeFilePiece() -> Bool {
+        self.connections.takeFilePiece(limit: self.limits.unsentBytes / HTTPListenerLimits.fileChunkBytes)
+    }
+
+    func giveFilePieceBack() { self.connections.giveFilePieceBack() }
+}

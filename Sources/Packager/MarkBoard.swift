@@ -1,0 +1,90 @@
+import HLS
+import MediaTypes
+
+/// Marks of the program that wait for their picture, and the date ranges that are open.
+///
+/// A range is listed with the first part that reaches its first picture, in no playlist later and in none earlier: until
+/// then a command may still take it back, and what is listed can never be changed.
+struct MarkBoard: Sendable {
+    private struct Open: Sendable {
+        let id: String
+        let tick: Int64
+        let attributes: [DateRange.Attribute]
+    }
+
+    private var origin: Int64 = 0
+    private var fps: Int64 = 1
+    private var incarnation: Int64 = 1
+    private var pending: [ProgramMark] = []
+    private var open: [String: Open] = [:]
+    private var count: Int64 = 0
+    /// Every picture before this one has been listed by somebody.
+    private var reached: Int64 = .min
+
+    /// Marks from before the program began hold from its first picture on.
+    mutating func begin(origin: Int64, fps: Int, incarnation: Int64, firstTick: Int64) {
+        self.origin = origin
+        self.fps = Int64(fps)
+        self.incarnation = incarnation
+        self.reached = firstTick
+        for index in self.pending.indices { self.pending[index].tick = max(self.pending[index].tick, firstTick) }
+    }
+
+    /// - Returns: What is to be listed at once, because its picture is out already.
+    mutating func put(_ mark: ProgramMark) -> [DateRange.Change] {
+        self.pending.removeAll { other in
+            other.rangeClass == mark.rangeClass
+                && (other.tick == mark.tick || (!mark.isScheduled && !other.isScheduled && other.tick > mark.tick))
+        }
+        let place = self.pending.firstIndex { $0.tick > mark.tick } ?? self.pending.endIndex
+        self.pending.insert(mark, at: place)
+        return self.release()
+    }
+
+    /// A part or a segment is about to be listed that reaches up to a frame.
+    mutating func release(before frame: Int64) -> [DateRange.Change] {
+        guard frame > self.reached else { return [] }
+        self.reached = frame
+        return self.release()
+    }
+
+    private mutating func release() -> [DateRange.Change] {
+        var changes: [DateRange.Change] = []
+        while let mark = self.pending.first, mark.tick < self.reached {
+            self.pending.removeFirst()
+            let before = self.open[mark.rangeClass]
+            // The same again is no change.
+            if let before, before.attributes == mark.attributes { continue }
+            let tick = max(mark.tick, before?.tick ?? mark.tick)
+            if let before { changes.append(.closed(id: before.id, end: self.date(of: tick))) }
+            self.open[mark.rangeClass] = nil
+            guard let attributes = mark.attributes else { continue }
+            self.count += 1
+            let name = mark.rangeClass.split(separator: ".").last.map(String.init) ?? "range"
+            // The incarnation keeps the IDs of the room's workers apart.
+            let id = "\(name)-\(self.incarnation)-\(self.count)"
+            self.open[mark.rangeClass] = Open(id: id, tick: tick, attributes: attributes)
+            changes.append(
+                .opened(
+                    DateRange(
+                        id: id, rangeClass: mark.rangeClass, start: self.date(of: tick),
+                        plannedDuration: mark.plannedDuration, attributes: attributes)))
+        }
+        return changes
+    }
+
+    /// The program has ended with the picture before `tick`: what is open ends there, what waits never comes.
+    mutating func end(at tick: Int64) -> [DateRange.Change] {
+        let changes = self.release(before: tick)
+        self.pending = []
+        let ends = self.open.values.sorted { $0.id < $1.id }.map { range in
+            DateRange.Change.closed(id: range.id, end: self.date(of: max(tick, range.tick)))
+        }
+        self.open = [:]
+        return changes + ends
+    }
+
+    private func date(of tick: Int64) -> Int64 {
+        self.origin &+ TimeMath.scale(tick, by: TimeMath.nanoseconds, over: self.fps)
+    }
+}

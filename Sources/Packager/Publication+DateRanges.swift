@@ -1,0 +1,52 @@
+import HLS
+import MediaTypes
+
+extension Publication {
+    /// Lists what has happened to the date ranges, at the end of every playlist.
+    mutating func list(_ changes: [DateRange.Change]) {
+        for change in changes {
+            self.dateRanges.list(change, mediaSequence: self.nextMediaSequence, at: self.endDate)
+        }
+    }
+
+    /// Lets go of the ranges that no playlist reaches back to any more.
+    mutating func dropPassedRanges() {
+        let starts = self.tracks.compactMap { $0.window.segments.first?.programDate }
+        guard let start = starts.min() else { return }
+        self.dateRanges.remove(
+            self.dateRanges.passed(before: start), at: self.endDate,
+            memory: Int64(self.grid.targetDuration) * 6_000_000_000)
+    }
+
+    /// End of the last published slot.
+    private var endDate: Int64 {
+        self.origin
+            &+ TimeMath.scale(self.nextFrame, by: TimeMath.nanoseconds, over: Int64(max(1, self.grid.fps)))
+    }
+
+    /// Takes over what the worker before has listed. What it left open ends with its last segment: nothing shows it any
+    /// more, and what comes on air now is a range of its own.
+    ///
+    /// - Parameter firstTick: First frame of this run.
+    mutating func resumeRanges(_ rows: [RoomState.Range], firstTick: Int64) {
+        for row in rows {
+            self.dateRanges.list(.opened(row.range), mediaSequence: row.mediaSequence, at: 0)
+        }
+        let fps = Int64(max(1, self.grid.fps))
+        let begins = self.origin &+ TimeMath.scale(firstTick, by: TimeMath.nanoseconds, over: fps)
+        self.list(
+            rows.filter { $0.range.end == nil }.map { row in
+                .closed(id: row.range.id, end: row.range.start < self.endDate ? self.endDate : begins)
+            })
+    }
+
+    /// What the state file keeps of them.
+    var rangeRows: [RoomState.Range] {
+        self.dateRanges.ranges.map { range in
+            RoomState.Range(
+                range: range,
+                mediaSequence: self.dateRanges.tags.first { $0.id == range.id }?.mediaSequence ?? self.nextMediaSequence
+            )
+        }
+    }
+}

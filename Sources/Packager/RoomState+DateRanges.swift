@@ -1,0 +1,55 @@
+import HLS
+import MediaTypes
+
+extension RoomState {
+    /// A date range that is listed.
+    struct Range: Sendable, Hashable {
+        var range: DateRange
+        /// The segment its tag stands before.
+        var mediaSequence: Int64
+    }
+
+    /// Most ranges a state file may hold: an event playlist has one for every scene of the room.
+    private static let mostRanges = 100_000
+
+    // Rows, as the segments': [id, class, start, end or null, planned duration or null, media sequence, [name, value, …]].
+    static func json(_ ranges: [Range]) -> String {
+        "\n\"dateRanges\": ["
+            + ranges.map { row in
+                let range = row.range
+                let texts = range.attributes.flatMap { [String($0.name.dropFirst(2)), $0.value] }.map(self.quoted)
+                return "\n[\(self.quoted(range.id)),\(self.quoted(range.rangeClass)),\(range.start),"
+                    + "\(range.end.map(String.init) ?? "null"),\(range.plannedDuration.map(String.init) ?? "null"),"
+                    + "\(row.mediaSequence),[\(texts.joined(separator: ","))]]"
+            }.joined(separator: ",") + "],\n"
+    }
+
+    /// - Returns: `nil` where it is damaged; nothing where the worker before knew no date ranges.
+    static func ranges(_ value: JSONValue?) -> [Range]? {
+        guard let value else { return [] }
+        guard let rows = value.array, rows.count <= self.mostRanges else { return nil }
+        let ranges = rows.compactMap { $0.array.flatMap(Range.init(row:)) }
+        return ranges.count == rows.count ? ranges : nil
+    }
+
+    /// Control characters and double quotes are not in a range's texts.
+    private static func quoted(_ text: String) -> String {
+        "\"" + text.split(separator: "\\", omittingEmptySubsequences: false).joined(separator: "\\\\") + "\""
+    }
+}
+
+extension RoomState.Range {
+    fileprivate init?(row: [JSONValue]) {
+        guard row.count == 7, let id = row[0].string, let rangeClass = row[1].string, let start = row[2].integer,
+            row[3] == .null || row[3].integer != nil, row[4] == .null || row[4].integer != nil,
+            let mediaSequence = row[5].integer, (0...RoomState.largestNumber).contains(mediaSequence),
+            let texts = row[6].array?.compactMap(\.string), texts.count.isMultiple(of: 2),
+            texts.count == row[6].array?.count
+        else { return nil }
+        let attributes = stride(from: 0, to: texts.count, by: 2).map { DateRange.Attribute(texts[$0], texts[$0 + 1]) }
+        self.init(
+            range: DateRange(
+                id: id, rangeClass: rangeClass, start: start, end: row[3].integer, plannedDuration: row[4].integer,
+                attributes: attributes), mediaSequence: mediaSequence)
+    }
+}

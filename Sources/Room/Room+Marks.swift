@@ -1,0 +1,58 @@
+import HLS
+import MediaTypes
+import Packager
+import PipelineSpec
+import Program
+
+/// What is on air, told to viewers as date ranges in step with the picture.
+extension Room {
+    /// `CLASS` of a scene's range and of a PK phase's. Attributes: `X-TANDEM-SCENE`, `X-TANDEM-UIDS` (whose panes are in it,
+    /// with a comma between), and of a phase `X-TANDEM-PHASE`.
+    private static let sceneClass = "live.tandem.scene"
+    private static let phaseClass = "live.tandem.pk"
+
+    /// A scene comes on air.
+    func mark(_ scene: Program.Scene, at tick: Int64, isScheduled: Bool) {
+        self.packager?.mark(
+            ProgramMark(
+                rangeClass: Self.sceneClass, tick: tick, isScheduled: isScheduled,
+                attributes: Self.attributes(scene.sceneID, scene.panes.map(\.source))))
+    }
+
+    /// Phases of a PK have begun.
+    ///
+    /// - Parameter shownAt: The first picture of the scene that goes with it; `nil`: the picture does not change.
+    func mark(_ phases: [PKLife.Change], shownAt: Int64?) {
+        guard let pk = self.pipeline.pk else { return }
+        let next = self.program.tick &+ 1
+        for change in phases {
+            var attributes: [DateRange.Attribute]?
+            if change.to != .idle {
+                let sources = self.pipeline.scene(pk.scene)?.resolvedPanes(canvas: self.pipeline.canvas) ?? []
+                attributes =
+                    [DateRange.Attribute("TANDEM-PHASE", change.to.rawValue)]
+                    + Self.attributes(pk.scene, sources.map(\.pane.source))
+            }
+            self.packager?.mark(
+                ProgramMark(
+                    rangeClass: Self.phaseClass, tick: shownAt ?? max(next, self.tick(of: change.at)),
+                    attributes: attributes, plannedDuration: change.endsAt.map { $0 &- change.at }))
+        }
+    }
+
+    /// The first tick at or behind a time of the life's clock; 0 where that cannot be told.
+    private func tick(of time: Int64) -> Int64 {
+        guard let program = self.isOffline ? time : self.clock.program(of: time) else { return 0 }
+        return TimeMath.scale(
+            program, by: Int64(self.pipeline.canvas.fps), over: TimeMath.nanoseconds, rounding: .up)
+    }
+
+    private static func attributes(_ sceneID: String, _ sources: [SourceID]) -> [DateRange.Attribute] {
+        var uids: [String] = []
+        for source in sources where !uids.contains(source.uid) { uids.append(source.uid) }
+        return [
+            DateRange.Attribute("TANDEM-SCENE", sceneID),
+            DateRange.Attribute("TANDEM-UIDS", uids.joined(separator: ",")),
+        ]
+    }
+}

@@ -1,0 +1,120 @@
+import HLS
+import Testing
+
+@Suite("Date ranges: rfc8216bis §4.4.5.1, §4.4.5.2, §6.2.1")
+struct DateRangeTests {
+    static let second: Int64 = 1_000_000_000
+
+    static func range(_ id: String, at seconds: Double, _ attributes: [(String, String)] = [("SCENE", "pk")])
+        -> DateRange
+    {
+        DateRange(
+            id: id, rangeClass: "live.tandem.scene", start: Int64(seconds * 1e9), plannedDuration: 5 * Self.second,
+            attributes: attributes.map { DateRange.Attribute($0.0, $0.1) })
+    }
+
+    /// Segments of 64 frames at 30 a second, and two parts of the next.
+    static func playlist(_ ranges: DateRangeList, segments: Int64 = 6) throws -> MediaPlaylist {
+        try LowLatencyPlaylistTests.playlist(whole: segments, parts: 2, ranges: ranges)
+    }
+
+    /// A date in the playlist's time.
+    static func date(_ seconds: Int64) -> Int64 { LowLatencyPlaylistTests.origin + seconds * self.second }
+
+    static func tags(_ text: String) -> [String] {
+        text.split(separator: "\n").map(String.init).filter { $0.hasPrefix("#EXT-X-DATERANGE") }
+    }
+
+    @Test("opened by one tag, closed by a second with the same ID and no other value for any attribute")
+    func openAndClosed() throws {
+        var list = DateRangeList()
+        list.list(.opened(Self.range("scene-1-1", at: 1.0333333)), mediaSequence: 2, part: 1, at: 0)
+        list.list(.closed(id: "scene-1-1", end: 4_100_000_000), mediaSequence: 4, part: 0, at: 0)
+        let tags = Self.tags(try Self.playlist(list).rendered())
+        #expect(
+            tags == [
+                "#EXT-X-DATERANGE:ID=\"scene-1-1\",CLASS=\"live.tandem.scene\","
+                    + "START-DATE=\"1970-01-01T00:00:01.033Z\",PLANNED-DURATION=5.000,X-SCENE=\"pk\"",
+                "#EXT-X-DATERANGE:ID=\"scene-1-1\",CLASS=\"live.tandem.scene\","
+                    + "START-DATE=\"1970-01-01T00:00:01.033Z\",END-DATE=\"1970-01-01T00:00:04.100Z\",DURATION=3.067",
+            ])
+        list.list(.closed(id: "scene-1-1", end: 5 * Self.second), mediaSequence: 5, at: 0)
+        list.list(.opened(Self.range("scene-1-1", at: 8)), mediaSequence: 5, at: 0)
+        #expect(Self.tags(try Self.playlist(list).rendered()) == tags, "an ID is used once, an end is said once")
+    }
+
+    @Test("what people wrote cannot end a tag, nor make an attribute name of its own")
+    func hostileText() throws {
+        var list = DateRangeList()
+        let hostile = [("scene", "a\"b\n#EXT-X-ENDLIST\u{1},😀"), ("uid\n=x", "")]
+        list.list(.opened(Self.range("x\",Y=\"\n", at: 0, hostile)), mediaSequence: 0, at: 0)
+        list.list(
+            .opened(Self.range("long", at: 0, [("t", String(repeating: "x", count: 9_000))])), mediaSequence: 0, at: 0)
+        let text = try Self.playlist(list).rendered()
+        #expect(!text.contains("\n#EXT-X-ENDLIST"))
+        let tag = try #require(Self.tags(text).first)
+        #expect(tag.hasPrefix("#EXT-X-DATERANGE:ID=\"x',Y='\",CLASS="))
+        #expect(tag.hasSuffix("X-SCENE=\"a'b#EXT-X-ENDLIST,😀\",X-UID--X=\"-\""))
+        #expect(Self.tags(text).last.map { $0.utf8.count < 800 } == true)
+    }
+
+    @Test("a tag stands where it first stood: behind the part before it, also when the parts are gone")
+    func place() throws {
+        var list = DateRangeList()
+        list.list(.opened(Self.range("a", at: 1)), mediaSequence: 6, part: 1, at: 0)
+        let open = try Self.playlist(list).rendered().split(separator: "\n").map(String.init)
+        let at = try #require(open.firstIndex { $0.hasPrefix("#EXT-X-DATERANGE") })
+        #expect(open[at - 1].contains("-6.0.m4s") && open[at + 1].contains("-6.1.m4s"))
+        let whole = try Self.playlist(list, segments: 7).rendered().split(separator: "\n").map(String.init)
+        let still = try #require(whole.firstIndex { $0.hasPrefix("#EXT-X-DATERANGE") })
+        #expect(whole[still - 1] == open[at - 1] && whole[still + 1] == open[at + 1])
+        let later = try Self.playlist(list, segments: 12).rendered().split(separator: "\n").map(String.init)
+        let place = try #require(later.firstIndex { $0.hasPrefix("#EXT-X-DATERANGE") })
+        #expect(later[place - 1].hasPrefix("#EXT-X-PROGRAM-DATE-TIME") && later[place + 2].contains("-6.m4s"))
+    }
+
+    @Test("it may leave once it is closed and ends before the first segment, and not while any of it is listed")
+    func leaving() {
+        var list = DateRangeList()
+        list.list(.opened(Self.range("a", at: 1)), mediaSequence: 0, at: 0)
+        #expect(list.passed(before: .max).isEmpty, "open ones stay")
+        list.list(.closed(id: "a", end: 3 * Self.second), mediaSequence: 1, at: 0)
+        #expect(list.passed(before: 3 * Self.second - 1).isEmpty)
+        #expect(list.passed(before: 3 * Self.second) == ["a"])
+        list.remove(["a"], at: 9 * Self.second, memory: 12 * Self.second)
+        #expect(list.isEmpty && list.tags.isEmpty)
+    }
+
+    @Test("a delta of v2 leaves out tags older than the skip boundary and tells what has left since, version 10")
+    func deltaUpdates() throws {
+        var list = DateRangeList()
+        // 12 segments of 32/15 s end at 25.6 s, with two parts at 26.67 s; the boundary is 12 s.
+        list.list(.opened(Self.range("old", at: 1)), mediaSequence: 1, at: Self.date(2))
+        list.list(.closed(id: "old", end: 2 * Self.second), mediaSequence: 1, at: Self.date(3))
+        list.list(.opened(Self.range("new", at: 20)), mediaSequence: 9, at: Self.date(20))
+        list.list(.opened(Self.range("gone", at: 0)), mediaSequence: 9, at: Self.date(20))
+        list.list(.closed(id: "gone", end: Self.second), mediaSequence: 9, at: Self.date(20))
+        let playlist = try Self.playlist(list, segments: 12)
+        let segmentsOnly = playlist.rendered(skipping: true)
+        #expect(segmentsOnly.contains("#EXT-X-VERSION:9\n") && !segmentsOnly.contains("RECENTLY"))
+        #expect(Self.tags(segmentsOnly) == Self.tags(playlist.rendered()), "v1 skips segments alone")
+        let both = playlist.rendered(skipping: true, skippingDateRanges: true)
+        #expect(both.contains("#EXT-X-VERSION:10\n") && both.contains(",RECENTLY-REMOVED-DATERANGES=\"\"\n"))
+        #expect(Self.tags(both).allSatisfy { !$0.contains("\"old\"") } && Self.tags(both).count == 3)
+        list.remove(["gone"], at: Self.date(25), memory: 12 * Self.second)
+        let after = try Self.playlist(list, segments: 12).rendered(skipping: true, skippingDateRanges: true)
+        #expect(after.contains(",RECENTLY-REMOVED-DATERANGES=\"gone\"\n"))
+        let short = try Self.playlist(list, segments: 3)
+        #expect(
+            short.rendered(skipping: true, skippingDateRanges: true) == short.rendered(),
+            "nothing to skip: the whole list")
+    }
+
+    @Test("no date range in a list without any date")
+    func noDates() throws {
+        var list = DateRangeList()
+        list.list(.opened(Self.range("a", at: 1)), mediaSequence: 0, at: 0)
+        let window = PlaylistWindow(style: .event, targetDuration: 2)
+        #expect(Self.tags(MediaPlaylist(window, dateRanges: list).rendered()).isEmpty)
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+
+/// Makes certificates with the `openssl` program.
+package enum CertificateMaker {
+    package struct Missing: Error {}
+
+    /// Whether this machine can; a loud line where it cannot.
+    package static func isAvailable(for test: String) -> Bool {
+        if (try? self.run(["version"])) != nil { return true }
+        print("SKIPPED \(test): the program openssl is not installed")
+        return false
+    }
+
+    /// A self-signed certificate for `localhost` and its key, in two new files.
+    ///
+    /// - Parameter days: Of validity from now; negative: it has expired.
+    package static func make(certificate: String, key: String, name: String = "localhost", days: Int = 30) throws {
+        try self.run([
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
+            key + ".new", "-out", certificate + ".new", "-subj", "/CN=\(name)", "-addext",
+            "subjectAltName=DNS:localhost,IP:127.0.0.1", "-days", String(days),
+        ])
+        for path in [certificate, key] {
+            guard rename(path + ".new", path) == 0 else { throw Missing() }
+        }
+    }
+
+    @discardableResult
+    private static func run(_ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["openssl"] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Missing() }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

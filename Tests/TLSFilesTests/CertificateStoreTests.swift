@@ -1,0 +1,87 @@
+import Glibc
+import HTTPProbe
+import MediaTypes
+import Testing
+
+import TLSFiles
+
+@Suite("Certificate files: what is taken, refused and renewed")
+struct CertificateStoreTests {
+    /// Two pairs in a directory of their own: a.crt, a.key, b.crt, b.key.
+    private static func withPairs(_ body: (String) throws -> Void) throws {
+        guard CertificateMaker.isAvailable(for: "certificate files") else { return }
+        let holder = try TemporaryDirectory()
+        for name in ["a", "b"] {
+            try CertificateMaker.make(
+                certificate: "\(holder.path)/\(name).crt", key: "\(holder.path)/\(name).key", name: name)
+        }
+        try body(holder.path)
+        for name in ["a.crt", "a.key", "b.crt", "b.key"] { unlink("\(holder.path)/\(name)") }
+        holder.remove()
+    }
+
+    private static func files(_ directory: String, _ certificate: String = "a.crt", _ key: String = "a.key")
+        -> CertificateFiles
+    {
+        CertificateFiles(certificate: "\(directory)/\(certificate)", key: "\(directory)/\(key)")
+    }
+
+    @Test("a pair is taken and tells how long it is valid")
+    func good() throws {
+        try Self.withPairs { directory in
+            let store = try CertificateStore(Self.files(directory), place: "viewer")
+            let now = Int64(time(nil))
+            #expect(store.current.validUntil - now > 29 * 86_400)
+            #expect(store.current.timeProblem(now: now) == nil)
+            #expect(store.current.timeProblem(now: now + 31 * 86_400) == "the certificate has expired")
+            #expect(store.current.timeProblem(now: now - 86_400) == "the certificate is not valid yet")
+            #expect(store.look() == .unchanged)
+        }
+    }
+
+    @Test(
+        "what cannot be used is refused with file and remedy",
+        arguments: [
+            ("a.crt", "b.key", "does not belong to"), ("none.crt", "a.key", "No such file"),
+            ("a.crt", "none.key", "No such file"), ("a.key", "a.key", "certificate"),
+            ("a.crt", "a.crt", "no PEM file of a private key"),
+        ])
+    func bad(certificate: String, key: String, what: String) throws {
+        try Self.withPairs { directory in
+            let error = #expect(throws: MediaError.self) {
+                try CertificateStore(Self.files(directory, certificate, key), place: "viewer")
+            }
+            #expect(error?.what.contains(what) == true, "\(error?.what ?? "")")
+            #expect(error?.place == "viewer")
+        }
+    }
+
+    @Test("files that are replaced are taken; half a renewal is told once, and the old pair stays")
+    func renewal() throws {
+        try Self.withPairs { directory in
+            let store = try CertificateStore(Self.files(directory), place: "viewer")
+            rename("\(directory)/b.crt", "\(directory)/a.crt")
+            #expect(store.look() == .unchanged, "the key may be on its way")
+            guard case .refused(let error) = store.look() else {
+                Issue.record("a pair that does not match was taken")
+                return
+            }
+            #expect(error.what.contains("does not belong to"))
+            #expect(store.look() == .unchanged, "told once")
+            guard case .refused = store.reload() else {
+                Issue.record("a reload on demand says what it found each time")
+                return
+            }
+            rename("\(directory)/b.key", "\(directory)/a.key")
+            #expect(store.look() == .renewed(validUntil: store.current.validUntil))
+            #expect(store.look() == .unchanged)
+            unlink("\(directory)/a.key")
+            #expect(store.look() == .unchanged)
+            guard case .refused(let missing) = store.look() else {
+                Issue.record("a missing key was not told")
+                return
+            }
+            #expect(missing.code == .notReadable)
+        }
+    }
+}
