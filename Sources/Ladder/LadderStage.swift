@@ -89,7 +89,7 @@ package final class LadderStage: Sendable {
     package let rungs: [Rung]
     /// Codec parameters of every track as the encoders gave them: Annex B parameter sets, then `AudioSpecificConfig`.
     package let parameters: [CodecParameters]
-    private let settings: Settings
+    let settings: Settings
     private let canvases: BoundedQueue<Ticked>
     private let sound: BoundedQueue<SoundBlock>
     private let threads: Mutex<[StageThread]>

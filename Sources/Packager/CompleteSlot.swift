@@ -8,6 +8,10 @@ struct CompleteSlot: Sendable {
 
     /// Tracks whose packets have another configuration from this slot on.
     var changes: [ConfigurationChange] = []
+    /// Stands for a time in which no worker was there.
+    var isSlate = false
+    /// Another slot is published together with this one.
+    var isFollowed = false
 
     init(slot: Int64, segments: [FinishedSegment?]) {
         self.slot = slot

@@ -11,6 +11,8 @@ import MediaTypes
 /// (2) A discontinuity is in the same slot of every playlist. A configuration that is told after another track has listed
 ///     something of its slot therefore begins with the first slot nobody has listed anything of, here and in the directory.
 /// (3) Nothing is shown until every playlist has a segment.
+/// (4) A segment is listed as whole once the state file knows its number, or else with the next part: a successor of a worker
+///     that was killed in between would give the number to another segment.
 struct EdgePublication: Sendable {
     let control: ServerControl
     private(set) var tracks: [EdgeTrack]
@@ -61,7 +63,7 @@ struct EdgePublication: Sendable {
             switch item {
             case .part(let part):
                 self.begin(at: self.tracks[track].grid.slot(ofPart: part.number))
-                if partsToo { self.tracks[track].append(part, &self.update) }
+                if partsToo { self.tracks[track].append(part, isStored: self.isStored, &self.update) }
             case .segment(let segment):
                 if !segment.gap { self.begin(at: segment.slot) }
                 let listed = self.tracks[track].isGap(segment.slot) ? segment.emptied : segment
@@ -72,11 +74,24 @@ struct EdgePublication: Sendable {
         return (segments, self.firstSlot)
     }
 
+    /// Something of this run is listed.
+    var hasBegun: Bool { self.firstSlot != nil }
+
+    /// The state file knows all segments below a number. Keeps (4).
+    mutating func noteRecorded(_ mediaSequence: Int64) {
+        for index in self.tracks.indices {
+            self.tracks[index].noteRecorded(mediaSequence, isStored: self.isStored, &self.update)
+        }
+    }
+
     /// Keeps (1).
     private mutating func begin(at slot: Int64) {
         guard self.firstSlot == nil else { return }
         self.firstSlot = slot
-        for index in self.tracks.indices { self.tracks[index].begin(at: slot, discontinuity: self.isContinued) }
+        for index in self.tracks.indices {
+            self.tracks[index].begin(
+                at: slot, discontinuity: self.naming.discontinuityIsDue, continuing: self.isContinued)
+        }
     }
 
     /// The directory lists a gap for the track: nobody waits for it any longer.

@@ -37,6 +37,10 @@ struct EdgeTrack: Sendable {
     /// Slots that begin with a discontinuity; the same in all tracks.
     private var discontinuities: Set<Int64> = []
     private(set) var isChanged = false
+    /// The segment in the making has all its parts, and waits for the state file to know its number.
+    private(set) var isWhole = false
+    /// The state file knows the segments below.
+    private var recorded: Int64 = 0
     private(set) var dateRanges = DateRangeList()
 
     init(track: TrackPublication, grid: OutputGrid, origin: Int64, incarnation: Int64) {
@@ -48,14 +52,14 @@ struct EdgeTrack: Sendable {
 
     var kind: TrackKind { self.track.kind }
     var playlistName: String { self.track.names.playlist }
-    var hasSegments: Bool { !self.track.window.segments.isEmpty }
+    var hasSegments: Bool { self.isWhole || !self.track.window.segments.isEmpty }
     /// The first slot nothing of which is listed.
     var untouchedSlot: Int64 { self.parts.isEmpty ? self.slot : self.slot + 1 }
 
-    mutating func begin(at slot: Int64, discontinuity: Bool) {
+    mutating func begin(at slot: Int64, discontinuity: Bool, continuing: Bool) {
         self.slot = slot
         // The first segment of a room continues nothing.
-        self.discontinuities = self.discontinuities.filter { $0 > slot }
+        self.discontinuities = self.discontinuities.filter { $0 > slot || (continuing && $0 == slot) }
         if discontinuity { self.discontinuities.insert(slot) }
         self.applyChanges()
     }
@@ -66,6 +70,8 @@ struct EdgeTrack: Sendable {
     mutating func change(to map: InitializationSegment, bytes: [UInt8], from slot: Int64, packets: Int64) {
         if packets < slot { self.unnamed = packets..<slot }
         self.changes.append(Change(slot: slot, map: map, bytes: bytes))
+        // The next part may be of it.
+        self.isChanged = self.isChanged || self.isWhole
         self.applyChanges()
     }
 
@@ -109,7 +115,9 @@ struct EdgeTrack: Sendable {
 
     // MARK: Media
 
-    mutating func append(_ part: FinishedPart, _ update: inout LiveUpdate) {
+    mutating func append(_ part: FinishedPart, isStored: (String) -> Bool, _ update: inout LiveUpdate) {
+        // Players must not wait for a part because of a store that is slow or fails.
+        if self.isWhole, self.grid.slot(ofPart: part.number) > self.slot { self.close(asGap: false, isStored, &update) }
         guard self.grid.slot(ofPart: part.number) == self.slot, !self.isGap(self.slot),
             part.number > self.finished.last?.number ?? -1
         else { return }
@@ -130,12 +138,26 @@ struct EdgeTrack: Sendable {
     /// - Parameter segment: Its remaining parts; one without any makes it a gap.
     mutating func close(_ segment: FinishedSegment, isStored: (String) -> Bool, _ update: inout LiveUpdate) {
         guard segment.slot == self.slot else { return }
-        for part in segment.parts { self.append(part, &update) }
-        self.close(asGap: segment.gap || self.isGap(self.slot), isStored, &update)
+        for part in segment.parts { self.append(part, isStored: isStored, &update) }
+        let isGap = segment.gap || self.isGap(self.slot) || self.finished.isEmpty
+        guard isGap || self.track.window.nextMediaSequence < self.recorded else {
+            self.isWhole = true
+            self.isChanged = true
+            return
+        }
+        self.close(asGap: isGap, isStored, &update)
+    }
+
+    /// The state file knows all segments below a number.
+    mutating func noteRecorded(_ mediaSequence: Int64, isStored: (String) -> Bool, _ update: inout LiveUpdate) {
+        self.recorded = max(self.recorded, mediaSequence)
+        guard self.isWhole, self.track.window.nextMediaSequence < self.recorded else { return }
+        self.close(asGap: false, isStored, &update)
     }
 
     /// No more comes for the slot: it is listed as a gap.
     mutating func giveUp(_ slot: Int64, isStored: (String) -> Bool, _ update: inout LiveUpdate) {
+        if self.isWhole { self.close(asGap: false, isStored, &update) }
         while self.slot <= slot { self.close(asGap: true, isStored, &update) }
     }
 
@@ -147,6 +169,7 @@ struct EdgeTrack: Sendable {
     }
 
     private mutating func close(asGap: Bool, _ isStored: (String) -> Bool, _ update: inout LiveUpdate) {
+        self.isWhole = false
         let number = self.track.window.nextMediaSequence
         let isGap = asGap || self.finished.isEmpty
         var segment = self.track.segment(
@@ -228,10 +251,13 @@ struct EdgeTrack: Sendable {
         let hint =
             window.isEnded
             ? nil
-            : self.track.names.part(window.nextMediaSequence, index: self.parts.count, incarnation: self.incarnation)
-        // The next part may be the first of the next segment, but not before this one is closed.
+            : self.isWhole
+                ? self.track.names.part(window.nextMediaSequence + 1, index: 0, incarnation: self.incarnation)
+                : self.track.names.part(
+                    window.nextMediaSequence, index: self.parts.count, incarnation: self.incarnation)
+        let next = self.isWhole ? self.changes.last { $0.slot <= self.slot + 1 }?.map : nil
         return MediaPlaylist(
-            window, edge: LiveEdge(control: control, open: open, hint: hint, hintMap: self.track.map),
+            window, edge: LiveEdge(control: control, open: open, hint: hint, hintMap: next ?? self.track.map),
             dateRanges: self.dateRanges)
     }
 }

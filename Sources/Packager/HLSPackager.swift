@@ -35,13 +35,17 @@ package final class HLSPackager: Sendable {
 
     /// With `waitsForStore`: slots that may wait for the store before `receive` blocks.
     private static let queuedSlots = 4
+    /// Nanoseconds without a packet after which this process may have been stopped, and another worker started.
+    static let longestPause: Int64 = 500_000_000
 
-    private struct Intake {
+    struct Intake {
         var collector: SlotCollector?
         /// Set by ``finish(endlist:)``.
         var endlist: Bool?
         /// The writer has stopped.
         var isOver = false
+        /// Somebody else may serve the room: the writer is to look.
+        var isDoubtful = false
         /// Threads blocked in ``receive(track:_:)``.
         var waiting = 0
         /// Takes what happens at the live edge; `nil`: nobody.
@@ -62,6 +66,12 @@ package final class HLSPackager: Sendable {
             return self.rangeChanges
         }
 
+        /// The directory's state knows the segments below a number.
+        mutating func noteRecorded(_ mediaSequence: Int64) {
+            self.edge?.noteRecorded(mediaSequence)
+            self.showEdge()
+        }
+
         /// Under the lock, so that updates go out in the order they were made.
         mutating func showEdge() {
             guard let viewers = self.viewers, let update = self.edge?.takeUpdate(), !update.isEmpty else { return }
@@ -69,17 +79,19 @@ package final class HLSPackager: Sendable {
         }
     }
 
-    private let settings: HLSOutputSettings
-    private let tracks: [TrackDescription]
-    private let store: any SegmentStore
-    private let clock: any MonotonicClock
-    private let report: @Sendable (PackagerEvent) -> Void
-    private let claimed: RoomState
-    private let segmenters: [TrackIntake]
-    private let intake = Mutex(Intake())
-    private let writer = Mutex<PublicationWriter?>(nil)
-    private let objects = Mutex<[String: PublishedObject]>([:])
-    private let work = DispatchSemaphore(value: 0)
+    let settings: HLSOutputSettings
+    let tracks: [TrackDescription]
+    let store: any SegmentStore
+    let clock: any MonotonicClock
+    let report: @Sendable (PackagerEvent) -> Void
+    let claimed: RoomState
+    let segmenters: [TrackIntake]
+    let intake = Mutex(Intake())
+    let writer = Mutex<PublicationWriter?>(nil)
+    let objects = Mutex<[String: PublishedObject]>([:])
+    let work = DispatchSemaphore(value: 0)
+    /// When the last packet came, on ``clock``; 0 before the first.
+    private let lastPacket = Atomic<Int64>(0)
     private let space = DispatchSemaphore(value: 0)
 
     init(
@@ -101,67 +113,6 @@ package final class HLSPackager: Sendable {
     /// The room's origin, if a worker before this one has set it.
     package var origin: Int64? { self.claimed.origin }
 
-    // MARK: Beginning
-
-    /// Fixes the run's place on the room's timeline. A fresh room begins now, with frame 0; a successor keeps the origin and
-    /// begins with the first segment slot that starts now or later and that nobody has published.
-    ///
-    /// - Parameter now: Nanoseconds since the Unix epoch.
-    /// - Throws: ``MediaError/Code/outputLost`` where the state cannot be written, ``MediaError/Code/superseded``,
-    ///   ``MediaError/Code/invalidData`` for a state or a codec configuration that cannot be used.
-    package func begin(now: Int64) throws(MediaError) -> Beginning {
-        let origin = self.claimed.origin ?? now
-        let grid = self.settings.grid
-        let frames = Int64(grid.segmentFrames)
-        // Never a slot that is published already, even if the clock was set back.
-        let firstSlot = max(
-            grid.firstSlot(atOrAfter: now.subtractingReportingOverflow(origin).partialValue),
-            (self.claimed.nextFrame + frames - 1) / frames)
-        var publication = try Publication.restore(
-            settings: self.settings, tracks: self.tracks, state: self.claimed, origin: origin, store: self.store)
-        publication.resumeRanges(self.claimed.dateRanges, firstTick: grid.firstFrame(ofSlot: firstSlot))
-        var writer = PublicationWriter(publication: publication, store: self.store, clock: self.clock) {
-            [weak self] objects in
-            self?.objects.withLock { $0 = objects }
-        }
-        try writer.begin()
-        self.removeOrphans()
-        let begun = writer
-        self.writer.withLock { $0 = begun }
-        let firstTick = grid.firstFrame(ofSlot: firstSlot)
-        self.intake.withLock { [publication] intake in
-            intake.marks.begin(
-                origin: origin, fps: grid.fps, incarnation: self.claimed.incarnation, firstTick: firstTick)
-            intake.collector = SlotCollector(
-                kinds: self.tracks.map(\.kind), firstSlot: firstSlot, waits: self.settings.waitsForStore)
-            guard intake.viewers != nil else { return }
-            intake.edge = EdgePublication(publication) { [weak self] name in
-                self?.objects.withLock { $0[name] != nil } ?? false
-            }
-            intake.showEdge()
-        }
-        for (track, segmenter) in zip(self.tracks, self.segmenters) {
-            segmenter.state.withLock { $0 = TrackSegmenter(kind: track.kind, grid: grid, firstTick: firstTick) }
-        }
-        return Beginning(origin: origin, firstTick: firstTick)
-    }
-
-    /// What the worker before wrote and did not live to list.
-    private func removeOrphans() {
-        let before = self.claimed.incarnation - 1
-        guard before >= 1 else { return }
-        for track in self.claimed.tracks {
-            let names = TrackNames(track: track.name)
-            // Two slots at most: the one being published and the one that was held.
-            for number in self.claimed.nextMediaSequence..<(self.claimed.nextMediaSequence + 2) {
-                try? self.store.remove(names.segment(number, incarnation: before))
-            }
-            let initialization = names.initialization(incarnation: before)
-            if !track.maps.contains(initialization) { try? self.store.remove(initialization) }
-            if !self.tracks.contains(where: { $0.name == track.name }) { try? self.store.remove(names.playlist) }
-        }
-    }
-
     // MARK: Packets
 
     /// The next packet of a track, in decoding order; times count from the room's origin, see ``TrackSegmenter``.
@@ -171,8 +122,29 @@ package final class HLSPackager: Sendable {
     package func receive(track: Int, _ packet: CodedPacket) {
         guard self.segmenters.indices.contains(track) else { return }
         if self.settings.waitsForStore { self.waitForSpace() }
+        guard self.isOurs() else { return }
         let output = self.segmenters[track].state.withLock { $0?.append(packet) ?? [] }
         self.collect(output, track: track)
+    }
+
+    /// A process that was stopped goes on with whatever it was doing; by then a successor may have taken the room, so it
+    /// asks before it shows anything under a number.
+    private func isOurs() -> Bool {
+        let now = self.clock.now()
+        let last = self.lastPacket.load(ordering: .acquiring)
+        if last != 0, now &- last > Self.longestPause, !self.settings.waitsForStore {
+            guard !RoomState.isSuperseded(self.claimed.incarnation, in: self.store) else {
+                self.intake.withLock {
+                    $0.isDoubtful = true
+                    $0.edge = nil
+                }
+                self.work.signal()
+                return false
+            }
+        }
+        // Behind the question: whoever comes meanwhile asks too.
+        self.lastPacket.store(max(1, now), ordering: .releasing)
+        return true
     }
 
     /// From a slot on a track's packets have another configuration: it gets a new `EXT-X-MAP`, and every playlist an
@@ -224,7 +196,7 @@ package final class HLSPackager: Sendable {
     }
 
     /// - Parameter isLast: The track has ended: its last segment may have been cut behind its parts.
-    private func collect(_ output: [TrackSegmenter.Output], track: Int, isLast: Bool = false) {
+    func collect(_ output: [TrackSegmenter.Output], track: Int, isLast: Bool = false) {
         guard !output.isEmpty else { return }
         let reach = self.reach(of: output)
         let isReady = self.intake.withLock { intake in
@@ -239,7 +211,9 @@ package final class HLSPackager: Sendable {
             }
             for gap in intake.collector?.takeGivenUp() ?? [] { intake.edge?.giveUp(track: gap.track, slot: gap.slot) }
             intake.showEdge()
-            return (intake.collector?.readyCount ?? 0) > 0 || !changes.isEmpty
+            // Once a part is often enough: a worker that is overtaken stops within one.
+            if track == 0, !self.settings.waitsForStore { intake.isDoubtful = true }
+            return intake.isDoubtful || !changes.isEmpty || (intake.collector?.readyCount ?? 0) > 0
         }
         if isReady { self.work.signal() }
     }
@@ -259,8 +233,9 @@ package final class HLSPackager: Sendable {
     /// No packet follows. What is there is published up to the end of the pictures, then ``run()`` returns.
     ///
     /// - Parameter endlist: The room is over: players are told so, and the directory takes no further worker. Otherwise the
-    ///   playlists stay open for a successor.
+    ///   playlists stay open for a successor, and end with a whole segment, which it can continue.
     package func finish(endlist: Bool) {
+        guard endlist else { return self.leaveOpen() }
         var pictureEnd: Int64?
         for (index, track) in self.tracks.enumerated() where track.kind == .video {
             let (output, end) = self.segmenters[index].finish(cuttingAt: nil)
@@ -276,13 +251,25 @@ package final class HLSPackager: Sendable {
         }
         self.intake.withLock { intake in
             guard intake.endlist == nil else { return }
-            intake.endlist = endlist
+            intake.endlist = true
             intake.collector?.close(cuttingSoundAt: pictureEnd, grid: grid)
             for gap in intake.collector?.takeGivenUp() ?? [] { intake.edge?.giveUp(track: gap.track, slot: gap.slot) }
-            // Drained, the ranges stay open: the successor closes them.
-            if endlist, let pictureEnd { intake.list(intake.marks.end(at: pictureEnd)) }
-            if endlist { intake.edge?.end() }
+            if let pictureEnd { intake.list(intake.marks.end(at: pictureEnd)) }
+            intake.edge?.end()
             intake.showEdge()
+        }
+        self.releaseWaiters()
+        self.work.signal()
+    }
+
+    /// What is there of a segment that is not whole is left out: a short one would leave a hole in its slot. Date ranges
+    /// stay open: the successor closes them.
+    private func leaveOpen() {
+        for segmenter in self.segmenters { segmenter.state.withLock { $0 = nil } }
+        self.intake.withLock { intake in
+            guard intake.endlist == nil else { return }
+            intake.endlist = false
+            intake.collector?.abandon()
         }
         self.releaseWaiters()
         self.work.signal()
@@ -303,6 +290,11 @@ package final class HLSPackager: Sendable {
     /// - Returns: `nil` while more may come.
     package func step() -> Outcome? {
         while true {
+            if self.isToLook() {
+                let (result, events) = self.withWriter { $0.look() }
+                for event in events { self.report(event) }
+                if result == .superseded { return self.over(.superseded) }
+            }
             let (slot, endlist, ranges) = self.intake.withLock { intake in
                 (intake.collector?.take(), intake.endlist, intake.takeRangeChanges())
             }
@@ -330,7 +322,14 @@ package final class HLSPackager: Sendable {
         }
     }
 
-    private func withWriter(
+    private func isToLook() -> Bool {
+        self.intake.withLock { intake in
+            defer { intake.isDoubtful = false }
+            return intake.isDoubtful
+        }
+    }
+
+    func withWriter(
         _ body: (inout PublicationWriter) -> PublicationWriter.Result
     ) -> (PublicationWriter.Result, [PackagerEvent]) {
         self.writer.withLock { writer in

@@ -3,6 +3,8 @@ package import MediaTypes
 
 /// What an output tells the room.
 package enum PackagerEvent: Sendable {
+    /// Slate has been put where no worker was there; the segments it fills follow as published.
+    case slateFilled(SlateFill)
     /// A segment is listed in every playlist.
     case segmentPublished(PublishedSegment)
     /// The playlists carry `EXT-X-ENDLIST`.
@@ -27,4 +29,6 @@ package struct PublishedSegment: Sendable, Hashable {
     package let publishedAt: Int64
     /// Frames of the program, counted from the room's origin.
     package let frames: Range<Int64>
+    /// Stands for a time in which no worker was there.
+    package let isSlate: Bool
 }

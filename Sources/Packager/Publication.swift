@@ -13,7 +13,7 @@ struct Publication: Sendable {
     private(set) var nextFrame: Int64
     private(set) var isEnded = false
     /// The next segment continues after a hole or another worker.
-    private var discontinuityIsDue: Bool
+    private(set) var discontinuityIsDue: Bool
     private var alarmed: Set<String> = []
     /// Every configuration a track of this run has had, once it has had a second one.
     /// Initialization segments of a track whose names are remembered: a room has a few canvases, a hostile operator many.
@@ -35,6 +35,22 @@ struct Publication: Sendable {
     }
 
     var grid: OutputGrid { self.settings.grid }
+
+    /// The next segment begins with `frame`, where the worker before this one has ended. Players need not be told of the
+    /// other worker where every playlist goes on in the same coding, without a hole or an overlap.
+    mutating func resume(at frame: Int64) {
+        let sound = self.grid.soundFrames(frame..<frame).lowerBound
+        self.discontinuityIsDue = self.tracks.contains { track in
+            guard let last = track.window.segments.last else { return false }
+            guard last.map == track.map else { return true }
+            let (start, tolerance) =
+                track.kind == .video
+                ? (self.grid.ticks(ofFrame: frame, .video), 0)
+                // A gap is as long as its slot, which need not be whole frames of sound.
+                : (sound, last.gap ? OutputGrid.samplesPerAudioFrame : 0)
+            return (start - last.start - last.duration.ticks).magnitude > UInt64(tolerance)
+        }
+    }
     var hasSegments: Bool { self.tracks.contains { !$0.window.segments.isEmpty } }
 
     /// Lists a slot in every playlist and takes from the heads what all windows let go, so that media sequence
@@ -84,7 +100,7 @@ struct Publication: Sendable {
         let duration = shown?.duration ?? self.grid.segmentDuration
         return ListedSlot(
             mediaSequence: number, programDate: shown?.programDate ?? self.origin, duration: duration, bytes: bytes,
-            frames: firstFrame..<(firstFrame + self.frames(in: duration)))
+            frames: firstFrame..<(firstFrame + self.frames(in: duration)), isSlate: slot.isSlate)
     }
 
     private func frames(in duration: MediaDuration) -> Int64 {
@@ -201,4 +217,5 @@ struct ListedSlot: Sendable {
     let duration: MediaDuration
     let bytes: [String: Int]
     let frames: Range<Int64>
+    let isSlate: Bool
 }

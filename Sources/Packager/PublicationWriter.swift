@@ -20,6 +20,8 @@ struct PublicationWriter: Sendable {
     private let clock: any MonotonicClock
     /// Makes a set of objects the one viewers see.
     private let show: @Sendable ([String: PublishedObject]) -> Void
+    /// Told once the state file knows the segments below a number.
+    private let recorded: @Sendable (Int64) -> Void
     private(set) var publication: Publication
     private var held: HeldSlot?
     private var unannounced: [ListedSlot] = []
@@ -27,19 +29,26 @@ struct PublicationWriter: Sendable {
     private var writtenMultivariant: [UInt8] = []
     private var writtenState: [UInt8] = []
     /// The next media sequence number in the state file; never above the publication's.
-    private var recordedMediaSequence: Int64
+    private(set) var recordedMediaSequence: Int64
     private var events: [PackagerEvent] = []
+    /// When this worker last made sure that it serves the room, on ``clock``.
+    private var assuredAt: Int64 = 0
 
     init(
         publication: Publication, store: any SegmentStore, clock: any MonotonicClock,
-        show: @escaping @Sendable ([String: PublishedObject]) -> Void
+        show: @escaping @Sendable ([String: PublishedObject]) -> Void,
+        recorded: @escaping @Sendable (Int64) -> Void = { _ in }
     ) {
         self.publication = publication
         self.recordedMediaSequence = publication.nextMediaSequence
         self.store = store
         self.clock = clock
         self.show = show
+        self.recorded = recorded
     }
+
+    /// Tells of something that is not of this writer's making.
+    mutating func note(_ event: PackagerEvent) { self.events.append(event) }
 
     /// Events since the last call, in order.
     mutating func takeEvents() -> [PackagerEvent] {
@@ -53,10 +62,13 @@ struct PublicationWriter: Sendable {
     ///
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/superseded``.
     mutating func begin() throws(MediaError) {
-        guard !self.isSuperseded() else {
-            throw MediaError(.superseded, "a newer worker serves this room", at: "hls", fix: "let it")
+        let store = self.store
+        try store.exclusively { () throws(MediaError) in
+            guard !self.isSuperseded() else {
+                throw MediaError(.superseded, "a newer worker serves this room", at: "hls", fix: "let it")
+            }
+            try self.putState()
         }
-        try self.putState()
         guard self.publication.hasSegments else { return }
         for track in self.publication.tracks {
             for map in track.maps { if let bytes = self.store.read(map.uri) { self.add(map, bytes, of: track) } }
@@ -95,6 +107,9 @@ struct PublicationWriter: Sendable {
         self.events.append(.playlistEnded)
         return .done
     }
+
+    /// Gives way to a newer worker if there is one.
+    mutating func look() -> Result { self.isSuperseded() ? self.giveWay() : .done }
 
     /// Writes down what has happened to the date ranges before the next segment lists it: a viewer of the live edge may have
     /// seen it, and a successor must know of it.
@@ -141,7 +156,7 @@ struct PublicationWriter: Sendable {
             return .done
         }
         self.events += self.publication.takeAlarms()
-        return self.publish()
+        return held.slot.isFollowed ? .done : self.publish()
     }
 
     private mutating func write(_ held: inout HeldSlot) {
@@ -174,8 +189,13 @@ struct PublicationWriter: Sendable {
                 guard !self.isSuperseded() else { return .superseded }
                 try self.putState()
                 // From here on the numbers are safe: viewers of this process may see them even if a file fails below.
+                self.recorded(self.recordedMediaSequence)
                 self.showPlaylists()
-                for (name, text) in self.publication.mediaPlaylists { try store.put(name, bytes: Array(text.utf8)) }
+                for (name, text) in self.publication.mediaPlaylists {
+                    guard self.isStillOurs() else { return .superseded }
+                    try store.put(name, bytes: Array(text.utf8))
+                }
+                guard self.isStillOurs() else { return .superseded }
                 let multivariant = Array(self.publication.multivariant.rendered().utf8)
                 if multivariant != self.writtenMultivariant {
                     try store.put(self.publication.settings.multivariantName, bytes: multivariant)
@@ -200,7 +220,7 @@ struct PublicationWriter: Sendable {
                 .segmentPublished(
                     PublishedSegment(
                         mediaSequence: slot.mediaSequence, programDate: slot.programDate, duration: slot.duration,
-                        bytes: slot.bytes, publishedAt: now, frames: slot.frames)))
+                        bytes: slot.bytes, publishedAt: now, frames: slot.frames, isSlate: slot.isSlate)))
         }
         self.unannounced.removeAll()
     }
@@ -225,11 +245,15 @@ struct PublicationWriter: Sendable {
     // MARK: Giving way
 
     /// The state file names a higher incarnation. One that is missing or damaged names none: this worker writes it anew.
-    private func isSuperseded() -> Bool {
-        guard let bytes = self.store.read(RoomState.name), bytes != self.writtenState,
-            let incarnation = JSONReader.read(bytes)?.object?["incarnation"]?.integer
-        else { return false }
-        return incarnation > self.publication.incarnation
+    private mutating func isSuperseded() -> Bool {
+        self.assuredAt = self.clock.now()
+        return RoomState.isSuperseded(self.publication.incarnation, in: self.store, known: self.writtenState)
+    }
+
+    /// Asks again where this process may have been stopped since it last asked: a successor does not wait for the lock of
+    /// one that stands still.
+    private mutating func isStillOurs() -> Bool {
+        self.clock.now() &- self.assuredAt < HLSPackager.longestPause || !self.isSuperseded()
     }
 
     /// Takes back what no state file names: the successor knows nothing of it.

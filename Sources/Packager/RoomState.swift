@@ -66,6 +66,17 @@ struct RoomState: Sendable, Hashable {
     /// The file's name.
     static let name = "state.json"
 
+    /// Somebody of a higher incarnation has claimed the room. A state that is missing or damaged names nobody: whoever
+    /// serves the room writes it anew.
+    ///
+    /// - Parameter known: What this worker wrote last.
+    static func isSuperseded(_ incarnation: Int64, in store: any SegmentStore, known: [UInt8] = []) -> Bool {
+        guard let bytes = store.read(Self.name), bytes != known,
+            let claimed = JSONReader.read(bytes)?.object?["incarnation"]?.integer
+        else { return false }
+        return claimed > incarnation
+    }
+
     /// Time zero of the room: nanoseconds since the Unix epoch. `nil` until the program starts; kept by every later worker.
     var origin: Int64?
     /// Number of the worker's run; 1 for the first.

@@ -98,6 +98,12 @@ struct SlotCollector: Sendable {
         self.pending = [:]
     }
 
+    /// Nothing follows, and of what is there only slots that are whole go out.
+    mutating func abandon() {
+        self.isClosed = true
+        self.pending = [:]
+    }
+
     /// The next slot to publish.
     mutating func take() -> CompleteSlot? { self.ready.isEmpty ? nil : self.ready.removeFirst() }
 }

@@ -168,9 +168,12 @@ package final class ProgramStage: Sendable {
         if fresh { self.started.signal() }
     }
 
-    /// Ends the program after the tick that is on air.
-    package func stop() {
-        self.shared.withLock { $0.stopAt = min($0.stopAt ?? .max, $0.tick + 1) }
+    /// Ends the program after the tick that is on air, or later, before a multiple of so many ticks.
+    package func stop(atMultipleOf ticks: Int64 = 1) {
+        self.shared.withLock { shared in
+            let unit = max(1, ticks)
+            shared.stopAt = min(shared.stopAt ?? .max, (shared.tick + unit) / unit * unit)
+        }
         self.started.signal()
     }
 
@@ -205,6 +208,8 @@ package final class ProgramStage: Sendable {
                 sampleRate: Int64(self.settings.sampleRate), ducking: self.settings.ducking,
                 measures: self.settings.levelIntervalMs > 0))
         let interval = self.time(of: 1)
+        // A successor's first ticks were due before it was there: it is not late with them.
+        let begun = self.clock.now() ?? 0
         var tick = first
         while true {
             let due = self.time(of: tick)
@@ -213,7 +218,7 @@ package final class ProgramStage: Sendable {
                 self.awaitSources(due, tick)
                 if self.isOver(tick, first) { break }
             } else {
-                self.pace(due, interval, &worker.catchUp)
+                self.pace(due, interval, begun, &worker.catchUp)
                 if self.isOver(tick, first) { break }
             }
             self.run(tick, due, interval, &worker)
@@ -248,12 +253,12 @@ package final class ProgramStage: Sendable {
 
     /// Sleeps until the tick is due. Ticks that are overdue run at once, one after the other, so that a machine that
     /// was stopped makes up what it missed.
-    private func pace(_ due: Int64, _ interval: Int64, _ catchUp: inout CatchUp) {
+    private func pace(_ due: Int64, _ interval: Int64, _ begun: Int64, _ catchUp: inout CatchUp) {
         guard let zero = self.clock.zero else { return }
         self.machine.sleep(until: zero &+ due)
         let now = self.machine.now()
         let lag = now &- (zero &+ due)
-        if lag > interval / 2 { self.shared.withLock { $0.stats.late += 1 } }
+        if lag > interval / 2, due >= begun { self.shared.withLock { $0.stats.late += 1 } }
         if catchUp.noted(lag: lag, at: now) { self.outputs.catchingUp(catchUp.isActive) }
     }
 

@@ -39,7 +39,7 @@ package final class SceneFactory: Sendable {
     package let canvas: Canvas
     package let text: TextRenderer
     package let board: DecorationBoard
-    private let faces: [SourceID: Face]
+    let faces: [SourceID: Face]
     private let cache = Mutex(Cache())
     /// A canvas is 1.4 MB at 720p: beyond these the caches begin anew.
     private static let cardLimit = 20

@@ -63,6 +63,7 @@ extension Room {
     /// What the output reports, from its thread.
     func packager(did event: PackagerEvent) {
         switch event {
+        case .slateFilled(let fill): self.filled(fill)
         case .segmentPublished(let segment): self.published(segment)
         case .playlistEnded: self.events.emit("playlist.ended")
         case .superseded:
@@ -84,13 +85,15 @@ extension Room {
             mutable.lastSegment = segment.publishedAt
             return mutable.segments == 1
         }
-        if let time = self.clock.program(of: segment.publishedAt) { self.latency.published(segment.frames, at: time) }
+        if !segment.isSlate, let time = self.clock.program(of: segment.publishedAt) {
+            self.latency.published(segment.frames, at: time)
+        }
         let bytes = segment.bytes.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, JSONValue($0.value)) }
         self.events.emit(
             "segment.published",
             [
                 "mediaSequence": .integer(segment.mediaSequence), "firstTick": .integer(segment.frames.lowerBound),
-                "ticks": JSONValue(segment.frames.count), "bytes": .object(bytes),
+                "ticks": JSONValue(segment.frames.count), "bytes": .object(bytes), "slate": .bool(segment.isSlate),
             ])
         if isFirst { self.events.emit("broadcast.active") }
     }

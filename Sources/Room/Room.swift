@@ -43,6 +43,8 @@ package final class Room: Sendable {
     let ladder: LadderStage
     let packager: HLSPackager?
     let latency: LatencyTracker
+    /// Of a successor whose viewers are still there.
+    let slate: SlateWork?
     let mutable: Mutex<Mutable>
     /// As last measured; `nil` where nothing is.
     let levels = Mutex<SoundLevels?>(nil)
@@ -70,6 +72,7 @@ package final class Room: Sendable {
         self.ladder = parts.ladder
         self.packager = parts.packager
         self.latency = parts.latency
+        self.slate = parts.slate
         self.mutable = Mutex(Mutable())
         let life = RoomLife(settings.pipeline)
         var desk = SceneDesk(settings.pipeline)
@@ -118,13 +121,16 @@ package final class Room: Sendable {
     private func runProgram() -> RoomOutcome {
         if self.isOffline {
             self.mediaArrived(at: 0)
+        } else if self.slate != nil {
+            // Viewers are waiting: the program goes on whether or not a publisher is back.
+            self.mediaArrived(at: self.machine.now())
         }
         self.firstMedia.wait()
         if let arrival = self.firstArrival.withLock({ $0 }), self.mutable.withLock({ $0.outcome == nil }) {
             do {
                 try self.begin(arrival: arrival)
             } catch {
-                self.fail(error)
+                if error.code == .superseded { self.superseded() } else { self.fail(error) }
             }
         }
         self.program.run()
@@ -148,11 +154,12 @@ package final class Room: Sendable {
             self.program.start(at: 0)
             return
         }
+        let slate = self.takeSlate()
         // The first picture is due one jitter buffer after it came; the wall clock is read once, here.
         let jitter = self.slots.values.map { Int64($0.spec.jitterBufferMs) }.min() ?? 200
-        let due = arrival &+ jitter &* 1_000_000
+        let due = self.slate == nil ? arrival &+ jitter &* 1_000_000 : self.machine.now()
         let wall = self.settings.origin ?? (SystemClock.wallClock() &+ (due &- self.machine.now()))
-        let beginning = try self.packager?.begin(now: wall)
+        let beginning = try self.packager?.begin(now: wall, slate: slate)
         let (origin, firstTick) = (beginning?.origin ?? wall, beginning?.firstTick ?? 0)
         let time = TimeMath.scale(firstTick, by: TimeMath.nanoseconds, over: Int64(self.pipeline.canvas.fps))
         self.clock.start(at: due &+ (origin &+ time &- wall), program: time, origin: origin)
@@ -207,8 +214,14 @@ package final class Room: Sendable {
         }
         guard isFirst else { return }
         self.events.emit("room.\(state.rawValue)", ["reason": .string(reason)])
-        self.program.stop()
+        self.program.stop(atMultipleOf: self.lastTicks(of: outcome))
         self.firstMedia.signal()
+    }
+
+    /// A drained room ends with a whole segment, which a successor continues.
+    private func lastTicks(of outcome: RoomOutcome) -> Int64 {
+        guard case .drained = outcome, !self.isOffline, let output = self.pipeline.hls else { return 1 }
+        return Int64(output.gopFrames * output.segmentGops)
     }
 
     private func close(_ outcome: RoomOutcome) async -> RoomOutcome {

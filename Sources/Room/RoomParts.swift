@@ -17,6 +17,7 @@ struct RoomParts {
     var ladder: LadderStage
     var packager: HLSPackager?
     var latency: LatencyTracker
+    var slate: SlateWork?
 }
 
 /// Late joints between stages: what is made first must reach what is made last.
@@ -62,11 +63,13 @@ extension Room {
             packager.set(try self.makePackager(output, settings, ladder, joint))
         }
         let program = try self.makeProgram(settings, slots, clock, ladder, latency, joint)
+        let slate = packager.get().flatMap { SlateWork($0, ladder, program, pipeline) }
         let room = Room(
             settings: settings, events: events, logger: logger,
             parts: RoomParts(
-                clock: clock, slots: slots, program: program, ladder: ladder, packager: packager.get(), latency: latency
-            ))
+                clock: clock, slots: slots, program: program, ladder: ladder, packager: packager.get(),
+                latency: latency,
+                slate: slate))
         events.setIncarnation(packager.get()?.incarnation ?? 1)
         joint.set(room)
         return room

@@ -55,7 +55,8 @@ struct ConformanceTests {
             packager.finish(endlist: run == 1)
             #expect(packager.step() == (run == 1 ? .ended : .drained))
             #expect(events.failures.isEmpty)
-            frames += 180
+            // A drained room keeps whole segments.
+            frames += run == 0 ? 128 : 180
             if run == 0 {
                 // Closed for the judge, who would wait for more otherwise.
                 for name in ["180p", "90p", "audio"] {

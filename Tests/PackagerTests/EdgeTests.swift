@@ -36,6 +36,27 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
+    @Test("a segment is whole in a list once its number is recorded, or with the next part")
+    func recordedFirst() throws {
+        let store = MemoryStore()
+        let (output, viewer, _) = try Self.begun(store)
+        output.feed(0..<128)
+        for list in Self.lists {
+            let text = viewer.last(list)
+            #expect(!text.contains("-1-1.m4s\n"), "a successor would give the number to another segment")
+            #expect(text.hasSuffix("TYPE=PART,URI=\"\(list.dropLast(5))-1-2.0.m4s\"\n"), "\(text)")
+        }
+        _ = output.packager.step()
+        for list in Self.lists { #expect(viewer.last(list).contains("-1-1.m4s\n")) }
+        output.feed(128..<192)
+        store.refuse { $0 == "state.json" }
+        _ = output.packager.step()
+        for list in Self.lists { #expect(!viewer.last(list).contains("-1-2.m4s\n")) }
+        output.feed(192..<208)
+        for list in Self.lists { #expect(viewer.last(list).contains("-1-2.m4s\n"), "no player waits for a disk") }
+        #expect(viewer.faults.isEmpty, "\(viewer.faults)")
+    }
+
     @Test("nothing is shown before every playlist has a segment")
     func together() throws {
         let (output, viewer, _) = try Self.begun(MemoryStore())
@@ -113,7 +134,8 @@ struct EdgeTests {
         output.feed(0..<640)
         #expect(output.packager.step() == nil)
         store.refuse { $0.hasSuffix(".m4s") }
-        output.feed(640..<1_280)
+        // A part of the next segment: players do not wait for the state file any longer.
+        output.feed(640..<1_296)
         #expect(output.packager.step() == nil)
         #expect(!output.events.failures.isEmpty)
         let listed = viewer.last("720p.m3u8").split(separator: "\n").filter { !$0.hasPrefix("#") }.map(String.init)
@@ -139,6 +161,7 @@ struct EdgeTests {
         #expect(gap.contains("TYPE=PART,URI=\"360p-1-2.0.m4s\""))
         output.feed(90..<320, only: [1])
         output.feed(256..<320, only: [0, 2])
+        _ = output.packager.step()
         #expect(viewer.last("360p.m3u8").contains("\n360p-1-4.m4s\n"))
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }

@@ -1,0 +1,167 @@
+import HLS
+package import MediaTypes
+
+extension HLSPackager {
+    /// Where a run begins.
+    private struct Plan {
+        /// Slot the segmenters begin with.
+        var firstSlot: Int64
+        var firstTick: Int64
+        /// Frames that slate is stamped for, from the start of `firstSlot` to `firstTick`.
+        var fill: Range<Int64>?
+    }
+
+    /// Workers of the room whose leavings are looked for.
+    private static let orphanedRuns: Int64 = 8
+    /// Segments of one of them; a store that says it holds everything must not be asked for ever.
+    private static let mostOrphans: Int64 = 4_096
+
+    /// Frames of a ``Slate`` for this output: a part, so that players can join it at any of them, or else a GOP or a whole
+    /// segment that renditions of half the rate divide too.
+    package var slateFrames: Int {
+        let grid = self.settings.grid
+        let choices = [min(grid.partFrames, grid.gopFrames), grid.gopFrames]
+        return choices.first { $0.isMultiple(of: 2) } ?? grid.segmentFrames
+    }
+
+    /// A worker before this one has published in this room, and the time since then is short enough to be filled: its
+    /// viewers are still there.
+    ///
+    /// - Parameter now: Nanoseconds since the Unix epoch.
+    package func canContinue(at now: Int64) -> Bool {
+        guard let origin = self.claimed.origin, self.claimed.nextMediaSequence > 0 else { return false }
+        let target = self.settings.grid.targetDuration
+        let window = Int64(max(3 * target, min(self.settings.windowSeconds, 7 * 86_400)))
+        return self.frame(at: now, origin) - self.claimed.nextFrame <= window * Int64(self.settings.grid.fps)
+    }
+
+    /// The last frame that has begun.
+    private func frame(at now: Int64, _ origin: Int64) -> Int64 {
+        let elapsed = max(0, now.subtractingReportingOverflow(origin).partialValue)
+        return TimeMath.scale(elapsed, by: Int64(self.settings.grid.fps), over: TimeMath.nanoseconds, rounding: .down)
+    }
+
+    /// Fixes the run's place on the room's timeline. A fresh room begins now, with frame 0.
+    ///
+    /// A successor keeps the origin. Where it ``canContinue(at:)``, slate fills the slots since the last published one up to
+    /// the last GOP that has begun, and the run begins with that: its first frames are overdue, and the live edge is where
+    /// it would be had nobody been away. The first segments and parts are published when this returns. Otherwise it begins
+    /// with the first segment slot that starts now or later and that nobody has published, after a discontinuity.
+    ///
+    /// - Parameters:
+    ///   - now: Nanoseconds since the Unix epoch.
+    ///   - slate: One that fits every track; `nil` fills nothing.
+    /// - Throws: ``MediaError/Code/outputLost`` where the state cannot be written, ``MediaError/Code/superseded``,
+    ///   ``MediaError/Code/invalidData`` for a state or a codec configuration that cannot be used.
+    package func begin(now: Int64, slate: Slate? = nil) throws(MediaError) -> Beginning {
+        let origin = self.claimed.origin ?? now
+        let grid = self.settings.grid
+        var publication = try Publication.restore(
+            settings: self.settings, tracks: self.tracks, state: self.claimed, origin: origin, store: self.store)
+        let plan = self.plan(now, origin, slate)
+        if plan.fill != nil { publication.resume(at: self.claimed.nextFrame) }
+        // What the worker before showed ends where its pictures do.
+        publication.resumeRanges(self.claimed.dateRanges, firstTick: plan.fill?.lowerBound ?? plan.firstTick)
+        var writer = PublicationWriter(
+            publication: publication, store: self.store, clock: self.clock,
+            show: { [weak self] objects in self?.objects.withLock { $0 = objects } },
+            recorded: { [weak self] number in self?.intake.withLock { $0.noteRecorded(number) } })
+        try writer.begin()
+        self.removeOrphans()
+        var segmenters = self.tracks.map {
+            TrackSegmenter(kind: $0.kind, grid: grid, firstTick: grid.firstFrame(ofSlot: plan.firstSlot))
+        }
+        var output: [[TrackSegmenter.Output]] = self.tracks.map { _ in [] }
+        if let fill = plan.fill, let slate {
+            for track in segmenters.indices {
+                output[track] = slate.fill(fill, track: track, into: &segmenters[track])
+            }
+        }
+        let slots = Self.slots(output, from: plan.firstSlot)
+        var result = PublicationWriter.Result.done
+        for slot in slots where result == .done { result = writer.commit(slot) }
+        if let fill = plan.fill, !fill.isEmpty {
+            writer.note(
+                .slateFilled(
+                    SlateFill(
+                        frames: fill, mediaSequence: self.claimed.nextMediaSequence, wholeSegments: slots.count,
+                        isSeamless: !publication.discontinuityIsDue)))
+        }
+        let events = writer.takeEvents()
+        let (begun, recorded) = (writer, writer.recordedMediaSequence)
+        self.writer.withLock { $0 = begun }
+        for (segmenter, intake) in zip(segmenters, self.segmenters) { intake.state.withLock { $0 = segmenter } }
+        self.intake.withLock { [publication] intake in
+            intake.marks.begin(
+                origin: origin, fps: grid.fps, incarnation: self.claimed.incarnation, firstTick: plan.firstTick)
+            intake.collector = SlotCollector(
+                kinds: self.tracks.map(\.kind), firstSlot: plan.firstSlot + Int64(slots.count),
+                waits: self.settings.waitsForStore)
+            guard intake.viewers != nil, result == .done else { return }
+            var edge = EdgePublication(publication) { [weak self] name in
+                self?.objects.withLock { $0[name] != nil } ?? false
+            }
+            edge.noteRecorded(recorded)
+            for track in output.indices { _ = edge.receive(output[track], track: track) }
+            intake.edge = edge
+            if edge.hasBegun { intake.collector?.begin(at: plan.firstSlot) }
+            intake.showEdge()
+        }
+        for event in events { self.report(event) }
+        guard result == .done else {
+            throw MediaError(.superseded, "a newer worker serves this room", at: "hls", fix: "let it")
+        }
+        return Beginning(origin: origin, firstTick: plan.firstTick)
+    }
+
+    private func plan(_ now: Int64, _ origin: Int64, _ slate: Slate?) -> Plan {
+        let grid = self.settings.grid
+        let frames = Int64(grid.segmentFrames)
+        // Never a slot that is published already, even if the clock was set back.
+        let next = (self.claimed.nextFrame + frames - 1) / frames
+        if let unit = slate?.unit(grid, trackCount: self.tracks.count).map(Int64.init), self.canContinue(at: now) {
+            let end = max(next * frames, self.frame(at: now, origin) / unit * unit)
+            return Plan(firstSlot: next, firstTick: end, fill: next * frames..<end)
+        }
+        let slot = max(grid.firstSlot(atOrAfter: now.subtractingReportingOverflow(origin).partialValue), next)
+        return Plan(firstSlot: slot, firstTick: grid.firstFrame(ofSlot: slot))
+    }
+
+    /// The slots all tracks have filled; published as one.
+    private static func slots(_ output: [[TrackSegmenter.Output]], from first: Int64) -> [CompleteSlot] {
+        let segments = output.map { items in
+            items.compactMap { item -> FinishedSegment? in if case .segment(let segment) = item { segment } else { nil }
+            }
+        }
+        let count = segments.map(\.count).min() ?? 0
+        return (0..<count).map { index in
+            var slot = CompleteSlot(slot: first + Int64(index), segments: segments.map { $0[index] })
+            slot.isSlate = true
+            slot.isFollowed = index + 1 < count
+            return slot
+        }
+    }
+
+    /// What the workers before wrote and did not live to list.
+    private func removeOrphans() {
+        let before = self.claimed.incarnation - 1
+        guard before >= 1 else { return }
+        let next = self.claimed.nextMediaSequence
+        for track in self.claimed.tracks {
+            let names = TrackNames(track: track.name)
+            for incarnation in max(1, before - Self.orphanedRuns)...before {
+                // Two slots at least: the one being published and the one that was held. A worker that was killed while
+                // it filled slots has left more.
+                var number = next
+                while number < next + 2 || self.store.contains(names.segment(number, incarnation: incarnation)) {
+                    try? self.store.remove(names.segment(number, incarnation: incarnation))
+                    guard number < next + Self.mostOrphans else { break }
+                    number += 1
+                }
+            }
+            let initialization = names.initialization(incarnation: before)
+            if !track.maps.contains(initialization) { try? self.store.remove(initialization) }
+            if !self.tracks.contains(where: { $0.name == track.name }) { try? self.store.remove(names.playlist) }
+        }
+    }
+}
