@@ -34,6 +34,17 @@ extension PipelineRules {
         }
     }
 
+    func checkDucking(_ log: inout SpecLog) {
+        guard let ducking = self.pipeline.audio.ducking, log.isSound("audio.ducking.uids", "sources") else { return }
+        let known = Set(self.pipeline.sources.map(\.id.uid))
+        for (index, uid) in ducking.uids.enumerated()
+        where !known.contains(uid) && log.isSound("audio.ducking.uids[\(index)]") {
+            log.mistake(
+                "audio.ducking.uids[\(index)]", "there is no source with uid \(SpecText.quoted(uid))",
+                fix: Self.advice(uid, among: known.sorted()))
+        }
+    }
+
     private func checkSceneID(_ id: String, _ path: String, _ log: inout SpecLog) {
         // A scene that could not be read may be the very one that is looked for.
         guard log.isSound(path, "scenes"), self.pipeline.scene(id) == nil,

@@ -19,6 +19,7 @@ struct PipelineRules {
         self.checkScenes(&log)
         self.checkLosses(&log)
         self.checkPK(&log)
+        self.checkDucking(&log)
         self.checkRenditions(&log)
         self.checkOutputs(&log)
     }

@@ -21,4 +21,7 @@ extension ProgramStage {
     package func setScore(_ id: String, left: Int, right: Int) {
         self.director.setScore(id, left: left, right: right)
     }
+
+    /// See ``SceneDirector/awaitDrawing(milliseconds:)``.
+    package func awaitDrawing() -> Int64? { self.director.awaitDrawing() }
 }

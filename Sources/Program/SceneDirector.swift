@@ -109,7 +109,7 @@ package final class SceneDirector: Sendable {
 
     /// Puts `scene` on air at a tick, or as soon as its graph is warm. Scenes wait for their ticks in order, whatever
     /// order they were asked for in; of two for one tick the later command counts; a command for the next tick leaves
-    /// scenes alone that wait for a later one (``cancelPending()`` takes them back).
+    /// scenes alone that wait for a later one.
     ///
     /// A scene of the pipeline is warm; any other is built on the builder's thread while this waits, at most two
     /// seconds. Its texts count from then on, whatever ``setText(_:_:)`` said before.
@@ -161,14 +161,6 @@ package final class SceneDirector: Sendable {
         return result
     }
 
-    /// What of the scene's texts will be shown as boxes, and why.
-    package func complaints(about scene: Scene) -> [MediaError] {
-        scene.texts.compactMap { SceneFont.complaint(about: $0.text, font: self.factory.text.font) }
-    }
-
-    /// Forgets all scenes that wait for their tick.
-    package func cancelPending() { self.state.withLock { $0.pending.removeAll() } }
-
     /// Lets the text `id` of every scene say `text` from one of the next ticks on; `nil`: what the scene says.
     package func setText(_ id: String, _ text: String?) {
         self.state.withLock { state in
@@ -194,6 +186,20 @@ package final class SceneDirector: Sendable {
             return state.ahead[source] != format
         }
         if isNews { self.queueWarming() }
+    }
+
+    /// Waits until the texts and scores set before are drawn.
+    ///
+    /// - Parameter milliseconds: Longest wait.
+    /// - Returns: The first tick that shows them; `nil`: they are not drawn yet.
+    package func awaitDrawing(milliseconds: Int = 500) -> Int64? {
+        if let builder = self.builder {
+            // Whoever comes first draws for all who wait.
+            guard builder.wait(milliseconds: milliseconds, { [weak self] in self?.drawChanges() }) != nil else {
+                return nil
+            }
+        }
+        return self.state.withLock { $0.isRunning ? $0.tick + 1 : $0.tick }
     }
 
     /// No more commands: the builder's thread ends.

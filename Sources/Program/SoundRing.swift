@@ -17,8 +17,10 @@ package struct SoundRing: Sendable {
 
     /// Pairs over which sound begins, ends and crosses over at a seam; 0: cut hard, and keep every sample as it came.
     private let fade: Int64
-    /// The program heard silence for want of samples just before here.
-    private var isStarved = true
+    /// Pairs in which what the program heard last would die away, if nothing followed; 0: it heard silence.
+    private var dying: Int64 = 0
+    /// The pair the program heard last.
+    private var last: (Float, Float) = (0, 0)
 
     /// - Parameter fade: Pairs; 240 are 5 ms at 48 kHz, which no ear takes for a click.
     package init(fade: Int64 = 0) { self.fade = max(0, fade) }
@@ -94,21 +96,49 @@ package struct SoundRing: Sendable {
 
     /// As ``read(_:into:)``, for the program, which reads every position once: sound that runs out dies away, and sound
     /// that comes back rises.
+    ///
+    /// - Returns: How many pairs of the range are anything but silence.
     package mutating func take(_ range: Range<Int64>, into target: inout [Float]) -> Int {
         let count = self.read(range, into: &target)
         guard self.fade > 0 else { return count }
         let from = max(range.lowerBound, self.start), to = min(range.upperBound, self.end)
         guard to > from else {
-            self.isStarved = true
-            return 0
+            return self.letDie(in: &target, at: 0)
         }
-        if self.isStarved || from > range.lowerBound {
-            self.ramp(&target, from: Int(from &- range.lowerBound), pairs: Int(min(self.fade, to &- from)), rises: true)
+        let (first, last) = (Int(from &- range.lowerBound), Int(to &- range.lowerBound))
+        if first > 0 { _ = self.letDie(in: &target, at: 0, before: first) }
+        if self.dying == 0 || first > 0 {
+            self.ramp(&target, from: first, pairs: min(Int(self.fade), last - first), rises: true)
         }
-        self.isStarved = to < range.upperBound
-        if self.isStarved {
-            let pairs = min(self.fade, to &- from)
-            self.ramp(&target, from: Int(to &- range.lowerBound &- pairs), pairs: Int(pairs), rises: false)
+        self.dying = self.fade
+        if to < range.upperBound {
+            if to &- from >= self.fade {
+                self.ramp(&target, from: last - Int(self.fade), pairs: Int(self.fade), rises: false)
+                self.dying = 0
+            } else {
+                // Too little to die away in: what it leaves off at does so behind it.
+                self.keep(target, last)
+                return last + self.letDie(in: &target, at: last)
+            }
+        }
+        self.keep(target, last)
+        return count
+    }
+
+    private mutating func keep(_ target: [Float], _ end: Int) {
+        if end > 0, end * 2 <= target.count { self.last = (target[end * 2 - 2], target[end * 2 - 1]) }
+    }
+
+    /// The sound has ended: what it left off at dies away, over this block and the next ones.
+    ///
+    /// - Returns: How many pairs it did so in.
+    private mutating func letDie(in target: inout [Float], at first: Int, before end: Int = .max) -> Int {
+        let count = max(0, min(Int(self.dying), min(end, target.count / 2) - first))
+        for pair in first..<first + count {
+            self.dying -= 1
+            let gain = Float(self.dying) / Float(self.fade)
+            target[pair * 2] = self.last.0 * gain
+            target[pair * 2 + 1] = self.last.1 * gain
         }
         return count
     }

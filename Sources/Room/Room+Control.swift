@@ -16,7 +16,7 @@ extension Room: RoomControlling {
         }
         let stats = self.program.stats
         let sources = self.pipeline.sources.compactMap {
-            self.slots[$0.id]?.json(stats: stats, relays: self.relaysJSON($0.id))
+            self.slots[$0.id]?.json(stats: stats, relays: self.relaysJSON($0.id), level: self.levelJSON(of: $0.id))
         }
         let renditions = self.pipeline.renditions.map { rendition -> JSONValue in
             [
@@ -31,6 +31,7 @@ extension Room: RoomControlling {
             "program": [
                 "scene": .string(onAir),
                 "scenes": .array(scenes.map { .string($0.sceneID) }), "tick": .integer(self.program.tick),
+                "level": self.levelJSON,
             ],
             "pk": self.pkJSON, "sources": .array(sources), "renditions": .array(renditions),
             "segments": .integer(segments),
@@ -52,7 +53,7 @@ extension Room: RoomControlling {
     package func sourcesJSON() -> String {
         let stats = self.program.stats
         let rows = self.pipeline.sources.compactMap {
-            self.slots[$0.id]?.json(stats: stats, relays: self.relaysJSON($0.id))
+            self.slots[$0.id]?.json(stats: stats, relays: self.relaysJSON($0.id), level: self.levelJSON(of: $0.id))
         }
         let json: JSONValue = ["sources": .array(rows)]
         return json.text
@@ -60,7 +61,8 @@ extension Room: RoomControlling {
 
     package func sourceJSON(uid: String, streamType: String) throws(ControlFailure) -> String {
         let slot = try self.slot(uid, streamType)
-        return slot.json(stats: self.program.stats, relays: self.relaysJSON(slot.spec.id)).text
+        let id = slot.spec.id
+        return slot.json(stats: self.program.stats, relays: self.relaysJSON(id), level: self.levelJSON(of: id)).text
     }
 
     private func slot(_ uid: String, _ streamType: String) throws(ControlFailure) -> SourceSlot {

@@ -6,7 +6,7 @@ import PipelineSpec
 /// Texts, scores and countdowns by command: they hold in every scene that has them.
 extension Room {
     package func setText(_ id: String, _ text: String) throws(ControlFailure) -> String {
-        try self.change("text", id, has: { $0.texts.map(\.textID) }) { desk, _ in
+        try self.change("text", id, isDrawn: true, has: { $0.texts.map(\.textID) }) { desk, _ in
             desk.overlays.texts[id] = text
             self.program.setText(id, text)
             return [.init("text", .string(text))]
@@ -14,7 +14,7 @@ extension Room {
     }
 
     package func setScore(_ id: String, left: Int?, right: Int?) throws(ControlFailure) -> String {
-        try self.change("score", id, has: { $0.scoreBars.map(\.scoreID) }) { desk, scenes in
+        try self.change("score", id, isDrawn: true, has: { $0.scoreBars.map(\.scoreID) }) { desk, scenes in
             let written = scenes.flatMap(\.scoreBars).first { $0.scoreID == id }.map { ($0.left, $0.right) }
             let old = desk.overlays.scores[id] ?? written ?? (0, 0)
             let score = (left: left ?? old.0, right: right ?? old.1)
@@ -72,12 +72,14 @@ extension Room {
     }
 
     /// Changes what commands have said of a thing that some scene has.
+    ///
+    /// - Parameter isDrawn: The change is drawn beside the program: the answer waits for that and says which tick shows it.
     private func change(
-        _ sort: String, _ id: String, has: (PipelineSpec.Scene) -> [String],
+        _ sort: String, _ id: String, isDrawn: Bool = false, has: (PipelineSpec.Scene) -> [String],
         _ body: (inout SceneDesk, [PipelineSpec.Scene]) throws(ControlFailure) -> [JSONValue.Member]
     ) throws(ControlFailure) -> String {
         try self.checkOpen()
-        return try self.desk.withLock { desk throws(ControlFailure) in
+        let members = try self.desk.withLock { desk throws(ControlFailure) in
             let known = Set(desk.shelf.scenes.flatMap(has))
             guard known.contains(id) else {
                 throw .notFound(
@@ -85,9 +87,11 @@ extension Room {
                     fix: known.isEmpty ? "add one to a scene" : "use one of: \(known.sorted().joined(separator: ", "))")
             }
             desk.advance(to: self.program.tick)
-            let members = try body(&desk, desk.shelf.scenes)
-            return JSONValue.object([.init("\(sort)Id", .string(id))] + members).text
+            return try body(&desk, desk.shelf.scenes)
         }
+        // Outside the lock: nobody else's command waits for a drawing.
+        let times = isDrawn ? self.times(drawnAt: self.program.awaitDrawing()) : []
+        return JSONValue.object([.init("\(sort)Id", .string(id))] + members + times).text
     }
 }
 

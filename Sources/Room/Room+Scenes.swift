@@ -37,11 +37,13 @@ extension Room {
                 throw .superseded("a newer request has changed the program", fix: "send it again if it still holds")
             }
             desk.advance(to: self.program.tick)
-            let isShown = tick == nil && desk.onAir.sceneID == scene.sceneID
+            let before = tick == nil ? desk.onAir : nil
             let showing =
                 tick == nil
                 ? try self.command(scene, request.transition, &desk)
                 : try self.show(scene, without: [], at: tick, request.transition, &desk)
+            // A pane that had left may be back in the scene on air.
+            let isShown = before?.sceneID == showing.sceneID && before?.without == showing.without
             if !isShown { self.announce(showing, reason: "command") }
             return self.answer(showing, changed: !isShown)
         }
@@ -249,8 +251,11 @@ extension Room {
     }
 
     /// When a tick is, in every word for it; all null until the program has begun.
-    func times(_ tick: Int64) -> [JSONValue.Member] {
-        guard let calendar = self.calendar else {
+    func times(_ tick: Int64) -> [JSONValue.Member] { self.times(drawnAt: tick) }
+
+    /// As ``times(_:)``; all null for a tick that is not known yet, too.
+    func times(drawnAt tick: Int64?) -> [JSONValue.Member] {
+        guard let calendar = self.calendar, let tick else {
             return [.init("tick", .null), .init("appliesAt", .null), .init("programTimeMs", .null)]
         }
         return [

@@ -44,6 +44,8 @@ package final class Room: Sendable {
     let packager: HLSPackager?
     let latency: LatencyTracker
     let mutable: Mutex<Mutable>
+    /// As last measured; `nil` where nothing is.
+    let levels = Mutex<SoundLevels?>(nil)
     /// Held while a command builds a scene: one command at a time.
     let desk: Mutex<SceneDesk>
     let tickets = RequestTickets()

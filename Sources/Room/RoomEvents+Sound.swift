@@ -18,11 +18,30 @@ extension RoomEvents {
             ])
     }
 
+    /// A level as events and the state show it.
+    static func json(_ level: SoundLevels.Level) -> JSONValue { .object(Self.members(level)) }
+
     private static func members(_ level: SoundLevels.Level) -> [JSONValue.Member] {
         [
             .init("peakDb", .thousandths(level.peak)), .init("loudness", .thousandths(level.shortTerm)),
             .init("momentary", .thousandths(level.momentary)),
         ]
+    }
+}
+
+extension Room {
+    /// Tells what was measured and keeps it for whoever asks for the state.
+    func note(levels: SoundLevels) {
+        self.levels.withLock { $0 = levels }
+        self.events.emit(levels: levels)
+    }
+
+    /// How loud the program was when it was measured last; null while nothing is.
+    var levelJSON: JSONValue { self.levels.withLock { $0.map { RoomEvents.json($0.program) } ?? .null } }
+
+    /// As ``levelJSON``, of what a source sends.
+    func levelJSON(of source: SourceID) -> JSONValue {
+        self.levels.withLock { $0?.sources[source].map { RoomEvents.json($0) } ?? .null }
     }
 }
 

@@ -187,7 +187,7 @@ extension Room {
             },
             sound: { ladder.put(sound: $0, position: $1) },
             finished: { _ in }, catchingUp: { ladder.setWaits($0) })
-        outputs.levels = { joint.get()?.events.emit(levels: $0) }
+        outputs.levels = { joint.get()?.note(levels: $0) }
         let stage = ProgramStage(
             settings: stageSettings, sources: sources,
             scene: SceneMapping.scene(first.without(RoomLife(pipeline).onAir.without), in: pipeline), clock: clock,

@@ -59,7 +59,7 @@ final class SourceSlot: Sendable {
     var state: SourceLife.State { self.facts.withLock { $0.state } }
     func setState(_ state: SourceLife.State) { self.facts.withLock { $0.state = state } }
 
-    func json(stats: ProgramStage.Stats, relays: JSONValue) -> JSONValue {
+    func json(stats: ProgramStage.Stats, relays: JSONValue, level: JSONValue) -> JSONValue {
         let facts = self.facts.withLock { $0 }
         let decoded = self.decode.stats
         let timing = self.decode.timing
@@ -72,7 +72,7 @@ final class SourceSlot: Sendable {
             "shown": JSONValue(stats.shown[self.spec.id] ?? 0),
             "repeated": JSONValue(stats.repeated[self.spec.id] ?? 0),
             "reconnects": JSONValue(facts.reconnects), "lastError": JSONValue(facts.lastError),
-            "relays": relays,
+            "relays": relays, "level": level,
             "driftPpm": timing.driftPpm.map { JSONValue($0) } ?? .null,
             "bufferMs": timing.buffered.map { .integer($0 / 1_000_000) } ?? .null,
             "reanchors": JSONValue(timing.reanchors), "thinned": JSONValue(decoded.thinned),

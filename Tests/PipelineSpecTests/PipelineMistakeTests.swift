@@ -62,6 +62,9 @@ struct PipelineMistakeTests {
             #""room": {"#, #""durationSeconds": ^0, "room": {"#, "durationSeconds", "0 is out of range",
             "write a number of seconds from 0.001 to 2,592,000"),
         Case(
+            #""room": {"#, #""audio": {"ducking": {"uids": ["1001", ^"2020"]}}, "room": {"#, "audio.ducking.uids[1]",
+            #"there is no source with uid "2020""#, #"did you mean "2002"?"#),
+        Case(
             #""room": {"#, #""audio": {"sampleRate": ^44100}, "room": {"#, "audio.sampleRate", "44100 is out of range",
             "write 48000, or leave the key out"),
         Case(#""room": {"#, #""ext": ^[], "room": {"#, "ext", "is an array, not an object", "write { … }"),

@@ -31,6 +31,23 @@ struct SoundRingTests {
         #expect(self.read(ring, 3_999..<4_006) == [0, 2, 2, 3, 3, 3, 0])
     }
 
+    @Test("sound that ends dies away within the fade, wherever in a block it ends", arguments: [0, 1, 300, 1_023])
+    func endFades(rest: Int) {
+        var ring = SoundRing(fade: 240)
+        ring.write(self.pairs(2_048 + rest, 0.5), at: 0)
+        var heard: [Float] = []
+        for block in 0..<4 {
+            var target = [Float](repeating: 9, count: 2_048)
+            _ = ring.take(Int64(block) * 1_024..<Int64(block + 1) * 1_024, into: &target)
+            heard += stride(from: 0, to: target.count, by: 2).map { target[$0] }
+        }
+        #expect(heard[1_000] == 0.5)
+        // 0.5 in 240 steps: nothing an ear takes for a click.
+        let steps = zip(heard.dropFirst(300), heard.dropFirst(301)).map { abs($0 - $1) }
+        #expect(steps.allSatisfy { $0 <= 0.5 / 239 }, "largest step \(steps.max() ?? 0)")
+        #expect(heard.suffix(700).allSatisfy { $0 == 0 })
+    }
+
     @Test(
         "positions far apart, negative or huge never trap", arguments: [Int64.min / 2, -1, 0, 1 << 40, Int64.max / 2])
     func extremes(position: Int64) {
