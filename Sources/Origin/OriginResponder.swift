@@ -8,6 +8,7 @@ package struct OriginResponder: Sendable {
     private let content: any OriginContent
     private let policy: CORSPolicy
     private let page: [UInt8]
+    private let forms = PlaylistForms()
 
     package init(content: any OriginContent, policy: CORSPolicy, roomTitle: String) {
         self.content = content
@@ -38,9 +39,12 @@ package struct OriginResponder: Sendable {
         let fields = request.head.headerFields
         let asked = OriginRequest(
             path: name, directives: ReloadDirectives(query: target.query),
-            acceptsGzip: Self.acceptsGzip(fields[.acceptEncoding]), client: request.client)
+            acceptsGzip: Self.acceptsGzip(fields[.acceptEncoding]), query: QueryPassing.query(target.query),
+            client: request.client)
         switch await self.content.answer(to: asked) {
-        case .object(let object): return Self.reply(with: object, to: fields)
+        case .object(let object):
+            let form = self.forms.object(object, query: asked.query, acceptsGzip: asked.acceptsGzip)
+            return Self.reply(with: form, to: fields)
         case .missing: return self.missing
         // Not to be remembered: what is too far ahead now will be there later.
         case .refused(let reason): return .plain(.badRequest, reason, fields: [.cacheControl: "no-store"])
