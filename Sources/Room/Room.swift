@@ -43,6 +43,7 @@ package final class Room: Sendable {
     let ladder: LadderStage
     let packager: HLSPackager?
     let latency: LatencyTracker
+    let partLatency: PartLatency
     let mutable: Mutex<Mutable>
     /// As last measured; `nil` where nothing is.
     let levels = Mutex<SoundLevels?>(nil)
@@ -70,6 +71,7 @@ package final class Room: Sendable {
         self.ladder = parts.ladder
         self.packager = parts.packager
         self.latency = parts.latency
+        self.partLatency = parts.partLatency
         self.mutable = Mutex(Mutable())
         let life = RoomLife(settings.pipeline)
         var desk = SceneDesk(settings.pipeline)
