@@ -2,14 +2,18 @@
 ///
 /// Spec: rfc8216bis §4.4.6.
 package struct MultivariantPlaylist: Sendable, Hashable {
-    /// The shared audio rendition. Spec: §4.4.6.1 (`EXT-X-MEDIA`).
+    /// An audio rendition, the only member of its group: several bit rates of one sound are as many groups, whose members
+    /// are alike in name and language. Spec: §4.4.6.1 (`EXT-X-MEDIA`), §4.4.6.1.1.
     package struct Audio: Sendable, Hashable {
+        /// `GROUP-ID`.
+        package let group: String
         package let name: String
         package let uri: String
         /// Channels; 0 leaves the attribute out.
         package let channels: Int
 
-        package init(name: String, uri: String, channels: Int) {
+        package init(group: String = "audio", name: String, uri: String, channels: Int) {
+            self.group = group
             self.name = name
             self.uri = uri
             self.channels = channels
@@ -28,12 +32,12 @@ package struct MultivariantPlaylist: Sendable, Hashable {
         package let resolution: (width: Int, height: Int)?
         /// Frames in 1,000 seconds; `nil` for sound alone.
         package let frameRateMilli: Int64?
-        /// Plays the audio group.
-        package let usesAudioGroup: Bool
+        /// The group it plays; `nil`: none.
+        package let audioGroup: String?
 
         package init(
             uri: String, bandwidth: Int64, averageBandwidth: Int64, codecs: [String],
-            resolution: (width: Int, height: Int)?, frameRateMilli: Int64?, usesAudioGroup: Bool
+            resolution: (width: Int, height: Int)?, frameRateMilli: Int64?, audioGroup: String?
         ) {
             self.uri = uri
             self.bandwidth = bandwidth
@@ -41,14 +45,16 @@ package struct MultivariantPlaylist: Sendable, Hashable {
             self.codecs = codecs
             self.resolution = resolution
             self.frameRateMilli = frameRateMilli
-            self.usesAudioGroup = usesAudioGroup
+            self.audioGroup = audioGroup
         }
 
-        package static func == (left: Variant, right: Variant) -> Bool { left.line == right.line }
-        package func hash(into hasher: inout Hasher) { hasher.combine(self.line) }
+        package static func == (left: Variant, right: Variant) -> Bool { left.line() == right.line() }
+        package func hash(into hasher: inout Hasher) { hasher.combine(self.line()) }
 
         /// The tag and the URI below it.
-        var line: String {
+        ///
+        /// - Parameter hasPictures: Some variant of the playlist has pictures.
+        func line(hasPictures: Bool = true) -> String {
             var attributes = ["BANDWIDTH=\(self.bandwidth)", "AVERAGE-BANDWIDTH=\(self.averageBandwidth)"]
             var seen: Set<String> = []
             let codecs = self.codecs.filter { seen.insert($0).inserted }
@@ -57,19 +63,19 @@ package struct MultivariantPlaylist: Sendable, Hashable {
             if let rate = self.frameRateMilli {
                 attributes.append("FRAME-RATE=\(AttributeText.decimal(rate, digits: 3))")
             }
-            if self.usesAudioGroup { attributes.append("AUDIO=\"audio\"") }
-            // On every variant: without it players offer captions that are not there.
-            if self.resolution != nil { attributes.append("CLOSED-CAPTIONS=NONE") }
+            if let group = self.audioGroup { attributes.append("AUDIO=\(AttributeText.quoted(group))") }
+            // On every variant or on none (§4.4.6.2): without it players offer captions that are not there.
+            if hasPictures { attributes.append("CLOSED-CAPTIONS=NONE") }
             return "#EXT-X-STREAM-INF:\(attributes.joined(separator: ","))\n\(self.uri)\n"
         }
     }
 
     package let title: String?
-    package let audio: Audio?
+    package let audio: [Audio]
     /// The first one is where players start.
     package let variants: [Variant]
 
-    package init(title: String? = nil, audio: Audio?, variants: [Variant]) {
+    package init(title: String? = nil, audio: [Audio], variants: [Variant]) {
         self.title = title
         self.audio = audio
         self.variants = variants
@@ -81,16 +87,17 @@ package struct MultivariantPlaylist: Sendable, Hashable {
         if let title = self.title {
             text += "#EXT-X-SESSION-DATA:DATA-ID=\"com.apple.hls.title\",VALUE=\(AttributeText.quoted(title))\n"
         }
-        if let audio = self.audio, self.variants.contains(where: \.usesAudioGroup) {
+        for audio in self.audio where self.variants.contains(where: { $0.audioGroup == audio.group }) {
             var attributes = [
-                "TYPE=AUDIO", "GROUP-ID=\"audio\"", "LANGUAGE=\"und\"", "NAME=\(AttributeText.quoted(audio.name))",
+                "TYPE=AUDIO", "GROUP-ID=\(AttributeText.quoted(audio.group))", "LANGUAGE=\"und\"", "NAME=\(AttributeText.quoted(audio.name))",
                 "DEFAULT=YES", "AUTOSELECT=YES",
             ]
             if audio.channels > 0 { attributes.append("CHANNELS=\"\(audio.channels)\"") }
             attributes.append("URI=\(AttributeText.quoted(audio.uri))")
             text += "#EXT-X-MEDIA:\(attributes.joined(separator: ","))\n"
         }
-        for variant in self.variants { text += variant.line }
+        let hasPictures = self.variants.contains { $0.resolution != nil }
+        for variant in self.variants { text += variant.line(hasPictures: hasPictures) }
         return text
     }
 }

@@ -33,6 +33,8 @@ package struct TrackSegmenter: Sendable {
 
     package let kind: TrackKind
     package let grid: OutputGrid
+    /// Ticks from one picture to the next: a frame of the grid, or two of a track with every second picture.
+    private let ticksPerPicture: Int64
     /// Packets that could not be used: before the first tick or the first IDR picture, not advancing, or out of range.
     package private(set) var droppedPackets = 0
     /// End of the last sample shown, in ticks of the track's timescale; `nil` before the first.
@@ -52,10 +54,13 @@ package struct TrackSegmenter: Sendable {
     /// Ticks; known with the first picture whose `dts` is not before ``firstShown``.
     private var reorderDelay: Int64?
 
-    /// - Parameter firstTick: Frame the run starts at, counted from the room's origin; rounded down to a segment's start.
-    package init(kind: TrackKind, grid: OutputGrid, firstTick: Int64) {
+    /// - Parameters:
+    ///   - firstTick: Frame the run starts at, counted from the room's origin; rounded down to a segment's start.
+    ///   - frameStep: Frames of the grid from one picture of the track to the next; a part has a whole number of pictures.
+    package init(kind: TrackKind, grid: OutputGrid, firstTick: Int64, frameStep: Int = 1) {
         self.kind = kind
         self.grid = grid
+        self.ticksPerPicture = OutputGrid.ticksPerFrame * Int64(max(1, frameStep))
         let frames = Int64(grid.segmentFrames)
         let slot = min(max(0, firstTick), OutputGrid.lastTick / OutputGrid.ticksPerFrame) / frames
         self.currentPart = slot * Int64(grid.partsPerSegment)
@@ -129,7 +134,7 @@ package struct TrackSegmenter: Sendable {
         case .video:
             guard packet.isKey || self.lastDTS != nil else { return nil }
             if let last = self.lastDTS, dts <= last { return nil }
-            nominal = OutputGrid.ticksPerFrame
+            nominal = self.ticksPerPicture
             time = self.decodingTime(pts: pts, dts: dts, isKey: packet.isKey)
         }
         let slot = self.grid.slot(ofPart: self.grid.part(at: time, of: self.kind))
@@ -149,7 +154,7 @@ package struct TrackSegmenter: Sendable {
         self.firstShown = first
         if self.reorderDelay == nil {
             if dts >= first {
-                self.reorderDelay = self.picturesAhead * OutputGrid.ticksPerFrame
+                self.reorderDelay = self.picturesAhead * self.ticksPerPicture
             } else {
                 self.picturesAhead = min(self.picturesAhead + 1, Self.deepestReorder)
             }

@@ -5,7 +5,8 @@ package import MediaTypes
 import Stages
 import Synchronization
 
-/// The threads behind the program: one that scales the canvas, one per rendition that encodes it, one for the sound.
+/// The threads behind the program: one that scales the canvas, one per rendition that encodes it, one for each coding of
+/// the sound.
 ///
 /// Everything is opened by ``open(rungs:audio:canvas:settings:output:)`` on the thread that will use it, so that an
 /// impossible ladder is refused before the room is ready.
@@ -18,25 +19,28 @@ package final class LadderStage: Sendable {
         /// Pictures from one IDR picture to the next.
         package var gopFrames: Int
         package var sampleRate: Int
-        package var audioBitrate: Int
+        /// Bits per second of each coding of the sound; at least one.
+        package var audioBitrates: [Int]
         /// The program waits for the encoders instead of losing ticks.
         package var isOffline: Bool
 
         package init(
-            width: Int, height: Int, fps: Int, gopFrames: Int, sampleRate: Int, audioBitrate: Int, isOffline: Bool
+            width: Int, height: Int, fps: Int, gopFrames: Int, sampleRate: Int, audioBitrates: [Int], isOffline: Bool
         ) {
             self.width = width
             self.height = height
             self.fps = fps
             self.gopFrames = gopFrames
             self.sampleRate = sampleRate
-            self.audioBitrate = audioBitrate
+            self.audioBitrates = audioBitrates
             self.isOffline = isOffline
         }
     }
 
-    /// Where coded media goes. Called on the encoders' threads; track numbers are the ladder's order, the sound is last.
+    /// Where coded media goes. Called on the encoders' threads; track numbers are the ladder's order, then the codings of the sound.
     package struct Output: Sendable {
+        /// A picture is about to enter a rendition's encoder.
+        package var entered: @Sendable (_ track: Int, _ tick: Int64) -> Void = { _, _ in }
         package var packet: @Sendable (_ track: Int, _ packet: CodedPacket) -> Void
         /// The track's packets have this configuration from picture `tick` on: the canvas has another size.
         package var configuration: @Sendable (_ track: Int, _ change: Reconfiguration) -> Void
@@ -91,7 +95,7 @@ package final class LadderStage: Sendable {
     package let parameters: [CodecParameters]
     let settings: Settings
     private let canvases: BoundedQueue<Ticked>
-    private let sound: BoundedQueue<SoundBlock>
+    private let sounds: [BoundedQueue<SoundBlock>]
     private let threads: Mutex<[StageThread]>
     private let waits: Atomic<Bool>
     /// Canvases that may still wait after ``setWaits(_:)`` has ended: the queue is full at that moment.
@@ -99,13 +103,13 @@ package final class LadderStage: Sendable {
 
     private init(
         rungs: [Rung], parameters: [CodecParameters], settings: Settings, canvases: BoundedQueue<Ticked>,
-        sound: BoundedQueue<SoundBlock>, threads: [StageThread]
+        sounds: [BoundedQueue<SoundBlock>], threads: [StageThread]
     ) {
         self.rungs = rungs
         self.parameters = parameters
         self.settings = settings
         self.canvases = canvases
-        self.sound = sound
+        self.sounds = sounds
         self.threads = Mutex(threads)
         self.waits = Atomic(settings.isOffline)
     }
@@ -129,10 +133,12 @@ package final class LadderStage: Sendable {
     package static func open(rungs: [Rung], settings: Settings, output: Output) throws(MediaError) -> LadderStage {
         let depth = settings.isOffline ? self.offlineDepth : self.liveDepth
         let canvases = BoundedQueue<Ticked>(capacity: settings.isOffline ? depth : settings.fps * self.liveSeconds)
-        let sound = BoundedQueue<SoundBlock>(capacity: settings.isOffline ? 8 : 256)
+        let sounds = settings.audioBitrates.map { _ in
+            BoundedQueue<SoundBlock>(capacity: settings.isOffline ? 8 : 256)
+        }
         let queues = rungs.map { _ in BoundedQueue<Ticked>(capacity: depth) }
         var threads: [StageThread] = []
-        let births = (0..<rungs.count + 2).map { _ in Birth() }
+        let births = (0..<rungs.count + sounds.count + 1).map { _ in Birth() }
         for (index, rung) in rungs.enumerated() {
             let (queue, birth) = (queues[index], births[index])
             threads.append(
@@ -140,12 +146,15 @@ package final class LadderStage: Sendable {
                     RungWorker(track: index, rung: rung, settings: settings, output: output).run(queue, birth)
                 })
         }
+        for (index, bitrate) in settings.audioBitrates.enumerated() {
+            let (queue, birth, track) = (sounds[index], births[rungs.count + index], rungs.count + index)
+            threads.append(
+                StageThread(index == 0 ? "enc-audio" : "enc-audio\(index)") {
+                    SoundWorker(track: track, bitrate: bitrate, settings: settings, output: output).run(queue, birth)
+                })
+        }
         threads.append(
-            StageThread("enc-audio") { [birth = births[rungs.count]] in
-                SoundWorker(track: rungs.count, settings: settings, output: output).run(sound, birth)
-            })
-        threads.append(
-            StageThread("scale") { [birth = births[rungs.count + 1]] in
+            StageThread("scale") { [birth = births[rungs.count + sounds.count]] in
                 ScaleWorker(rungs: rungs, settings: settings, output: output).run(canvases, queues, birth)
             })
         var parameters: [CodecParameters] = []
@@ -158,14 +167,14 @@ package final class LadderStage: Sendable {
         }
         if let failure {
             canvases.close()
-            sound.close()
+            for queue in sounds { queue.close() }
             for queue in queues { queue.close() }
             for thread in threads { thread.join() }
             throw failure
         }
         return LadderStage(
-            rungs: rungs, parameters: parameters, settings: settings, canvases: canvases, sound: sound, threads: threads
-        )
+            rungs: rungs, parameters: parameters, settings: settings, canvases: canvases, sounds: sounds,
+            threads: threads)
     }
 
     /// Takes one canvas. Live it never blocks, but for ``setWaits(_:)``.
@@ -179,13 +188,14 @@ package final class LadderStage: Sendable {
     /// Takes 1,024 pairs of interleaved stereo whose first is at `position`.
     package func put(sound samples: [Float], position: Int64) {
         let block = SoundBlock(samples: samples, position: position)
-        if self.waits.load(ordering: .relaxed) { self.sound.put(block) } else { _ = self.sound.offer(block) }
+        let waits = self.waits.load(ordering: .relaxed)
+        for queue in self.sounds { if waits { queue.put(block) } else { _ = queue.offer(block) } }
     }
 
     /// No more comes: flushes every encoder and returns when the last packet is out.
     package func finish() {
         self.canvases.close()
-        self.sound.close()
+        for queue in self.sounds { queue.close() }
         let threads = self.threads.withLock { threads in
             defer { threads = [] }
             return threads

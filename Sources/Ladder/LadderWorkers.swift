@@ -15,21 +15,24 @@ struct ScaleWorker {
         defer { for queue in queues { queue.close() } }
         // A few graphs at most: one for each size of the canvas, and for each way its colors are signaled: a canvas that is
         // the background alone says them, one that comes straight from a source may not.
-        var graphs: [PictureFormat: FilterGraph] = [:]
+        var graphs: [Key: FilterGraph] = [:]
         birth.report(.success(nil))
         while let canvas = canvases.take() {
             do throws(MediaError) {
+                let takers = self.rungs.indices.filter { self.rungs[$0].takes(canvas.tick) }
+                guard !takers.isEmpty else { continue }
+                let key = Key(format: canvas.picture.format, takers: takers)
                 let graph: FilterGraph
-                if let open = graphs[canvas.picture.format] {
+                if let open = graphs[key] {
                     graph = open
                 } else {
-                    if graphs.count >= 4 { graphs.removeAll() }
-                    graph = try self.open(for: canvas.picture.format)
-                    graphs[canvas.picture.format] = graph
+                    if graphs.count >= 8 { graphs.removeAll() }
+                    graph = try self.open(for: key)
+                    graphs[key] = graph
                 }
                 let pictures = try graph.run([canvas.picture], pts: canvas.tick)
-                for (queue, picture) in zip(queues, pictures) {
-                    queue.put(LadderStage.Ticked(picture: picture, tick: canvas.tick))
+                for (index, picture) in zip(takers, pictures) {
+                    queues[index].put(LadderStage.Ticked(picture: picture, tick: canvas.tick))
                 }
             } catch {
                 self.output.failed(error)
@@ -40,9 +43,17 @@ struct ScaleWorker {
         }
     }
 
-    private func open(for format: PictureFormat) throws(MediaError) -> FilterGraph {
+    /// What a graph is for: renditions at half the frame rate are scaled at every second tick alone.
+    private struct Key: Hashable {
+        var format: PictureFormat
+        /// Indices of the rungs, in their order.
+        var takers: [Int]
+    }
+
+    private func open(for key: Key) throws(MediaError) -> FilterGraph {
+        let format = key.format
         let text = LadderGraph(
-            sizes: self.rungs.map { $0.size(ofCanvas: format, declared: self.settings) }, width: format.width,
+            sizes: key.takers.map { self.rungs[$0] }.map { $0.size(ofCanvas: format, declared: self.settings) }, width: format.width,
             height: format.height)
         return try FilterGraph.open(
             text.text, inputs: [FilterGraph.Input(label: LadderGraph.input, format: format)], outputs: text.outputs,
@@ -86,7 +97,9 @@ struct RungWorker {
                 // The grid is the room's: an IDR picture at every multiple of the GOP, or at the first picture behind
                 // it when that tick was lost.
                 let current = ticked.tick / Int64(self.settings.gopFrames)
-                try encoder.encode(ticked.picture, pts: ticked.tick, forceIDR: current != gop) {
+                self.output.entered(self.track, ticked.tick)
+                try encoder.encode(
+                    ticked.picture, pts: ticked.tick / Int64(self.rung.frameStep), forceIDR: current != gop) {
                     self.output.packet(self.track, $0)
                 }
                 gop = current
@@ -104,6 +117,8 @@ struct RungWorker {
 /// The thread of the sound's encoder.
 struct SoundWorker {
     let track: Int
+    /// Bits per second.
+    let bitrate: Int
     let settings: LadderStage.Settings
     let output: LadderStage.Output
 
@@ -112,7 +127,7 @@ struct SoundWorker {
         let encoder: AudioEncoder
         do {
             encoder = try AudioEncoder.open(
-                sampleRate: self.settings.sampleRate, bitrate: self.settings.audioBitrate, place: "encode[audio]")
+                sampleRate: self.settings.sampleRate, bitrate: self.bitrate, place: "encode[audio]")
         } catch {
             birth.report(.failure(error))
             return

@@ -4,12 +4,20 @@ import MediaTypes
 /// One rendition of the ladder: its name in playlists and what its encoder is told.
 package struct Rung: Sendable, Hashable {
     package var name: String
+    /// Its `fps` is that of the pictures the encoder gets.
     package var settings: VideoEncoderSettings
+    /// Canvases from one of its pictures to the next: 2 for a rendition at half the room's frame rate, which then has the
+    /// even ones; its GOP and its parts have a whole number of them.
+    package var frameStep: Int
 
-    package init(name: String, settings: VideoEncoderSettings) {
+    package init(name: String, settings: VideoEncoderSettings, frameStep: Int = 1) {
         self.name = name
         self.settings = settings
+        self.frameStep = max(1, frameStep)
     }
+
+    /// It has a picture of this tick.
+    func takes(_ tick: Int64) -> Bool { tick % Int64(self.frameStep) == 0 }
 
     /// The rendition's size when the canvas has another size than the room's: the same share of it, in even numbers.
     func size(ofCanvas format: PictureFormat, declared: LadderStage.Settings) -> (width: Int, height: Int) {

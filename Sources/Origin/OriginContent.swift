@@ -9,16 +9,19 @@ package struct OriginRequest: Sendable {
     package var directives: ReloadDirectives
     /// The client takes `gzip`.
     package var acceptsGzip: Bool
+    /// Goes with every URI of a playlist: percent-encoded, without `?`; empty for none.
+    package var query: String
     /// Who waits for the answer.
     package var client: ClientPresence
 
     package init(
         path: String, directives: ReloadDirectives = ReloadDirectives(), acceptsGzip: Bool = false,
-        client: ClientPresence = ClientPresence()
+        query: String = "", client: ClientPresence = ClientPresence()
     ) {
         self.path = path
         self.directives = directives
         self.acceptsGzip = acceptsGzip
+        self.query = query
         self.client = client
     }
 }

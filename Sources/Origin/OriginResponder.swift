@@ -8,6 +8,7 @@ package struct OriginResponder: Sendable {
     private let content: any OriginContent
     private let policy: CORSPolicy
     private let page: [UInt8]
+    private let forms = PlaylistForms()
 
     package init(content: any OriginContent, policy: CORSPolicy, roomTitle: String) {
         self.content = content
@@ -49,11 +50,15 @@ package struct OriginResponder: Sendable {
         let fields = request.head.headerFields
         let asked = OriginRequest(
             path: name, directives: ReloadDirectives(query: target.query),
-            acceptsGzip: Self.acceptsGzip(fields[.acceptEncoding]), client: request.client)
+            acceptsGzip: Self.acceptsGzip(fields[.acceptEncoding]), query: QueryPassing.query(target.query),
+            client: request.client)
         self.content.answer(to: asked) { result in
             switch result {
             case .object(let object):
-                answer(Self.reply(with: object.encoded(for: asked, range: fields[.range]), to: fields))
+                // A range is one of the bytes as they are.
+                let form = self.forms.object(
+                    object, query: asked.query, acceptsGzip: asked.acceptsGzip && fields[.range] == nil)
+                answer(Self.reply(with: form, to: fields))
             case .missing: answer(self.missing)
             // Not to be remembered: what is too far ahead now will be there later.
             case .refused(let reason): answer(.plain(.badRequest, reason, fields: [.cacheControl: "no-store"]))

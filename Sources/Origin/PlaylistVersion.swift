@@ -9,7 +9,11 @@ final class PlaylistVersion: Sendable {
         let skips: Bool
         let skipsDateRanges: Bool
         let isGzip: Bool
+        let query: String
     }
+
+    /// Forms that are shared: viewers with a token each would otherwise fill the memory with one list each.
+    private static let mostForms = 64
 
     private struct Rendered {
         let buffer: ByteBuffer
@@ -34,13 +38,15 @@ final class PlaylistVersion: Sendable {
     func object(for request: OriginRequest) -> OriginObject {
         let skips = request.directives.skips && self.playlist.skippableCount > 0
         let form = Form(
-            skips: skips, skipsDateRanges: skips && request.directives.skipsDateRanges, isGzip: request.acceptsGzip)
-        let rendered = self.forms.withLock { forms in
+            skips: skips, skipsDateRanges: skips && request.directives.skipsDateRanges, isGzip: request.acceptsGzip,
+            query: request.query)
+        let rendered = self.forms.withLock { forms -> Rendered? in
             if let made = forms[form] { return made }
+            guard form.query.isEmpty || forms.count < Self.mostForms else { return nil }
             let made = self.render(form)
             forms[form] = made
             return made
-        }
+        } ?? self.render(form)
         let target = self.playlist.targetDuration
         let isImmediate = request.directives.isImmediate || self.position.isEnded
         return OriginObject(
@@ -50,21 +56,26 @@ final class PlaylistVersion: Sendable {
     }
 
     /// Spec: rfc8216bis §4.
-    private static let contentType = "application/vnd.apple.mpegurl"
+    static let contentType = "application/vnd.apple.mpegurl"
 
     private func render(_ form: Form) -> Rendered {
-        let text = Array(
+        let plain = Array(
             self.playlist.rendered(
                 reports: self.reports, skipping: form.skips, skippingDateRanges: form.skipsDateRanges
             ).utf8)
-        // Of the text, not of a count: a later worker of the room must not give the same tag to another text.
-        let tag = "\"\(String(Self.fingerprint(text), radix: 36))\(form.isGzip ? "z" : "")\""
+        let text = QueryPassing.pass(form.query, into: plain)
         return Rendered(
-            buffer: ByteBuffer(bytes: form.isGzip ? GzipEncoder.encode(text) : text), entityTag: tag)
+            buffer: ByteBuffer(bytes: form.isGzip ? GzipEncoder.encode(text) : text),
+            entityTag: Self.entityTag(of: text, isGzip: form.isGzip))
+    }
+
+    /// Of the bytes, not of a count: a later worker of the room must not give the same tag to another text.
+    static func entityTag(of bytes: [UInt8], isGzip: Bool) -> String {
+        "\"\(String(self.fingerprint(bytes), radix: 36))\(isGzip ? "z" : "")\""
     }
 
     /// 64-bit FNV-1a.
-    private static func fingerprint(_ bytes: [UInt8]) -> UInt64 {
+    static func fingerprint(_ bytes: [UInt8]) -> UInt64 {
         bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
     }
 }

@@ -20,6 +20,9 @@ package struct HLSOutputSettings: Sendable, Hashable {
     /// Start anew in a directory whose room has ended: what the ended session left is removed. A room that has not ended is
     /// continued all the same.
     package var newSession: Bool
+    /// What the multivariant playlist offers, in its order; `nil`: every rendition with every sound, and sound alone where
+    /// there are no pictures.
+    package var variants: [Variant]?
     /// `receive` blocks while the store is behind, and no track is ever given up: for jobs that run as fast as they can.
     /// Otherwise a track that is two segments behind the others is listed as a gap.
     package var waitsForStore: Bool
@@ -28,7 +31,7 @@ package struct HLSOutputSettings: Sendable, Hashable {
         directory: String, multivariantName: String = "index.m3u8", grid: OutputGrid, windowSeconds: Int = 60,
         playlistType: PlaylistType = .live, deleteGraceSeconds: Int = 10, title: String? = nil,
         newSession: Bool = false,
-        waitsForStore: Bool = false
+        waitsForStore: Bool = false, variants: [Variant]? = nil
     ) {
         self.directory = directory
         self.multivariantName = multivariantName
@@ -39,6 +42,19 @@ package struct HLSOutputSettings: Sendable, Hashable {
         self.title = title
         self.newSession = newSession
         self.waitsForStore = waitsForStore
+        self.variants = variants
+    }
+
+    /// What is played together, by track names.
+    package struct Variant: Sendable, Hashable {
+        /// `nil`: sound alone.
+        package var video: String?
+        package var audio: String?
+
+        package init(video: String?, audio: String?) {
+            self.video = video
+            self.audio = audio
+        }
     }
 
     var windowStyle: PlaylistWindow.Style {

@@ -14,7 +14,7 @@ extension HLSPackager {
     /// Makes the place ready and claims the room in it: from here on a worker of a lower incarnation publishes nothing more.
     ///
     /// - Parameters:
-    ///   - tracks: Renditions in the order players should try them, and at most one track of sound.
+    ///   - tracks: Renditions in the order players should try them, then the sound at one or several bit rates.
     ///   - report: Called on the thread of ``run()``.
     /// - Throws: ``MediaError/Code/rejected`` for tracks or names that cannot be, or a grid the room does not have;
     ///   ``MediaError/Code/notCreatable``; ``MediaError/Code/roomExited`` for a room that has ended (unless
@@ -35,13 +35,19 @@ extension HLSPackager {
     private static func check(_ settings: HLSOutputSettings, _ tracks: [TrackDescription]) throws(MediaError) {
         func refuse(_ what: String, fix: String) -> MediaError { MediaError(.rejected, what, at: "hls", fix: fix) }
         guard !tracks.isEmpty else { throw refuse("there is no track", fix: "add a rendition or sound") }
-        guard tracks.count(where: { $0.kind == .audio }) <= 1 else {
-            throw refuse("there is more than one track of sound", fix: "keep one: all renditions share it")
-        }
         guard TrackNames.isValid(settings.multivariantName), settings.multivariantName.hasSuffix(".m3u8") else {
             throw refuse(
                 "\(settings.multivariantName) cannot name the multivariant playlist", fix: "use a plain name.m3u8")
         }
+        for variant in settings.variants ?? [] {
+            let isKnown = [(variant.video, TrackKind.video), (variant.audio, .audio)].allSatisfy { name, kind in
+                name.map { name in tracks.contains { $0.name == name && $0.kind == kind } } ?? true
+            }
+            guard isKnown, variant.video != nil || variant.audio != nil else {
+                throw refuse("a variant plays what is not there", fix: "name tracks of the output")
+            }
+        }
+        guard settings.variants?.isEmpty != true else { throw refuse("there is no variant", fix: "offer one") }
         var names: Set<String> = [settings.multivariantName]
         for track in tracks {
             guard TrackNames.isValid(track.name) else {
@@ -50,6 +56,14 @@ extension HLSPackager {
             }
             guard names.insert(TrackNames(track: track.name).playlist).inserted else {
                 throw refuse("the name \(track.name) is taken", fix: "give each rendition its own name")
+            }
+            guard track.frameStep >= 1, settings.grid.partFrames.isMultiple(of: track.frameStep),
+                settings.grid.gopFrames.isMultiple(of: track.frameStep)
+            else {
+                throw refuse(
+                    "\(track.name) has every picture \(track.frameStep), which does not fit parts of "
+                        + "\(settings.grid.partFrames) and GOPs of \(settings.grid.gopFrames) frames",
+                    fix: "make both a multiple of it")
             }
             guard track.parameters.kind == track.kind, track.codecString != nil else {
                 throw MediaError(

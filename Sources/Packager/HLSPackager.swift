@@ -51,6 +51,8 @@ package final class HLSPackager: Sendable {
         /// Takes what happens at the live edge; `nil`: nobody.
         var viewers: (@Sendable (LiveUpdate) -> Void)?
         var edge: EdgePublication?
+        /// Is told of every part that is out; `nil`: nobody.
+        var watcher: (@Sendable (_ track: Int, _ frames: Range<Int64>) -> Void)?
         var marks = MarkBoard()
         /// What the directory has not listed yet.
         var rangeChanges: [DateRange.Change] = []
@@ -199,7 +201,7 @@ package final class HLSPackager: Sendable {
     func collect(_ output: [TrackSegmenter.Output], track: Int, isLast: Bool = false) {
         guard !output.isEmpty else { return }
         let reach = self.reach(of: output)
-        let isReady = self.intake.withLock { intake in
+        let (isReady, watcher) = self.intake.withLock { intake in
             // Before the part that shows it.
             let changes = intake.marks.release(before: reach)
             intake.list(changes)
@@ -211,11 +213,15 @@ package final class HLSPackager: Sendable {
             }
             for gap in intake.collector?.takeGivenUp() ?? [] { intake.edge?.giveUp(track: gap.track, slot: gap.slot) }
             intake.showEdge()
+            let watcher = intake.edge == nil ? nil : intake.watcher
             // Once a part is often enough: a worker that is overtaken stops within one.
             if track == 0, !self.settings.waitsForStore { intake.isDoubtful = true }
-            return intake.isDoubtful || !changes.isEmpty || (intake.collector?.readyCount ?? 0) > 0
+            return (intake.isDoubtful || !changes.isEmpty || (intake.collector?.readyCount ?? 0) > 0, watcher)
         }
         if isReady { self.work.signal() }
+        guard let watcher, !isLast else { return }
+        let perPart = Int64(self.settings.grid.partFrames)
+        for case .part(let part) in output { watcher(track, part.number * perPart..<(part.number + 1) * perPart) }
     }
 
     private func waitForSpace() {
@@ -366,6 +372,11 @@ package final class HLSPackager: Sendable {
     /// ``begin(now:)``. Calls come from the encoders' threads, one at a time: they must not block.
     package func attach(_ viewers: @escaping @Sendable (LiveUpdate) -> Void) {
         self.intake.withLock { $0.viewers = viewers }
+    }
+
+    /// Tells of every part as soon as players can have it, with its frames of the program; on the encoders' threads.
+    package func watchParts(_ watcher: @escaping @Sendable (_ track: Int, _ frames: Range<Int64>) -> Void) {
+        self.intake.withLock { $0.watcher = watcher }
     }
 
     /// What low-latency playlists of this output declare.

@@ -14,7 +14,8 @@ struct Publication: Sendable {
     private(set) var isEnded = false
     /// The next segment continues after a hole or another worker.
     private(set) var discontinuityIsDue: Bool
-    private var alarmed: Set<String> = []
+    /// Variants that have been named for their measured rate.
+    var alarmed: Set<String> = []
     /// Every configuration a track of this run has had, once it has had a second one.
     /// Initialization segments of a track whose names are remembered: a room has a few canvases, a hostile operator many.
     private static let rememberedInitializations = 16
@@ -165,48 +166,6 @@ struct Publication: Sendable {
     var mediaPlaylists: [(name: String, text: String)] {
         let order = self.tracks.filter { $0.kind == .audio } + self.tracks.filter { $0.kind == .video }
         return order.map { ($0.names.playlist, MediaPlaylist($0.window, dateRanges: self.dateRanges).rendered()) }
-    }
-
-    // MARK: Variants
-
-    var multivariant: MultivariantPlaylist {
-        let sound = self.tracks.first { $0.kind == .audio }
-        let pictures = self.tracks.filter { $0.kind == .video }
-        let audio = sound.map {
-            MultivariantPlaylist.Audio(name: "Audio", uri: $0.names.playlist, channels: $0.description.channels)
-        }
-        let variants = (pictures.isEmpty ? self.tracks : pictures).map { track in
-            let declared = self.declared(track)
-            let isVideo = track.kind == .video
-            return MultivariantPlaylist.Variant(
-                uri: track.names.playlist, bandwidth: declared.peak, averageBandwidth: declared.average,
-                codecs: isVideo ? [track.codec] + (sound.map { [$0.codec] } ?? []) : [track.codec],
-                resolution: isVideo ? (track.description.width, track.description.height) : nil,
-                frameRateMilli: isVideo ? Int64(self.grid.fps) * 1_000 : nil, usesAudioGroup: isVideo && sound != nil)
-        }
-        return MultivariantPlaylist(title: self.settings.title, audio: audio, variants: variants)
-    }
-
-    private func declared(_ track: TrackPublication) -> DeclaredBandwidth {
-        let sound = self.tracks.first { $0.kind == .audio }?.description
-        let video = track.kind == .video ? track.description : nil
-        return DeclaredBandwidth(
-            videoBitrate: video?.bitrate ?? 0, videoPeak: video?.maxBitrate ?? 0, videoBuffer: video?.bufferSize ?? 0,
-            audioBitrate: sound?.bitrate ?? 0, audioPeak: sound?.maxBitrate ?? 0, grid: self.grid)
-    }
-
-    /// Variants that have come to exceed what they declare by more than a tenth; each is named once.
-    mutating func takeAlarms() -> [PackagerEvent] {
-        let sound = self.tracks.first { $0.kind == .audio }?.meter.peak ?? 0
-        var alarms: [PackagerEvent] = []
-        for track in self.tracks where track.kind == .video && !self.alarmed.contains(track.names.track) {
-            let declared = self.declared(track).peak
-            let measured = track.meter.peak + sound
-            guard measured > declared + declared / 10 else { continue }
-            self.alarmed.insert(track.names.track)
-            alarms.append(.bandwidthExceeded(track: track.names.track, measured: measured, declared: declared))
-        }
-        return alarms
     }
 }
 

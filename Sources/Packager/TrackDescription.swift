@@ -19,10 +19,12 @@ package struct TrackDescription: Sendable, Hashable {
     package var bufferSize: Int64
     /// 0 for pictures.
     package var channels: Int
+    /// Frames of the grid from one picture to the next: 2 for a rendition at half the frame rate; 1 for sound.
+    package var frameStep: Int
 
     package init(
         name: String, kind: TrackKind, parameters: CodecParameters, width: Int = 0, height: Int = 0, bitrate: Int64,
-        maxBitrate: Int64 = 0, bufferSize: Int64 = 0, channels: Int = 0
+        maxBitrate: Int64 = 0, bufferSize: Int64 = 0, channels: Int = 0, frameStep: Int = 1
     ) {
         self.name = name
         self.kind = kind
@@ -33,6 +35,7 @@ package struct TrackDescription: Sendable, Hashable {
         self.maxBitrate = maxBitrate
         self.bufferSize = bufferSize
         self.channels = channels
+        self.frameStep = frameStep
     }
 
     /// RFC 6381; `nil` where the configuration cannot be read.

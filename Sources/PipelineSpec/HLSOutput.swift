@@ -43,6 +43,8 @@ package struct HLSOutput: Sendable, Hashable {
     /// The viewers' listener offers parts and blocking reload (low-latency HLS); the directory's playlists stay plain.
     /// Default true, false when the clock is offline.
     package var lowLatency = true
+    /// Preset of the renditions that name none. Default ``VideoEncoding/Preset/veryfast``.
+    package var preset = VideoEncoding.Preset.veryfast
     /// How much a live playlist lists, in seconds (3…86,400), at least three segments. Default 60.
     package var windowSeconds = 60
     /// Default ``PlaylistType/live``; ``PlaylistType/event`` when the clock is offline.

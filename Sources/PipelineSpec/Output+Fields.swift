@@ -67,6 +67,7 @@ extension HLSOutput {
                 "whether the viewers' listener offers parts and blocking reload; the directory stays plain; default "
                     + "true, false when the clock is offline",
                 derived: true),
+            Field("preset", \.preset, .choice, "preset of the renditions that name none"),
             Field(
                 "windowSeconds", \.windowSeconds, .integer(3...86_400),
                 "seconds a live playlist lists, at least three target durations"),

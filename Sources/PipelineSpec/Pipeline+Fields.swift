@@ -43,6 +43,11 @@ extension Pipeline {
                 "the ladder; default 720p, 480p and 360p in the shape of the canvas, none larger than it", derived: true
             ),
             Field(
+                "audioRenditions", \.audioRenditions,
+                .list(of: .object(AudioRendition.rule), 1...8, standIn: AudioRendition(name: "", bitrate: 128_000)),
+                "the codings of the sound, each a group of its own; default one, \"audio\", at audio.bitrate",
+                derived: true),
+            Field(
                 required: "outputs", \.outputs, .list(of: Output.rule, 1...16, standIn: .raw(RawOutput(path: ""))),
                 "where the media goes; at most one is hls"),
             Field("limits", \.limits, .object(Limits.rule), "what the room refuses to take on"),

@@ -49,13 +49,29 @@ extension Pipeline {
         }.map(\.element)
     }
 
+    private mutating func fillInSound(_ log: SpecLog) {
+        for index in self.audioRenditions.indices where !log.isWritten("audioRenditions[\(index)].bitrate") {
+            self.audioRenditions[index].bitrate = self.audio.bitrate
+        }
+        for index in self.renditions.indices where !log.isWritten("renditions[\(index)].audio") {
+            self.renditions[index].audio = self.audioRenditions.map(\.name)
+        }
+    }
+
     /// The defaults that depend on other values.
     private mutating func fillIn(_ log: SpecLog) {
         if !log.isWritten("program.scene") { self.program.scene = self.scenes.first?.sceneID ?? "" }
         if !log.isWritten("pk.endScene") { self.pk?.endScene = self.program.scene }
         if !log.isWritten("renditions") { self.renditions = Rendition.defaultLadder(for: self.canvas) }
-        for index in self.renditions.indices where !log.isWritten("renditions[\(index)].fps") {
-            self.renditions[index].fps = self.canvas.fps
+        self.fillInSound(log)
+        let preset = self.hls?.preset ?? VideoEncoding.Preset.veryfast
+        for index in self.renditions.indices {
+            let path = "renditions[\(index)]"
+            if !log.isWritten("\(path).fps") { self.renditions[index].fps = self.canvas.fps }
+            if !log.isWritten("\(path).video.preset") { self.renditions[index].video.preset = preset }
+            if self.renditions[index].video.preset == .lowLatency, !log.isWritten("\(path).video.lookaheadFrames") {
+                self.renditions[index].video.lookaheadFrames = VideoEncoding.lowLatencyLookahead
+            }
         }
         for (index, output) in self.outputs.enumerated() {
             guard case .hls(var hls) = output else { continue }

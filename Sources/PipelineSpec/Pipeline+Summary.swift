@@ -23,10 +23,10 @@ extension Pipeline {
         add(
             "audio",
             [
-                "AAC \(SpecText.grouped(self.audio.bitrate)) bit/s, \(self.audio.sampleRate) Hz, "
-                    + "\(self.audio.channels) channels"
+                "AAC \(self.audioRenditions.map { SpecText.grouped($0.bitrate) }.joined(separator: " and ")) bit/s, "
+                    + "\(self.audio.sampleRate) Hz, \(self.audio.channels) channels"
             ])
-        add("ladder", self.renditions.map(Self.line))
+        add("ladder", self.renditions.map(self.line))
         for output in self.outputs {
             switch output {
             case .hls(let hls):
@@ -86,9 +86,11 @@ extension Pipeline {
         return (words + transition).map { "; \($0)" }.joined()
     }
 
-    private static func line(_ rendition: Rendition) -> String {
+    private func line(_ rendition: Rendition) -> String {
         let video = rendition.video
-        return "\(rendition.name): \(rendition.width)x\(rendition.height), \(SpecText.grouped(video.bitrate)) bit/s, "
+        if rendition.isAudioOnly { return "\(rendition.name): sound alone, \(rendition.audio.joined(separator: ", "))" }
+        let rate = rendition.fps == self.canvas.fps ? "" : " at \(rendition.fps) fps"
+        return "\(rendition.name): \(rendition.width)x\(rendition.height)\(rate), \(SpecText.grouped(video.bitrate)) bit/s, "
             + "peak \(SpecText.grouped(video.maxBitrate)), \(video.encoder.rawValue) \(video.preset.rawValue) "
             + "\(video.profile.rawValue)"
     }

@@ -29,6 +29,8 @@ package struct Pipeline: Sendable, Equatable {
     package var audio = Audio()
     /// The ladder, as written: at least one, names unique.
     package var renditions: [Rendition]
+    /// The codings of the sound: at least one, names unique, none that of a rendition with pictures.
+    package var audioRenditions = [AudioRendition(bitrate: Audio().bitrate)]
     /// At least one; at most one of them is HLS.
     package var outputs: [Output]
     package var limits = Limits()
@@ -59,6 +61,9 @@ package struct Pipeline: Sendable, Equatable {
         for case .hls(let output) in self.outputs { return output }
         return nil
     }
+
+    /// The renditions that have pictures, in file order.
+    package var pictureRenditions: [Rendition] { self.renditions.filter { !$0.isAudioOnly } }
 
     /// The raw outputs in file order.
     package var raws: [RawOutput] {

@@ -2,7 +2,6 @@ extension PipelineRules {
     func checkRenditions(_ log: inout SpecLog) {
         guard log.isWritten("renditions") else { return }
         var names: [String: Int] = [:]
-        let canvas = self.pipeline.canvas
         for (index, rendition) in self.pipeline.renditions.enumerated() {
             let path = "renditions[\(index)]"
             if log.isSound("\(path).name") {
@@ -14,12 +13,9 @@ extension PipelineRules {
                     names[rendition.name] = index
                 }
             }
-            if log.isWritten("\(path).fps"), log.isSound("\(path).fps", "canvas.fps"), rendition.fps != canvas.fps {
-                log.mistake(
-                    "\(path).fps", "\(rendition.fps) is not the canvas's \(canvas.fps)",
-                    fix: "write \(canvas.fps), or leave the key out")
-            }
-            guard log.isSound("\(path).width", "\(path).height", "canvas.width", "canvas.height") else { continue }
+            self.checkRate(of: rendition, path, &log)
+            self.checkLatency(of: rendition, path, &log)
+            guard !rendition.isAudioOnly, log.isSound("\(path).width", "\(path).height", "canvas.width", "canvas.height") else { continue }
             self.checkSize(of: rendition, path, &log)
         }
     }
@@ -90,6 +86,7 @@ extension PipelineRules {
                 fix: "write \(SpecText.choice(multiples, quoted: false)), or \"partFrames\": \(part)")
             return
         }
+        self.checkParts(output, path, &log)
         guard log.isSound("\(path).segmentGops", "\(path).windowSeconds") else { return }
         // RFC 8216bis §6.2.2: a playlist never gets shorter than three target durations.
         let target = output.targetDuration(fps: self.pipeline.canvas.fps)

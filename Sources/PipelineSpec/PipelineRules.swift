@@ -20,6 +20,7 @@ struct PipelineRules {
         self.checkLosses(&log)
         self.checkPK(&log)
         self.checkDucking(&log)
+        self.checkAudioRenditions(&log)
         self.checkRenditions(&log)
         self.checkOutputs(&log)
     }

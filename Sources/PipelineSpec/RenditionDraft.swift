@@ -1,6 +1,8 @@
 /// A rendition as its object is read: rates follow from its size once that is known.
 struct RenditionDraft: Sendable {
     var rendition = Rendition(name: "", width: 16, height: 16, fps: 0, video: VideoEncoding(bitrate: 0))
+    /// `nil`: written as null.
+    var video: VideoEncoding? = VideoEncoding(bitrate: 0)
 
     static let rule = ObjectRule(
         "one step of the ladder", RenditionDraft(),
@@ -9,18 +11,42 @@ struct RenditionDraft: Sendable {
                 required: "name", \.rendition.name, .name(32, marks: "_-"),
                 "the rendition's name: 1 to 32 letters, digits, _ or -"),
             Field(
-                required: "width", \.rendition.width, .even(16...1920), "width in pixels, even, not above the canvas"),
+                "width", \.rendition.width, .even(16...1920),
+                "width in pixels, even, not above the canvas; required unless video is null", derived: true),
             Field(
-                required: "height", \.rendition.height, .even(16...1920), "height in pixels, even, not above the canvas"
-            ),
-            Field("fps", \.rendition.fps, .integer(1...60), "pictures per second; must be the canvas's", derived: true),
-            Field("video", \.rendition.video, .object(VideoEncoding.rule), "how it is encoded"),
+                "height", \.rendition.height, .even(16...1920),
+                "height in pixels, even, not above the canvas; required unless video is null", derived: true),
+            Field(
+                "fps", \.rendition.fps, .integer(1...60), "pictures per second: the canvas's, or half of it",
+                derived: true),
+            Field(
+                "video", \.video, .nullable(.object(VideoEncoding.rule)), "how it is encoded; null: sound alone",
+                derived: true),
+            Field(
+                "audio", \.rendition.audio, .names(32, marks: "_-", upTo: 8),
+                "name or names of audioRenditions it is offered with, one variant each; default all", derived: true),
         ])
+
+    /// A rendition of sound alone has neither size nor rate; any other must have a size.
+    private static func checkKind(_ draft: RenditionDraft, _ path: String, _ log: inout SpecLog) {
+        for key in ["width", "height"] where draft.video != nil && !log.isWritten("\(path).\(key)") {
+            log.mistake(
+                "\(path).\(key)", "is missing",
+                fix: "add \"\(key)\": \(key) in pixels, even, not above the canvas; or \"video\": null for sound alone")
+        }
+        for key in ["width", "height", "fps"] where draft.video == nil && log.isWritten("\(path).\(key)") {
+            log.mistake("\(path).\(key)", "stands in a rendition without video", fix: "remove it, or \"video\": null")
+        }
+    }
 
     /// Fills in the rates that were not written; `fps` stays 0 until the canvas is known.
     static func finished(_ draft: RenditionDraft, _ path: String, _ log: inout SpecLog) -> Rendition {
         var rendition = draft.rendition
-        var video = rendition.video
+        self.checkKind(draft, path, &log)
+        guard var video = draft.video else {
+            rendition.isAudioOnly = true
+            return rendition
+        }
         if !log.isWritten("\(path).video.bitrate") {
             video.bitrate = Rendition.defaultBitrate(width: rendition.width, height: rendition.height)
         }
@@ -59,7 +85,10 @@ extension VideoEncoding {
         [
             Field("codec", \.codec, .choice, "video codec"),
             Field("encoder", \.encoder, .choice, "its implementation"),
-            Field("preset", \.preset, .choice, "x264 preset, fastest first"),
+            Field(
+                "preset", \.preset, .choice,
+                "x264 preset, fastest first; lowLatency: veryfast with at most \(Self.lowLatencyLimit) pictures of "
+                    + "lookahead; default the hls output's", derived: true),
             Field("profile", \.profile, .choice, "H.264 profile; baseline sets bFrames to 0"),
             Field(
                 "bitrate", \.bitrate, .integer(50_000...50_000_000),
@@ -76,7 +105,8 @@ extension VideoEncoding {
                 "B-frames between two other pictures; players built on FFmpeg show the picture later by as many"),
             Field(
                 "lookaheadFrames", \.lookaheadFrames, .integer(0...60),
-                "pictures the rate control looks ahead, and its delay"),
+                "pictures the rate control looks ahead, and its delay; default \(VideoEncoding(bitrate: 0).lookaheadFrames), "
+                    + "with the preset lowLatency \(Self.lowLatencyLookahead)", derived: true),
             Field("threads", \.threads, .integer(1...16), "encoder threads; each beyond the first adds delay"),
         ])
 }

@@ -19,10 +19,12 @@ extension Room: RoomControlling {
             self.slots[$0.id]?.json(stats: stats, relays: self.relaysJSON($0.id), level: self.levelJSON(of: $0.id))
         }
         let renditions = self.pipeline.renditions.map { rendition -> JSONValue in
-            [
-                "name": .string(rendition.name), "width": JSONValue(rendition.width),
-                "height": JSONValue(rendition.height),
-            ]
+            rendition.isAudioOnly
+                ? ["name": .string(rendition.name), "width": .null, "height": .null, "fps": .null]
+                : [
+                    "name": .string(rendition.name), "width": JSONValue(rendition.width),
+                    "height": JSONValue(rendition.height), "fps": JSONValue(rendition.fps),
+                ]
         }
         let json: JSONValue = [
             "roomId": .string(self.pipeline.room.roomID), "title": JSONValue(self.pipeline.room.title),

@@ -14,6 +14,12 @@ extension Room {
             "CPU \(Self.seconds(cpu)) s, peak memory \(memory / 1024) MB",
         ]
         if let latency { lines.append("latency from socket to playlist: p50 \(latency.p50) ms, p95 \(latency.p95) ms") }
+        let parts = self.partLatency.percentiles()
+        if let parts {
+            lines.append(
+                "\(parts.count) parts, from the last picture's entry into the encoder to the playlist: p50 "
+                    + "\(parts.p50 / 1000) ms, p99 \(parts.p99 / 1000) ms, max \(parts.max / 1000) ms")
+        }
         var sources: [JSONValue] = []
         for source in self.pipeline.sources {
             guard let slot = self.slots[source.id] else { continue }
@@ -29,6 +35,12 @@ extension Room {
             "ticks": self.ticksJSON(stats), "switches": .integer(stats.switches), "segments": .integer(segments),
             "cpuSeconds": .thousandths(cpu), "peakMemoryMiB": .thousandths(memory * 1000 / 1024),
             "latencyMs": latency.map { ["p50": JSONValue($0.p50), "p95": JSONValue($0.p95)] } ?? .null,
+            "partLatencyMs": parts.map {
+                [
+                    "parts": JSONValue($0.count), "p50": .thousandths($0.p50), "p99": .thousandths($0.p99),
+                    "max": .thousandths($0.max),
+                ]
+            } ?? .null,
             "sources": .array(sources),
         ]
         return RoomSummary(json: json, text: lines.map { $0 + "\n" }.joined())

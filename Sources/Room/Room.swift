@@ -45,6 +45,7 @@ package final class Room: Sendable {
     let latency: LatencyTracker
     /// Of a successor whose viewers are still there.
     let slate: SlateWork?
+    let partLatency: PartLatency
     let mutable: Mutex<Mutable>
     /// As last measured; `nil` where nothing is.
     let levels = Mutex<SoundLevels?>(nil)
@@ -73,6 +74,7 @@ package final class Room: Sendable {
         self.packager = parts.packager
         self.latency = parts.latency
         self.slate = parts.slate
+        self.partLatency = parts.partLatency
         self.mutable = Mutex(Mutable())
         let life = RoomLife(settings.pipeline)
         var desk = SceneDesk(settings.pipeline)

@@ -18,6 +18,7 @@ struct RoomParts {
     var packager: HLSPackager?
     var latency: LatencyTracker
     var slate: SlateWork?
+    var partLatency: PartLatency
 }
 
 /// Late joints between stages: what is made first must reach what is made last.
@@ -44,9 +45,8 @@ extension Room {
         let slots = try self.makeSlots(pipeline, clock, joint)
         let packager = Joint<HLSPackager>()
         let latency = LatencyTracker()
-        let ladder = try LadderStage.open(
-            rungs: self.rungs(pipeline), settings: self.ladderSettings(pipeline),
-            output: LadderStage.Output(
+        let parts = PartLatency()
+        var ladderOutput = LadderStage.Output(
                 packet: { track, packet in packager.get()?.receive(track: track, packet) },
                 configuration: { track, change in
                     do throws(MediaError) {
@@ -58,9 +58,20 @@ extension Room {
                     }
                 },
                 finished: { _ in },
-                failed: { error in joint.get()?.fail(error) }))
+                failed: { error in joint.get()?.fail(error) })
+        ladderOutput.entered = { parts.entered(track: $0, tick: $1, at: SystemClock().now()) }
+        let ladder = try LadderStage.open(
+            rungs: self.rungs(pipeline), settings: self.ladderSettings(pipeline), output: ladderOutput)
         if let output = pipeline.hls {
-            packager.set(try self.makePackager(output, settings, ladder, joint))
+            let made = try self.makePackager(output, settings, ladder, joint)
+            let steps = pipeline.pictureRenditions.map { Int64(self.frameStep(of: $0, pipeline)) }
+            made.watchParts { track, frames in
+                guard steps.indices.contains(track) else { return }
+                // The last picture the encoder had for it.
+                let last = (frames.upperBound - 1) / steps[track] * steps[track]
+                parts.published(track: track, lastTick: last, at: SystemClock().now())
+            }
+            packager.set(made)
         }
         let program = try self.makeProgram(settings, slots, clock, ladder, latency, joint)
         let slate = packager.get().flatMap { SlateWork($0, ladder, program, pipeline) }
@@ -68,8 +79,7 @@ extension Room {
             settings: settings, events: events, logger: logger,
             parts: RoomParts(
                 clock: clock, slots: slots, program: program, ladder: ladder, packager: packager.get(),
-                latency: latency,
-                slate: slate))
+                latency: latency, slate: slate, partLatency: parts))
         events.setIncarnation(packager.get()?.incarnation ?? 1)
         joint.set(room)
         return room
@@ -95,23 +105,29 @@ extension Room {
     }
 
     private static func rungs(_ pipeline: Pipeline) -> [Rung] {
-        pipeline.renditions.map { rendition in
+        pipeline.pictureRenditions.map { rendition in
             Rung(
                 name: rendition.name,
                 settings: VideoEncoderSettings(
-                    width: rendition.width, height: rendition.height, fps: pipeline.canvas.fps,
-                    preset: rendition.video.preset.rawValue, profile: rendition.video.profile.rawValue,
+                    width: rendition.width, height: rendition.height, fps: rendition.fps,
+                    preset: rendition.video.preset.x264Name, profile: rendition.video.profile.rawValue,
                     bitrate: rendition.video.bitrate, maxBitrate: rendition.video.maxBitrate,
                     bufferSize: rendition.video.bufferSize, bFrames: rendition.video.bFrames,
-                    lookaheadFrames: rendition.video.lookaheadFrames, threads: rendition.video.threads))
+                    lookaheadFrames: rendition.video.lookaheadFrames, threads: rendition.video.threads),
+                frameStep: Self.frameStep(of: rendition, pipeline))
         }
+    }
+
+    /// Canvases from one picture of the rendition to the next.
+    private static func frameStep(of rendition: Rendition, _ pipeline: Pipeline) -> Int {
+        max(1, pipeline.canvas.fps / max(1, rendition.fps))
     }
 
     private static func ladderSettings(_ pipeline: Pipeline) -> LadderStage.Settings {
         LadderStage.Settings(
             width: pipeline.canvas.width, height: pipeline.canvas.height, fps: pipeline.canvas.fps,
             gopFrames: pipeline.hls?.gopFrames ?? 32, sampleRate: pipeline.audio.sampleRate,
-            audioBitrate: pipeline.audio.bitrate, isOffline: pipeline.clock == .offline)
+            audioBitrates: pipeline.audioRenditions.map(\.bitrate), isOffline: pipeline.clock == .offline)
     }
 
     private static func makePackager(
@@ -122,25 +138,33 @@ extension Room {
             fps: pipeline.canvas.fps, gopFrames: output.gopFrames, segmentGops: output.segmentGops,
             partFrames: output.partFrames, sampleRate: pipeline.audio.sampleRate)
         var tracks: [TrackDescription] = []
-        for (rendition, parameters) in zip(pipeline.renditions, ladder.parameters) {
+        let renditions = pipeline.pictureRenditions
+        for (rendition, parameters) in zip(renditions, ladder.parameters) {
             tracks.append(
                 TrackDescription(
                     name: rendition.name, kind: .video, parameters: parameters, width: rendition.width,
                     height: rendition.height, bitrate: Int64(rendition.video.bitrate),
-                    maxBitrate: Int64(rendition.video.maxBitrate), bufferSize: Int64(rendition.video.bufferSize)))
+                    maxBitrate: Int64(rendition.video.maxBitrate), bufferSize: Int64(rendition.video.bufferSize),
+                    frameStep: Self.frameStep(of: rendition, pipeline)))
         }
-        if let sound = ladder.parameters.last {
+        for (sound, parameters) in zip(pipeline.audioRenditions, ladder.parameters.dropFirst(renditions.count)) {
             tracks.append(
                 TrackDescription(
-                    name: "audio", kind: .audio, parameters: sound, bitrate: Int64(pipeline.audio.bitrate),
+                    name: sound.name, kind: .audio, parameters: parameters, bitrate: Int64(sound.bitrate),
                     channels: pipeline.audio.channels))
+        }
+        let variants = pipeline.renditions.flatMap { rendition in
+            rendition.audio.map { name in
+                HLSOutputSettings.Variant(video: rendition.isAudioOnly ? nil : rendition.name, audio: name)
+            }
         }
         return try HLSPackager.open(
             HLSOutputSettings(
                 directory: output.path, multivariantName: output.multivariantPlaylist, grid: grid,
                 windowSeconds: output.windowSeconds, playlistType: output.playlistType == .event ? .event : .live,
                 deleteGraceSeconds: output.deleteGraceSeconds, title: pipeline.room.title,
-                newSession: settings.newSession, waitsForStore: pipeline.clock == .offline),
+                newSession: settings.newSession, waitsForStore: pipeline.clock == .offline,
+                variants: variants),
             tracks: tracks, clock: SystemClock()
         ) { joint.get()?.packager(did: $0) }
     }

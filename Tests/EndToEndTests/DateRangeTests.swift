@@ -103,6 +103,7 @@ extension EndToEnd {
                 $0.start < $1.start
             }
             #expect(phases.map { $0.attributes["X-TANDEM-PHASE"] } == ["pk", "punish"])
+            try #require(scenes.count == 6)
             #expect(phases.map(\.start) == [scenes[3].start, scenes[4].start], "a phase begins with its picture")
             #expect(phases.map(\.end) == [scenes[4].start, scenes[5].start])
             #expect(phases.first?.attributes["PLANNED-DURATION"] == "2.000")

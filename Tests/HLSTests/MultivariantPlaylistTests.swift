@@ -9,13 +9,13 @@ struct MultivariantPlaylistTests {
         MultivariantPlaylist.Variant(
             uri: "\(name).m3u8", bandwidth: 3_000_000, averageBandwidth: 2_000_000,
             codecs: ["avc1.64001f", "mp4a.40.2", "avc1.64001f"], resolution: (width, height), frameRateMilli: rate,
-            usesAudioGroup: true)
+            audioGroup: "audio")
     }
 
     @Test("a ladder with a shared audio group")
     func ladder() throws {
         let list = MultivariantPlaylist(
-            title: "Room \"7\"\n🎤", audio: .init(name: "Audio", uri: "audio.m3u8", channels: 2),
+            title: "Room \"7\"\n🎤", audio: [.init(name: "Audio", uri: "audio.m3u8", channels: 2)],
             variants: [Self.variant("720p", 1280, 720), Self.variant("360p", 640, 360, rate: 29_970)])
         try expectGolden(list.rendered(), "ladder.m3u8")
     }
@@ -23,12 +23,12 @@ struct MultivariantPlaylistTests {
     @Test("sound alone lists only its codec and no resolution; pictures alone name no group")
     func singleKinds() {
         let sound = MultivariantPlaylist(
-            audio: nil,
+            audio: [],
             variants: [
                 .init(
                     uri: "audio.m3u8", bandwidth: 70_000, averageBandwidth: 66_000, codecs: ["mp4a.40.2"],
                     resolution: nil,
-                    frameRateMilli: nil, usesAudioGroup: false)
+                    frameRateMilli: nil, audioGroup: nil)
             ])
         #expect(
             sound.rendered()
@@ -41,11 +41,11 @@ struct MultivariantPlaylistTests {
 
                 """)
         let pictures = MultivariantPlaylist(
-            audio: .init(name: "x", uri: "audio.m3u8", channels: 2),
+            audio: [.init(name: "x", uri: "audio.m3u8", channels: 2)],
             variants: [
                 .init(
                     uri: "v.m3u8", bandwidth: 1, averageBandwidth: 1, codecs: ["avc1.42c01f"], resolution: (2, 2),
-                    frameRateMilli: 30_000, usesAudioGroup: false)
+                    frameRateMilli: 30_000, audioGroup: nil)
             ])
         #expect(!pictures.rendered().contains("AUDIO"))
     }
@@ -54,7 +54,7 @@ struct MultivariantPlaylistTests {
         "no name can break the list", arguments: ["a\"b", "a\nb", "\u{1}", "", "🎤", "a\r\n#EXT-X-ENDLIST", "\u{2028}x"])
     func hostileNames(name: String) {
         let list = MultivariantPlaylist(
-            title: name, audio: .init(name: name, uri: "audio.m3u8", channels: 2), variants: [Self.variant("v", 2, 2)])
+            title: name, audio: [.init(name: name, uri: "audio.m3u8", channels: 2)], variants: [Self.variant("v", 2, 2)])
         let lines = list.rendered().split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count == 8)
         #expect(lines.allSatisfy { $0.filter { $0 == "\"" }.count.isMultiple(of: 2) })

@@ -88,7 +88,7 @@ struct FailureTests {
     @Test("tracks and names that cannot be are refused with a reason")
     func badTracks() throws {
         let cases: [([TrackDescription], String)] = [
-            ([], "no track"), ([Output.audio, Output.audio], "more than one"),
+            ([], "no track"), ([Output.audio, Output.audio], "taken"),
             ([Output.video("a"), Output.video("a")], "taken"), ([Output.video("index")], "taken"),
             ([Output.video("../x")], "cannot begin"), ([Output.video("")], "cannot begin"),
             ([Output.video(".x")], "cannot begin"), ([Output.video("v", [1, 2])], "configuration"),

@@ -79,10 +79,13 @@ enum Documents {
                                   "releaseMs": 900 } },
           "renditions": [ { "name": "360p", "width": 640, "height": 360, "fps": 25, "video": { "codec": "h264",
             "encoder": "libx264", "preset": "fast", "profile": "main", "bitrate": 600000, "maxBitrate": 800000,
-            "bufferSize": 900000, "bFrames": 2, "lookaheadFrames": 10, "threads": 2 } } ],
+            "bufferSize": 900000, "bFrames": 2, "lookaheadFrames": 10, "threads": 2 }, "audio": "hi" },
+            { "name": "sound", "video": null, "audio": "lo" } ],
+          "audioRenditions": [ { "name": "hi", "codec": "aac", "profile": "lc", "bitrate": 128000 }, { "name": "lo" } ],
           "outputs": [
             { "outputId": "h", "type": "hls", "path": "out", "multivariantPlaylist": "all.m3u8", "gopFrames": 50,
               "segmentGops": 1, "partFrames": 25, "windowSeconds": 30, "playlistType": "event", "deleteGraceSeconds": 5, "lowLatency": false,
+              "preset": "lowLatency",
               "http": { "listen": "127.0.0.1:8080", "allowOrigins": ["https://example.com"], "maxConnections": 500,
                 "maxConnectionsPerAddress": 20, "tls": { "certificate": "a.crt", "key": "a.key" } } },
             { "outputId": "r", "type": "raw", "path": "canvas.y4m" }

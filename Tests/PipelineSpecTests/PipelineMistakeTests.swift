@@ -198,7 +198,7 @@ struct PipelineMistakeTests {
             "use an even number: 360 or 362"),
         Case(
             Self.rendition, #""width": 1280, "height": 720, "fps": ^25, "video""#, "renditions[0].fps",
-            "25 is not the canvas's 30", "write 30, or leave the key out"),
+            "25 is neither the canvas's 30 nor half of it", "write 30 or 15, or leave the key out"),
         Case(
             #""bitrate": 2500000"#, #""bitrate": 2500000, "maxBitrate": ^2000000"#, "renditions[0].video.maxBitrate",
             "2,000,000 is below the bitrate, 2,500,000", "write at least 2500000, or leave it out for 2750000"),

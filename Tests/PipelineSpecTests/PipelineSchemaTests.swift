@@ -97,6 +97,7 @@ struct PipelineSchemaTests {
             "apiVersion", "clock", "audio.sampleRate", "audio.channels", "sources[0].streamType", "sources[0].type",
             "renditions[0].fps",
             "renditions[0].video.codec", "renditions[0].video.encoder", "outputs[0].type",
+            "audioRenditions[0].codec", "audioRenditions[0].profile",
         ]
         var silent: [String] = []
         for path in Self.keys(root, "") where !path.hasPrefix("ext") {

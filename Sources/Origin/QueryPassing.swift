@@ -1,0 +1,62 @@
+/// Carries what a viewer's request says beside its path on to everything the answer names: a token that opens the playlist
+/// must open what is in it.
+///
+/// Spec: rfc8216bis §6.2.5: the delivery directives are the playlist request's own and are not passed on.
+enum QueryPassing {
+    /// The query of the URIs in a playlist, percent-encoded so that it can end neither an attribute nor a line; empty for
+    /// none.
+    static func query(_ pairs: [(name: String, value: String)]) -> String {
+        pairs.filter { !$0.name.hasPrefix("_HLS_") }.map { name, value in
+            value.isEmpty ? self.encoded(name) : "\(self.encoded(name))=\(self.encoded(value))"
+        }.joined(separator: "&")
+    }
+
+    /// Spec: RFC 3986 §2.3: everything but unreserved characters is escaped.
+    private static func encoded(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f, 0x7e:
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                result += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return result
+    }
+
+    /// The playlist with `query` behind every URI in it; the URIs of a playlist of ours have none of their own.
+    static func pass(_ query: String, into playlist: [UInt8]) -> [UInt8] {
+        guard !query.isEmpty else { return playlist }
+        let suffix = Array("?\(query)".utf8)
+        let attribute = Array("URI=\"".utf8)
+        var result: [UInt8] = []
+        result.reserveCapacity(playlist.count * 2)
+        for line in playlist.split(separator: 0x0A, omittingEmptySubsequences: false) {
+            if line.isEmpty {
+                // Behind the last line feed, or an empty line.
+            } else if line.first != UInt8(ascii: "#") {
+                result += line
+                result += suffix
+            } else if let start = line.firstRange(of: attribute)?.upperBound, Self.isAttribute(line, start - 5),
+                let end = line[start...].firstIndex(of: UInt8(ascii: "\""))
+            {
+                result += line[..<end]
+                result += suffix
+                result += line[end...]
+            } else {
+                result += line
+            }
+            result.append(0x0A)
+        }
+        // The split has one piece more than there are line feeds.
+        result.removeLast()
+        return result
+    }
+
+    /// The name at `start` is a whole one: no other attribute's name ends with it there.
+    private static func isAttribute(_ line: ArraySlice<UInt8>, _ start: Int) -> Bool {
+        guard start > line.startIndex else { return false }
+        return line[start - 1] == UInt8(ascii: ":") || line[start - 1] == UInt8(ascii: ",")
+    }
+}

@@ -1,0 +1,71 @@
+import HLS
+import MediaTypes
+
+/// What players may choose between.
+extension Publication {
+    /// The tracks of a variant; at least one of them.
+    private struct Combination {
+        var video: TrackPublication?
+        var audio: TrackPublication?
+    }
+
+    private var combinations: [Combination] {
+        let sounds = self.tracks.filter { $0.kind == .audio }
+        let pictures = self.tracks.filter { $0.kind == .video }
+        if let variants = self.settings.variants {
+            return variants.map { variant in
+                Combination(
+                    video: pictures.first { $0.names.track == variant.video },
+                    audio: sounds.first { $0.names.track == variant.audio })
+            }.filter { $0.video != nil || $0.audio != nil }
+        }
+        if pictures.isEmpty { return sounds.map { Combination(audio: $0) } }
+        return pictures.flatMap { video in
+            sounds.isEmpty ? [Combination(video: video)] : sounds.map { Combination(video: video, audio: $0) }
+        }
+    }
+
+    var multivariant: MultivariantPlaylist {
+        let combinations = self.combinations
+        let hasPictures = combinations.contains { $0.video != nil }
+        let audio = self.tracks.filter { $0.kind == .audio }.map { track in
+            // One name for all: they are the same sound (§4.4.6.1.1).
+            MultivariantPlaylist.Audio(
+                group: track.names.track, name: "Audio", uri: track.names.playlist, channels: track.description.channels
+            )
+        }
+        let variants = combinations.compactMap { combination -> MultivariantPlaylist.Variant? in
+            guard let track = combination.video ?? combination.audio else { return nil }
+            let declared = self.declared(combination)
+            let video = combination.video
+            return MultivariantPlaylist.Variant(
+                uri: track.names.playlist, bandwidth: declared.peak, averageBandwidth: declared.average,
+                codecs: [video?.codec, combination.audio?.codec].compactMap { $0 },
+                resolution: video.map { ($0.description.width, $0.description.height) },
+                frameRateMilli: video.map { Int64(self.grid.fps) * 1_000 / Int64(max(1, $0.description.frameStep)) },
+                audioGroup: hasPictures ? combination.audio?.names.track : nil)
+        }
+        return MultivariantPlaylist(title: self.settings.title, audio: audio, variants: variants)
+    }
+
+    private func declared(_ combination: Combination) -> DeclaredBandwidth {
+        let (video, sound) = (combination.video?.description, combination.audio?.description)
+        return DeclaredBandwidth(
+            videoBitrate: video?.bitrate ?? 0, videoPeak: video?.maxBitrate ?? 0, videoBuffer: video?.bufferSize ?? 0,
+            audioBitrate: sound?.bitrate ?? 0, audioPeak: sound?.maxBitrate ?? 0, grid: self.grid)
+    }
+
+    /// Variants that have come to exceed what they declare by more than a tenth; each rendition is named once.
+    mutating func takeAlarms() -> [PackagerEvent] {
+        var alarms: [PackagerEvent] = []
+        for combination in self.combinations {
+            guard let track = combination.video, !self.alarmed.contains(track.names.track) else { continue }
+            let declared = self.declared(combination).peak
+            let measured = track.meter.peak + (combination.audio?.meter.peak ?? 0)
+            guard measured > declared + declared / 10 else { continue }
+            self.alarmed.insert(track.names.track)
+            alarms.append(.bandwidthExceeded(track: track.names.track, measured: measured, declared: declared))
+        }
+        return alarms
+    }
+}

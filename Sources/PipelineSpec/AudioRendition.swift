@@ -1,0 +1,47 @@
+/// One coding of the room's sound: an audio rendition of the multivariant playlist, in a group of its own.
+package struct AudioRendition: Sendable, Hashable {
+    package enum Codec: String, Sendable, CaseIterable { case aac }
+    /// MPEG-4 audio object types, ISO/IEC 14496-3 §1.5.1.
+    package enum Profile: String, Sendable, CaseIterable { case lc }
+
+    /// `[A-Za-z0-9_-]{1,32}`; names its media playlist and its group. Default `audio`.
+    package var name = "audio"
+    /// Default ``Codec/aac``.
+    package var codec = Codec.aac
+    /// Default ``Profile/lc``.
+    package var profile = Profile.lc
+    /// Bit/s (32,000…320,000). Default: `audio.bitrate`.
+    package var bitrate = 0
+
+    package init(name: String = "audio", bitrate: Int = 0) {
+        self.name = name
+        self.bitrate = bitrate
+    }
+
+    static let rule = ObjectRule(
+        "one coding of the sound", AudioRendition(name: ""),
+        [
+            Field(
+                required: "name", \.name, .name(32, marks: "_-"),
+                "the audio rendition's name: 1 to 32 letters, digits, _ or -"),
+            Field("codec", \.codec, .choice, "audio codec"),
+            Field("profile", \.profile, .choice, "its profile"),
+            Field(
+                "bitrate", \.bitrate, .integer(32_000...320_000), "bit rate in bit/s; default audio.bitrate",
+                derived: true),
+        ])
+}
+
+extension ValueRule where Value == [String] {
+    /// A name, or several.
+    static func names(_ most: Int, marks: String, upTo count: Int) -> ValueRule {
+        let one = ValueRule<String>.name(most, marks: marks)
+        let several = ValueRule<[String]>.list(of: one, 1...count, standIn: "")
+        return ValueRule(
+            schema: [JSONMember("anyOf", .array([.object(one.schema), .object(several.schema)]))],
+            read: { node, path, log in
+                if case .array = node.content { return several.read(node, path, &log) }
+                return one.read(node, path, &log).map { [$0] }
+            })
+    }
+}

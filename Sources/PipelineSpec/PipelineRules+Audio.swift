@@ -1,0 +1,100 @@
+/// Which sounds there are, and who plays them.
+extension PipelineRules {
+    func checkAudioRenditions(_ log: inout SpecLog) {
+        var names: [String: Int] = [:]
+        for (index, sound) in self.pipeline.audioRenditions.enumerated() {
+            let path = "audioRenditions[\(index)]"
+            guard log.isSound("\(path).name") else { continue }
+            if let first = names[sound.name] {
+                log.mistake(
+                    "\(path).name", "\(SpecText.quoted(sound.name)) is audioRenditions[\(first)] already",
+                    fix: "use another name")
+            } else {
+                names[sound.name] = index
+            }
+        }
+        for (index, rendition) in self.pipeline.renditions.enumerated() {
+            let path = "renditions[\(index)]"
+            if !rendition.isAudioOnly, log.isSound("\(path).name"), names[rendition.name] != nil {
+                // Both name a media playlist.
+                log.mistake(
+                    "\(path).name", "\(SpecText.quoted(rendition.name)) is the name of an audio rendition",
+                    fix: "use another name")
+            }
+            guard log.isWritten("\(path).audio"), log.isSound("\(path).audio", "audioRenditions") else { continue }
+            for (place, name) in rendition.audio.enumerated() {
+                if names[name] == nil {
+                    log.mistake(
+                        "\(path).audio", "there is no audio rendition \(SpecText.quoted(name))",
+                        fix: Self.advice(name, among: names.keys.sorted()))
+                } else if rendition.audio.firstIndex(of: name) != place {
+                    log.mistake("\(path).audio", "\(SpecText.quoted(name)) is there twice", fix: "remove one of the two")
+                }
+            }
+        }
+        if log.isWritten("renditions"), log.isSound("renditions"), self.pipeline.renditions.allSatisfy(\.isAudioOnly) {
+            log.mistake(
+                "renditions", "no rendition has pictures", fix: "add one with a width and a height, or leave the key out")
+        }
+    }
+
+    /// `fps` of a rendition: the canvas's, or half of it where parts and GOPs have a whole number of its pictures.
+    func checkRate(of rendition: Rendition, _ path: String, _ log: inout SpecLog) {
+        let canvas = self.pipeline.canvas
+        guard !rendition.isAudioOnly, log.isWritten("\(path).fps"), log.isSound("\(path).fps", "canvas.fps"),
+            rendition.fps != canvas.fps
+        else { return }
+        guard rendition.fps * 2 == canvas.fps else {
+            let half = canvas.fps.isMultiple(of: 2) ? " or \(canvas.fps / 2)" : ""
+            log.mistake(
+                "\(path).fps", "\(rendition.fps) is neither the canvas's \(canvas.fps) nor half of it",
+                fix: "write \(canvas.fps)\(half), or leave the key out")
+            return
+        }
+        guard let hls = self.pipeline.hls, !hls.partFrames.isMultiple(of: 2) || !hls.gopFrames.isMultiple(of: 2) else {
+            return
+        }
+        let isPart = !hls.partFrames.isMultiple(of: 2)
+        log.mistake(
+            "\(path).fps",
+            "at half the canvas's rate, \(isPart ? "a part of \(hls.partFrames)" : "a GOP of \(hls.gopFrames)") frames is "
+                + "no whole number of pictures",
+            fix: "make \(isPart ? "partFrames" : "gopFrames") of the hls output even, or write \(canvas.fps)")
+    }
+
+    /// What the low-latency preset promises.
+    func checkLatency(of rendition: Rendition, _ path: String, _ log: inout SpecLog) {
+        let most = VideoEncoding.lowLatencyLimit
+        guard !rendition.isAudioOnly, rendition.video.preset == .lowLatency,
+            log.isSound("\(path).video.preset", "\(path).video.lookaheadFrames", "\(path).video.threads")
+        else { return }
+        if rendition.video.lookaheadFrames > most {
+            log.mistake(
+                "\(path).video.lookaheadFrames",
+                "the preset lowLatency holds at most \(most) pictures, not \(rendition.video.lookaheadFrames)",
+                fix: "write at most \(most), leave it out for \(VideoEncoding.lowLatencyLookahead), or use another preset")
+        }
+    }
+
+    /// Parts too short for the sound: AAC frames are whole, so of two parts one may have a frame more than the other.
+    ///
+    /// Spec: RFC 8216bis §4.4.4.9: a part is at least 85 % of the part target.
+    func checkParts(_ output: HLSOutput, _ path: String, _ log: inout SpecLog) {
+        guard output.lowLatency else { return }
+        let (fps, rate) = (self.pipeline.canvas.fps, self.pipeline.audio.sampleRate)
+        func fits(_ frames: Int) -> Bool {
+            let samples = frames * rate
+            let longest = (samples + fps * 1024 - 1) / (fps * 1024)
+            let shortest = max(1, samples / (fps * 1024))
+            // In samples times fps: the target is the longer of the pictures and the sound.
+            let target = max(samples, longest * 1024 * fps)
+            return shortest * 1024 * fps * 100 >= target * 85 && samples * 100 >= target * 85
+        }
+        guard !fits(output.partFrames) else { return }
+        let better = (output.partFrames...600).first { fits($0) && (fps > 1 || $0 > 0) } ?? output.partFrames
+        log.mistake(
+            "\(path).partFrames",
+            "\(output.partFrames) frames are so short that parts of sound differ by more than 15 %",
+            fix: "write at least \(better), or \"lowLatency\": false")
+    }
+}

@@ -1,0 +1,84 @@
+import HTTPListener
+import HTTPTypes
+import NIOCore
+import Origin
+import Testing
+
+@Suite("Tokens reach what a playlist names: rfc8216bis §6.2.5")
+struct QueryPassingTests {
+    private static let multivariant = """
+        #EXTM3U
+        #EXT-X-SESSION-DATA:DATA-ID="com.apple.hls.title",VALUE="URI"
+        #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Audio",URI="audio.m3u8"
+        #EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="audio"
+        720p.m3u8
+
+        """
+
+    private static func reply(
+        _ path: String, _ content: any OriginContent, _ fields: HTTPFields = [:]
+    ) async -> ListenerReply {
+        let responder = OriginResponder(content: content, policy: CORSPolicy(allowOrigins: ["*"]), roomTitle: "Room")
+        return await responder.reply(
+            to: ListenerRequest(
+                head: HTTPRequest(method: .get, scheme: "http", authority: "a", path: path, headerFields: fields)))
+    }
+
+    private static func bytes(_ reply: ListenerReply) -> [UInt8] {
+        switch reply.body {
+        case .buffers(let buffers): buffers.flatMap { Array($0.readableBytesView) }
+        case .bytes(let bytes, let range): Array(bytes[range])
+        case .none, .file: []
+        }
+    }
+
+    private static func text(_ path: String, _ content: any OriginContent) async -> String {
+        String(decoding: self.bytes(await self.reply(path, content)), as: UTF8.self)
+    }
+
+    @Test(
+        "the query goes with every URI, escaped; delivery directives do not",
+        arguments: [
+            ("", ""), ("?_HLS_msn=0&_HLS_skip=YES", ""), ("?token=a%22b%0A%23x&flag&_HLS_part=1", "?token=a%22b%0A%23x&flag"),
+            ("?t=a+b&u=%C3%A9", "?t=a%20b&u=%C3%A9"),
+        ])
+    func multivariantPlaylist(query: String, passed: String) async {
+        let content = MemoryContent(objects: ["index.m3u8": MemoryContent.playlist(Self.multivariant)])
+        let text = await Self.text("/index.m3u8\(query)", content)
+        let expected = Self.multivariant.replacing("audio.m3u8\"", with: "audio.m3u8\(passed)\"")
+            .replacing("720p.m3u8", with: "720p.m3u8\(passed)")
+        #expect(text == expected)
+    }
+
+    @Test("in a live list parts, maps, hints, reports and segments have it, and each query has a tag of its own")
+    func mediaPlaylist() async throws {
+        let stream = try LiveStream()
+        for _ in 0..<6 { for track in 0..<2 { try stream.next(track) } }
+        let plain = await Self.text("/v.m3u8", stream.content)
+        let text = await Self.text("/v.m3u8?token=x", stream.content)
+        #expect(!plain.contains("token") && text.replacing("?token=x", with: "") == plain)
+        for line in text.split(separator: "\n") {
+            if !line.hasPrefix("#") || line.contains("URI=\"") { #expect(line.contains("?token=x"), "\(line)") }
+        }
+        let tags = [
+            await Self.reply("/v.m3u8", stream.content).fields[.eTag],
+            await Self.reply("/v.m3u8?token=x", stream.content).fields[.eTag],
+        ]
+        #expect(tags[0] != nil && tags[0] != tags[1])
+        for index in 0..<200 {
+            #expect(await Self.text("/v.m3u8?t=\(index)", stream.content).contains(".m4s?t=\(index)\""))
+        }
+    }
+
+    @Test("the multivariant playlist is compressed for who takes it, and caches keep the forms apart")
+    func compressed() async {
+        let content = MemoryContent(objects: ["index.m3u8": MemoryContent.playlist(Self.multivariant)])
+        let plain = await Self.reply("/index.m3u8", content)
+        let gzip = await Self.reply("/index.m3u8", content, [.acceptEncoding: "gzip"])
+        #expect(plain.fields[.contentEncoding] == nil && gzip.fields[.contentEncoding] == "gzip")
+        #expect(Self.bytes(gzip).starts(with: [0x1F, 0x8B]) && gzip.fields[.eTag] != plain.fields[.eTag])
+        #expect(plain.fields[.vary]?.contains("Accept-Encoding") == true)
+        let known = await Self.reply("/index.m3u8", content, [.ifNoneMatch: plain.fields[.eTag] ?? ""])
+        #expect(known.status == .notModified)
+    }
+}

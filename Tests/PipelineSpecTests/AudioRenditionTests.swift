@@ -1,0 +1,82 @@
+import PipelineSpec
+import Testing
+
+@Suite("Sound alone, several codings of the sound, half the frame rate, low latency")
+struct AudioRenditionTests {
+    private static let pictures = #"{ "name": "720p", "width": 1280, "height": 720, "video": { "bitrate": 2500000 } }"#
+
+    private static func read(_ renditions: String, more: String = "", output: String = "") -> SpecReport {
+        let text = Documents.room.replacing("[ \(self.pictures) ]", with: "[ \(renditions) ]\(more)")
+        return Pipeline.parse(text.replacing(#"{ "path": "out" }"#, with: #"{ "path": "out"\#(output) }"#))
+    }
+
+    @Test("without a word there is one coding, at audio.bitrate, for everybody")
+    func defaults() throws {
+        let pipeline = try Self.read(Self.pictures).result.get()
+        #expect(pipeline.audioRenditions == [AudioRendition(name: "audio", bitrate: 128_000)])
+        #expect(pipeline.renditions[0].audio == ["audio"] && pipeline.renditions[0].video.preset == .veryfast)
+    }
+
+    @Test("every rendition is offered with every coding unless it names some")
+    func groups() throws {
+        let pipeline = try Self.read(
+            Self.pictures + #", { "name": "half", "width": 640, "height": 360, "fps": 15, "audio": "lo" }"#
+                + #", { "name": "sound", "video": null, "audio": ["lo"] }"#,
+            more: #", "audioRenditions": [ { "name": "hi", "bitrate": 192000 }, { "name": "lo", "bitrate": 48000 } ]"#
+        ).result.get()
+        #expect(pipeline.renditions.map(\.audio) == [["hi", "lo"], ["lo"], ["lo"]])
+        #expect(pipeline.renditions.map(\.isAudioOnly) == [false, false, true])
+        #expect(pipeline.pictureRenditions.map(\.fps) == [30, 15])
+        #expect(pipeline.summary().contains("sound: sound alone, lo"))
+    }
+
+    @Test("the output's preset is that of renditions that name none; low latency looks ahead two pictures")
+    func preset() throws {
+        let own = Self.pictures.replacing("\"bitrate\"", with: "\"preset\": \"fast\", \"bitrate\"")
+        let video = try Self.read(
+            own + #", { "name": "b", "width": 640, "height": 360 }"#, output: #", "preset": "lowLatency""#
+        ).result.get().renditions.map(\.video)
+        #expect(video.map(\.preset) == [.fast, .lowLatency] && video.map(\.preset.x264Name) == ["fast", "veryfast"])
+        #expect(video.map(\.lookaheadFrames) == [5, VideoEncoding.lowLatencyLookahead])
+    }
+
+    @Test(
+        "what cannot be is told with its place and remedy",
+        arguments: [
+            (#"{ "name": "a", "video": null }"#, "", "", "renditions", "no rendition has pictures"),
+            (#"{ "name": "a", "width": 640 }"#, "", "", "renditions[0].height", "is missing"),
+            (#"P, { "name": "a", "video": null, "fps": 30 }"#, "", "", "renditions[1].fps", "without video"),
+            (#"P, { "name": "a", "video": null, "audio": "x" }"#, "", "", "renditions[1].audio", "no audio rendition"),
+            (
+                #"P, { "name": "b", "width": 640, "height": 360, "audio": ["audio", "audio"] }"#, "", "",
+                "renditions[1].audio", "there twice"
+            ),
+            ("P", #", "audioRenditions": [ { "name": "720p" } ]"#, "", "renditions[0].name", "name of an audio"),
+            (
+                "P", #", "audioRenditions": [ { "name": "a" }, { "name": "a" } ]"#, "", "audioRenditions[1].name",
+                "audioRenditions[0] already"
+            ),
+            (
+                #"{ "name": "h", "width": 640, "height": 360, "fps": 15 }"#, "", #", "gopFrames": 30, "partFrames": 15"#,
+                "renditions[0].fps", "a part of 15 frames is no whole number of pictures"
+            ),
+            (
+                #"{ "name": "h", "width": 640, "height": 360, "video": { "preset": "lowLatency", "lookaheadFrames": 9 } }"#,
+                "", "", "renditions[0].video.lookaheadFrames", "at most 3 pictures"
+            ),
+            ("P", "", #", "gopFrames": 30, "partFrames": 3"#, "outputs[0].partFrames", "differ by more than 15 %"),
+        ])
+    func mistakes(renditions: String, more: String, output: String, path: String, what: String) {
+        let report = Self.read(
+            renditions.replacing("P", with: Self.pictures), more: more, output: output)
+        #expect(
+            report.mistakes.contains { $0.path == path && $0.what.contains(what) && !$0.fix.isEmpty },
+            "\(report.mistakes.map { "\($0.path): \($0.what)" })")
+    }
+
+    @Test("ten-frame parts go with a GOP of thirty")
+    func tenFrames() throws {
+        let hls = try #require(try Self.read(Self.pictures, output: #", "partFrames": 10"#).result.get().hls)
+        #expect(hls.gopFrames == 30 && hls.partFrames == 10)
+    }
+}
