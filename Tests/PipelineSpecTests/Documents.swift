@@ -83,7 +83,8 @@ enum Documents {
           "outputs": [
             { "outputId": "h", "type": "hls", "path": "out", "multivariantPlaylist": "all.m3u8", "gopFrames": 50,
               "segmentGops": 1, "partFrames": 25, "windowSeconds": 30, "playlistType": "event", "deleteGraceSeconds": 5, "lowLatency": false,
-              "http": { "listen": "127.0.0.1:8080", "allowOrigins": ["https://example.com"] } },
+              "http": { "listen": "127.0.0.1:8080", "allowOrigins": ["https://example.com"], "maxConnections": 500,
+                "maxConnectionsPerAddress": 20, "tls": { "certificate": "a.crt", "key": "a.key" } } },
             { "outputId": "r", "type": "raw", "path": "canvas.y4m" }
           ],
           "limits": { "maxInputWidth": 1280, "maxInputHeight": 1280, "maxInputFps": 30, "maxSources": 7 },
