@@ -7,7 +7,7 @@ ARGS ?=
 PIPELINE ?= pipelines/pk-landscape.json
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test test-fast demo run publish play lint format golden bench bench-quick asan clean
+.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick asan clean
 
 help: ## This list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,10 @@ format: ## Rewrite every Swift file in the project's format
 
 golden: ## Accept what the tests produce as the new golden files and schema
 	UPDATE_GOLDEN=1 swift test $(SWIFT_FLAGS)
+
+load-test: deps ## Viewers by the thousand against a room: 1,000 waiting, 2,000 at a byte a second, 5,000 requests a second
+	swift build $(SWIFT_FLAGS) --build-tests
+	TANDEM_LOAD=full swift test $(SWIFT_FLAGS) --skip-build --filter EndToEndTests/EndToEnd/LoadTests
 
 bench: deps build ## R1 beside FFmpeg and the kernels, five runs (minutes); results in benchmarks/results
 	benchmarks/run.sh full

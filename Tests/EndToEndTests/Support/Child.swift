@@ -5,7 +5,7 @@ import Glibc
 final class Child: @unchecked Sendable {
     // @unchecked Sendable: `condition` guards all that changes.
     let name: String
-    private let pid: pid_t
+    let pid: pid_t
     private let condition = NSCondition()
     private var lines: [String] = []
     private var rest: [UInt8] = []

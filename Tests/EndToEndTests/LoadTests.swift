@@ -1,0 +1,103 @@
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    /// Viewers by the thousand, made by one C program on one epoll (`benchmarks/load/viewers.c`), so that what they
+    /// cost themselves can be told apart. Short and small by default; `TANDEM_LOAD=full` (`make load-test`) holds the bars.
+    @Suite("Viewers by the thousand cannot reach the program", .serialized, .steadyMachine)
+    struct LoadTests {
+        private static let isFull = ProcessInfo.processInfo.environment["TANDEM_LOAD"] == "full"
+
+        @Test("players that wait for the next part get it soon after it is there")
+        func waiting() throws {
+            let players = Self.isFull ? 1_000 : 200
+            guard let result = try Self.run(["blocked=\(players)", "seconds=\(Self.isFull ? 30 : 5)"]) else { return }
+            #expect(result["parts"] >= 5 && result["refused"] == 0)
+            #expect(result["replies"] + result["behind"] >= result["parts"] * Double(players) * 0.9)
+            #expect(result["late"] == 0 || !Self.isFull)
+            guard Self.isFull else { return }
+            #expect(result["p99Ms"] <= 50 && result["maxMs"] <= 150)
+            #expect(result["extraCPU"] <= 0.3)
+        }
+
+        @Test("readers of a byte a second and a flood of segment requests cost memory and turns within their bounds")
+        func flood() throws {
+            let size = Self.isFull ? ["slow=2000", "flood=5000", "seconds=30"] : ["slow=300", "flood=1000", "seconds=5"]
+            guard let result = try Self.run(["connections=100"] + size) else { return }
+            #expect(result["flood"] > (Self.isFull ? 100_000 : 2_000) && result["floodErrors"] == 0)
+            #expect(result["extraMB"] <= 64)
+            #expect(result["late"] == 0 || !Self.isFull)
+        }
+
+        /// What the client and the room's process say of one load.
+        struct Figures {
+            var values: [String: Double] = [:]
+            subscript(_ name: String) -> Double { self.values[name] ?? .infinity }
+        }
+
+        /// Runs a load against a live room of one small rendition; `nil` without a C compiler.
+        private static func run(_ arguments: [String]) throws -> Figures? {
+            let work = try WorkDirectory()
+            let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent().appendingPathComponent("benchmarks/load/viewers.c").path
+            let client = work.path("viewers")
+            let compiler = "/usr/bin/cc"
+            guard access(compiler, X_OK) == 0 else {
+                print("SKIPPED viewers by the thousand: there is no \(compiler)")
+                return nil
+            }
+            try #require(try Command.run(compiler, ["-O2", "-o", client, source]).code == 0)
+            let room = try RunningRoom(Rooms.small(work.path("out")))
+            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            try room.segments(3)
+            let port = try #require(room.viewer?.split(separator: ":").last.map(String.init))
+            let (memory, before) = (Self.memory(room.child.pid), Self.cpu(room.child.pid))
+            sleep(3)
+            let (idle, start, late) = (Self.cpu(room.child.pid), Date(), try Self.late(room))
+            let load = try Child(client, [port, "180p.m3u8"] + arguments)
+            var largest = memory
+            while kill(load.pid, 0) == 0, Date().timeIntervalSince(start) < 90 {
+                largest = max(largest, Self.memory(room.child.pid))
+                usleep(200_000)
+                if load.outputLines.count > 0 { break }
+            }
+            try #require(try load.wait(timeout: 20) == 0, "\(load.errors)")
+            let cpu = (Self.cpu(room.child.pid) - idle) / Date().timeIntervalSince(start)
+            let line = try #require(load.outputLines.first)
+            var figures = Figures()
+            for (name, value) in try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:] {
+                figures.values[name] = (value as? NSNumber)?.doubleValue
+            }
+            figures.values["extraCPU"] = cpu - (idle - before) / 3
+            figures.values["extraMB"] = largest - memory
+            figures.values["late"] = try Self.late(room) - late
+            EndToEnd.report(
+                "load \(arguments.joined(separator: " ")): \(line) cores \(figures["extraCPU"]) and MB "
+                    + "\(figures["extraMB"]) above idle, late ticks \(figures["late"])")
+            #expect(try room.end() == 0)
+            publisher.stop()
+            return figures
+        }
+
+        private static func late(_ room: RunningRoom) throws -> Double {
+            let ticks = try #require(try room.state()["ticks"] as? [String: Any])
+            return (ticks["late"] as? NSNumber)?.doubleValue ?? .infinity
+        }
+
+        /// Resident megabytes.
+        private static func memory(_ pid: pid_t) -> Double {
+            let text = (try? String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8)) ?? ""
+            let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
+            return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
+        }
+
+        /// Seconds of CPU so far.
+        private static func cpu(_ pid: pid_t) -> Double {
+            let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
+            let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+            guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return 0 }
+            return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+        }
+    }
+}
