@@ -88,11 +88,13 @@ function fillChoice() {
 }
 
 const renditionName = ({ width, height, bandwidth }) => (height ? `${Math.min(width, height)}p` : `${Math.round(bandwidth / 1000)} kbit/s`);
+/** Safari, whose own player knows parts; it alone tells the program date. Chromium's starts three segments behind the edge. */
+const prefersNative = () => playsNatively() && typeof video.getStartDate === "function";
 const playsNatively = () => Boolean(video.canPlayType("application/vnd.apple.mpegurl"));
 
 function startPlayer(mine) {
   const forced = query.get("player");
-  const wantsOwn = forced === "mse" || choice.value !== "auto" || !playsNatively();
+  const wantsOwn = forced === "mse" || choice.value !== "auto" || !prefersNative();
   hasPlayed = false;
   setState("loading");
   say("busy", "Starting");
@@ -273,7 +275,7 @@ $("copy").onclick = async () => {
   setTimeout(() => { $("copy").textContent = "Copy"; }, 1500);
 };
 choice.onchange = () => {
-  if (player && !(choice.value === "auto" && playsNatively() && query.get("player") !== "mse")) {
+  if (player && !(choice.value === "auto" && prefersNative() && query.get("player") !== "mse")) {
     player.select(choice.value === "auto" ? -1 : Number(choice.value));
     return;
   }
@@ -313,7 +315,7 @@ setInterval(() => {
   show("s-dropped", quality && quality.totalVideoFrames ? `${quality.droppedVideoFrames} / ${quality.totalVideoFrames}` : "–",
     Boolean(quality) && quality.droppedVideoFrames > 0.01 * quality.totalVideoFrames);
   const edge = player ? player.liveEnd() : nativeEnd();
-  const hold = player?.main?.list?.holdBack ?? nativeEdge?.holdBack ?? 9;
+  const hold = (player?.main?.list ? player.holdBack : nativeEdge?.holdBack) ?? 9;
   $("edge").classList.toggle("on", isLive && edge !== null && edge - video.currentTime < hold + 4);
   $("edge").hidden = isOver;
 }, 500);

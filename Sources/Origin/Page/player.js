@@ -1,4 +1,5 @@
-// A small HLS player on Media Source Extensions: one video rendition and the audio group, at the live edge.
+// A small HLS player on Media Source Extensions: one video rendition and the audio group, at the live edge; part by part
+// where the room offers low latency.
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -15,7 +16,11 @@ class Track {
     Object.assign(this, { player, kind, mime, choose });
     this.buffer = player.source.addSourceBuffer(mime);
     this.next = null;      // media sequence number of the segment to append next
+    this.part = 0;         // index of the part of it to append next
+    this.needsKey = true;  // the next piece must be decodable by itself
+    this.caughtUp = false; // everything that was listed has been appended
     this.list = null;      // last playlist
+    this.listedAt = 0;     // when it came
     this.variant = null;   // what the playlist belongs to
     this.map = null;       // initialization segment that was appended last
     this.anchor = null;    // { media: s, date: ms } at the end of the last appended segment
@@ -60,26 +65,80 @@ class Track {
     return buffered.length && buffered.start(buffered.length - 1) > now ? buffered.end(buffered.length - 1) - now : 0;
   }
 
-  /** The first segment to play: everything of a finished room, else what ends about the hold-back before the live edge. */
-  startSequence() {
-    const { segments, holdBack, ended } = this.list;
-    if (!segments.length) return null;
-    if (ended) return segments[0].sequence;
-    let rest = 0, index = segments.length - 1;
+  /**
+   * Where to begin: at the start of a finished room, else about the hold-back before the live edge, at a part that can be
+   * decoded by itself or at a segment.
+   */
+  begin() {
+    const { segments, tail, holdBack, partHoldBack, isLowLatency, ended } = this.list;
+    this.part = 0;
+    this.needsKey = true;
+    if (isLowLatency) {
+      const parts = [...segments.flatMap((segment) => segment.parts), ...(tail?.parts || [])];
+      let rest = 0;
+      for (const { duration, isIndependent, sequence, index } of parts.reverse()) {
+        rest += duration;
+        if (rest < partHoldBack || !isIndependent) continue;
+        this.next = sequence;
+        this.part = index;
+        return;
+      }
+    }
+    if (!segments.length) { this.next = null; return; }
+    let rest = 0, index = ended ? 0 : segments.length - 1;
     for (; index > 0; index -= 1) {
       rest += segments[index].duration;
       if (rest >= holdBack) break;
     }
-    return segments[index].sequence;
+    this.next = segments[index].sequence;
   }
 
-  async refresh(signal) {
+  /** The segment or part that comes next; null when it is not listed yet. */
+  piece() {
+    if (this.next === null) return null;
+    const { segments, tail } = this.list;
+    for (const segment of segments) {
+      if (segment.sequence < this.next) continue;
+      if (segment.sequence > this.next) { this.next = segment.sequence; this.part = 0; }
+      // Of a segment whose parts are listed no more, or that was begun too late to stay at the edge, the whole.
+      if (!this.part || !segment.parts.length) return segment;
+      if (this.part < segment.parts.length) return this.decodable(segment.parts);
+      this.next += 1;
+      this.part = 0;
+    }
+    if (!tail || tail.sequence !== this.next || this.part >= tail.parts.length) return null;
+    return this.decodable(tail.parts);
+  }
+
+  /** The part at hand, or after a change of rendition the last one before it that begins with a key picture. */
+  decodable(parts) {
+    while (this.needsKey && this.part > 0 && !parts[this.part].isIndependent) this.part -= 1;
+    return parts[this.part];
+  }
+
+  /** Seconds that are listed and not appended. */
+  rest() {
+    const { segments, tail } = this.list;
+    const whole = segments.filter(({ sequence }) => sequence > this.next || (sequence === this.next && !this.part));
+    const begun = [...segments, ...(tail ? [tail] : [])].find(({ sequence }) => sequence === this.next);
+    const parts = this.part && begun ? begun.parts.slice(this.part) : [];
+    const making = tail && (tail !== begun || !this.part) ? tail.parts : [];
+    return [...whole, ...parts, ...making].reduce((sum, { duration }) => sum + duration, 0);
+  }
+
+  /** Reads the playlist; with `isBlocking` the answer comes when the next part is there (RFC 8216bis §6.2.5.2). */
+  async refresh(signal, isBlocking = false) {
     const variant = this.choose();
-    if (variant !== this.variant) { this.variant = variant; this.list = null; this.map = null; }
-    const response = await load(variant.uri, null, signal);
-    const list = parseMedia(await response.text(), response.url || variant.uri);
-    const isNew = !this.list || list.segments.at(-1)?.sequence !== this.list.segments.at(-1)?.sequence || list.ended;
+    if (variant !== this.variant) { this.variant = variant; this.list = null; this.map = null; this.needsKey = true; }
+    let { uri } = variant;
+    if (isBlocking && this.list && this.next !== null) {
+      uri += `${uri.includes("?") ? "&" : "?"}_HLS_msn=${this.next}&_HLS_part=${this.part}`;
+    }
+    const response = await load(uri, null, signal);
+    const list = parseMedia(await response.text(), response.url || uri);
+    const isNew = this.list?.edge !== list.edge || list.ended;
     this.list = list;
+    if (isNew) this.listedAt = performance.now();
     this.player.refreshed(this);
     return isNew;
   }
@@ -99,7 +158,7 @@ class Track {
         failures += 1;
         this.list = null;
         // A segment that is gone stays gone: go on with what the next playlist offers.
-        if (error.segment && failures >= 3) { this.next = error.segment.sequence + 1; }
+        if (error.segment && failures >= 3) { this.next = error.segment.sequence + 1; this.part = 0; }
         this.player.interrupted(this, error, failures);
         await pause(Math.min(1000, 250 * failures));
       }
@@ -109,22 +168,28 @@ class Track {
   async step(signal) {
     if (this.choose() !== this.variant || !this.list) {
       await this.refresh(signal);
-      if (this.next === null) this.next = this.startSequence();
+      if (this.next === null) this.begin();
     }
-    const { segments } = this.list;
-    const segment = segments.find(({ sequence }) => sequence >= this.next);
-    if (this.next === null || !segment) {
+    const segment = this.piece();
+    if (!segment) {
+      this.caughtUp = true;
+      this.player.appended();
       if (this.list.ended) { this.done = true; return this.player.trackDone(); }
-      await pause(500 * Math.min(this.list.targetDuration, 2));
-      if (!(await this.refresh(signal))) await pause(250);
-      if (this.next === null) this.next = this.startSequence();
+      if (this.list.isLowLatency && this.next !== null) {
+        // Whoever answers at once with nothing new does not know blocking reload.
+        if (!(await this.refresh(signal, true))) await pause(500 * this.list.partTarget);
+      } else {
+        await pause(500 * Math.min(this.list.targetDuration, 2));
+        if (!(await this.refresh(signal))) await pause(250);
+      }
+      if (this.next === null) this.begin();
       // A worker that began anew: its numbers are behind ours.
-      const last = this.list.segments.at(-1);
-      if (last && this.next !== null && last.sequence + 1 < this.next) this.next = this.startSequence();
+      const last = this.list.tail || this.list.segments.at(-1);
+      if (last && this.next !== null && last.sequence + 1 < this.next) this.begin();
       return;
     }
     if (this.ahead() > this.player.bufferGoal) return pause(250);
-    if (segment.gap) { this.next = segment.sequence + 1; return; }
+    if (segment.gap) { this.advance(segment); return; }
     try {
       const key = segment.map && segment.map.uri + (segment.map.range || "");
       if (segment.map && key !== this.map) {
@@ -144,13 +209,20 @@ class Track {
       if (error.status === 404 || error.status === 410) error.segment = segment;
       throw error;
     }
-    this.next = segment.sequence + 1;
+    this.needsKey = false;
+    this.advance(segment);
     const { buffered } = this.buffer;
     if (buffered.length && segment.date !== null) {
       this.anchor = { media: buffered.end(buffered.length - 1), date: segment.date + segment.duration * 1000 };
     }
     this.player.appended();
     if (this.ahead() >= 0) await this.evict(30);
+  }
+
+  /** Behind a segment, or behind a part of one. */
+  advance({ sequence, index }) {
+    this.next = index === undefined ? sequence + 1 : sequence;
+    this.part = index === undefined ? 0 : index + 1;
   }
 }
 
@@ -165,6 +237,7 @@ class MSEPlayer {
     this.current = 0;
     this.throughput = 0;          // bit/s, smoothed
     this.bufferGoal = 20;         // s
+    this.slack = 0;               // s behind the hold-back, after stalls
     this.tracks = [];
     this.abort = new AbortController();
   }
@@ -190,6 +263,10 @@ class MSEPlayer {
     }
     for (const track of this.tracks) track.run(this.abort.signal);
     this.timer = setInterval(() => this.tick(), 250);
+    // A network that does not keep up with the hold-back gets more of it.
+    this.video.addEventListener("waiting", () => {
+      if (this.positioned && !this.video.seeking && this.isLowLatency) this.slack = Math.min(3, this.slack + 0.5);
+    }, { signal: this.abort.signal });
   }
 
   stop() {
@@ -202,12 +279,18 @@ class MSEPlayer {
   get main() { return this.tracks[0]; }
   get isLive() { return Boolean(this.main?.list) && !this.main.list.ended; }
 
+  get isLowLatency() { return Boolean(this.main?.list?.isLowLatency); }
+  /** How far behind the live edge to play, in seconds. */
+  get holdBack() {
+    const { list } = this.main;
+    return list.isLowLatency ? list.partHoldBack + this.slack : list.holdBack;
+  }
+
   /** Media time (s) of the live edge. */
   liveEnd() {
-    const { list, next, buffer } = this.main;
+    const { list, buffer } = this.main;
     if (!list || !buffer.buffered.length) return null;
-    const rest = list.segments.filter(({ sequence }) => sequence >= next).reduce((sum, { duration }) => sum + duration, 0);
-    return buffer.buffered.end(buffer.buffered.length - 1) + rest;
+    return buffer.buffered.end(buffer.buffered.length - 1) + this.main.rest();
   }
 
   /** Seconds between the picture on screen and now, by the program dates. */
@@ -219,9 +302,9 @@ class MSEPlayer {
   goLive() {
     const end = this.liveEnd();
     if (end === null || !this.isLive) return;
-    const target = end - this.main.list.holdBack;
+    const target = end - this.holdBack;
     const { buffered } = this.main.buffer;
-    if (buffered.end(buffered.length - 1) <= target) for (const track of this.tracks) { track.list = null; track.next = null; }
+    if (buffered.end(buffered.length - 1) <= target) for (const track of this.tracks) { track.list = null; track.next = null; track.part = 0; }
     this.video.currentTime = Math.max(this.video.currentTime, target);
     this.video.play().catch(() => {});
   }
@@ -253,13 +336,15 @@ class MSEPlayer {
 
   appended() {
     const { video } = this;
-    if (!this.positioned && this.tracks.every((track) => track.buffer.buffered.length)) {
-      // Both tracks are there: begin where both have media.
-      const start = Math.max(...this.tracks.map((track) => track.buffer.buffered.start(0)));
-      this.positioned = true;
-      if (video.currentTime < start) video.currentTime = start + 0.001;
-      this.report("positioned");
-    }
+    if (this.positioned || !this.tracks.every((track) => track.buffer.buffered.length)) return;
+    // Both tracks are there: begin where both have media, and with low latency no further from the edge than need be.
+    const start = Math.max(...this.tracks.map((track) => track.buffer.buffered.start(0)));
+    const end = Math.min(...this.tracks.map((track) => track.buffer.buffered.end(0)));
+    if (this.isLowLatency && end - start < this.holdBack && !this.tracks.every((track) => track.caughtUp)) return;
+    const begin = this.isLowLatency ? Math.max(start, end - this.holdBack) : start;
+    this.positioned = true;
+    if (video.currentTime < begin) video.currentTime = begin + 0.001;
+    this.report("positioned");
   }
 
   refreshed(track) { if (track === this.main) this.report(track.list.ended ? "closed" : "open"); }
@@ -278,9 +363,20 @@ class MSEPlayer {
     const end = this.liveEnd();
     if (!this.isLive) video.playbackRate = 1;
     if (end !== null && this.isLive) {
-      const behind = end - video.currentTime, { holdBack, targetDuration } = this.main.list;
-      if (behind > Math.max(15, 3 * holdBack)) this.goLive();
-      video.playbackRate = behind > holdBack + 1.5 * targetDuration ? 1.06 : 1;
+      const { holdBack } = this, { targetDuration, partTarget } = this.main.list;
+      if (this.isLowLatency) {
+        // The edge has gone on since the list came.
+        const age = Math.min((performance.now() - this.main.listedAt) / 1000, 2 * partTarget);
+        const excess = end + age - video.currentTime - holdBack;
+        if (excess > Math.max(4, 2 * holdBack)) this.goLive();
+        this.isCatchingUp = excess > (this.isCatchingUp ? 0.05 : 0.2);
+        video.playbackRate = this.isCatchingUp ? Math.min(1.1, 1.02 + excess / 10) : excess < -0.3 ? 0.97 : 1;
+        this.slack = Math.max(0, this.slack - 0.0005);
+      } else {
+        const behind = end - video.currentTime;
+        if (behind > Math.max(15, 3 * holdBack)) this.goLive();
+        video.playbackRate = behind > holdBack + 1.5 * targetDuration ? 1.06 : 1;
+      }
     }
     if (video.readyState >= 3) { this.stuckAt = null; return; }
     this.stuckAt ??= performance.now();

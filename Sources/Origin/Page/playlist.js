@@ -33,10 +33,13 @@ function parseMultivariant(text, base) {
   return { variants, audio };
 }
 
-/** A media playlist: segments with media sequence number, duration (s), initialization segment and program date (ms). */
+/**
+ * A media playlist: segments with media sequence number, duration (s), initialization segment, program date (ms) and parts;
+ * in `tail` the parts of the segment in the making. RFC 8216bis §4.4.4.9 (EXT-X-PART).
+ */
 function parseMedia(text, base) {
-  const list = { segments: [], targetDuration: 2, holdBack: 0, ended: false, type: null };
-  let sequence = 0, duration = 0, map = null, date = null, gap = false, range = null, rangeEnd = 0;
+  const list = { segments: [], tail: null, targetDuration: 2, holdBack: 0, partTarget: 0, partHoldBack: 0, canBlock: false, ended: false, type: null };
+  let sequence = 0, duration = 0, map = null, date = null, gap = false, range = null, rangeEnd = 0, parts = [], partDate = null;
   const byteRange = (value) => {
     const [length, offset] = value.split("@").map(Number);
     const start = Number.isFinite(offset) ? offset : rangeEnd;
@@ -49,23 +52,43 @@ function parseMedia(text, base) {
     else if (line.startsWith("#EXT-X-TARGETDURATION:")) list.targetDuration = Number(value) || 2;
     else if (line.startsWith("#EXT-X-MEDIA-SEQUENCE:")) sequence = Number(value) || 0;
     else if (line.startsWith("#EXT-X-PLAYLIST-TYPE:")) list.type = value;
-    else if (line.startsWith("#EXT-X-SERVER-CONTROL:")) list.holdBack = Number(parseAttributes(value)["HOLD-BACK"]) || 0;
+    else if (line.startsWith("#EXT-X-SERVER-CONTROL:")) {
+      const control = parseAttributes(value);
+      list.holdBack = Number(control["HOLD-BACK"]) || 0;
+      list.partHoldBack = Number(control["PART-HOLD-BACK"]) || 0;
+      list.canBlock = control["CAN-BLOCK-RELOAD"] === "YES";
+    } else if (line.startsWith("#EXT-X-PART-INF:")) list.partTarget = Number(parseAttributes(value)["PART-TARGET"]) || 0;
     else if (line.startsWith("#EXT-X-MAP:")) {
       const attributes = parseAttributes(value);
       map = { uri: new URL(attributes.URI, base).href, range: attributes.BYTERANGE ? byteRange(attributes.BYTERANGE) : null };
     } else if (line.startsWith("#EXT-X-PROGRAM-DATE-TIME:")) date = Date.parse(value);
     else if (line.startsWith("#EXT-X-BYTERANGE:")) range = byteRange(value);
     else if (line.startsWith("#EXT-X-GAP")) gap = true;
-    else if (line.startsWith("#EXT-X-ENDLIST")) list.ended = true;
+    else if (line.startsWith("#EXT-X-PART:")) {
+      const attributes = parseAttributes(value), seconds = Number(attributes.DURATION) || 0;
+      if (!parts.length) partDate = date;
+      parts.push({
+        uri: new URL(attributes.URI, base).href, sequence, index: parts.length, duration: seconds, map, date: partDate,
+        range: attributes.BYTERANGE ? byteRange(attributes.BYTERANGE) : null, gap: attributes.GAP === "YES",
+        isIndependent: attributes.INDEPENDENT === "YES",
+      });
+      if (partDate !== null) partDate += seconds * 1000;
+    } else if (line.startsWith("#EXT-X-ENDLIST")) list.ended = true;
     else if (line && !line.startsWith("#")) {
-      list.segments.push({ uri: new URL(line.trim(), base).href, sequence, duration, map, date, gap, range });
+      list.segments.push({ uri: new URL(line.trim(), base).href, sequence, duration, map, date, gap, range, parts });
       if (date !== null) date += duration * 1000;
-      sequence += 1; gap = false; range = null;
+      sequence += 1; gap = false; range = null; parts = [];
     }
   }
+  if (parts.length) list.tail = { sequence, parts };
+  // Parts without blocking reload are no faster than segments, and end with the room.
+  list.isLowLatency = list.partTarget > 0 && list.canBlock && !list.ended;
   list.holdBack ||= 3 * list.targetDuration;
+  list.partHoldBack ||= 3 * list.partTarget;
   list.duration = list.segments.reduce((sum, segment) => sum + segment.duration, 0);
   const last = list.segments.at(-1);
   list.endDate = last && last.date !== null ? last.date + last.duration * 1000 : null;
+  /** Tells lists apart by what they end with. */
+  list.edge = `${sequence}.${parts.length}`;
   return list;
 }

@@ -4,6 +4,8 @@ import Foundation
 enum Watching: String, CaseIterable {
     case native = "native"
     case hlsJS = "hls.js"
+    /// The room's own page, with its own player.
+    case page = "page"
 }
 
 /// Where browsers find what they open: the player page, and hls.js when it could be had.
@@ -35,7 +37,7 @@ final class Viewers: Sendable {
     deinit { self.browser.close() }
 
     /// The ways to watch that this machine can judge.
-    var ways: [Watching] { self.hasHLSJS ? Watching.allCases : [.native] }
+    var ways: [Watching] { Watching.allCases.filter { self.hasHLSJS || $0 != .hlsJS } }
 
     /// Opens the room in a tab.
     ///
@@ -48,7 +50,7 @@ final class Viewers: Sendable {
     ) throws -> Tab {
         let wish = "{\"url\":\"\(viewer)/index.m3u8\",\"player\":\"\(way.rawValue)\",\"config\":\(config)}"
         let hash = wish.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-        let tab = try self.browser.open("\(self.pages.address)/player.html#\(hash)")
+        let tab = try self.browser.open(way == .page ? "\(viewer)/" : "\(self.pages.address)/player.html#\(hash)")
         try tab.evaluate("probe.pattern = { width: \(size.0), height: \(size.1) }; ''")
         return tab
     }
