@@ -26,6 +26,8 @@ struct EdgePublication: Sendable {
     private var naming: Publication
     private let isStored: @Sendable (String) -> Bool
     private var update = LiveUpdate()
+    /// What has happened to date ranges and is not listed yet; see ``list(_:)``.
+    private var laterChanges: [DateRange.Change] = []
 
     /// - Parameters:
     ///   - publication: As the run begins with it.
@@ -121,10 +123,25 @@ struct EdgePublication: Sendable {
         return (named, free)
     }
 
-    /// Something has happened to the date ranges: it is in every playlist's next text.
+    /// Something has happened to the date ranges: it is in every playlist's next text, but for a range that begins, and
+    /// what follows it. That is listed once the segment it begins in is whole in every playlist: hls.js (1.6.15) looks that
+    /// segment up among the whole ones, and stops loading where it does not find it.
     mutating func list(_ changes: [DateRange.Change]) {
         guard !self.isEnded else { return }
-        for change in changes { for index in self.tracks.indices { self.tracks[index].list(change) } }
+        self.laterChanges += changes
+        self.listChanges()
+    }
+
+    private mutating func listChanges() {
+        while let change = self.laterChanges.first {
+            if case .opened(let range) = change, !self.isEnded,
+                !self.tracks.allSatisfy({ $0.isWhole(range.start) })
+            {
+                return
+            }
+            self.laterChanges.removeFirst()
+            for index in self.tracks.indices { self.tracks[index].list(change) }
+        }
     }
 
     /// The set is the same in every playlist (§6.2.4): a range leaves all of them at once.
@@ -143,6 +160,7 @@ struct EdgePublication: Sendable {
         guard !self.isEnded else { return }
         self.isEnded = true
         for index in self.tracks.indices { self.tracks[index].end(isStored: self.isStored, &self.update) }
+        self.listChanges()
     }
 
     // MARK: What goes out
@@ -152,6 +170,7 @@ struct EdgePublication: Sendable {
         // Keeps (3).
         if !self.isShown, self.tracks.allSatisfy(\.hasSegments) { self.isShown = true }
         if self.isShown {
+            self.listChanges()
             self.dropPassedRanges()
             let order = self.tracks.indices.sorted { self.tracks[$0].kind == .audio && self.tracks[$1].kind != .audio }
             for index in order where self.tracks[index].isChanged || !self.known.contains(index) {

@@ -99,6 +99,12 @@ struct EdgeTrack: Sendable {
         self.isChanged = true
     }
 
+    /// The segment with a date is whole. Dates are written in milliseconds.
+    func isWhole(_ date: Int64) -> Bool {
+        guard let last = self.track.window.segments.last else { return false }
+        return date < last.programDate &+ last.duration.nanoseconds &- 1_000_000
+    }
+
     mutating func removeRanges(_ ids: [String], memory: Int64) {
         self.dateRanges.remove(ids, at: self.endDate, memory: memory)
         self.isChanged = true

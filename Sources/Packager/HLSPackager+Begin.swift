@@ -69,7 +69,8 @@ extension HLSPackager {
         try writer.begin()
         self.removeOrphans()
         var segmenters = self.tracks.map {
-            TrackSegmenter(kind: $0.kind, grid: grid, firstTick: grid.firstFrame(ofSlot: plan.firstSlot))
+            TrackSegmenter(
+                kind: $0.kind, grid: grid, firstTick: grid.firstFrame(ofSlot: plan.firstSlot), frameStep: $0.frameStep)
         }
         var output: [[TrackSegmenter.Output]] = self.tracks.map { _ in [] }
         if let fill = plan.fill, let slate {

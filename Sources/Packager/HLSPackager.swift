@@ -202,8 +202,8 @@ package final class HLSPackager: Sendable {
         guard !output.isEmpty else { return }
         let reach = self.reach(of: output)
         let (isReady, watcher) = self.intake.withLock { intake in
-            // Before the part that shows it.
-            let changes = intake.marks.release(before: reach)
+            // Before the part that shows it; offline with the segment, so that the same job lists the same.
+            let changes = self.settings.waitsForStore ? [] : intake.marks.release(before: reach)
             intake.list(changes)
             if let (segments, first) = intake.edge?.receive(output, track: track, partsToo: !isLast) {
                 if let first { intake.collector?.begin(at: first) }
@@ -302,7 +302,12 @@ package final class HLSPackager: Sendable {
                 if result == .superseded { return self.over(.superseded) }
             }
             let (slot, endlist, ranges) = self.intake.withLock { intake in
-                (intake.collector?.take(), intake.endlist, intake.takeRangeChanges())
+                let slot = intake.collector?.take()
+                if let slot, self.settings.waitsForStore {
+                    intake.list(intake.marks.release(before: self.settings.grid.firstFrame(ofSlot: slot.slot + 1)))
+                    intake.showEdge()
+                }
+                return (slot, intake.endlist, intake.takeRangeChanges())
             }
             self.releaseWaiters()
             let result: PublicationWriter.Result

@@ -316,10 +316,10 @@ struct FLVTagWriterTests {
         #expect(run.packets[0].isKey)
     }
 
-    @Test("codecs without an FLV number are not written")
+    @Test("codecs without a number or a FourCC are not written")
     func noNumber() {
-        #expect(FLVTagWriter.configuration(CodecParameters(codec: .opus, configuration: [])) == nil)
-        let packet = CodedPacket(kind: .video, memory: PacketMemory([1]), pts: 0, dts: 0, timescale: 1000, isKey: true)
-        #expect(FLVTagWriter.packet(packet, codec: .av1) == nil)
+        #expect(FLVTagWriter.configuration(CodecParameters(codec: .speex, configuration: [])) == nil)
+        let packet = CodedPacket(kind: .audio, memory: PacketMemory([1]), pts: 0, dts: 0, timescale: 1000, isKey: true)
+        #expect(FLVTagWriter.packet(packet, codec: .nellymoser) == nil)
     }
 }
