@@ -42,7 +42,7 @@ enum Documents {
               "expected": { "width": 720, "height": 1280, "fps": 25, "variableFrameRate": true, "videoBitrate": 1000000,
                 "keyFrameIntervalSeconds": 4, "audioSampleRate": 44100, "audioBitrate": 96000 },
               "onLost": { "holdMs": 1000, "placeholderImage": "away.png", "then": "fallbackScene", "fallbackScene": "solo" },
-              "decode": { "threads": 2, "damaged": "hold" } },
+              "decode": { "codecs": ["h264", "g711u"], "threads": 2, "damaged": "hold" } },
             { "uid": "1001", "streamType": "sub", "streamKeyEnv": "KEY" },
             { "uid": "2002", "streamKeyFile": "/run/key" },
             { "uid": "3003", "type": "file", "path": "a.mp4", "loop": true },
