@@ -57,6 +57,10 @@ extension PipelineRules {
                 hls = index
                 self.checkGrid(settings, path, &log)
                 settings.http.tls?.check(self.checks, at: "\(path).http.tls", &log)
+            } else if self.pipeline.canvas.policy == .perScene {
+                log.mistake(
+                    "\(path).type", "a raw output has one size for all pictures, and canvas.policy is \"perScene\"",
+                    fix: "write \"fixed\" there, or remove this output")
             }
             if log.isSound("\(path).outputId") {
                 if let first = ids[output.outputID] {

@@ -189,11 +189,6 @@ extension Room {
         guard let first = pipeline.scene(pipeline.program.scene) ?? pipeline.scenes.first else {
             throw MediaError(.rejected, "the pipeline has no scene", at: "program", fix: "write at least one scene")
         }
-        if pipeline.canvas.policy == .perScene, !pipeline.raws.isEmpty {
-            throw MediaError(
-                .rejected, "a raw output has one size for all pictures", at: "canvas.policy",
-                fix: "write \"fixed\", or remove the raw output")
-        }
         let raws = RawOutputs()
         for raw in pipeline.raws {
             raws.writers.append(

@@ -285,6 +285,14 @@ struct PipelineMistakeTests {
         #expect(ended.mistakes.map(\.path) == ["sources[0]"])
     }
 
+    @Test("a raw output has one size, so it is not for a canvas that changes with the scene")
+    func rawNeedsOneSize() {
+        let report = Pipeline.parse(
+            Documents.room.replacing(#"{ "path": "out" }"#, with: #"{ "path": "out" }, { "type": "raw", "path": "a.y4m" }"#),
+            overrides: [.init(path: "canvas.policy", value: "perScene")])
+        #expect(report.mistakes.map(\.path) == ["outputs[1].type"])
+    }
+
     @Test("many mistakes come together, in file order, and none twice")
     func allAtOnce() {
         let report = Pipeline.parse(
