@@ -89,7 +89,8 @@ package struct MultivariantPlaylist: Sendable, Hashable {
         }
         for audio in self.audio where self.variants.contains(where: { $0.audioGroup == audio.group }) {
             var attributes = [
-                "TYPE=AUDIO", "GROUP-ID=\(AttributeText.quoted(audio.group))", "LANGUAGE=\"und\"", "NAME=\(AttributeText.quoted(audio.name))",
+                "TYPE=AUDIO", "GROUP-ID=\(AttributeText.quoted(audio.group))", "LANGUAGE=\"und\"",
+                "NAME=\(AttributeText.quoted(audio.name))",
                 "DEFAULT=YES", "AUTOSELECT=YES",
             ]
             if audio.channels > 0 { attributes.append("CHANNELS=\"\(audio.channels)\"") }

@@ -53,7 +53,8 @@ struct ScaleWorker {
     private func open(for key: Key) throws(MediaError) -> FilterGraph {
         let format = key.format
         let text = LadderGraph(
-            sizes: key.takers.map { self.rungs[$0] }.map { $0.size(ofCanvas: format, declared: self.settings) }, width: format.width,
+            sizes: key.takers.map { self.rungs[$0] }.map { $0.size(ofCanvas: format, declared: self.settings) },
+            width: format.width,
             height: format.height)
         return try FilterGraph.open(
             text.text, inputs: [FilterGraph.Input(label: LadderGraph.input, format: format)], outputs: text.outputs,
@@ -99,7 +100,8 @@ struct RungWorker {
                 let current = ticked.tick / Int64(self.settings.gopFrames)
                 self.output.entered(self.track, ticked.tick)
                 try encoder.encode(
-                    ticked.picture, pts: ticked.tick / Int64(self.rung.frameStep), forceIDR: current != gop) {
+                    ticked.picture, pts: ticked.tick / Int64(self.rung.frameStep), forceIDR: current != gop
+                ) {
                     self.output.packet(self.track, $0)
                 }
                 gop = current

@@ -40,13 +40,14 @@ final class PlaylistVersion: Sendable {
         let form = Form(
             skips: skips, skipsDateRanges: skips && request.directives.skipsDateRanges, isGzip: request.acceptsGzip,
             query: request.query)
-        let rendered = self.forms.withLock { forms -> Rendered? in
-            if let made = forms[form] { return made }
-            guard form.query.isEmpty || forms.count < Self.mostForms else { return nil }
-            let made = self.render(form)
-            forms[form] = made
-            return made
-        } ?? self.render(form)
+        let rendered =
+            self.forms.withLock { forms -> Rendered? in
+                if let made = forms[form] { return made }
+                guard form.query.isEmpty || forms.count < Self.mostForms else { return nil }
+                let made = self.render(form)
+                forms[form] = made
+                return made
+            } ?? self.render(form)
         let target = self.playlist.targetDuration
         let isImmediate = request.directives.isImmediate || self.position.isEnded
         return OriginObject(

@@ -90,7 +90,8 @@ extension Pipeline {
         let video = rendition.video
         if rendition.isAudioOnly { return "\(rendition.name): sound alone, \(rendition.audio.joined(separator: ", "))" }
         let rate = rendition.fps == self.canvas.fps ? "" : " at \(rendition.fps) fps"
-        return "\(rendition.name): \(rendition.width)x\(rendition.height)\(rate), \(SpecText.grouped(video.bitrate)) bit/s, "
+        return
+            "\(rendition.name): \(rendition.width)x\(rendition.height)\(rate), \(SpecText.grouped(video.bitrate)) bit/s, "
             + "peak \(SpecText.grouped(video.maxBitrate)), \(video.encoder.rawValue) \(video.preset.rawValue) "
             + "\(video.profile.rawValue)"
     }

@@ -28,13 +28,15 @@ extension PipelineRules {
                         "\(path).audio", "there is no audio rendition \(SpecText.quoted(name))",
                         fix: Self.advice(name, among: names.keys.sorted()))
                 } else if rendition.audio.firstIndex(of: name) != place {
-                    log.mistake("\(path).audio", "\(SpecText.quoted(name)) is there twice", fix: "remove one of the two")
+                    log.mistake(
+                        "\(path).audio", "\(SpecText.quoted(name)) is there twice", fix: "remove one of the two")
                 }
             }
         }
         if log.isWritten("renditions"), log.isSound("renditions"), self.pipeline.renditions.allSatisfy(\.isAudioOnly) {
             log.mistake(
-                "renditions", "no rendition has pictures", fix: "add one with a width and a height, or leave the key out")
+                "renditions", "no rendition has pictures",
+                fix: "add one with a width and a height, or leave the key out")
         }
     }
 
@@ -72,7 +74,9 @@ extension PipelineRules {
             log.mistake(
                 "\(path).video.lookaheadFrames",
                 "the preset lowLatency holds at most \(most) pictures, not \(rendition.video.lookaheadFrames)",
-                fix: "write at most \(most), leave it out for \(VideoEncoding.lowLatencyLookahead), or use another preset")
+                fix:
+                    "write at most \(most), leave it out for \(VideoEncoding.lowLatencyLookahead), or use another preset"
+            )
         }
     }
 

@@ -15,7 +15,9 @@ extension PipelineRules {
             }
             self.checkRate(of: rendition, path, &log)
             self.checkLatency(of: rendition, path, &log)
-            guard !rendition.isAudioOnly, log.isSound("\(path).width", "\(path).height", "canvas.width", "canvas.height") else { continue }
+            guard !rendition.isAudioOnly,
+                log.isSound("\(path).width", "\(path).height", "canvas.width", "canvas.height")
+            else { continue }
             self.checkSize(of: rendition, path, &log)
         }
     }

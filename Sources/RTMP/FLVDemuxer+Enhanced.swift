@@ -214,8 +214,9 @@ extension FLVDemuxer {
                 self.unsupported("\(part.codec)")
                 continue
             }
-            guard part.track == 0 || self.enhanced.sound[part.track] != nil
-                || self.enhanced.sound.count < FLVDemuxer.maximumExtraAudioTracks
+            guard
+                part.track == 0 || self.enhanced.sound[part.track] != nil
+                    || self.enhanced.sound.count < FLVDemuxer.maximumExtraAudioTracks
             else {
                 self.skipExtra("\(part.codec) as audio track \(part.track)")
                 continue

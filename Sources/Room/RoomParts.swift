@@ -47,18 +47,18 @@ extension Room {
         let latency = LatencyTracker()
         let parts = PartLatency()
         var ladderOutput = LadderStage.Output(
-                packet: { track, packet in packager.get()?.receive(track: track, packet) },
-                configuration: { track, change in
-                    do throws(MediaError) {
-                        try packager.get()?.configure(
-                            track: track, change.parameters, width: change.width, height: change.height,
-                            firstTick: change.tick)
-                    } catch {
-                        joint.get()?.fail(error)
-                    }
-                },
-                finished: { _ in },
-                failed: { error in joint.get()?.fail(error) })
+            packet: { track, packet in packager.get()?.receive(track: track, packet) },
+            configuration: { track, change in
+                do throws(MediaError) {
+                    try packager.get()?.configure(
+                        track: track, change.parameters, width: change.width, height: change.height,
+                        firstTick: change.tick)
+                } catch {
+                    joint.get()?.fail(error)
+                }
+            },
+            finished: { _ in },
+            failed: { error in joint.get()?.fail(error) })
         ladderOutput.entered = { parts.entered(track: $0, tick: $1, at: SystemClock().now()) }
         let ladder = try LadderStage.open(
             rungs: self.rungs(pipeline), settings: self.ladderSettings(pipeline), output: ladderOutput)

@@ -29,9 +29,13 @@ extension EndToEnd {
             try #require(result.code == 0, "\(result.errors)")
             #expect(try media.frameCount("\(out)/full.m3u8") == 180)
             #expect(try media.frameCount("\(out)/half.m3u8") == 90)
-            let (full, half) = (try media.packets("\(out)/full.m3u8", "v:0"), try media.packets("\(out)/half.m3u8", "v:0"))
-            #expect(half.map(\.time) == full.indices.filter { $0 % 2 == 0 }.map { full[$0].time }, "every second picture")
-            #expect(half.filter(\.isKey).map(\.time) == full.filter(\.isKey).map(\.time), "IDR pictures at the same times")
+            let (full, half) = (
+                try media.packets("\(out)/full.m3u8", "v:0"), try media.packets("\(out)/half.m3u8", "v:0")
+            )
+            #expect(
+                half.map(\.time) == full.indices.filter { $0 % 2 == 0 }.map { full[$0].time }, "every second picture")
+            #expect(
+                half.filter(\.isKey).map(\.time) == full.filter(\.isKey).map(\.time), "IDR pictures at the same times")
             #expect(full.count(where: \.isKey) == 6)
             let lists = try Playlist.all(in: out)
             #expect(lists.map(\.name) == ["full.m3u8", "half.m3u8", "hi.m3u8", "lo.m3u8"])
@@ -57,7 +61,8 @@ extension EndToEnd {
             let work = try WorkDirectory()
             var text = Rooms.small(work.path("out"))
             text = text.replacingOccurrences(
-                of: #""windowSeconds": 3600,"#, with: #""windowSeconds": 3600, "partFrames": 10, "preset": "lowLatency","#)
+                of: #""windowSeconds": 3600,"#,
+                with: #""windowSeconds": 3600, "partFrames": 10, "preset": "lowLatency","#)
             text = text.replacingOccurrences(of: #", "preset": "ultrafast""#, with: "")
             let room = try RunningRoom(text)
             let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")

@@ -54,7 +54,8 @@ struct MultivariantPlaylistTests {
         "no name can break the list", arguments: ["a\"b", "a\nb", "\u{1}", "", "🎤", "a\r\n#EXT-X-ENDLIST", "\u{2028}x"])
     func hostileNames(name: String) {
         let list = MultivariantPlaylist(
-            title: name, audio: [.init(name: name, uri: "audio.m3u8", channels: 2)], variants: [Self.variant("v", 2, 2)])
+            title: name, audio: [.init(name: name, uri: "audio.m3u8", channels: 2)], variants: [Self.variant("v", 2, 2)]
+        )
         let lines = list.rendered().split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count == 8)
         #expect(lines.allSatisfy { $0.filter { $0 == "\"" }.count.isMultiple(of: 2) })

@@ -39,7 +39,8 @@ struct QueryPassingTests {
     @Test(
         "the query goes with every URI, escaped; delivery directives do not",
         arguments: [
-            ("", ""), ("?_HLS_msn=0&_HLS_skip=YES", ""), ("?token=a%22b%0A%23x&flag&_HLS_part=1", "?token=a%22b%0A%23x&flag"),
+            ("", ""), ("?_HLS_msn=0&_HLS_skip=YES", ""),
+            ("?token=a%22b%0A%23x&flag&_HLS_part=1", "?token=a%22b%0A%23x&flag"),
             ("?t=a+b&u=%C3%A9", "?t=a%20b&u=%C3%A9"),
         ])
     func multivariantPlaylist(query: String, passed: String) async {

@@ -41,16 +41,19 @@ struct VariantTests {
         let media = text.split(separator: "\n").filter { $0.hasPrefix("#EXT-X-MEDIA") }.map(String.init)
         #expect(media.count == 2)
         #expect(
-            Set(media.map { $0.replacing("\"hi\"", with: "G").replacing("\"lo\"", with: "G").prefix { $0 != "U" } }).count
+            Set(media.map { $0.replacing("\"hi\"", with: "G").replacing("\"lo\"", with: "G").prefix { $0 != "U" } })
+                .count
                 == 1, "\(media)")
         let variants = Self.variants(text)
-        #expect(variants.map { $0.split(separator: " ").last ?? "" } == ["720p.m3u8", "720p.m3u8", "360p.m3u8", "lo.m3u8"])
+        #expect(
+            variants.map { $0.split(separator: " ").last ?? "" } == ["720p.m3u8", "720p.m3u8", "360p.m3u8", "lo.m3u8"])
         #expect(variants[0].contains("AUDIO=\"hi\"") && variants[1].contains("AUDIO=\"lo\""))
         #expect(variants[1].contains("FRAME-RATE=30.000") && variants[2].contains("FRAME-RATE=15.000"))
         #expect(variants[3].contains("CODECS=\"mp4a.40.2\"") && !variants[3].contains("RESOLUTION"))
         #expect(variants.allSatisfy { $0.contains("CLOSED-CAPTIONS=NONE") }, "on all or on none")
         func bandwidth(_ line: String) -> Int { Int(line.split(separator: "BANDWIDTH=")[1].prefix { $0 != "," }) ?? 0 }
-        #expect(bandwidth(variants[0]) - bandwidth(variants[1]) == 81_600, "the sounds differ by 80,000, declared with 2 %")
+        #expect(
+            bandwidth(variants[0]) - bandwidth(variants[1]) == 81_600, "the sounds differ by 80,000, declared with 2 %")
         #expect(bandwidth(variants[3]) < 60_000)
     }
 
@@ -66,7 +69,9 @@ struct VariantTests {
         }
     }
 
-    @Test("a rendition at half the rate has its parts and segments at the same times, as soon as its last picture is there")
+    @Test(
+        "a rendition at half the rate has its parts and segments at the same times, as soon as its last picture is there"
+    )
     func halfRate() throws {
         let store = MemoryStore()
         let output = try Output(store, tracks: Self.tracks)

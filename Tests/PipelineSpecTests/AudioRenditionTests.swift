@@ -57,7 +57,8 @@ struct AudioRenditionTests {
                 "audioRenditions[0] already"
             ),
             (
-                #"{ "name": "h", "width": 640, "height": 360, "fps": 15 }"#, "", #", "gopFrames": 30, "partFrames": 15"#,
+                #"{ "name": "h", "width": 640, "height": 360, "fps": 15 }"#, "",
+                #", "gopFrames": 30, "partFrames": 15"#,
                 "renditions[0].fps", "a part of 15 frames is no whole number of pictures"
             ),
             (
