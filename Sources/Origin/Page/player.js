@@ -370,7 +370,7 @@ class MSEPlayer {
         const excess = end + age - video.currentTime - holdBack;
         if (excess > Math.max(4, 2 * holdBack)) this.goLive();
         this.isCatchingUp = excess > (this.isCatchingUp ? 0.05 : 0.2);
-        video.playbackRate = this.isCatchingUp ? Math.min(1.1, 1.02 + excess / 10) : excess < -0.3 ? 0.97 : 1;
+        video.playbackRate = this.isCatchingUp ? Math.min(1.1, 1.02 + excess / 4) : excess < -0.3 ? 0.97 : 1;
         this.slack = Math.max(0, this.slack - 0.0005);
       } else {
         const behind = end - video.currentTime;

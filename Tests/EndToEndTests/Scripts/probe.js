@@ -3,6 +3,8 @@
 "use strict";
 const probe = window.probe = {
   errors: [], waits: [], sizes: [], clock: [], latency: [], rates: [], late: [], id3: 0,
+  // With `everyPicture`: where the clock lay in the picture each time it moved, and the cues, by ID and key.
+  everyPicture: false, pane: null, layouts: [], ranges: {},
   firstPicture: null, startedAt: null, longestStandstill: 0, longestPictureGap: 0, unread: 0,
   now: () => Math.round(performance.now()),
   // Size of the pattern whose clock is read, and where it may lie in the picture (fractions of the picture).
@@ -18,7 +20,7 @@ probe.readClock = (video) => {
   const left = ((width - side * cells) >> 1) & ~1, top = ((Math.floor(height * 78 / 100) & ~1) + Math.floor(side * 3 / 2)) & ~1;
   const canvas = probe.strip ||= Object.assign(document.createElement("canvas"), { width: cells * unit, height: unit });
   const context = canvas.getContext("2d", { willReadFrequently: true });
-  for (const pane of probe.panes) {
+  for (const [index, pane] of probe.panes.entries()) {
     const across = pane.w * video.videoWidth / width, down = pane.h * video.videoHeight / height;
     context.drawImage(video, pane.x * video.videoWidth + left * across, pane.y * video.videoHeight + top * down,
       side * cells * across, side * down, 0, 0, cells * unit, unit);
@@ -33,9 +35,27 @@ probe.readClock = (video) => {
     const value = parseInt(bits.slice(2, 22).join(""), 2), check = parseInt(bits.slice(22).join(""), 2);
     let sum = 0x5a;
     for (let index = 0; index < 5; index += 1) sum += ((value >> (4 * index)) & 15) * (34 * index + 11);
-    if ((sum & 255) === check) return value;
+    if ((sum & 255) === check) { probe.pane = index; return value; }
   }
   return null;
+};
+
+// Media times: of the picture that has the clock in another pane than the picture before it, whose time is kept, too; of
+// each cue its start, when it was there first and when it was active first.
+probe.follow = (video, mediaTime) => {
+  if (probe.readClock(video) !== null) {
+    const last = probe.layouts.at(-1);
+    if (!last || last.pane !== probe.pane) probe.layouts.push({ pane: probe.pane, at: mediaTime, before: probe.lastRead ?? null });
+    probe.lastRead = mediaTime;
+  }
+  for (const track of video.textTracks) {
+    for (const cue of track.cues || []) {
+      const { id, startTime, value } = cue, { key, data } = value || {};
+      const range = probe.ranges[`${id} ${key}`] ||= { id, key, data: String(data), there: video.currentTime, active: null };
+      range.start = startTime;
+      if (range.active === null && [...track.activeCues].includes(cue)) range.active = video.currentTime;
+    }
+  }
 };
 
 probe.tile = (video) => {
@@ -67,6 +87,7 @@ probe.watch = (video) => {
     if (probe.firstPicture === null) { probe.firstPicture = Math.round(at); probe.firstMedia = data.mediaTime; }
     if (lastPicture !== null) probe.longestPictureGap = Math.max(probe.longestPictureGap, at - lastPicture);
     lastPicture = at;
+    if (probe.everyPicture) probe.follow(video, data.mediaTime);
     if (at - lastClock >= 100) {
       lastClock = at;
       const shown = Date.now(), clock = probe.readClock(video);
@@ -105,7 +126,7 @@ probe.report = () => {
     errors: probe.errors, waits: probe.waits, sizes: probe.sizes, clock: probe.clock, latency: probe.latency,
     rates: probe.rates, unread: probe.unread, id3: probe.id3, cues, firstPicture: probe.firstPicture, startedAt: probe.startedAt,
     longestStandstill: Math.round(probe.longestStandstill), longestPictureGap: Math.round(probe.longestPictureGap),
-    target: window.hls?.targetLatency ?? null,
+    target: window.hls?.targetLatency ?? null, layouts: probe.layouts, ranges: Object.values(probe.ranges),
   });
 };
 

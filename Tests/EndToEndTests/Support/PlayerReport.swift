@@ -31,8 +31,31 @@ struct PlayerReport: Decodable {
         var isStart: Bool
     }
 
-    /// What hls.js may report of a room that runs as it should. hls.js 1.6 sometimes appends to a source buffer that is
-    /// still at work when parts come faster than a network brings them (video-dev/hls.js#7321), and then does so again.
+    /// A date range as hls.js shows it: one cue for each of its attributes. Media times in seconds.
+    struct Cue: Decodable {
+        var id: String
+        var key: String?
+        var data: String
+        var start: Double
+        /// The playhead when the cue was first seen in its track.
+        var there: Double
+        /// The playhead when it was first seen active.
+        var active: Double?
+    }
+
+    /// A picture whose clock lies elsewhere than that of the picture seen before it. Media times in seconds.
+    struct Layout: Decodable {
+        /// Index into the probe's panes: 0 over the whole picture, 1 in its left half.
+        var pane: Int
+        var at: Double
+        var before: Double?
+    }
+
+    /// What hls.js may report of a room that runs as it should. hls.js 1.6.15 steps the queues of both source buffers when
+    /// one of them is done (`blockBuffers`, `stepOperationQueue(this.sourceBufferTypes)`). A queue whose append has just
+    /// ended, but not yet said so, loses that append; its `updateend` then counts for the next one, and the one after that
+    /// meets a buffer at work. It does so again (video-dev/hls.js#7321): 2 of 30 openings of a page, none of 70 with
+    /// hls.js made to step only the queue that is done.
     static func isAllowed(_ problem: Problem) -> Bool {
         problem.details == "bufferAppendError" && problem.fatal != true
             && (problem.text ?? "").contains("still processing an 'appendBuffer'")
@@ -68,6 +91,8 @@ struct PlayerReport: Decodable {
     var longestPictureGap: Double
     /// hls.js's target latency in seconds.
     var target: Double?
+    var layouts: [Layout]
+    var ranges: [Cue]
 
     init(_ text: String) throws {
         self = try JSONDecoder().decode(Self.self, from: Data(text.utf8))

@@ -1,5 +1,5 @@
 extension Rooms {
-    /// A live room for real players: 640x360, low latency, both ports as given.
+    /// A live room for real players: 640x360, the low-latency preset, both ports as given.
     ///
     /// - Parameters:
     ///   - partFrames: 16 is the default of the program; 10 is the short choice.
@@ -8,9 +8,7 @@ extension Rooms {
         _ directory: String, partFrames: Int = 16, rtmp: String = "127.0.0.1:0", http: String = "127.0.0.1:0",
         scene: String = "solo", second: Bool = false
     ) -> String {
-        let video = #""preset": "superfast", "lookaheadFrames": 0"#
-        let small =
-            #", { "name": "180p", "width": 320, "height": 180, "video": { "bitrate": 250000, \#(video) } }"#
+        let small = #", { "name": "180p", "width": 320, "height": 180, "video": { "bitrate": 250000 } }"#
         let grid = partFrames == 16 ? "" : #""partFrames": \#(partFrames), "gopFrames": \#(partFrames * 3), "#
         return """
             {
@@ -26,10 +24,11 @@ extension Rooms {
               ],
               "program": { "scene": "\(scene)" },
               "renditions": [
-                { "name": "360p", "width": 640, "height": 360, "video": { "bitrate": 700000, \(video) } }\(second ? small : "")
+                { "name": "360p", "width": 640, "height": 360, "video": { "bitrate": 700000 } }\(second ? small : "")
               ],
               "outputs": [{
-                "type": "hls", "path": "\(directory)", \(grid)"windowSeconds": 3600, "http": { "listen": "\(http)" }
+                "type": "hls", "path": "\(directory)", "preset": "lowLatency", \(grid)"windowSeconds": 3600,
+                "http": { "listen": "\(http)" }
               }]
             }
             """

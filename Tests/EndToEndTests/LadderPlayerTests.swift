@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("The ladder in hls.js and under lint: half the frame rate, two codings of the sound, sound alone")
+    struct LadderPlayerTests {
+        private struct Level: Decodable {
+            var frameRate: Double
+            var group: String
+        }
+
+        private static func room(_ directory: String) -> String {
+            let renditions = """
+                [ { "name": "full", "width": 640, "height": 360, "video": { "bitrate": 600000 } },
+                  { "name": "half", "width": 320, "height": 180, "fps": 15, "audio": "lo", "video": { "bitrate": 200000 } },
+                  { "name": "sound", "video": null, "audio": "lo" } ],
+                "audioRenditions": [ { "name": "hi", "bitrate": 128000 }, { "name": "lo", "bitrate": 48000 } ]
+                """
+            return Rooms.live(directory, renditions: renditions, canvas: (640, 360)).replacingOccurrences(
+                of: #""windowSeconds": 3600,"#, with: #""windowSeconds": 3600, "preset": "lowLatency","#)
+        }
+
+        @Test(
+            "every level plays after every other, with the sound of its group and its pictures per second, without a stall"
+        )
+        func levels() throws {
+            guard let viewers = try Viewers.start(), viewers.hasHLSJS else { return }
+            let work = try WorkDirectory()
+            let room = try RunningRoom(Self.room(work.path("out")))
+            let anna = try Publisher.pattern("ANNA", to: room.url("a"), size: "640x360")
+            try room.segments(2)
+            let viewer = try #require(room.viewer)
+            let tab = try viewers.watch(viewer, .hlsJS, config: #"{"startLevel":0}"#)
+            Thread.sleep(forTimeInterval: 2)
+            let told = try tab.evaluate(
+                "JSON.stringify(hls.levels.map((level) => ({ frameRate: level.frameRate, group: level.audioGroups[0] })))"
+            )
+            let levels = try JSONDecoder().decode([Level].self, from: Data(told.utf8))
+            // Sound alone is no level beside pictures.
+            #expect(levels.count == 3 && levels.filter { $0.frameRate == 15 }.map(\.group) == ["lo"])
+            #expect(Set(levels.filter { $0.frameRate == 30 }.map(\.group)) == ["hi", "lo"])
+            let lint = try Child(EndToEnd.binary, ["lint-hls", "\(viewer)/index.m3u8", "--duration", "12"])
+            for (index, level) in levels.enumerated().reversed() {
+                try tab.evaluate("hls.nextLevel = \(index); ''")
+                Thread.sleep(forTimeInterval: 2.5)
+                let before = try tab.evaluate(
+                    "probe.video.getVideoPlaybackQuality().totalVideoFrames + ' ' + performance.now()")
+                Thread.sleep(forTimeInterval: 1.5)
+                let after = try tab.evaluate(
+                    "probe.video.getVideoPlaybackQuality().totalVideoFrames + ' ' + performance.now()")
+                let (from, to) = (
+                    before.split(separator: " ").compactMap { Double($0) },
+                    after.split(separator: " ").compactMap { Double($0) }
+                )
+                try #require(from.count == 2 && to.count == 2)
+                let rate = (to[0] - from[0]) / (to[1] - from[1]) * 1000
+                let now = try tab.evaluate("hls.currentLevel + ' ' + hls.audioTracks[hls.audioTrack].groupId")
+                EndToEnd.report(
+                    "level \(index), \(level.frameRate) pictures a second with \(level.group): \(now), \(String(format: "%.1f", rate)) shown a second"
+                )
+                #expect(now == "\(index) \(level.group)")
+                #expect(abs(rate - level.frameRate) < 4)
+            }
+            #expect(try lint.wait(timeout: 20) == 0, "\(lint.outputLines.joined(separator: "\n"))")
+            #expect(lint.outputLines.last == "no findings")
+            let report = try tab.report()
+            EndToEnd.report("levels one after the other: \(report.summary)")
+            #expect(report.faults.isEmpty && report.stalls.isEmpty, "\(report.errors) \(report.waits)")
+            #expect(try room.end() == 0)
+            anna.stop()
+        }
+    }
+}

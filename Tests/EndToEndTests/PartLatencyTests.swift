@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("How soon a part is out: a PK of real size with the low-latency preset")
+    struct PartLatencyTests {
+        private static let seconds =
+            ProcessInfo.processInfo.environment["TANDEM_PK_SECONDS"].flatMap { Double($0) } ?? 7
+
+        @Test("two publishers of 1280x720, three renditions: 150 ms after its last picture entered the encoder, p99")
+        func ladderOfThree() throws {
+            let work = try WorkDirectory()
+            let pipeline = Rooms.live(work.path("out"), scene: "pk").replacingOccurrences(
+                of: #""windowSeconds": 3600,"#, with: #""windowSeconds": 3600, "preset": "lowLatency","#)
+            let room = try RunningRoom(pipeline)
+            let publishers = [
+                try Publisher.pattern("ANNA", to: room.url("a")), try Publisher.pattern("BEN", to: room.url("b")),
+            ]
+            try room.event("source.live", uid: "2002")
+            try room.segments(1)
+            let end = Date(timeIntervalSinceNow: Self.seconds)
+            for index in 0... {
+                guard Date() < end else { break }
+                try room.put(scene: index.isMultiple(of: 2) ? "solo" : "pk")
+                Thread.sleep(until: min(end, Date(timeIntervalSinceNow: 1.3)))
+            }
+            #expect(try room.end() == 0)
+            publishers.forEach { $0.stop() }
+            let summary = try #require(room.events("room.closed").last?.object("summary"))
+            let latency = try #require(summary["partLatencyMs"] as? [String: Any])
+            EndToEnd.report(
+                "PK of 1280x720 in three renditions, from a part's last picture to the part, ms: \(latency)")
+            #expect(try #require(latency["p99"] as? Double) <= 150)
+            #expect(try #require(latency["parts"] as? Int) >= Int(Self.seconds) * 4)
+        }
+    }
+}
