@@ -18,6 +18,9 @@ final class PlaylistVersion: Sendable {
     private struct Rendered {
         let buffer: ByteBuffer
         let entityTag: String
+        /// Of replies to requests that waited, and to those that did not: caches keep them for different times.
+        let heads = SharedHeads()
+        let immediateHeads = SharedHeads()
     }
 
     let playlist: MediaPlaylist
@@ -40,19 +43,20 @@ final class PlaylistVersion: Sendable {
         let form = Form(
             skips: skips, skipsDateRanges: skips && request.directives.skipsDateRanges, isGzip: request.acceptsGzip,
             query: request.query)
-        let rendered = self.forms.withLock { forms -> Rendered? in
-            if let made = forms[form] { return made }
-            guard form.query.isEmpty || forms.count < Self.mostForms else { return nil }
-            let made = self.render(form)
-            forms[form] = made
-            return made
-        } ?? self.render(form)
+        let rendered =
+            self.forms.withLock { forms -> Rendered? in
+                if let made = forms[form] { return made }
+                guard form.query.isEmpty || forms.count < Self.mostForms else { return nil }
+                let made = self.render(form)
+                forms[form] = made
+                return made
+            } ?? self.render(form)
         let target = self.playlist.targetDuration
         let isImmediate = request.directives.isImmediate || self.position.isEnded
         return OriginObject(
             body: .buffers([rendered.buffer]), contentType: Self.contentType,
             cacheControl: "max-age=\(isImmediate ? max(1, target / 2) : 6 * target)", entityTag: rendered.entityTag,
-            variesByEncoding: true, isGzip: form.isGzip)
+            variesByEncoding: true, isGzip: form.isGzip, heads: isImmediate ? rendered.immediateHeads : rendered.heads)
     }
 
     /// Spec: rfc8216bis §4.

@@ -23,7 +23,8 @@ extension EndToEnd {
 
         @Test("readers of a byte a second and a flood of segment requests cost memory and turns within their bounds")
         func flood() throws {
-            let size = Self.isFull ? ["slow=2000", "flood=5000", "seconds=30"] : ["slow=300", "flood=1000", "seconds=5"]
+            let size =
+                Self.isFull ? ["slow=2000", "flood=5000", "seconds=30"] : ["slow=300", "flood=1000", "seconds=5"]
             guard let result = try Self.run(["connections=100"] + size) else { return }
             #expect(result["flood"] > (Self.isFull ? 100_000 : 2_000) && result["floodErrors"] == 0)
             #expect(result["extraMB"] <= 64)
