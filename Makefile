@@ -48,7 +48,7 @@ golden: ## Accept what the tests produce as the new golden files and schema
 
 load-test: deps ## Viewers by the thousand against a room: 1,000 waiting, 2,000 at a byte a second, 5,000 requests a second
 	swift build $(SWIFT_FLAGS) --build-tests
-	TANDEM_LOAD=full swift test $(SWIFT_FLAGS) --skip-build --filter EndToEndTests/EndToEnd/LoadTests
+	TANDEM_LOAD=full swift test $(SWIFT_FLAGS) --skip-build --filter LoadTests
 
 bench: deps build ## R1 beside FFmpeg and the kernels, five runs (minutes); results in benchmarks/results
 	benchmarks/run.sh full

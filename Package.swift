@@ -72,7 +72,9 @@ let package = Package(
             swiftSettings: house),
         .target(
             name: "HTTPListener",
-            dependencies: ["TLSFiles", "MediaTypes", nioSSL, httpTypes, logging] + hummingbird + nio,
+            dependencies: [
+                "TLSFiles", "MediaTypes", nioSSL, httpTypes, logging, .product(name: "NIOHTTP1", package: "swift-nio"),
+            ] + hummingbird + nio,
             swiftSettings: house),
         .target(
             name: "Origin",

@@ -37,7 +37,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel
-        self.address = channel.remoteAddress?.ipAddress
+        if self.limits.connectionsPerAddress != nil { self.address = channel.remoteAddress?.ipAddress }
         self.isCounted = self.connections.opened(
             channel, from: self.address, mostPerAddress: self.limits.connectionsPerAddress)
         if !self.isCounted { context.eventLoop.execute { channel.close(promise: nil) } }
@@ -48,7 +48,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         guard self.isCounted else { return }
         self.isCounted = false
         self.connections.closed(
-            context.channel, from: self.limits.connectionsPerAddress == nil ? nil : self.address, unsent: self.unsent)
+            context.channel, from: self.address, unsent: self.unsent)
         self.unsent = 0
     }
 

@@ -1,15 +1,34 @@
 import Glibc
+import NIOCore
 import Synchronization
 
-/// The text of the `Date` field, made once a second.
+/// The `Date` field, made once a second.
 final class DateField: Sendable {
-    private let last = Mutex<(second: Int64, text: String)>((-1, ""))
+    private struct Last {
+        var second: Int64 = -1
+        var text = ""
+        var ending = ByteBuffer()
+        var closing = ByteBuffer()
+    }
 
-    var text: String {
+    private let last = Mutex(Last())
+
+    var text: String { self.current(\.text) }
+
+    /// The last lines of an HTTP/1.1 head: the date and the empty line, for a connection's last reply with
+    /// `connection: close`. All callers of a second share the bytes.
+    func ending(closes: Bool) -> ByteBuffer { self.current(closes ? \.closing : \.ending) }
+
+    private func current<Value>(_ value: KeyPath<Last, Value> & Sendable) -> Value {
         let now = Int64(time(nil))
         return self.last.withLock { last in
-            if last.second != now { last = (now, HTTPDate.text(unixSeconds: now)) }
-            return last.text
+            if last.second != now {
+                let text = HTTPDate.text(unixSeconds: now)
+                last = Last(
+                    second: now, text: text, ending: ByteBuffer(string: "date: \(text)\r\n\r\n"),
+                    closing: ByteBuffer(string: "connection: close\r\ndate: \(text)\r\n\r\n"))
+            }
+            return last[keyPath: value]
         }
     }
 }

@@ -28,6 +28,7 @@ package final class HTTPListener: Sendable {
     private let server: Server<ListenerChannel>
     private let run: Task<Void, Never>
     private let connections: OpenConnections
+    private let gate: LoopGate
     private let group: any EventLoopGroup
     private let ownsGroup: Bool
     private let socketPath: String?
@@ -35,13 +36,14 @@ package final class HTTPListener: Sendable {
 
     private init(
         boundAddress: String, boundPort: Int?, server: Server<ListenerChannel>, run: Task<Void, Never>,
-        connections: OpenConnections, group: any EventLoopGroup, ownsGroup: Bool, socketPath: String?
+        connections: OpenConnections, gate: LoopGate, group: any EventLoopGroup, ownsGroup: Bool, socketPath: String?
     ) {
         self.boundAddress = boundAddress
         self.boundPort = boundPort
         self.server = server
         self.run = run
         self.connections = connections
+        self.gate = gate
         self.group = group
         self.ownsGroup = ownsGroup
         self.socketPath = socketPath
@@ -124,7 +126,7 @@ package final class HTTPListener: Sendable {
         let listener = HTTPListener(
             boundAddress: listen.url(scheme: certificates == nil ? "http" : "https", boundPort: port), boundPort: port,
             server: server, run: run,
-            connections: connections, group: group, ownsGroup: isOwned, socketPath: socketPath)
+            connections: connections, gate: service.gate, group: group, ownsGroup: isOwned, socketPath: socketPath)
         if let socketPath {
             do throws(MediaError) {
                 try UnixSocketFile.makePrivate(socketPath, place: place)
@@ -149,6 +151,7 @@ package final class HTTPListener: Sendable {
         await self.run.value
         deadline.cancel()
         if let socketPath { UnixSocketFile.remove(socketPath) }
+        self.gate.close()
         if self.ownsGroup { try? await self.group.shutdownGracefully() }
     }
 }

@@ -3,15 +3,16 @@ import HummingbirdCore
 import HummingbirdHTTP2
 import Logging
 import NIOCore
+import NIOHTTP1
 import NIOSSL
 import TLSFiles
 
-/// A connection as Hummingbird's server sets it up: HTTP/1.1, or TLS with HTTP/2 and HTTP/1.1 by ALPN (RFC 7301); with our
-/// guard at its socket and our handler for its requests.
+/// A connection of Hummingbird's server: HTTP/1.1 on handlers alone, or as Hummingbird sets it up, TLS with HTTP/2 and
+/// HTTP/1.1 by ALPN (RFC 7301); with our guard at its socket and our handler for its requests.
 struct ListenerChannel: ServerChildChannel {
     struct Value: ServerChildChannelValue {
         fileprivate enum Kind: Sendable {
-            case plain(HTTP1Channel.Value)
+            case plain
             case secure(HTTP2UpgradeChannel.Value)
         }
 
@@ -20,30 +21,36 @@ struct ListenerChannel: ServerChildChannel {
     }
 
     private enum Kind {
-        case plain(HTTP1Channel)
+        case plain
         case secure(HTTP2UpgradeChannel)
     }
 
     private let kind: Kind
+    private let service: RequestService
     private let limits: HTTPListenerLimits
     private let connections: OpenConnections
+    private let reader = HTTP1RequestReader()
+
+    /// Header fields of a request.
+    private static let mostFields = 100
 
     /// - Parameter certificates: TLS with these; `nil`: none.
     init(_ service: RequestService, connections: OpenConnections, certificates: CertificateStore?) throws {
+        self.service = service
         self.limits = service.limits
         self.connections = connections
-        // Idle connections and those that quiesce are the request handler's to close.
-        let configuration = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [RequestHandler(service)], idleTimeout: nil,
-            httpDecoderConfiguration: .init(
-                maxHeaderFieldSize: self.limits.headerBytes, maxHeaderListSize: self.limits.headerBytes,
-                maxHeaderFieldCount: 100))
-        // Never called: the request handler hands nothing on.
-        let nobody: HTTPChannelHandler.Responder = { _, _, _ in }
         guard let certificates else {
-            self.kind = .plain(HTTP1Channel(responder: nobody, configuration: configuration))
+            self.kind = .plain
             return
         }
+        // Idle connections and those that quiesce are the request handler's to close.
+        let configuration = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [RequestHandler(service, writer: .parts)], idleTimeout: nil,
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: self.limits.headerBytes, maxHeaderListSize: self.limits.headerBytes,
+                maxHeaderFieldCount: Self.mostFields))
+        // Never called: the request handler hands nothing on.
+        let nobody: HTTPChannelHandler.Responder = { _, _, _ in }
         let idle = Duration.nanoseconds(self.limits.idle.nanoseconds)
         self.kind = .secure(
             try HTTP2UpgradeChannel(
@@ -57,8 +64,9 @@ struct ListenerChannel: ServerChildChannel {
         do {
             try self.prepare(channel)
             switch self.kind {
-            case .plain(let plain):
-                return plain.setup(channel: channel, logger: logger).map { Value(kind: .plain($0), channel: channel) }
+            case .plain:
+                try self.preparePlain(channel)
+                return channel.eventLoop.makeSucceededFuture(Value(kind: .plain, channel: channel))
             case .secure(let secure):
                 let value = secure.setup(channel: channel, logger: logger)
                 let pipeline = channel.pipeline.syncOperations
@@ -72,11 +80,22 @@ struct ListenerChannel: ServerChildChannel {
     }
 
     func handle(value: Value, logger: Logger) async {
-        switch (self.kind, value.kind) {
-        case (.plain(let plain), .plain(let value)): await plain.handle(value: value, logger: logger)
-        case (.secure(let secure), .secure(let value)): await secure.handle(value: value, logger: logger)
-        case (.plain, .secure), (.secure, .plain): break
-        }
+        // A plain connection lives by its handlers alone: a waiting task would cost more memory than all of them.
+        guard case (.secure(let secure), .secure(let value)) = (self.kind, value.kind) else { return }
+        await secure.handle(value: value, logger: logger)
+    }
+
+    /// HTTP/1.1 in clear text: NIO's parser, no encoder, and no buffer larger than a request.
+    private func preparePlain(_ channel: any Channel) throws {
+        var decoding = NIOHTTPDecoderLimitConfiguration()
+        decoding.maxHeaderFieldSize = self.limits.headerBytes
+        decoding.maxHeaderListSize = self.limits.headerBytes
+        decoding.maxHeaderFieldCount = Self.mostFields
+        try channel.syncOptions?.setOption(
+            .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 16 << 10))
+        try channel.pipeline.syncOperations.addHandlers(
+            ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: decoding)),
+            self.reader, RequestHandler(self.service, writer: .bytes))
     }
 
     /// What waits to be sent is bounded: in this process by the watermarks, in the kernel by the limit of what it takes

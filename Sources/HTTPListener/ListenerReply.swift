@@ -25,14 +25,24 @@ package struct ListenerReply: Sendable {
         }
     }
 
-    package var status: HTTPResponse.Status
-    package var fields: HTTPFields
-    package var body: Body
+    package var status: HTTPResponse.Status { didSet { self.shared = nil } }
+    package var fields: HTTPFields { didSet { self.shared = nil } }
+    package var body: Body { didSet { self.shared = nil } }
+    /// The same head as many others have; gone with any change to this reply.
+    package private(set) var shared: SharedHead?
 
     package init(_ status: HTTPResponse.Status, fields: HTTPFields = [:], body: Body = .none) {
         self.status = status
         self.fields = fields
         self.body = body
+    }
+
+    /// - Parameter body: As many bytes as the one the head was made for has.
+    package init(_ shared: SharedHead, body: Body) {
+        self.status = shared.status
+        self.fields = shared.fields
+        self.body = body
+        self.shared = shared
     }
 
     /// A one-line answer for people.

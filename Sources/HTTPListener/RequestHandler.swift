@@ -12,13 +12,12 @@ import NIOPosix
 /// its own request is waited for; (3) a connection is closed after what was written, never in the middle of it, unless
 /// its peer does not take it.
 ///
-/// Nothing reaches the handlers behind this one but the end of the channel: Hummingbird's server, which they belong to, only
-/// keeps count of the connections.
+/// Nothing reaches the handlers behind this one, where there are any, but the end of the channel: Hummingbird's server, which
+/// they belong to, only keeps count of the connections.
 final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
-    typealias OutboundIn = HTTPResponsePart
-    typealias OutboundOut = HTTPResponsePart
+    typealias OutboundIn = Never
 
     private enum State {
         case idle
@@ -30,8 +29,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private let service: RequestService
+    private let writer: ReplyWriter
     private var state = State.idle
-    private var queue = CircularBuffer<HTTPRequestPart>()
+    /// Without room until something waits: an element is as large as a request's head.
+    private var queue: [HTTPRequestPart] = []
     private var isDraining = false
     /// A read was asked for while something waited in the queue.
     private var isReadHeld = false
@@ -44,9 +45,15 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Replies that are written and not yet with the kernel.
     private var unflushed = 0
     private var isStream = false
-    private var deadline: Scheduled<Void>?
+    /// When the connection or stream is closed; `nil`: not at all.
+    private var deadline: NIODeadline?
+    /// Looks at the deadline at this time, or later than it was set: most deadlines are put off, which costs no timer.
+    private var timer: (at: NIODeadline, task: Scheduled<Void>)?
 
-    init(_ service: RequestService) { self.service = service }
+    init(_ service: RequestService, writer: ReplyWriter) {
+        self.service = service
+        self.writer = writer
+    }
 
     // MARK: The channel
 
@@ -68,8 +75,17 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        self.queue.append(self.unwrapInboundIn(data))
-        self.drain(context)
+        let part = self.unwrapInboundIn(data)
+        if self.isDraining || !self.queue.isEmpty || !self.takesInput {
+            self.queue.append(part)
+            self.drain(context)
+        } else {
+            // The queue is checked afterwards, as after each part that comes from it.
+            self.isDraining = true
+            self.take(part, context)
+            self.isDraining = false
+            self.drain(context)
+        }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -111,8 +127,9 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func ended() {
-        self.deadline?.cancel()
         self.deadline = nil
+        self.timer?.task.cancel()
+        self.timer = nil
         self.giveFilePieceBack()
         let state = self.state
         self.state = .closed
@@ -126,16 +143,39 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func closeOnceFlushed(_ context: ChannelHandlerContext) {
-        if self.unflushed == 0 { self.close(context) }
+        guard self.writer == .bytes else {
+            if self.unflushed == 0 { self.close(context) }
+            return
+        }
+        // Written in order: nothing, after everything, tells when all of it has left.
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let flushed = context.eventLoop.makePromise(of: Void.self)
+        flushed.futureResult.whenComplete { _ in
+            let (handler, context) = bound.value
+            if case .idle = handler.state { handler.close(context) }
+        }
+        context.writeAndFlush(NIOAny(ByteBuffer()), promise: flushed)
     }
 
     private func setDeadline(_ time: TimeAmount, _ context: ChannelHandlerContext) {
-        self.deadline?.cancel()
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        self.deadline = context.eventLoop.scheduleTask(in: time) {
-            let (handler, context) = bound.value
-            handler.close(context)
+        let deadline = NIODeadline.now() + time
+        self.deadline = deadline
+        if let timer = self.timer {
+            guard timer.at > deadline else { return }
+            timer.task.cancel()
         }
+        self.startTimer(deadline, context)
+    }
+
+    private func startTimer(_ time: NIODeadline, _ context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let task = context.eventLoop.scheduleTask(deadline: time) {
+            let (handler, context) = bound.value
+            handler.timer = nil
+            guard let deadline = handler.deadline else { return }
+            if deadline <= .now() { handler.close(context) } else { handler.startTimer(deadline, context) }
+        }
+        self.timer = (time, task)
     }
 
     // MARK: Requests
@@ -144,7 +184,13 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         guard !self.isDraining else { return }
         self.isDraining = true
         defer { self.isDraining = false }
-        while self.takesInput, let part = self.queue.popFirst() { self.take(part, context) }
+        var taken = 0
+        while taken < self.queue.count, self.takesInput {
+            taken += 1
+            self.take(self.queue[taken - 1], context)
+        }
+        // A close has emptied it in the meantime.
+        self.queue.removeFirst(min(taken, self.queue.count))
         if self.isLast, case .idle = self.state { self.queue.removeAll() }
         if self.isReadHeld, self.queue.isEmpty {
             self.isReadHeld = false
@@ -168,8 +214,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             self.setDeadline(self.service.limits.idle, context)
             if body.isTooLarge { return self.answer(head, body, context) }
             if head.headerFields[.expect]?.lowercased() == "100-continue" {
-                let reply = HTTPResponse(status: .continue)
-                context.writeAndFlush(self.wrapOutboundOut(.head(reply)), promise: nil)
+                self.writer.carryOn(context)
             }
             self.state = .reading(head, body)
         case (.reading(let head, var body), .body(let bytes)):
@@ -184,21 +229,20 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func answer(_ head: HTTPRequest, _ body: RequestBody, _ context: ChannelHandlerContext) {
-        self.deadline?.cancel()
         self.deadline = nil
         let client = ClientPresence(eventLoop: context.eventLoop)
         self.state = .waiting(client)
         self.number &+= 1
         self.isHead = head.method == .head
         if body.isTooLarge || head.headerFields[.connection]?.lowercased() == "close" { self.isLast = true }
-        let (number, loop) = (self.number, context.eventLoop)
+        let (number, loop, gate) = (self.number, context.eventLoop, self.service.gate)
         let bound = NIOLoopBound((self, context), eventLoop: loop)
         let request = ListenerRequest(head: head, body: body.value, client: client)
         self.service.respond(request) { reply in
             if loop.inEventLoop {
                 bound.value.0.answered(number, reply, bound.value.1)
             } else {
-                loop.execute { bound.value.0.answered(number, reply, bound.value.1) }
+                gate.execute(on: loop) { bound.value.0.answered(number, reply, bound.value.1) }
             }
         }
     }
@@ -226,11 +270,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func sendHead(_ reply: ListenerReply, _ file: ServedFile?, _ context: ChannelHandlerContext) {
-        var head = HTTPResponse(status: reply.status, headerFields: reply.fields)
-        if reply.status.mayHaveBody { head.headerFields[.contentLength] = String(reply.body.count) }
-        head.headerFields[.date] = self.service.date.text
-        if self.isLast, !self.isStream { head.headerFields[.connection] = "close" }
-        context.write(self.wrapOutboundOut(.head(head)), promise: nil)
+        self.writer.head(reply, closes: self.isLast && !self.isStream, date: self.service.date, context)
         let hasBody = !self.isHead && reply.status.mayHaveBody
         self.state = .sending(ReplyBody(hasBody ? reply.body : .none, file: file))
         self.send(context)
@@ -241,10 +281,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         guard case .sending(var body) = self.state else { return }
         while context.channel.isWritable {
             switch body.next() {
-            case .bytes(let bytes): context.write(self.wrapOutboundOut(.body(bytes)), promise: nil)
+            case .bytes(let bytes): self.writer.body(bytes, context)
             case .file(let file, let range):
                 self.state = .opening
-                self.deadline?.cancel()
+                self.deadline = nil
                 context.flush()
                 return self.read(file, range, then: body, context)
             case nil: return self.finish(context)
@@ -264,7 +304,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.onPool(context, { file.read(at: range.lowerBound, count: range.count) }) { handler, bytes, context in
             // The length is promised: only closing tells the client that it is not kept.
             guard let bytes else { return handler.close(context) }
-            context.write(handler.wrapOutboundOut(.body(bytes)), promise: nil)
+            handler.writer.body(bytes, context)
             handler.state = .sending(rest)
             handler.send(context)
         }
@@ -275,17 +315,37 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         _ context: ChannelHandlerContext, _ work: @escaping @Sendable () -> Value?,
         _ then: @escaping (RequestHandler, Value?, ChannelHandlerContext) -> Void
     ) {
-        let bound = NIOLoopBound((self, context, then), eventLoop: context.eventLoop)
-        NIOThreadPool.singleton.runIfActive(eventLoop: context.eventLoop, work).whenComplete { result in
-            let (handler, context, then) = bound.value
-            guard case .opening = handler.state else { return }
-            then(handler, (try? result.get()) ?? nil, context)
+        let (loop, gate) = (context.eventLoop, self.service.gate)
+        let bound = NIOLoopBound((self, context, then), eventLoop: loop)
+        NIOThreadPool.singleton.submit { state in
+            let value = state == .active ? work() : nil
+            gate.execute(on: loop) {
+                let (handler, context, then) = bound.value
+                guard case .opening = handler.state else { return }
+                then(handler, value, context)
+            }
         }
     }
 
     private func finish(_ context: ChannelHandlerContext) {
         self.giveFilePieceBack()
         self.state = .idle
+        if self.isStream {
+            self.deadline = nil
+        } else {
+            self.setDeadline(self.service.limits.idle, context)
+        }
+        switch self.writer {
+        case .bytes:
+            context.flush()
+            // Flushing may have closed the connection, or begun the next reply.
+            if self.isLast, case .idle = self.state { self.closeOnceFlushed(context) }
+        case .parts: self.writeEnd(context)
+        }
+        self.drain(context)
+    }
+
+    private func writeEnd(_ context: ChannelHandlerContext) {
         self.unflushed += 1
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let flushed = context.eventLoop.makePromise(of: Void.self)
@@ -294,13 +354,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             handler.unflushed -= 1
             if handler.isLast, case .idle = handler.state { handler.closeOnceFlushed(context) }
         }
-        if self.isStream {
-            self.deadline?.cancel()
-        } else {
-            self.setDeadline(self.service.limits.idle, context)
-        }
-        context.writeAndFlush(self.wrapOutboundOut(.end(nil)), promise: flushed)
-        self.drain(context)
+        context.writeAndFlush(NIOAny(HTTPResponsePart.end(nil)), promise: flushed)
     }
 
     private func giveFilePieceBack() {
@@ -308,9 +362,4 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.holdsFilePiece = false
         self.service.giveFilePieceBack()
     }
-}
-
-extension HTTPResponse.Status {
-    /// Spec: RFC 9110 §6.4.1: 1xx, 204 and 304 have no content.
-    fileprivate var mayHaveBody: Bool { self.code >= 200 && self.code != 204 && self.code != 304 }
 }

@@ -5,6 +5,7 @@ final class RequestService: Sendable {
     let limits: HTTPListenerLimits
     let respond: HTTPListener.Responder
     let date = DateField()
+    let gate = LoopGate()
     private let connections: OpenConnections
 
     init(limits: HTTPListenerLimits, connections: OpenConnections, respond: @escaping HTTPListener.Responder) {

@@ -17,6 +17,14 @@ package struct CORSPolicy: Sendable, Hashable {
         self.rule = allowOrigins.contains("*") ? .everyone : .listed(Set(allowOrigins.map(Self.normalized)))
     }
 
+    /// What of an `Origin` field the answer depends on; empty for nothing.
+    package func key(origin: String?) -> String {
+        switch self.rule {
+        case .everyone: ""
+        case .listed(let origins): origin.flatMap { origins.contains(Self.normalized($0)) ? $0 : nil } ?? ""
+        }
+    }
+
     /// The fields for a response to a request with this `Origin` field.
     package func fields(origin: String?) -> HTTPFields {
         var fields: HTTPFields = [:]

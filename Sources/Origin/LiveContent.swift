@@ -10,9 +10,21 @@ import Synchronization
 ///
 /// Spec: rfc8216bis §6.2.5.2 (blocking reload), §6.2.6 (preload hints).
 ///
-/// A request waits in the list of its path. ``publish(_:)`` is the only thing that wakes: it takes from the lists who need
-/// not wait any longer and hands them over as one piece of work, so that a thousand players cost the publisher one wake-up.
+/// Requests that wait for the same are in one list. ``publish(_:)`` is the only thing that wakes: it looks at each list once,
+/// whatever its length, and hands over those that need not wait any longer as one piece of work, so that a thousand players
+/// cost the publisher one wake-up.
 package final class LiveContent: OriginContent {
+    /// What is waited for.
+    private struct Awaited: Hashable {
+        let path: String
+        let directives: ReloadDirectives
+
+        init(_ request: OriginRequest) {
+            self.path = request.path
+            self.directives = request.directives
+        }
+    }
+
     private struct Waiter {
         let id: UInt64
         let request: OriginRequest
@@ -27,10 +39,13 @@ package final class LiveContent: OriginContent {
         case answer(OriginAnswer)
     }
 
+    private typealias Woken = (waiters: [Waiter], source: Source)
+
     private struct State {
         var versions: [String: PlaylistVersion] = [:]
         var objects: [String: OriginObject] = [:]
-        var waiters: [String: [Waiter]] = [:]
+        /// Each list in the order of its numbers.
+        var waiters: [Awaited: [Waiter]] = [:]
         var waiterCount = 0
         var nextID: UInt64 = 0
         var isClosed = false
@@ -105,63 +120,60 @@ package final class LiveContent: OriginContent {
                         (positions[other] ?? state.versions[other]?.position)?.report(uri: other)
                     })
             }
-            guard !state.isClosed, state.waiterCount > 0 else { return [] as [(Waiter, Source)] }
+            guard !state.isClosed, state.waiterCount > 0 else { return [] as [Woken] }
             return self.takeSettled(&state)
         }
         Self.wake(woken)
     }
 
     /// Takes out the waiters that are waited for by what is there now.
-    private func takeSettled(_ state: inout State) -> [(Waiter, Source)] {
-        var woken: [(Waiter, Source)] = []
-        for (path, waiters) in state.waiters {
-            var kept: [Waiter] = []
-            for waiter in waiters {
-                if let source = self.settled(waiter.request, state) {
-                    woken.append((waiter, source))
-                } else {
-                    kept.append(waiter)
-                }
-            }
-            guard kept.count < waiters.count else { continue }
-            state.waiters[path] = kept.isEmpty ? nil : kept
+    private func takeSettled(_ state: inout State) -> [Woken] {
+        var woken: [Woken] = []
+        for awaited in Array(state.waiters.keys) {
+            guard let source = self.settled(awaited, state), let waiters = state.waiters.removeValue(forKey: awaited)
+            else { continue }
+            woken.append((waiters, source))
+            state.waiterCount -= waiters.count
         }
-        state.waiterCount -= woken.count
         return woken
     }
 
     /// Where the answer is; `nil`: the request has to wait.
-    private func settled(_ request: OriginRequest, _ state: State) -> Source? {
-        if let version = state.versions[request.path] {
-            switch version.position.decide(request.directives, advancePartLimit: self.control.advancePartLimit) {
+    private func settled(_ awaited: Awaited, _ state: State) -> Source? {
+        if let version = state.versions[awaited.path] {
+            switch version.position.decide(awaited.directives, advancePartLimit: self.control.advancePartLimit) {
             case .serve: return .version(version)
             case .hold: return nil
             case .refuse(let reason): return .answer(.refused(reason))
             }
         }
-        if let object = state.objects[request.path] { return .answer(.object(object)) }
+        if let object = state.objects[awaited.path] { return .answer(.object(object)) }
         // The hinted part of a playlist (§6.2.6). A hint that has been given up leaves nothing to wait for.
         for version in state.versions.values where !version.position.isEnded {
-            if version.playlist.edge?.hint == request.path { return nil }
+            if version.playlist.edge?.hint == awaited.path { return nil }
         }
         return .answer(.missing)
     }
 
     /// One piece of work for all clients of an event loop, away from the publisher's thread.
-    private static func wake(_ woken: [(Waiter, Source)]) {
+    private static func wake(_ woken: [Woken]) {
         var loops: [ObjectIdentifier: any EventLoop] = [:]
-        var groups: [ObjectIdentifier?: [(Waiter, Source)]] = [:]
-        for (waiter, source) in woken {
-            let loop = waiter.request.client.eventLoop
-            let id = loop.map { ObjectIdentifier($0) }
-            if let id { loops[id] = loop }
-            groups[id, default: []].append((waiter, source))
+        var groups: [ObjectIdentifier?: [Woken]] = [:]
+        for (waiters, source) in woken {
+            for (id, waiters) in Dictionary(
+                grouping: waiters, by: { $0.request.client.eventLoop.map(ObjectIdentifier.init) })
+            {
+                if let id { loops[id] = waiters.first?.request.client.eventLoop }
+                groups[id, default: []].append((waiters, source))
+            }
         }
         for (id, group) in groups {
             let work: @Sendable () -> Void = {
-                for (waiter, source) in group {
-                    waiter.request.client.forget()
-                    waiter.answer(Self.answer(from: source, to: waiter.request))
+                for (waiters, source) in group {
+                    for waiter in waiters {
+                        waiter.request.client.forget()
+                        waiter.answer(Self.answer(from: source, to: waiter.request))
+                    }
                 }
             }
             if let id, let loop = loops[id] { loop.execute(work) } else { Task { work() } }
@@ -178,8 +190,9 @@ package final class LiveContent: OriginContent {
     // MARK: Requests
 
     package func answer(to request: OriginRequest, _ answer: @escaping @Sendable (OriginAnswer) -> Void) {
-        guard let source = self.state.withLock({ self.settled(request, $0) }) else {
-            return self.enqueue(request, answer)
+        let awaited = Awaited(request)
+        guard let source = self.state.withLock({ self.settled(awaited, $0) }) else {
+            return self.enqueue(request, awaited, answer)
         }
         if case .answer(.missing) = source, !self.playlistNames.contains(request.path),
             let object = self.elsewhere(request.path)
@@ -189,29 +202,33 @@ package final class LiveContent: OriginContent {
         answer(Self.answer(from: source, to: request))
     }
 
-    private func enqueue(_ request: OriginRequest, _ answer: @escaping @Sendable (OriginAnswer) -> Void) {
+    private func enqueue(
+        _ request: OriginRequest, _ awaited: Awaited, _ answer: @escaping @Sendable (OriginAnswer) -> Void
+    ) {
         let now = self.clock.now()
         let (id, source) = self.state.withLock { state -> (UInt64, Source?) in
             // What was waited for may have come between the first look and this one.
-            if let source = self.settled(request, state) { return (0, source) }
+            if let source = self.settled(awaited, state) { return (0, source) }
             if state.isClosed { return (0, .answer(.late("the listener stops"))) }
             guard state.waiterCount < Self.longestQueue else { return (0, .answer(.late("too many requests wait"))) }
             state.nextID += 1
             let waiter = Waiter(id: state.nextID, request: request, since: now, answer: answer)
-            state.waiters[request.path, default: []].append(waiter)
+            state.waiters[awaited, default: []].append(waiter)
             state.waiterCount += 1
             return (waiter.id, nil)
         }
         if let source { return answer(Self.answer(from: source, to: request)) }
-        request.client.whenGone { [weak self] in self?.drop(id, request.path) }
+        request.client.whenGone { [weak self] in self?.drop(id, awaited) }
     }
 
     /// The client has left.
-    private func drop(_ id: UInt64, _ path: String) {
+    private func drop(_ id: UInt64, _ awaited: Awaited) {
         let waiter = self.state.withLock { state -> Waiter? in
-            guard let index = state.waiters[path]?.firstIndex(where: { $0.id == id }) else { return nil }
+            guard let index = state.waiters[awaited]?.firstIndex(where: { $0.id == id }) else { return nil }
             state.waiterCount -= 1
-            return state.waiters[path]?.remove(at: index)
+            let waiter = state.waiters[awaited]?.remove(at: index)
+            if state.waiters[awaited]?.isEmpty == true { state.waiters[awaited] = nil }
+            return waiter
         }
         waiter?.answer(.late("the client has left"))
     }
@@ -229,13 +246,14 @@ package final class LiveContent: OriginContent {
 
     private func takeAll(_ reason: String, where isTaken: (Waiter) -> Bool) {
         let woken = self.state.withLock { state in
-            var woken: [(Waiter, Source)] = []
-            for (path, waiters) in state.waiters where waiters.contains(where: isTaken) {
-                woken += waiters.filter(isTaken).map { ($0, .answer(.late(reason))) }
+            var woken: [Woken] = []
+            for (awaited, waiters) in state.waiters where waiters.contains(where: isTaken) {
+                let taken = waiters.filter(isTaken)
+                woken.append((taken, .answer(.late(reason))))
+                state.waiterCount -= taken.count
                 let kept = waiters.filter { !isTaken($0) }
-                state.waiters[path] = kept.isEmpty ? nil : kept
+                state.waiters[awaited] = kept.isEmpty ? nil : kept
             }
-            state.waiterCount -= woken.count
             return woken
         }
         Self.wake(woken)
@@ -253,7 +271,7 @@ package final class LiveContent: OriginContent {
         OriginObject(
             body: .buffers(buffers), contentType: object.kind == .video ? "video/mp4" : "audio/mp4",
             // A name never gets other bytes.
-            cacheControl: "public, max-age=31536000, immutable", entityTag: "\"\(object.name)\"")
+            cacheControl: "public, max-age=31536000, immutable", entityTag: "\"\(object.name)\"", heads: SharedHeads())
     }
 }
 

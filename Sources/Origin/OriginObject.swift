@@ -30,10 +30,12 @@ package struct OriginObject: Sendable {
     package var variesByEncoding: Bool
     /// This form is the compressed one.
     package var isGzip: Bool
+    /// For an object that many ask for; all copies of it share them, and none of its values above changes any more.
+    package var heads: SharedHeads?
 
     package init(
         body: Body, contentType: String, cacheControl: String, entityTag: String? = nil, variesByEncoding: Bool = false,
-        isGzip: Bool = false
+        isGzip: Bool = false, heads: SharedHeads? = nil
     ) {
         self.body = body
         self.contentType = contentType
@@ -41,5 +43,6 @@ package struct OriginObject: Sendable {
         self.entityTag = entityTag
         self.variesByEncoding = variesByEncoding
         self.isGzip = isGzip
+        self.heads = heads
     }
 }

@@ -19,14 +19,20 @@ package struct OriginResponder: Sendable {
     /// Calls `answer` once, at once or when what is asked for is there.
     package func reply(to request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
         self.route(request) { reply in
-            var reply = reply
-            for field in self.policy.fields(origin: request.head.headerFields[.origin]) {
-                let isFurther = field.name == .vary && reply.fields[.vary] != nil
-                reply.fields[field.name] = isFurther ? "\(reply.fields[.vary] ?? ""), \(field.value)" : field.value
-            }
-            reply.fields[.xContentTypeOptions] = "nosniff"
-            answer(reply)
+            // A shared head is complete.
+            answer(reply.shared == nil ? self.completed(reply, for: request) : reply)
         }
+    }
+
+    /// With the fields that every reply has.
+    private func completed(_ reply: ListenerReply, for request: ListenerRequest) -> ListenerReply {
+        var reply = reply
+        for field in self.policy.fields(origin: request.head.headerFields[.origin]) {
+            let isFurther = field.name == .vary && reply.fields[.vary] != nil
+            reply.fields[field.name] = isFurther ? "\(reply.fields[.vary] ?? ""), \(field.value)" : field.value
+        }
+        reply.fields[.xContentTypeOptions] = "nosniff"
+        return reply
     }
 
     /// The same for those who can wait.
@@ -58,7 +64,7 @@ package struct OriginResponder: Sendable {
                 // A range is one of the bytes as they are.
                 let form = self.forms.object(
                     object, query: asked.query, acceptsGzip: asked.acceptsGzip && fields[.range] == nil)
-                answer(Self.reply(with: form, to: fields))
+                answer(self.reply(with: form, to: request))
             case .missing: answer(self.missing)
             // Not to be remembered: what is too far ahead now will be there later.
             case .refused(let reason): answer(.plain(.badRequest, reason, fields: [.cacheControl: "no-store"]))
@@ -95,6 +101,18 @@ package struct OriginResponder: Sendable {
                 .contentType: "text/html; charset=utf-8", .cacheControl: "no-cache",
                 .contentSecurityPolicy: ViewerPage.contentSecurityPolicy,
             ], body: .bytes(self.page))
+    }
+
+    private func reply(with object: OriginObject, to request: ListenerRequest) -> ListenerReply {
+        let fields = request.head.headerFields
+        guard let heads = object.heads, fields[.range] == nil, fields[.ifNoneMatch] == nil else {
+            return Self.reply(with: object, to: fields)
+        }
+        return heads.reply(
+            for: self.policy.key(origin: fields[.origin]), body: object.body.reply(0..<object.body.count)
+        ) {
+            self.completed(Self.reply(with: object, to: fields), for: request)
+        }
     }
 
     private static func reply(with object: OriginObject, to request: HTTPFields) -> ListenerReply {
@@ -155,6 +173,7 @@ extension OriginObject.Body {
 
     /// Slices that share the buffers' bytes.
     private static func cut(_ buffers: [ByteBuffer], to range: Range<Int>) -> [ByteBuffer] {
+        if range.lowerBound == 0, buffers.reduce(0, { $0 + $1.readableBytes }) == range.upperBound { return buffers }
         var result: [ByteBuffer] = []
         var start = 0
         for buffer in buffers {

@@ -3,6 +3,7 @@ import HTTPListener
 package import Logging
 package import MediaTypes
 package import NIOCore
+import Synchronization
 package import TLSFiles
 
 /// The viewers' listener: public and read-only. Serves the published objects, and at `/` a page that plays them.
@@ -10,6 +11,7 @@ package final class OriginServer: Sendable {
     private let listener: HTTPListener
     private let content: any OriginContent
     private let expiry: RepeatedTask
+    private let isStopped = Mutex(false)
 
     private init(listener: HTTPListener, content: any OriginContent) {
         self.listener = listener
@@ -41,7 +43,7 @@ package final class OriginServer: Sendable {
     ///   - roomTitle: Shown by the page.
     ///   - certificates: HTTPS with HTTP/2 by these; `nil`: HTTP/1.1 in clear text.
     ///   - connections: Open connections at once, 1 or more, within what the process may open. Browsers hold up to six per viewer; what a connection
-    ///     costs besides shared bytes is about 30 KB.
+    ///     costs besides shared bytes is about 12 KB.
     ///   - connectionsPerAddress: See ``HTTPListenerLimits/connectionsPerAddress``.
     ///   - group: Event loops to use; `nil` makes one thread for this listener.
     /// - Throws: ``MediaError/Code/bindFailed``.
@@ -66,10 +68,17 @@ package final class OriginServer: Sendable {
         return OriginServer(listener: listener, content: content)
     }
 
-    /// Takes no more connections, lets replies that have begun end within `grace`, closes the rest.
+    /// Takes no more connections, lets replies that have begun end within `grace`, closes the rest. May be called twice.
     package func stop(within grace: TimeAmount = .seconds(3)) async {
-        self.expiry.cancel()
-        self.content.close()
+        let isFirst = self.isStopped.withLock { isStopped in
+            defer { isStopped = true }
+            return !isStopped
+        }
+        // Once: the timer's event loop ends with the listener.
+        if isFirst {
+            self.expiry.cancel()
+            self.content.close()
+        }
         await self.listener.stop(within: grace)
     }
 }

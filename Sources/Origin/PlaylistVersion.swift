@@ -18,6 +18,9 @@ final class PlaylistVersion: Sendable {
     private struct Rendered {
         let buffer: ByteBuffer
         let entityTag: String
+        /// Of replies to requests that waited, and to those that did not: caches keep them for different times.
+        let heads = SharedHeads()
+        let immediateHeads = SharedHeads()
     }
 
     let playlist: MediaPlaylist
@@ -53,7 +56,7 @@ final class PlaylistVersion: Sendable {
         return OriginObject(
             body: .buffers([rendered.buffer]), contentType: Self.contentType,
             cacheControl: "max-age=\(isImmediate ? max(1, target / 2) : 6 * target)", entityTag: rendered.entityTag,
-            variesByEncoding: true, isGzip: form.isGzip)
+            variesByEncoding: true, isGzip: form.isGzip, heads: isImmediate ? rendered.immediateHeads : rendered.heads)
     }
 
     /// Spec: rfc8216bis §4.

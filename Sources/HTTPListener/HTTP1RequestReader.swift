@@ -1,0 +1,53 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+
+/// Hands the requests of an HTTP/1.1 connection on in the shape that HTTP/2's have, so that one handler serves both.
+///
+/// Has no state: all connections share one.
+final class HTTP1RequestReader: ChannelInboundHandler, Sendable {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPRequestPart
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch self.unwrapInboundIn(data) {
+        case .head(let head):
+            guard let request = Self.request(head) else {
+                return context.fireErrorCaught(HTTPParserError.invalidMethod)
+            }
+            context.fireChannelRead(self.wrapInboundOut(.head(request)))
+        case .body(let bytes): context.fireChannelRead(self.wrapInboundOut(.body(bytes)))
+        case .end: context.fireChannelRead(self.wrapInboundOut(.end(nil)))
+        }
+    }
+
+    /// The target stays as it came; absolute forms are `RequestTarget`'s.
+    private static func request(_ head: HTTPRequestHead) -> HTTPRequest? {
+        guard let method = Self.method(head.method) else { return nil }
+        var fields = HTTPFields()
+        fields.reserveCapacity(head.headers.count)
+        var authority: String?
+        for (name, value) in head.headers {
+            guard let name = HTTPField.Name(name) else { continue }
+            if authority == nil, name == Self.host {
+                authority = value
+            } else {
+                fields.append(HTTPField(name: name, value: value))
+            }
+        }
+        // HTTP/1.0 closes unless it says otherwise (RFC 9112 §9.3).
+        if !head.isKeepAlive { fields[.connection] = "close" }
+        return HTTPRequest(method: method, scheme: "http", authority: authority, path: head.uri, headerFields: fields)
+    }
+
+    private static let host = HTTPField.Name("host")
+
+    private static func method(_ method: HTTPMethod) -> HTTPRequest.Method? {
+        switch method {
+        case .GET: .get
+        case .HEAD: .head
+        default: HTTPRequest.Method(method.rawValue)
+        }
+    }
+}
