@@ -47,18 +47,18 @@ extension Room {
         let latency = LatencyTracker()
         let parts = PartLatency()
         var ladderOutput = LadderStage.Output(
-                packet: { track, packet in packager.get()?.receive(track: track, packet) },
-                configuration: { track, change in
-                    do throws(MediaError) {
-                        try packager.get()?.configure(
-                            track: track, change.parameters, width: change.width, height: change.height,
-                            firstTick: change.tick)
-                    } catch {
-                        joint.get()?.fail(error)
-                    }
-                },
-                finished: { _ in },
-                failed: { error in joint.get()?.fail(error) })
+            packet: { track, packet in packager.get()?.receive(track: track, packet) },
+            configuration: { track, change in
+                do throws(MediaError) {
+                    try packager.get()?.configure(
+                        track: track, change.parameters, width: change.width, height: change.height,
+                        firstTick: change.tick)
+                } catch {
+                    joint.get()?.fail(error)
+                }
+            },
+            finished: { _ in },
+            failed: { error in joint.get()?.fail(error) })
         ladderOutput.entered = { parts.entered(track: $0, tick: $1, at: SystemClock().now()) }
         let ladder = try LadderStage.open(
             rungs: self.rungs(pipeline), settings: self.ladderSettings(pipeline), output: ladderOutput)
@@ -220,7 +220,7 @@ extension Room {
         outputs.levels = { joint.get()?.note(levels: $0) }
         let stage = ProgramStage(
             settings: stageSettings, sources: sources,
-            scene: SceneMapping.scene(first.without(RoomLife(pipeline).onAir.without), in: pipeline), clock: clock,
+            scene: SceneMapping.scene(first, in: pipeline, without: RoomLife(pipeline).onAir.without), clock: clock,
             outputs: outputs, font: try SceneFont.find())
         try stage.prepare(pipeline.scenes.map { SceneMapping.scene($0, in: pipeline) })
         return stage
