@@ -40,6 +40,9 @@ final class Resampler {
                 .rejected, "no resampler", status, at: place, fix: "publish AAC, 44.1 or 48 kHz, mono or stereo")
         }
         let resampler = unsafe Resampler(owning: made, shape: shape, outputRate: rate)
+        // One channel is heard in both as it is. The library would lower it by 3 dB, as the middle one of several, and a
+        // microphone that turns from stereo to mono would be heard to step back.
+        if shape.channels == 1 { unsafe swr_set_matrix(made, [1.0, 1.0], 1) }
         status = unsafe swr_init(made)
         guard status >= 0 else {
             throw .libav(

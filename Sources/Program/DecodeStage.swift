@@ -70,6 +70,10 @@ package final class DecodeStage: Sendable {
         package var dropped = 0
         /// Pictures left out of a source that is faster than the program has a use for.
         package var thinned = 0
+        /// Decoders that were opened anew after a long run of errors.
+        package var reopened = 0
+
+        package init() {}
     }
 
     /// What is known about the source's time.

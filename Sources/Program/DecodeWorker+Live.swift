@@ -75,7 +75,9 @@ extension DecodeWorker {
             self.timeline.follow(nil, at: arrival)
             return
         }
-        let extra = aligner.note(self.settings.source, delay: delay, reach: self.timeline.wallReach, at: arrival)
+        let extra = aligner.note(
+            self.settings.source, delay: delay, held: self.timeline.wallHeld, reach: self.timeline.wallReach,
+            at: arrival)
         self.timeline.follow(extra, at: arrival)
     }
 

@@ -98,6 +98,7 @@ struct DecodeWorker {
     private mutating func take(_ outcome: VideoTrack.Outcome) {
         if outcome.isSkipped { self.stage.count { $0.dropped += 1 } }
         if outcome.isDamaged { self.stage.count { $0.damaged += 1 } }
+        if outcome.isReopened { self.stage.count { $0.reopened += 1 } }
         for picture in outcome.pictures { self.show(picture) }
         if let failure = outcome.failure { self.stage.report(.undecodable(failure)) }
     }
@@ -153,6 +154,10 @@ struct DecodeWorker {
             ? track.lay(packet, at: position, in: self.buffer)
             : track.place(packet, at: position, seams: self.timeline.seams, in: self.buffer)
         if !isIntact { self.stage.count { $0.damaged += 1 } }
+        if case .reopened(let failure) = track.judge(isIntact) {
+            self.stage.count { $0.reopened += 1 }
+            if let failure { self.stage.report(.undecodable(failure)) }
+        }
         if !self.hasSound {
             self.hasSound = true
             self.stage.report(.firstSound)

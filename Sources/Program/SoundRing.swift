@@ -19,6 +19,10 @@ package struct SoundRing: Sendable {
     private let fade: Int64
     /// Pairs in which what the program heard last would die away, if nothing followed; 0: it heard silence.
     private var dying: Int64 = 0
+    /// Where sound last began behind silence that was filled in: it rises from there.
+    private var risesAt: Int64?
+    /// Where sound was last written that rises by itself.
+    private var risen: Int64?
     /// The pair the program heard last.
     private var last: (Float, Float) = (0, 0)
 
@@ -43,6 +47,7 @@ package struct SoundRing: Sendable {
         } else if position > self.end {
             self.fadeOut(until: self.end)
             self.fillSilence(to: position)
+            self.risesAt = self.fade > 0 && self.start < self.end ? position : nil
         } else if restart, self.fade > 0, position > self.start {
             return self.crossOver(to: block, at: position)
         }
@@ -57,9 +62,22 @@ package struct SoundRing: Sendable {
             index += 2
             write = (write + 2) & (Self.capacity * 2 - 1)
         }
+        self.rise(from: at &+ skip, to: at &+ pairs)
         self.end = at &+ pairs
         self.start = max(self.start, self.end &- Int64(Self.capacity))
         return at
+    }
+
+    /// Lets what was just written rise, as far as it lies within the fade behind ``risesAt``.
+    private mutating func rise(from first: Int64, to end: Int64) {
+        guard let begin = self.risesAt else { return }
+        for pair in first..<max(first, min(end, begin &+ self.fade)) {
+            let gain = Float(max(0, pair &- begin)) / Float(self.fade)
+            self.samples[Self.index(pair)] *= gain
+            self.samples[Self.index(pair) + 1] *= gain
+        }
+        if end >= begin &+ self.fade { self.risesAt = nil }
+        self.risen = begin
     }
 
     /// Lets `block` take over at `position`, which lies inside what is there.
@@ -107,7 +125,8 @@ package struct SoundRing: Sendable {
         }
         let (first, last) = (Int(from &- range.lowerBound), Int(to &- range.lowerBound))
         if first > 0 { _ = self.letDie(in: &target, at: 0, before: first) }
-        if self.dying == 0 || first > 0 {
+        // Sound that begins in here or later and rises by itself has nothing but silence before it.
+        if self.dying == 0 || first > 0, self.risen.map({ $0 < from }) ?? true {
             self.ramp(&target, from: first, pairs: min(Int(self.fade), last - first), rises: true)
         }
         self.dying = self.fade

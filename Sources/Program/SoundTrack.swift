@@ -2,10 +2,28 @@ import LibAV
 import MediaTypes
 
 /// The decoder of one audio track and where its sound comes to lie, alive only on the source's thread.
+///
+/// States: closed → decoding (``configure(_:)``) → failing (``patience`` packets in a row were damaged: the decoder is
+/// opened anew, and again after as many more) → decoding. Only the first failure until a packet is intact is reported.
 struct SoundTrack {
+    /// What followed from the state a packet was in.
+    enum Verdict {
+        case fine
+        /// A run of damaged packets: another decoder goes on. `failure` is the first one's.
+        case reopened(failure: MediaError?)
+    }
+
+    /// Damaged packets in a row after which the decoder is given up: a second of AAC at 48 kHz. A decoder that has lost
+    /// its way (a channel map or a band table of a stream that is gone) stays lost, whatever comes.
+    static let patience = 47
+
     private let sampleRate: Int
     private let place: String
     private var decoder: AudioDecoder?
+    private var parameters: CodecParameters?
+    /// Damaged packets in a row.
+    private var damaged = 0
+    private var isReported = false
     private var placement: SoundPlacement
     /// The next sound lies where its timestamp says, and does not continue what came before.
     private var restarts = true
@@ -24,13 +42,39 @@ struct SoundTrack {
         // If it fails the track before is over all the same: its decoder would make noise of what comes.
         let before = self.decoder
         self.decoder = nil
+        self.parameters = parameters
+        self.damaged = 0
         self.decoder = try AudioDecoder.open(
             parameters, sampleRate: self.sampleRate, place: self.place, following: before)
+    }
+
+    /// Takes note of whether a packet was intact, and opens the decoder anew when too many in a row were not.
+    mutating func judge(_ isIntact: Bool) -> Verdict {
+        if isIntact {
+            self.damaged = 0
+            self.isReported = false
+            return .fine
+        }
+        self.damaged += 1
+        guard self.damaged >= Self.patience, let parameters = self.parameters else { return .fine }
+        self.damaged = 0
+        // One that does not open again leaves the old one in its place: there may be more memory in a second.
+        // A second of silence lies between: the new one's sound does not continue the old one's.
+        if let fresh = try? AudioDecoder.open(parameters, sampleRate: self.sampleRate, place: self.place) {
+            self.decoder = fresh
+        }
+        defer { self.isReported = true }
+        if self.isReported { return .reopened(failure: nil) }
+        return .reopened(
+            failure: MediaError(
+                .invalidData, "\(Self.patience) packets in a row were damaged", at: self.place,
+                fix: "restart the encoder's sound; the decoder was opened anew"))
     }
 
     /// The publication is over.
     mutating func end() {
         self.decoder = nil
+        self.isReported = false
         self.restarts = true
     }
 

@@ -19,6 +19,12 @@ extension SourceTimeline {
         return natural &- offset
     }
 
+    /// How much later than it would have to be it is shown, as long as that is left to gliding.
+    package var wallHeld: Int64 {
+        let excess = self.excess ?? 0
+        return self.isSettling || excess > Self.heldLimit ? 0 : max(0, excess)
+    }
+
     /// How much later than by itself it may be shown.
     package var wallReach: Int64 { self.maxJitterBuffer &- self.depth }
 

@@ -61,6 +61,9 @@ package struct SourceTimeline: Sendable {
     /// worked off by gliding. Two sources are 50 ms apart at most.
     static let excessLimit: Int64 = 30_000_000
     static let excessPatience: Int64 = 10_000_000_000
+    /// A source that others wait for, by the world's time, is brought back by gliding up to this: a cut would put it apart
+    /// from them, and they would have to follow by a cut of their own.
+    static let heldLimit: Int64 = 150_000_000
     /// Time in which gliding takes an error down to a third.
     static let glideTime: Int64 = 20_000_000_000
     /// Tracks that first come this far apart with both their timestamps at zero were zeroed apart.
@@ -359,10 +362,15 @@ package struct SourceTimeline: Sendable {
         self.depth = max(self.jitterBuffer, min(self.depth, needed))
     }
 
+    /// How much later it is shown than its buffer and its alignment ask for.
+    var excess: Int64? {
+        guard let anchor = self.anchor, let natural = self.natural else { return nil }
+        return anchor &- natural &- self.wall.extra
+    }
+
     private mutating func bringBack(_ kind: TrackKind, _ arrival: Int64) {
-        guard let anchor, let floor = self.floor else { return }
-        let wanted = floor &+ self.depth &+ self.wall.extra
-        let excess = anchor &- wanted
+        guard let excess = self.excess, let natural = self.natural else { return }
+        let wanted = natural &+ self.wall.extra
         if self.isSettling {
             guard arrival &- self.anchoredAt >= Self.settleTime else { return }
             self.isSettling = false
@@ -370,14 +378,15 @@ package struct SourceTimeline: Sendable {
             if excess > Self.settleExcess { self.reanchor(to: wanted, for: .settled) }
             return
         }
-        guard excess > Self.excessLimit else {
+        guard excess > (self.wall.isWaitedFor ? Self.heldLimit : Self.excessLimit) else {
             self.excessSince = nil
             return
         }
         let since = self.excessSince ?? arrival
         self.excessSince = since
-        let isBeyondAll = excess > self.maxJitterBuffer &- self.depth
-        if arrival &- since >= (isBeyondAll ? Self.latePatience : Self.excessPatience) {
+        // Whoever is aligned is apart from the others by it.
+        let isUrgent = excess > self.maxJitterBuffer &- self.depth || self.wall.isAligned
+        if arrival &- since >= (isUrgent ? Self.latePatience : Self.excessPatience) {
             self.drift.restart()
             self.reanchor(to: wanted, for: .excess)
         }

@@ -23,6 +23,8 @@ struct VideoTrack {
         var isDamaged = false
         /// The packet was not decoded: no key picture yet.
         var isSkipped = false
+        /// Another decoder goes on after a run of packets that gave no picture.
+        var isReopened = false
         /// The first failure of an episode.
         var failure: MediaError?
     }
@@ -68,6 +70,7 @@ struct VideoTrack {
             self.isFailing = false
             self.decoder = nil
             self.open(&outcome)
+            outcome.isReopened = self.decoder != nil
         }
         guard let decoder = self.decoder else {
             outcome.isSkipped = true

@@ -14,6 +14,7 @@ package struct WallAlignment: Sendable {
 
     private struct Member: Sendable {
         var delay: Int64
+        var held: Int64
         var reach: Int64
         var time: Int64
     }
@@ -27,28 +28,31 @@ package struct WallAlignment: Sendable {
     /// - Parameters:
     ///   - delay: How long after it happened something of it would be shown by itself; up to a constant that is the same for
     ///     all sources.
+    ///   - held: How much later than that it is shown at present, until it has glided back: whoever waits for it waits for
+    ///     what viewers see.
     ///   - reach: How much later it may be shown at most.
     ///   - time: Program time now.
-    package mutating func note(_ source: SourceID, delay: Int64, reach: Int64, at time: Int64) {
-        self.members[source] = Member(delay: delay, reach: max(0, reach), time: time)
+    package mutating func note(_ source: SourceID, delay: Int64, held: Int64 = 0, reach: Int64, at time: Int64) {
+        self.members[source] = Member(delay: delay, held: held, reach: max(0, reach), time: time)
     }
 
     /// The source is gone, or does not know the time any more.
     package mutating func remove(_ source: SourceID) { self.members[source] = nil }
 
-    /// How much later a source must be shown; `nil` when there is nobody it could be aligned with.
+    /// How much later a source must be shown, 0 for the one that is waited for; `nil` when there is nobody it could be
+    /// aligned with.
     package func extra(of source: SourceID, at time: Int64) -> Int64? {
         guard let own = self.members[source] else { return nil }
         let present = self.members.values.filter { time &- $0.time <= Self.patience }
-        var best: (count: Int, delay: Int64)?
+        var best: (count: Int, delay: Int64, held: Int64)?
         for latest in present {
             let count = present.count { Self.canWait($0, for: latest.delay) }
             // Of two sets of the same size the one that is shown earlier.
             if let best, (count, best.delay) <= (best.count, latest.delay) { continue }
-            best = (count, latest.delay)
+            best = (count, latest.delay, latest.held)
         }
         guard let best, best.count >= 2, Self.canWait(own, for: best.delay) else { return nil }
-        return best.delay &- own.delay
+        return own.delay == best.delay ? 0 : best.delay &+ best.held &- own.delay
     }
 
     private static func canWait(_ member: Member, for delay: Int64) -> Bool {
@@ -63,9 +67,9 @@ package final class WallAligner: Sendable {
     package init() {}
 
     /// Takes note of a source and says how much later it must be shown; see ``WallAlignment``.
-    func note(_ source: SourceID, delay: Int64, reach: Int64, at time: Int64) -> Int64? {
+    func note(_ source: SourceID, delay: Int64, held: Int64, reach: Int64, at time: Int64) -> Int64? {
         self.alignment.withLock {
-            $0.note(source, delay: delay, reach: reach, at: time)
+            $0.note(source, delay: delay, held: held, reach: reach, at: time)
             return $0.extra(of: source, at: time)
         }
     }

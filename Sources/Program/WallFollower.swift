@@ -17,6 +17,8 @@ struct WallFollower: Sendable {
     private(set) var extra: Int64 = 0
     /// It is aligned with others.
     private(set) var isAligned = false
+    /// It is the one that the others wait for.
+    private(set) var isWaitedFor = false
     private var askedSince: Int64?
     private var steppedAt: Int64?
 
@@ -26,6 +28,7 @@ struct WallFollower: Sendable {
     /// - Returns: Whether the mapping must take a step now.
     mutating func follow(_ wanted: Int64?, at time: Int64, isFree: Bool) -> Bool {
         self.isAligned = wanted != nil
+        self.isWaitedFor = wanted == 0
         guard let wanted else {
             self.askedSince = nil
             return false

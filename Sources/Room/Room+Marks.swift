@@ -12,11 +12,14 @@ extension Room {
     private static let phaseClass = "live.tandem.pk"
 
     /// A scene comes on air.
-    func mark(_ scene: Program.Scene, at tick: Int64, isScheduled: Bool) {
+    ///
+    /// - Parameter left: Sources whose panes have left it: they are heard at most.
+    func mark(_ scene: Program.Scene, without left: Set<SourceID>, at tick: Int64, isScheduled: Bool) {
+        let sources = scene.panes.map(\.source).filter { !left.contains($0) }
         self.packager?.mark(
             ProgramMark(
                 rangeClass: Self.sceneClass, tick: tick, isScheduled: isScheduled,
-                attributes: Self.attributes(scene.sceneID, scene.panes.map(\.source))))
+                attributes: Self.attributes(scene.sceneID, sources)))
     }
 
     /// Phases of a PK have begun.

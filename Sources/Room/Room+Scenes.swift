@@ -119,11 +119,11 @@ extension Room {
     ) throws(ControlFailure) -> Int64 {
         let live = scene.isAutomatic ? self.liveUsers(fallback: desk.live) : nil
         let mapped = SceneMapping.scene(
-            scene.without(showing.without), in: self.pipeline, live: live, overlays: desk.overlays(of: showing),
+            scene, in: self.pipeline, without: showing.without, live: live, overlays: desk.overlays(of: showing),
             transition: isUpdate ? PipelineSpec.Transition() : showing.transition)
         do {
             let first = try self.program.setScene(mapped, at: tick)
-            self.mark(mapped, at: first, isScheduled: tick != nil)
+            self.mark(mapped, without: showing.without, at: first, isScheduled: tick != nil)
             if scene.isAutomatic { desk.live = live }
             return first
         } catch {

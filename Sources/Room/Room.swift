@@ -178,7 +178,8 @@ package final class Room: Sendable {
         }
         self.events.setProgramTime(origin: origin) { [weak self] in self?.programTime }
         self.startCountdowns(at: firstTick)
-        self.mark(self.program.scene, at: firstTick, isScheduled: false)
+        let without = self.desk.withLock { $0.onAir.without }
+        self.mark(self.program.scene, without: without, at: firstTick, isScheduled: false)
         self.events.emit(
             "program.started", ["origin": .string(ProgramDate.format(origin)), "firstTick": .integer(firstTick)])
     }

@@ -215,7 +215,7 @@ extension Room {
         outputs.levels = { joint.get()?.note(levels: $0) }
         let stage = ProgramStage(
             settings: stageSettings, sources: sources,
-            scene: SceneMapping.scene(first.without(RoomLife(pipeline).onAir.without), in: pipeline), clock: clock,
+            scene: SceneMapping.scene(first, in: pipeline, without: RoomLife(pipeline).onAir.without), clock: clock,
             outputs: outputs, font: try SceneFont.find())
         try stage.prepare(pipeline.scenes.map { SceneMapping.scene($0, in: pipeline) })
         return stage

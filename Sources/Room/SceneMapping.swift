@@ -1,5 +1,5 @@
 import LibAV
-import MediaTypes
+package import MediaTypes
 package import PipelineSpec
 package import Program
 
@@ -16,18 +16,22 @@ package enum SceneMapping {
     }
 
     /// - Parameters:
+    ///   - left: Sources whose panes have left the picture. They are heard all the same: a guest who has only a microphone.
     ///   - live: The users an automatic layout counts, in its order; `nil`: all.
     ///   - transition: Instead of the scene's own.
     package static func scene(
-        _ scene: PipelineSpec.Scene, in pipeline: Pipeline, live: [String]? = nil, overlays: Overlays = Overlays(),
-        transition: PipelineSpec.Transition? = nil
+        _ scene: PipelineSpec.Scene, in pipeline: Pipeline, without left: Set<SourceID> = [], live: [String]? = nil,
+        overlays: Overlays = Overlays(), transition: PipelineSpec.Transition? = nil
     ) -> Program.Scene {
+        let seen = scene.without(left).resolvedPanes(canvas: pipeline.canvas, live: live)
+        let heard = left.isEmpty ? [] : scene.resolvedPanes(canvas: pipeline.canvas, live: live)
         let (width, height) = scene.size(on: pipeline.canvas)
         let place = Place(width: width, height: height)
         let color = scene.backgroundColor ?? pipeline.canvas.backgroundColor
         return Program.Scene(
             sceneID: scene.sceneID,
-            panes: scene.resolvedPanes(canvas: pipeline.canvas, live: live).map { self.pane($0, scene) },
+            panes: seen.map { self.pane($0, scene) }
+                + heard.filter { left.contains($0.pane.source) }.map { self.pane($0, scene, isSeen: false) },
             background: self.color(color), images: self.images(scene, in: pipeline, place),
             texts: scene.texts.map { self.text($0, overlays, place) },
             bars: scene.scoreBars.map { self.bar($0, overlays, place) },
@@ -47,13 +51,16 @@ package enum SceneMapping {
 
     // MARK: Panes
 
-    private static func pane(_ placed: PlacedPane, _ scene: PipelineSpec.Scene) -> Program.Pane {
+    private static func pane(
+        _ placed: PlacedPane, _ scene: PipelineSpec.Scene, isSeen: Bool = true
+    ) -> Program.Pane {
         let pane = placed.pane
         // The program draws frames of even width.
         let border = pane.border.width > 0 ? Border(width: (pane.border.width + 1) / 2 * 2, pane.border.color) : nil
         return Program.Pane(
             source: pane.source, rect: self.rect(placed.rect), zOrder: pane.zOrder,
-            adaption: Program.Adaption(rawValue: pane.adaption.rawValue) ?? .cropFill, videoPush: pane.videoPush,
+            adaption: Program.Adaption(rawValue: pane.adaption.rawValue) ?? .cropFill,
+            videoPush: pane.videoPush && isSeen,
             audioPush: pane.audioPush, volume: self.volume(of: pane, in: scene), crop: self.crop(pane.crop),
             border: border, cornerRadius: pane.cornerRadius)
     }

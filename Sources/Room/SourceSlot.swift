@@ -104,6 +104,7 @@ final class SourceSlot: Sendable {
             "picture": JSONValue(facts.format?.description), "videoCodec": JSONValue(facts.videoCodec?.rawValue),
             "audioTracks": self.audioTracksJSON(facts.audioCodecs), "videoPackets": JSONValue(decoded.videoPackets),
             "audioPackets": JSONValue(decoded.audioPackets), "damaged": JSONValue(decoded.damaged),
+            "reopened": JSONValue(decoded.reopened),
             "dropped": JSONValue(decoded.dropped + self.buffer.droppedPictures),
             "shown": JSONValue(stats.shown[self.spec.id] ?? 0),
             "repeated": JSONValue(stats.repeated[self.spec.id] ?? 0),

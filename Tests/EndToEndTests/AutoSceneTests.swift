@@ -5,7 +5,9 @@ import Testing
 extension EndToEnd {
     @Suite("The automatic scene follows who is live")
     struct AutoSceneTests {
-        @Test("one alone, two side by side, one again: each at the tick the event says, and not a picture between them")
+        @Test(
+            "NetEase 12: one alone, two side by side, one again: each at the tick the event says, and not a picture between them"
+        )
         func headCount() throws {
             guard let media = Media.find() else { return }
             let work = try WorkDirectory()

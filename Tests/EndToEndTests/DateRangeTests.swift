@@ -35,7 +35,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "each range begins with the first picture that shows it, in every playlist, at the edge and in the directory"
+            "NetEase 5: each range begins with the first picture that shows it, in every playlist, at the edge and in the directory"
         )
         func inStep() throws {
             guard let media = Media.find() else { return }

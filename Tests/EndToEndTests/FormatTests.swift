@@ -34,7 +34,7 @@ extension EndToEnd {
             #expect(zip(found, expected).allSatisfy { abs($0 - $1) <= 3 }, "\(what): \(found), not \(expected)")
         }
 
-        @Test("rotation turns the picture clockwise", arguments: [0, 90, 180, 270])
+        @Test("ReplayKit 4: rotation turns the picture clockwise", arguments: [0, 90, 180, 270])
         func rotation(degrees: Int) throws {
             guard let media = Media.find() else { return }
             let work = try WorkDirectory()
@@ -63,7 +63,7 @@ extension EndToEnd {
             #expect(ours == theirs)
         }
 
-        @Test("samples that are not square, odd sizes and portrait fit into the canvas with their shape")
+        @Test("ReplayKit 8: samples that are not square, odd sizes and portrait fit into the canvas with their shape")
         func shapes() throws {
             guard let media = Media.find() else { return }
             for (size, sar, inset) in [

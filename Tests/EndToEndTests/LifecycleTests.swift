@@ -6,7 +6,7 @@ import Testing
 extension EndToEnd {
     @Suite("Lifecycle: how a room ends, and what an orchestrator is told")
     struct LifecycleTests {
-        @Test("unpublish does not end the room: it goes on in time, and the publisher can come back")
+        @Test("ReplayKit 2: unpublish does not end the room: it goes on in time, and the publisher can come back")
         func unpublish() throws {
             guard let media = Media.find() else { return }
             let work = try WorkDirectory()

@@ -9,7 +9,8 @@ extension EndToEnd {
         enum Way: String, CaseIterable { case clean, reset, silent, killed }
 
         @Test(
-            "drop and reconnect, every way there is: playlists on time, the other counter never stops, back within 1 s")
+            "ReplayKit 7, NetEase 6: drop and reconnect, every way there is: playlists on time, the other counter never stops, back within 1 s"
+        )
         func cycles() throws {
             guard let media = Media.find() else { return }
             let wanted = ProcessInfo.processInfo.environment["TANDEM_CYCLES"].flatMap { Int($0) } ?? 8

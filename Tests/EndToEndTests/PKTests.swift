@@ -30,7 +30,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "by timers: ready, countdown, pk, punish, end, each on program time; then a final loss ends one by itself")
+            "NetEase 4, NetEase 5, NetEase 6: by timers: ready, countdown, pk, punish, end, each on program time; then a final loss ends one by itself"
+        )
         func wholePK() throws {
             guard let media = Media.find() else { return }
             let work = try WorkDirectory()

@@ -28,7 +28,8 @@ extension EndToEnd {
             return try #require(sources.first { $0["uid"] as? String == uid })
         }
 
-        @Test("both rooms show both, the far anchor within a second; a killed worker costs the other one pane")
+        @Test(
+            "NetEase 3: both rooms show both, the far anchor within a second; a killed worker costs the other one pane")
         func crossRoomPK() throws {
             guard let media = Media.find() else { return }
             let work = try WorkDirectory()

@@ -17,7 +17,9 @@ extension EndToEnd {
               "countdowns": [ { "countdownId": "clock", "seconds": 60, "x": 20, "y": 10 } ] }
             """
 
-        @Test("a scene at a date, a newer document, an older one refused, a decorated one: each at the tick it said")
+        @Test(
+            "NetEase 2, NetEase 7, NetEase 11: a scene at a date, a newer document, an older one refused, a decorated one: each at the tick it said"
+        )
         func scenes() throws {
             guard let media = Media.find() else { return }
             let work = try WorkDirectory()

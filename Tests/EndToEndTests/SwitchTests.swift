@@ -73,7 +73,9 @@ extension EndToEnd {
             #expect(try media.complaints("\(directory)/720p.m3u8") == "")
         }
 
-        @Test("a canvas for each scene: another map and a discontinuity in all playlists, where a segment begins")
+        @Test(
+            "NetEase 9: a canvas for each scene: another map and a discontinuity in all playlists, where a segment begins"
+        )
         func perScene() throws {
             guard let media = Media.find() else { return }
             let work = try WorkDirectory()

@@ -10,6 +10,8 @@ extension EndToEnd {
         private struct Apart {
             var pictures: [Double]
             var sounds: [Double]
+            /// When the pictures were apart by how much: the beginning of each stretch.
+            var steps: [String] = []
 
             init(_ decoded: Decoded, _ tones: Tones, _ hertz: (Int, Int), from start: Double, to end: Double) {
                 let panes = (decoded.panes[0], decoded.panes[1])
@@ -18,6 +20,16 @@ extension EndToEnd {
                         let right = panes.1[index].counter
                     else { return nil }
                     return Double(Int(left) - Int(right)) * 1000 / 30
+                }
+                var before: Int?
+                for index in decoded.times.indices {
+                    let apart = panes.0[index].counter.flatMap { left in
+                        panes.1[index].counter.map { Int(left) - Int($0) }
+                    }
+                    if apart != before {
+                        self.steps.append(String(format: "%.2f s: ", decoded.times[index]) + "\(apart ?? -999)")
+                    }
+                    before = apart
                 }
                 let right = tones.onsets(hertz.1)
                 self.sounds = tones.onsets(hertz.0).filter { (start...end).contains($0) }.compactMap { onset in
@@ -104,7 +116,8 @@ extension EndToEnd {
                 EndToEnd.report(
                     "\(way), \(index == 0 ? "from the start" : "after a return"): \(apart.text) (bar: \(Self.bar))")
                 #expect(apart.pictures.count >= 100 && apart.sounds.count >= 3, "\(state)")
-                #expect(apart.worst <= Self.bar, "\(state)")
+                let seams = room.events("source.reanchored").map { "\($0.time - origin) s: \($0.text("uid") ?? "")" }
+                #expect(apart.worst <= Self.bar, "pictures, in span \(span): \(apart.steps); seams \(seams); \(state)")
             }
         }
 

@@ -138,7 +138,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("a publisher that sends nothing we can read is told so")
+    @Test("P15: a publisher that sends nothing we can read is told so, after five seconds unless told otherwise")
     func unsupported() async throws {
         try await TestServer.with({ $0.unsupportedCodecTimeout = 0 }) { server in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
@@ -151,7 +151,27 @@ struct IngestServerTests {
                 return
             }
             #expect(status.text.contains("hvc1"))
+            #expect(IngestConfiguration(listen: "", bindings: []).unsupportedCodecTimeout == 5_000_000_000)
             #expect(server.events.elements.contains(.unsupportedCodec(TestServer.host, codec: "hvc1")))
+        }
+    }
+
+    @Test("P15: who sends one track we can read stays")
+    func partlySupported() async throws {
+        try await TestServer.with({ $0.unsupportedCodecTimeout = 0 }) { server in
+            let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            try await publisher.sendMedia()
+            try await publisher.send(
+                RTMPMediaMessage(kind: .audio, timestamp: 40, payload: PacketMemory([0x91] + Array("Xyz1".utf8) + [1])))
+            try await publisher.sendMedia(from: 80, configurations: false)
+            await server.events.wait { $0.contains(.unsupportedCodec(TestServer.host, codec: "Xyz1")) }
+            let items = ItemRecorder()
+            _ = server.server.hub(for: TestServer.host)?.subscribe(items)
+            try await publisher.sendMedia(from: 160, configurations: false)
+            await items.items.wait {
+                $0.contains { if case .packet(let packet) = $0 { packet.dts >= 160 } else { false } }
+            }
+            #expect(publisher.outcomes.elements == [.ready])
         }
     }
 

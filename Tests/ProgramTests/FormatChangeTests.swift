@@ -91,7 +91,7 @@ struct FormatChangeTests {
         }
     }
 
-    @Test("the sizes switch once, no packet is damaged, the sound goes on (P02, P08)")
+    @Test("P02, P08, ReplayKit 4: the sizes switch once, no packet is damaged, the sound goes on")
     func rotation() throws {
         let items = try Self.capture()
         let result = self.decode(items)
@@ -102,7 +102,7 @@ struct FormatChangeTests {
         #expect(result.sound > 0)
     }
 
-    @Test("turned by the operator, it switches the other way round")
+    @Test("ReplayKit 4: turned by the operator, it switches the other way round")
     func turned() throws {
         let result = self.decode(try Self.capture(), rotation: 1)
         #expect(result.log.formats.withLock { $0 } == ["90x160", "160x90"])
@@ -139,7 +139,7 @@ struct FormatChangeTests {
         #expect(result.log.formats.withLock { $0 } == ["160x90", "90x160"])
     }
 
-    @Test("a picture beyond the limit is refused by its parameter set, once, and the sound goes on (P18)")
+    @Test("P18, ReplayKit 8: a picture beyond the limit is refused by its parameter set, once, and the sound goes on")
     func tooLarge() throws {
         let result = self.decode(try Self.capture(), maxPixels: 160 * 90 - 1)
         #expect(result.log.failures.withLock { $0 } == [.tooLarge])
@@ -147,7 +147,7 @@ struct FormatChangeTests {
         #expect(result.sound > 0)
     }
 
-    @Test("a parameter set nobody can read is the decoder's to judge (P19)")
+    @Test("P19: a parameter set nobody can read is the decoder's to judge")
     func unreadableParameterSet() throws {
         let items = try Self.capture().map { item -> SourceItem in
             guard case .configuration(let parameters) = item, parameters.kind == .video else { return item }

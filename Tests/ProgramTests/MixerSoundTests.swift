@@ -18,7 +18,9 @@ struct MixerSoundTests {
         return target.count / 2
     }
 
-    @Test("a mute begins at its sample and is over 20 ms later, in steps nobody hears", arguments: [0, 1, 777, 1_023])
+    @Test(
+        "NetEase 8: a mute begins at its sample and is over 20 ms later, in steps nobody hears",
+        arguments: [0, 1, 777, 1_023])
     func muteIsSampleAccurate(offset: Int64) {
         var mixer = Mixer(start: 0, rampPairs: 960)
         mixer.setGain(1, of: self.anchor, at: 0)

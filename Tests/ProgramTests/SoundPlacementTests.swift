@@ -86,6 +86,20 @@ struct SoundFadeTests {
         #expect(self.take(&ring, 16..<24) == [0, 0.25, 0.5, 0.75, 1, 1, 1, 1])
     }
 
+    @Test("sound that comes back in the middle of a block rises where it begins", arguments: [0, 1, 3, 8, 9])
+    func risesInMidBlock(at offset: Int64) {
+        var ring = SoundRing(fade: 4)
+        ring.write(self.pairs(16, 1), at: 0)
+        _ = self.take(&ring, 0..<16)
+        #expect(self.take(&ring, 16..<32) == [1, 0.75, 0.5, 0.25].map { $0 - 0.25 } + [Float](repeating: 0, count: 12))
+        // Two blocks, the first one shorter than the fade.
+        ring.write(self.pairs(3, 1), at: 32 + offset, restart: true)
+        ring.write(self.pairs(40, 1), at: 35 + offset)
+        let heard = self.take(&ring, 32..<48) + self.take(&ring, 48..<64)
+        let silence = [Float](repeating: 0, count: Int(offset))
+        #expect(heard == Array((silence + [0, 0.25, 0.5, 0.75] + [Float](repeating: 1, count: 40)).prefix(32)))
+    }
+
     @Test("a seam that takes sound back crosses over where it begins")
     func crossesOver() {
         var ring = SoundRing(fade: 4)

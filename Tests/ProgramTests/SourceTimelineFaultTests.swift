@@ -69,7 +69,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.ahead(.audio, at: 65_982) == 200)
     }
 
-    @Test("a pause after which timestamps go on where they stopped is one re-anchoring")
+    @Test("ReplayKit 1: a pause after which timestamps go on where they stopped is one re-anchoring")
     func pauseWithoutTime() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<3_000, video: { $0 }, audio: { $0 })
@@ -130,7 +130,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.timeline.reanchors <= 1)
     }
 
-    @Test("a microphone that is switched on later with timestamps from zero is heard now")
+    @Test("P16, ReplayKit 5: a microphone that is switched on later with timestamps from zero is heard now")
     func lateMicrophone() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<10_000, video: { $0 }, audio: nil)
@@ -149,7 +149,7 @@ struct SourceTimelineFaultTests {
         }
     }
 
-    @Test("one track stops and the other goes on as if nothing were", arguments: TrackKind.allCases)
+    @Test("P16: one track stops and the other goes on as if nothing were", arguments: TrackKind.allCases)
     func oneTrackStops(gone: TrackKind) {
         var publisher = SimulatedPublisher()
         publisher.run(0..<5_000, video: { $0 }, audio: { $0 })
@@ -159,6 +159,36 @@ struct SourceTimelineFaultTests {
         publisher.run(60_000..<63_000, video: { $0 }, audio: { $0 })
         #expect(publisher.timeline.reanchors == 0)
         #expect(abs(publisher.ahead(.audio, at: 62_979) - publisher.ahead(.video, at: 62_997)) <= 20)
+    }
+
+    @Test(
+        "P17, ReplayKit 3: a screen that sends a picture every five seconds, with sound or without, is no fault of time"
+    )
+    func stillScreen() {
+        for hasSound in [true, false] {
+            var publisher = SimulatedPublisher()
+            for at in Int64(0)..<60_000 {
+                if hasSound, at % 21 == 0 { publisher.send(.audio, at, at: at) }
+                if at % 5_000 == 0 { publisher.send(.video, at, at: at) }
+            }
+            #expect(publisher.timeline.reanchors == 0 && publisher.seams == 0)
+            #expect(publisher.ahead(.video, at: 55_000) == 200)
+        }
+    }
+
+    @Test(
+        "P20: sound that is sent 300 ms before or after its pictures stays with them",
+        arguments: [300, -300] as [Int64])
+    func interleavedApart(lead: Int64) {
+        var publisher = SimulatedPublisher()
+        publisher.run(1_000..<12_000, video: { $0 }, audio: { $0 + lead })
+        // What is stamped alike is shown alike: 11,979 was stamped on a picture when it came.
+        let video = (publisher.placed[.video]?.pts ?? 0) / 1_000_000 - 11_979
+        let audio = (publisher.placed[.audio]?.pts ?? 0) / 1_000_000 - (11_991 + lead)
+        #expect(abs(video - audio) <= 1, "\(video) and \(audio) ms")
+        // And the one that comes later is shown in time.
+        #expect(min(publisher.ahead(.video, at: 11_979), publisher.ahead(.audio, at: 11_991)) >= 195)
+        #expect(publisher.timeline.reanchors <= 1)
     }
 
     @Test("a source that was late comes back to its jitter buffer when the way is short again")

@@ -151,7 +151,9 @@ struct WallAlignmentTests {
                     }
                     let id = WallAlignmentTests.ids[index]
                     if let delay = self.timelines[index].wallDelay {
-                        self.alignment.note(id, delay: delay, reach: self.timelines[index].wallReach, at: arrival)
+                        self.alignment.note(
+                            id, delay: delay, held: self.timelines[index].wallHeld,
+                            reach: self.timelines[index].wallReach, at: arrival)
                     }
                     self.timelines[index].follow(self.alignment.extra(of: id, at: arrival), at: arrival)
                     // Shown a little after it came, as the decode thread does.
@@ -202,6 +204,22 @@ struct WallAlignmentTests {
             pair.run(at..<at + 10_000)
             #expect(pair.apart(at + 1_000..<at + 10_000) <= 50)
             #expect(pair.timelines[1 - index].reanchors == before)
+        }
+    }
+
+    @Test(
+        "whose first packets are held up is beside the other one from two seconds on",
+        arguments: [300, 700, 1_500, 4_000])
+    func slowBeginning(until: Int64) {
+        for later in [0, 1] {
+            var pair = Pair()
+            pair.ways[later] += 70
+            pair.run(0..<until)
+            pair.ways[later] -= 70
+            pair.run(until..<30_000)
+            let apart = pair.apart(2_000..<30_000)
+            #expect(apart <= 50, "source \(later) until \(until) ms: \(apart) ms apart")
+            #expect(pair.timelines.allSatisfy { $0.reanchors <= 2 })
         }
     }
 

@@ -41,7 +41,7 @@ struct FLVDemuxerTests {
         var payloads: [[UInt8]] { self.packets.map { $0.memory.bytes(in: $0.range) } }
     }
 
-    @Test("configuration, key frame and inter frame with composition offsets of either sign")
+    @Test("P01: configuration, key frame and inter frame with composition offsets of either sign")
     func video() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -64,7 +64,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.map(\.isKey) == [false, true])
     }
 
-    @Test("a configuration is sent on when it differs, in one form")
+    @Test("P02: a configuration is sent on when it differs, in one form")
     func configurations() {
         var run = Run()
         let other = Self.record(sps: [0x67, 0x64, 0, 0x1F, 1, 2])
@@ -74,7 +74,7 @@ struct FLVDemuxerTests {
         #expect(run.configurations.map(\.configuration) == [Self.record(), other])
     }
 
-    @Test("records that decoders must not see are dropped", arguments: 0..<Self.record().count)
+    @Test("P03: records that decoders must not see are dropped", arguments: 0..<Self.record().count)
     func truncatedRecords(length: Int) {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record().prefix(length))
@@ -83,7 +83,7 @@ struct FLVDemuxerTests {
     }
 
     @Test(
-        "records of another version, without parameter sets, or with empty ones are dropped",
+        "P03: records of another version, without parameter sets, or with empty ones are dropped",
         arguments: [
             [2, 0x42, 0, 0x1E, 0xFF, 0xE1, 0, 1, 0x67, 1, 0, 1, 0x68], [1, 0x42, 0, 0x1E, 0xFF, 0xE0, 1, 0, 1, 0x68],
             [1, 0x42, 0, 0x1E, 0xFF, 0xE1, 0, 1, 0x67, 0], [1, 0x42, 0, 0x1E, 0xFF, 0xE1, 0, 0, 1, 0, 1, 0x68],
@@ -95,7 +95,7 @@ struct FLVDemuxerTests {
     }
 
     @Test(
-        "lengths of two bytes, empty units, start codes: the payload is the same",
+        "P04, P05: lengths of two bytes, empty units, start codes: the payload is the same",
         arguments: [
             (4, [0, 0, 0, 0, 0, 0, 0, 2, 0x65, 7]), (2, [0, 2, 0x65, 7]), (1, [2, 0x65, 7]), (3, [0, 0, 2, 0x65, 7]),
             (4, [0, 0, 0, 1, 0x65, 7]), (4, [0, 0, 1, 0x65, 7]), (4, [0, 0, 0, 6, 0, 0, 0, 1, 0x65, 7]),
@@ -109,7 +109,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.sanitized == 1)
     }
 
-    @Test("what is no frame gives no packet, and media goes on behind it")
+    @Test("P04: what is no frame gives no packet, and media goes on behind it")
     func noFrames() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -124,7 +124,7 @@ struct FLVDemuxerTests {
         #expect(counters.short == 2 && counters.malformed == 1 && counters.empty == 4)
     }
 
-    @Test("parameter sets only in the stream make the configuration")
+    @Test("P06: parameter sets only in the stream make the configuration")
     func inBandParameterSets() {
         var run = Run()
         run.video([0x27, 1, 0, 0, 0] + Self.avcc([0x41, 9]))
@@ -149,7 +149,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.map(\.isKey) == [true, false, true, true])
     }
 
-    @Test("a video command, an end of sequence and a picture in the middle of it all: decoding goes on (P07)")
+    @Test("P07: a video command, an end of sequence and a picture in the middle of it all: decoding goes on")
     func commandsInMidStream() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -160,7 +160,7 @@ struct FLVDemuxerTests {
         #expect(run.configurations.count == 1 && run.packets.map(\.dts) == [0, 40])
     }
 
-    @Test("a second AAC configuration in mid-stream is sent on once (P08)")
+    @Test("P08: a second AAC configuration in mid-stream is sent on once")
     func soundChange() {
         var run = Run()
         for (index, body) in [
@@ -182,7 +182,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.badCompositionOffsets == 2)
     }
 
-    @Test("times unwrap for both tracks together; what carries no media does not move them")
+    @Test("S06: times unwrap for both tracks together; what carries no media does not move them")
     func unwrap() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -196,7 +196,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.map(\.dts) == [wrap - 16, wrap + 16, wrap - 2, wrap + 32])
     }
 
-    @Test("AAC: configuration, frames, ADTS headers, empty frames")
+    @Test("P09: AAC: configuration, frames, ADTS headers, empty frames")
     func aac() {
         var run = Run()
         run.audio([0xAF, 1, 1, 2, 3])
@@ -215,7 +215,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.beforeConfiguration == 1)
     }
 
-    @Test("ADTS without a configuration makes one")
+    @Test("P09: ADTS without a configuration makes one")
     func adtsOnly() {
         var run = Run()
         // AAC LC, 48 kHz, stereo, 9 bytes in all.
@@ -224,7 +224,7 @@ struct FLVDemuxerTests {
         #expect(run.payloads == [[0x21, 0x22]])
     }
 
-    @Test("MP3 has no configuration record")
+    @Test("P10: MP3 has no configuration record")
     func mp3() {
         var run = Run()
         run.audio([0x2E, 0xFF, 0xFB], at: 1)
@@ -235,7 +235,7 @@ struct FLVDemuxerTests {
     }
 
     @Test(
-        "codecs that are not supported are named",
+        "P15: codecs that are not supported are named",
         arguments: [
             (.video, [0x90] + Array("hvc1".utf8) + [1], "hvc1"), (.video, [0x1C, 0, 0, 0, 0], "HEVC"),
             (.video, [0x22, 1], "H.263"),

@@ -65,7 +65,8 @@ struct SourceLifeTests {
         #expect(source.receive(.pictured, now: 4).map(\.to) == [.live])
     }
 
-    @Test("silent for stallMs it is stalled, with a packet live again; a still screen's sound keeps it live")
+    @Test(
+        "ReplayKit 1: silent for stallMs it is stalled, with a packet live again; a still screen's sound keeps it live")
     func stall() {
         var source = Self.live()
         var changes: [SourceLife.Change] = []
@@ -77,6 +78,16 @@ struct SourceLifeTests {
         }
         #expect(changes.map(\.to) == [.stalled, .live])
         #expect(source.since == 3_500_000_000)
+    }
+
+    @Test("P17, ReplayKit 3: a still screen, a picture every five seconds, is live as long as its sound comes")
+    func stillScreen() {
+        var source = Self.live()
+        for now in stride(from: Int64(0), through: 60 * Self.second, by: 100_000_000) {
+            let arrivals = SourceLife.Arrivals(picture: now - now % (5 * Self.second), sound: now)
+            #expect(source.poll(now: now, arrivals: arrivals).isEmpty)
+        }
+        #expect(source.state == .live)
     }
 
     @Test("a process that was stopped itself does not blame its publishers")

@@ -1,0 +1,116 @@
+import LibAV
+import MediaKernels
+import MediaTypes
+import Program
+import RTMP
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+@Suite("Damage: pictures that are held or concealed, sound whose decoder begins anew")
+struct DamageTests {
+    /// How a picture is damaged on its way.
+    enum Damage: String, CaseIterable { case cut, changed }
+
+    private static func items(damaged: Damage?) throws -> [SourceItem] {
+        let (sets, packets) = try Material.pictures(90)
+        let units = AnnexB.units(of: sets)
+        let configuration = try #require(
+            AVCConfiguration(
+                sequenceParameterSets: units.filter { $0.first.map { $0 & 31 == 7 } ?? false },
+                pictureParameterSets: units.filter { $0.first.map { $0 & 31 == 8 } ?? false }))
+        var items = [SourceItem.configuration(CodecParameters(codec: .h264, configuration: configuration.record))]
+        for (index, packet) in packets.enumerated() {
+            guard index == 40, let damaged else {
+                items.append(.packet(packet))
+                continue
+            }
+            var unit = try #require(Material.units(packet).last)
+            switch damaged {
+            case .cut: unit.removeLast(unit.count * 2 / 3)
+            case .changed: for index in unit.count / 3..<unit.count * 2 / 3 { unit[index] ^= 0x5A }
+            }
+            items.append(.packet(Material.packet(packet, FLVBytes.length(unit.count, 4) + unit)))
+        }
+        return items
+    }
+
+    @Test("`decode.damaged: show` shows what the decoder makes of it, on time", arguments: Damage.allCases)
+    func concealed(damage: Damage) throws {
+        let clean = StageRun.pictures(try Self.items(damaged: nil), ticks: 90)
+        let run = StageRun.pictures(try Self.items(damaged: damage), ticks: 90)
+        #expect(clean.ticks.map(\.index) == Array(0..<90))
+        #expect(run.ticks.map(\.index) == Array(0..<90))
+        let differing = run.ticks.indices.filter { run.ticks[$0].picture.digest != clean.ticks[$0].picture.digest }
+        #expect(differing.first == 40 && differing.allSatisfy { (40..<60).contains($0) }, "\(differing)")
+        #expect(run.failures.isEmpty)
+    }
+
+    @Test("`decode.damaged: hold` keeps the last good picture until the next key picture", arguments: Damage.allCases)
+    func held(damage: Damage) throws {
+        let clean = StageRun.pictures(try Self.items(damaged: nil), ticks: 90)
+        let run = StageRun.pictures(try Self.items(damaged: damage), ticks: 90, holdsDamaged: true)
+        #expect(run.ticks.map(\.index) == Array(0..<40) + [Int](repeating: 39, count: 20) + Array(60..<90))
+        #expect(run.ticks[40..<60].allSatisfy { !$0.isFresh })
+        for (shown, tick) in zip(run.ticks, 0...) {
+            let good = (40..<60).contains(tick) ? 39 : tick
+            #expect(shown.picture.digest == clean.ticks[good].picture.digest, "tick \(tick)")
+        }
+    }
+
+    /// A tone as AAC, with `bad` frames in the middle that no decoder takes.
+    private func sound(good: Int, bad: Int) throws -> [SourceItem] {
+        let encoder = try AudioEncoder.open(sampleRate: 48_000, bitrate: 128_000, place: "test")
+        var items = [SourceItem.configuration(CodecParameters(codec: .aac, configuration: encoder.configuration))]
+        for frame in 0..<2 * good + bad {
+            let samples = (0..<1_024).flatMap { index -> [Float] in
+                let value = 0.6 * sinf(2 * .pi * Float(300 * (frame * 1_024 + index) % 48_000) / 48_000)
+                return [value, value]
+            }
+            try encoder.encode(samples[...], pts: Int64(frame * 1_024)) { made in
+                var packet = made
+                let index = Int(made.pts / 1_024)
+                // An element for a bass loudspeaker that stereo does not have.
+                if (good..<good + bad).contains(index) {
+                    packet = Material.packet(packet, [0x6A] + [UInt8](repeating: 0x55, count: 40))
+                }
+                packet.arrival = 100_000_000 + (made.pts + 1_024) * 1_000_000 / 48
+                items.append(.packet(packet))
+            }
+        }
+        return items
+    }
+
+    @Test("a long run of damaged sound: the decoder is opened anew, it is told once, and the sound comes back")
+    func soundDecoderBeginsAnew() throws {
+        let run = StageRun.sound(try self.sound(good: 45, bad: 120), seconds: 4.9)
+        #expect(run.stats.damaged == 120)
+        #expect(run.stats.reopened == 2, "after every 47 in a row")
+        #expect(run.failures == [.invalidData])
+        let left = run.left
+        func level(_ from: Double, _ to: Double) -> Float {
+            left[Int(from * 48_000)..<Int(to * 48_000)].map { abs($0) }.max() ?? 0
+        }
+        #expect(level(0.7, 1.1) > 0.55 && level(4.2, 4.8) > 0.55)
+        #expect(level(1.8, 3.4) == 0, "what is damaged is silence, not noise")
+        let steps = zip(left, left.dropFirst()).map { abs($0 - $1) }
+        #expect((steps.max() ?? 1) < 0.035, "largest step \(steps.max() ?? 1)")
+    }
+
+    @Test("a short one is the decoder's own to get over")
+    func shortRun() throws {
+        let run = StageRun.sound(try self.sound(good: 45, bad: 46), seconds: 3)
+        #expect(run.stats.damaged == 46 && run.stats.reopened == 0 && run.failures.isEmpty)
+    }
+}
+
+/// What publishers write before NAL units.
+enum FLVBytes {
+    static func length(_ count: Int, _ size: Int) -> [UInt8] {
+        (0..<size).reversed().map { UInt8(truncatingIfNeeded: count >> (8 * $0)) }
+    }
+}

@@ -1,0 +1,167 @@
+import Dispatch
+import LibAV
+import MediaKernels
+import MediaTypes
+import Program
+import Synchronization
+
+/// What a source's decode stage reports, kept.
+final class StageLog: Sendable {
+    let failures = Mutex<[MediaError.Code]>([])
+    let ended = DispatchSemaphore(value: 0)
+
+    func take(_ event: DecodeStage.Event) {
+        switch event {
+        case .undecodable(let error): self.failures.withLock { $0.append(error.code) }
+        case .ended: self.ended.signal()
+        case .firstPicture, .formatChanged, .firstSound, .reanchored: break
+        }
+    }
+}
+
+/// The decode stage of one source, driven as a room does it, without waiting for any clock.
+struct StageRun {
+    /// One tick of the program: what is on air, and whether it was not before.
+    struct Tick {
+        var picture: Picture
+        var isFresh: Bool
+        /// Number of the picture, at 30 a second.
+        var index: Int
+    }
+
+    private struct Standing: MonotonicClock {
+        var time: Int64 = 0
+        func now() -> Int64 { self.time }
+    }
+
+    static let source = SourceID(uid: "1")
+    static let interval: Int64 = 33_333_333
+
+    var ticks: [Tick] = []
+    var stats = DecodeStage.Stats()
+    var failures: [MediaError.Code] = []
+    /// Interleaved stereo from position 0 on, through the mixer.
+    var sound: [Float] = []
+
+    /// Decodes pictures as a file's, one tick after the other.
+    static func pictures(_ items: [SourceItem], ticks: Int, holdsDamaged: Bool = false) -> StageRun {
+        let buffer = SourceBuffer(source: self.source, isPaced: true)
+        buffer.setTracks(video: true, audio: false)
+        buffer.setStatus(.live, at: 0)
+        let (log, stage) = self.stage(buffer, Standing(), holdsDamaged: holdsDamaged)
+        self.start(stage)
+        for item in items + [.end] { stage.put(item) }
+        var run = StageRun()
+        for tick in 0..<Int64(ticks) {
+            let time = tick * self.interval
+            buffer.waitUntilReady(for: time, soundPosition: 0) { false }
+            guard let shown = buffer.select(at: time, interval: self.interval) else { continue }
+            let index = Int((shown.time + self.interval / 2) / self.interval)
+            run.ticks.append(Tick(picture: shown.picture, isFresh: shown.isFresh, index: index))
+        }
+        run.finish(stage, log)
+        return run
+    }
+
+    /// Takes a publisher's sound as it came, and mixes it alone at full volume.
+    ///
+    /// - Parameter seconds: Of the program; less than a ring holds.
+    static func sound(_ items: [SourceItem], seconds: Double) -> StageRun {
+        let buffer = SourceBuffer(source: self.source, isPaced: false)
+        let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        for item in items + [.end] { stage.offer(item) }
+        self.start(stage)
+        log.ended.wait()
+        var mixer = Mixer(start: 0, rampPairs: 1)
+        mixer.setGain(1, of: self.source, at: -10)
+        var run = StageRun()
+        while Double(mixer.position) < seconds * 48_000 {
+            run.sound += mixer.nextBlock { _, range, target in buffer.read(range, into: &target) }
+        }
+        run.finish(stage, log)
+        return run
+    }
+
+    /// Of the left channel.
+    var left: [Float] { stride(from: 0, to: self.sound.count, by: 2).map { self.sound[$0] } }
+
+    private static func stage(
+        _ buffer: SourceBuffer, _ machine: Standing, holdsDamaged: Bool
+    ) -> (StageLog, DecodeStage) {
+        let log = StageLog()
+        let clock = ProgramClock(machine: machine)
+        clock.start(at: 0, program: 0)
+        let settings = DecodeStage.Settings(
+            source: self.source, jitterBuffer: 200_000_000, offset: 0, sampleRate: 48_000, holdsDamaged: holdsDamaged)
+        return (log, DecodeStage(settings: settings, buffer: buffer, clock: clock, events: { log.take($0) }))
+    }
+
+    private static func start(_ stage: DecodeStage) {
+        DispatchQueue(label: "decode").async { stage.run { .max / 2 } }
+    }
+
+    private mutating func finish(_ stage: DecodeStage, _ log: StageLog) {
+        self.stats = stage.stats
+        self.failures = log.failures.withLock { $0 }
+        stage.stop()
+    }
+}
+
+extension Picture {
+    /// A number for its samples.
+    var digest: Int {
+        var hasher = Hasher()
+        for plane in 0..<3 {
+            let (width, height) = plane == 0 ? (320, 180) : (160, 90)
+            self.withPlane(plane) { samples, stride in
+                for row in 0..<height { for column in 0..<width { hasher.combine(samples[row * stride + column]) } }
+            }
+        }
+        return hasher.finalize()
+    }
+}
+
+/// Coded material made here.
+enum Material {
+    /// Moving rectangles as H.264, 320x180, 30 pictures a second, a key picture every 30.
+    static func pictures(_ count: Int) throws -> (parameterSets: [UInt8], packets: [CodedPacket]) {
+        let encoder = try VideoEncoder.open(
+            VideoEncoderSettings(
+                width: 320, height: 180, fps: 30, preset: "superfast", profile: "main", bitrate: 1_500_000,
+                maxBitrate: 1_500_000, bufferSize: 1_500_000, bFrames: 0, lookaheadFrames: 0, threads: 1),
+            place: "test")
+        var packets: [CodedPacket] = []
+        for index in 0..<count {
+            var canvas = try PictureCanvas.open(width: 320, height: 180, fill: .black)
+            for rect in 0..<60 {
+                let x = (rect * 53 + index * (1 + rect % 5)) % 288, y = (rect * 29 + index * (rect % 3)) % 148
+                let color = CanvasColor(
+                    y: UInt8(40 + (rect * 37 + index) % 180), cb: UInt8(60 + rect * 2), cr: UInt8(200 - rect * 2))
+                canvas.fill(x: x & ~1, y: y & ~1, width: 32, height: 32, color)
+            }
+            try encoder.encode(canvas.finish(), pts: Int64(index), forceIDR: index % 30 == 0) { packets.append($0) }
+        }
+        return (encoder.parameterSets, packets)
+    }
+
+    /// The NAL units of a packet.
+    static func units(_ packet: CodedPacket) -> [[UInt8]] {
+        let bytes = packet.memory.bytes(in: packet.range)
+        var units: [[UInt8]] = []
+        var offset = 0
+        while offset + 4 <= bytes.count {
+            let length = bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
+            units.append(Array(bytes[offset + 4..<min(bytes.count, offset + 4 + length)]))
+            offset += 4 + length
+        }
+        return units
+    }
+
+    /// A packet with other bytes.
+    static func packet(_ packet: CodedPacket, _ bytes: [UInt8]) -> CodedPacket {
+        var other = packet
+        other.memory = PacketMemory(bytes)
+        other.range = 0..<bytes.count
+        return other
+    }
+}

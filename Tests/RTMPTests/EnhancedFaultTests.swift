@@ -1,0 +1,266 @@
+import MediaTypes
+import RTMP
+import Testing
+
+/// Enhanced RTMP tag bodies, byte by byte as the specification writes them.
+enum EnhancedBytes {
+    enum Kind { case video, audio }
+
+    static func letters(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    static func unsigned24(_ value: Int) -> [UInt8] { [16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
+
+    /// The first byte of a key picture (1 behind the flag), or of sound (format 9): the same bits.
+    static func first(_ kind: Kind, _ type: UInt8) -> UInt8 { 0x90 | type }
+
+    /// A message of one track without a number.
+    static func single(_ kind: Kind, _ type: UInt8, _ codec: String, _ body: [UInt8]) -> [UInt8] {
+        [self.first(kind, type)] + self.letters(codec) + body
+    }
+
+    /// One modifier: its data, its type, and the type of what follows.
+    static func modifier(_ data: [UInt8], type: UInt8, next: UInt8, isLong: Bool = false) -> [UInt8] {
+        let size = data.count - 1
+        let coded: [UInt8] =
+            isLong || size >= 255 ? [255, UInt8(size >> 8), UInt8(size & 0xFF)] : [UInt8(size)]
+        return coded + data + [type << 4 | next]
+    }
+
+    /// A message of several tracks, with a codec for all (`nil`: one each).
+    static func many(
+        _ kind: Kind, _ type: UInt8, _ codec: String?, _ tracks: [(codec: String, track: UInt8, body: [UInt8])]
+    ) -> [UInt8] {
+        let multitrack: UInt8 = kind == .video ? 6 : 5
+        var bytes = [self.first(kind, multitrack), (codec == nil ? 0x20 : 0x10) | type]
+        bytes += codec.map { self.letters($0) } ?? []
+        for entry in tracks {
+            if codec == nil { bytes += self.letters(entry.codec) }
+            bytes += [entry.track] + self.unsigned24(entry.body.count) + entry.body
+        }
+        return bytes
+    }
+
+    /// A message that says its track, of one.
+    static func one(_ kind: Kind, _ type: UInt8, _ codec: String, track: UInt8, _ body: [UInt8]) -> [UInt8] {
+        [self.first(kind, kind == .video ? 6 : 5), type] + self.letters(codec) + [track] + body
+    }
+
+    /// An `HEVCDecoderConfigurationRecord` with one SPS and one PPS, as our own form has it.
+    static let hevc: [UInt8] =
+        [1] + [UInt8](repeating: 0, count: 20) + [
+            3, 2, 0xA1, 0, 1, 0, 4, 0x42, 1, 1, 1, 0xA2, 0, 1, 0, 3, 0x44, 1, 0xC0,
+        ]
+}
+
+@Suite("Faults and forms of Enhanced RTMP: P11 to P14")
+struct EnhancedFaultTests {
+    private typealias Bytes = EnhancedBytes
+    private typealias Run = FLVDemuxerTests.Run
+
+    private static let all: Set<CodecName> = [
+        .h264, .hevc, .av1, .vp9, .vp8, .aac, .mp3, .opus, .ac3, .eac3, .flac,
+    ]
+    private static let idr: [UInt8] = FLVDemuxerTests.avcc([0x26, 1, 9, 9])
+    private static let inter: [UInt8] = FLVDemuxerTests.avcc([0x02, 1, 7])
+
+    private func run() -> Run { Run(demuxer: FLVDemuxer(codecs: Self.all)) }
+
+    @Test("P11: HEVC under the number 12 and under its letters gives the same configuration and the same packets")
+    func hevcEitherWay() {
+        var (old, new) = (self.run(), self.run())
+        old.video([0x1C, 0, 0, 0, 0] + Bytes.hevc)
+        new.video(Bytes.single(.video, 0, "hvc1", Bytes.hevc))
+        for (frame, offset) in [(Self.idr, 66), (Self.inter, -33), (Self.inter, 0)] {
+            let (coded, at) = (Bytes.unsigned24(offset), UInt32(old.packets.count * 33))
+            old.video([frame == Self.idr ? 0x1C : 0x2C, 1] + coded + frame, at: at)
+            new.video(Bytes.single(.video, 1, "hvc1", coded + frame), at: at)
+        }
+        #expect(old.configurations == [CodecParameters(codec: .hevc, configuration: Bytes.hevc)])
+        #expect(new.configurations == old.configurations)
+        for run in [old, new] {
+            #expect(run.packets.map(\.dts) == [0, 33, 66])
+            #expect(run.packets.map(\.pts) == [66, 0, 66])
+            #expect(run.packets.map(\.isKey) == [true, false, false])
+            #expect(run.payloads == [Self.idr, Self.inter, Self.inter])
+        }
+    }
+
+    @Test("P12: HEVC with and without an offset; a record that is cut is dropped")
+    func codedFrames() {
+        var run = self.run()
+        for length in 1..<Bytes.hevc.count {
+            run.video(Bytes.single(.video, 0, "hvc1", Array(Bytes.hevc.prefix(length))))
+        }
+        #expect(run.items.isEmpty && run.demuxer.counters.badConfigurations == Bytes.hevc.count - 1)
+        run.video(Bytes.single(.video, 0, "hvc1", Bytes.hevc))
+        run.video(Bytes.single(.video, 1, "hvc1", [0xFF, 0xFF, 0xBE] + Self.idr), at: 1000)
+        run.video(Bytes.single(.video, 3, "hvc1", Self.inter), at: 1033)
+        run.video(Bytes.single(.video, 2, "hvc1", []), at: 1050)
+        #expect(run.packets.map(\.pts) == [934, 1033])
+        #expect(run.payloads == [Self.idr, Self.inter])
+        #expect(run.demuxer.hasSupportedTrack && run.demuxer.unsupportedVideo == nil)
+    }
+
+    @Test(
+        "P12: pictures that are their decoder's as they are, key or not by their own bits",
+        arguments: [
+            ("av01", .av1, [0x81, 0, 0x0C, 0], [0x32, 1, 0x10], [0x32, 1, 0x20]),
+            ("vp09", .vp9, [1, 0, 0, 0, 0, 31, 0x80, 2, 2, 2, 0, 0], [0x82, 0x49], [0x86, 0]),
+            ("vp08", .vp8, [], [0x10, 2], [0x11, 2]),
+        ] as [(String, CodecName, [UInt8], [UInt8], [UInt8])])
+    func wholePictures(letters: String, codec: CodecName, record: [UInt8], key: [UInt8], inter: [UInt8]) {
+        var run = self.run()
+        run.video(Bytes.single(.video, 0, letters, record))
+        run.video(Bytes.single(.video, 1, letters, key), at: 40)
+        run.video(Bytes.single(.video, 3, letters, inter), at: 80)
+        run.video(Bytes.single(.video, 1, letters, []), at: 90)
+        #expect(run.configurations.last?.codec == codec && run.configurations.first?.configuration == record)
+        #expect(run.packets.map(\.pts) == [40, 80])
+        #expect(run.packets.map(\.isKey) == [true, false])
+        #expect(run.payloads == [key, inter] && run.demuxer.counters.empty == 1)
+    }
+
+    @Test(
+        "P12: sound with a record, with an empty one, and without any",
+        arguments: [
+            ("Opus", .opus, Array("OpusHead".utf8) + [1, 2, 0, 0, 0x80, 0xBB, 0, 0, 0, 0, 0]), ("Opus", .opus, []),
+            ("Opus", .opus, nil), ("fLaC", .flac, Array("fLaC".utf8) + [UInt8](repeating: 0, count: 38)),
+            ("ac-3", .ac3, nil), ("ec-3", .eac3, nil), (".mp3", .mp3, nil), ("mp4a", .aac, [0x11, 0x90]),
+        ] as [(String, CodecName, [UInt8]?)])
+    func sound(letters: String, codec: CodecName, record: [UInt8]?) {
+        var run = self.run()
+        if let record { run.audio(Bytes.single(.audio, 0, letters, record)) }
+        run.audio(Bytes.single(.audio, 1, letters, [0x21, 0x10, 4]), at: 20)
+        run.audio(Bytes.single(.audio, 4, letters, [0, 2]), at: 30)
+        run.audio(Bytes.single(.audio, 1, letters, [0x21, 0x10, 5]), at: 40)
+        #expect(run.configurations == [CodecParameters(codec: codec, configuration: record ?? [])])
+        #expect(run.packets.map(\.pts) == [20, 40])
+        #expect(run.payloads == [[0x21, 0x10, 4], [0x21, 0x10, 5]])
+    }
+
+    @Test("P12: FLAC and AAC wait for their record; one that is broken is none", arguments: ["fLaC", "mp4a"])
+    func soundBeforeRecord(letters: String) {
+        var run = self.run()
+        run.audio(Bytes.single(.audio, 1, letters, [1, 2]))
+        run.audio(Bytes.single(.audio, 0, letters, [0]))
+        run.audio(Bytes.single(.audio, 1, letters, [1, 2]))
+        #expect(run.items.isEmpty)
+        #expect(run.demuxer.counters.beforeConfiguration == 2 && run.demuxer.counters.badConfigurations == 1)
+    }
+
+    @Test("P13: three modifiers in a row, one of 256 bytes and one of 65,536, and the nanoseconds of the second")
+    func modifiers() {
+        for long in [256, 65_536] {
+            var run = self.run()
+            run.video(Bytes.single(.video, 0, "hvc1", Bytes.hevc))
+            var body = [Bytes.first(.video, 7)] + Bytes.modifier([0xAA], type: 5, next: 7)
+            body += Bytes.modifier(Bytes.unsigned24(999_999), type: 0, next: 7)
+            body += Bytes.modifier([UInt8](repeating: 3, count: long), type: 6, next: 3)
+            run.video(body + Bytes.letters("hvc1") + Self.idr, at: 5)
+            #expect(run.packets.map(\.pts) == [5_999_999] && run.packets.map(\.dts) == [5_000_000])
+            #expect(run.packets.map(\.timescale) == [1_000_000_000])
+            #expect(run.payloads == [Self.idr] && run.demuxer.counters.badHeaders == 0)
+        }
+    }
+
+    @Test(
+        "P13: an offset of two bytes, or of a millisecond and more, is ignored, and the frame is not",
+        arguments: [[0xFF, 0xFF], [0x0F, 0x42, 0x40], [0xFF, 0xFF, 0xFF]] as [[UInt8]])
+    func uselessOffset(data: [UInt8]) {
+        var run = self.run()
+        let body = [Bytes.first(.audio, 7)] + Bytes.modifier(data, type: 0, next: 1) + Bytes.letters("Opus") + [1, 2]
+        run.audio(body, at: 7)
+        #expect(run.packets.map(\.pts) == [7] && run.packets.map(\.timescale) == [1000])
+        #expect(run.payloads == [[1, 2]])
+    }
+
+    @Test("P13: modifiers without end, and cut anywhere, cost the message alone")
+    func cutModifiers() {
+        var run = self.run()
+        let endless = [Bytes.first(.video, 7)] + (0..<17).flatMap { _ in Bytes.modifier([1], type: 5, next: 7) }
+        run.video(endless + [0x51] + Bytes.letters("hvc1") + Self.idr)
+        let whole =
+            [Bytes.first(.audio, 7)] + Bytes.modifier([1, 2, 3], type: 0, next: 7)
+            + Bytes.modifier([UInt8](repeating: 0, count: 300), type: 1, next: 1) + Bytes.letters("Opus")
+        for length in 1..<whole.count { run.audio(Array(whole.prefix(length))) }
+        #expect(run.packets.isEmpty && run.demuxer.counters.badHeaders == whole.count)
+        run.audio(Bytes.single(.audio, 1, "Opus", [1]))
+        #expect(run.packets.count == 1)
+    }
+
+    @Test("P14: one further track, several of one codec, several with a codec each: all parts with their numbers")
+    func severalTracks() {
+        var run = self.run()
+        let record: [UInt8] = [0x11, 0x90]
+        run.audio(Bytes.one(.audio, 0, "mp4a", track: 1, record))
+        run.audio(Bytes.one(.audio, 1, "mp4a", track: 1, [0x21, 1]), at: 10)
+        run.audio(
+            Bytes.many(.audio, 0, "mp4a", [("", 0, record), ("", 1, record), ("", 2, [0x12, 0x10])]), at: 20)
+        run.audio(
+            Bytes.many(.audio, 1, "mp4a", [("", 0, [0x21, 2]), ("", 1, [0x21, 3, 3]), ("", 2, [0x21, 4])]), at: 30)
+        run.audio(Bytes.many(.audio, 1, nil, [("mp4a", 0, [0x21, 5]), ("Opus", 3, [6])]), at: 40)
+        #expect(run.configurations.map(\.track) == [1, 0, 2, 3])
+        #expect(run.configurations.map(\.codec) == [.aac, .aac, .aac, .opus])
+        #expect(run.packets.map(\.track) == [1, 0, 1, 2, 0, 3])
+        #expect(run.payloads == [[0x21, 1], [0x21, 2], [0x21, 3, 3], [0x21, 4], [0x21, 5], [6]])
+        #expect(run.demuxer.counters.badHeaders == 0 && run.demuxer.counters.extraTracks == 0)
+    }
+
+    @Test("P14: a size past the end ends the message; several tracks inside several tracks are nothing")
+    func damagedTracks() {
+        var run = self.run()
+        run.audio(Bytes.single(.audio, 0, "mp4a", [0x11, 0x90]))
+        let whole = Bytes.many(.audio, 1, "mp4a", [("", 0, [0x21, 2]), ("", 0, [0x21, 3, 3, 3])])
+        run.audio(Array(whole.dropLast()), at: 30)
+        #expect(run.payloads == [[0x21, 2]] && run.demuxer.counters.badHeaders == 1)
+        run.audio([Bytes.first(.audio, 5), 0x15] + Bytes.letters("mp4a") + [0, 0, 0, 1, 9])
+        run.audio([Bytes.first(.audio, 5), 0x31] + Bytes.letters("mp4a") + [0, 0, 0, 1, 9])
+        #expect(run.packets.count == 1 && run.demuxer.counters.badHeaders == 3)
+        run.audio(Bytes.single(.audio, 1, "mp4a", [0x21, 7]), at: 60)
+        #expect(run.payloads.last == [0x21, 7])
+    }
+
+    @Test("P14: of several pictures the first track is decoded; a fifth sound is left out, and named")
+    func extraTracks() {
+        var run = self.run()
+        run.video(Bytes.single(.video, 0, "hvc1", Bytes.hevc))
+        run.video(Bytes.many(.video, 3, "hvc1", [("", 1, [1, 1]), ("", 0, Self.idr), ("", 2, [2, 2])]), at: 5)
+        #expect(run.payloads == [Self.idr] && run.demuxer.counters.extraTracks == 2)
+        for track in UInt8(0)..<6 { run.audio(Bytes.one(.audio, 1, "Opus", track: track, [track]), at: 9) }
+        #expect(run.packets.filter { $0.kind == .audio }.map(\.track) == [0, 1, 2, 3])
+        #expect(run.demuxer.unsupportedCodec == "hvc1 as video track 1", "what was left out first")
+        #expect(run.demuxer.unsupportedVideo == nil, "the publisher may stay")
+    }
+
+    @Test("what our own client writes of a further track is read as it was")
+    func roundTrip() throws {
+        var run = self.run()
+        var parameters = CodecParameters(codec: .aac, configuration: [0x11, 0x90])
+        parameters.track = 2
+        run.demuxer.receive(try #require(FLVTagWriter.configuration(parameters)), arrival: 0, into: &run.items)
+        run.audio(Bytes.one(.audio, 1, "mp4a", track: 2, [0x21, 9]), at: 11)
+        let packet = try #require(run.packets.first)
+        run.demuxer.receive(try #require(FLVTagWriter.packet(packet, codec: .aac)), arrival: 0, into: &run.items)
+        #expect(run.configurations == [parameters])
+        #expect(run.packets.map(\.track) == [2, 2] && run.packets.map(\.pts) == [11, 11])
+        #expect(run.payloads == [[0x21, 9], [0x21, 9]])
+    }
+
+    @Test(
+        "bytes of every kind behind an enhanced header never trap, and what comes out lies inside", arguments: 0..<200)
+    func random(seed: Int) {
+        var random = TestRandom(seed: UInt64(seed))
+        var run = self.run()
+        let letters = ["hvc1", "av01", "vp09", "mp4a", "Opus", "fLaC", "avc1"]
+        for _ in 0..<40 {
+            let kind: EnhancedBytes.Kind = Bool.random(using: &random) ? .video : .audio
+            var body = random.sparseBytes(Int.random(in: 0...60, using: &random))
+            body.insert(contentsOf: Bytes.letters(letters.randomElement(using: &random) ?? ""), at: body.count / 4)
+            body.insert(Bytes.first(kind, UInt8.random(in: 0...7, using: &random)), at: 0)
+            if Bool.random(using: &random) { body.insert(UInt8.random(in: 0...0x2F, using: &random), at: 1) }
+            run.feed(kind == .video ? .video : .audio, body, UInt32.random(in: 0...9_999, using: &random))
+        }
+        #expect(run.packets.allSatisfy { $0.range.lowerBound >= 0 && $0.range.upperBound <= $0.memory.count })
+        #expect(run.packets.allSatisfy { $0.timescale == 1000 || $0.timescale == 1_000_000_000 })
+    }
+}
