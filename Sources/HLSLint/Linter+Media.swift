@@ -179,6 +179,8 @@ extension Linter {
         guard let segment, segment.parts.indices.contains(place) else { return }
         let part = segment.parts[place]
         guard reply.isGood else {
+            // Of a worker that is gone: its successor's part has another name.
+            guard Location.resolve(part.uri, against: self.histories[index].url) == request.url else { return }
             self.add(
                 .resourceMissing, "\(part.uri): \(reply.reason)", index, segment: number, part: place,
                 at: reply.receivedAt)

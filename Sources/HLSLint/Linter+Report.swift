@@ -1,7 +1,7 @@
 package import MediaTypes
 
 extension Linter {
-    /// The run as one JSON object: `url`, `playlists` with what was seen, `findingCount`, `findings`.
+    /// The run as one JSON object: `url`, `playlists` with what was seen, `outages`, `findingCount`, `findings`.
     package var report: JSONValue {
         let playlists = self.summary.map { line in
             JSONValue.object([
@@ -12,6 +12,15 @@ extension Linter {
         }
         return .object([
             .init("url", .string(self.url)), .init("playlists", .array(playlists)),
+            .init(
+                "outages",
+                .array(
+                    self.outages.map { outage in
+                        .object([
+                            .init("atSeconds", .thousandths((outage.from &- self.startedAt) / 1_000_000)),
+                            .init("durationSeconds", .thousandths(outage.duration / 1_000_000)),
+                        ])
+                    })),
             .init("findingCount", JSONValue(self.findingCount)),
             .init("findings", .array(self.findings.map { $0.json(since: self.startedAt) })),
         ])

@@ -21,9 +21,20 @@ package struct Linter: Sendable {
     private var multivariantBytes: [UInt8] = []
     private var said: Set<String> = []
     package private(set) var startedAt: Int64 = 0
+    /// Nanoseconds for which a server may give no answer at all.
+    let longestOutage: Int64
+    /// No answer has come since.
+    var silentSince: Int64?
+    package internal(set) var outages: [Outage] = []
 
-    /// - Parameter url: Of a multivariant or media playlist: http, https or a local path.
-    package init(url: String) { self.url = url }
+    /// - Parameters:
+    ///   - url: Of a multivariant or media playlist: http, https or a local path.
+    ///   - longestOutage: Nanoseconds for which the server may give no answer at all, as while a worker is replaced; a
+    ///     longer time is a finding.
+    package init(url: String, longestOutage: Int64 = 5_000_000_000) {
+        self.url = url
+        self.longestOutage = longestOutage
+    }
 
     package var findings: [Finding] { self.log.findings }
     /// With those that were too many to keep.
@@ -50,6 +61,7 @@ package struct Linter: Sendable {
     }
 
     package mutating func received(_ reply: LintReply, for request: LintRequest) -> [LintRequest] {
+        if let retries = self.duringOutage(reply, request) { return retries }
         switch request.purpose {
         case .entry: return self.receivedEntry(reply)
         case .multivariant: return self.receivedAgain(reply)
@@ -70,7 +82,7 @@ package struct Linter: Sendable {
             }
             return []
         case .retainedPart(let index, let uri, let number, let part):
-            if !reply.isGood {
+            if !reply.isGood, !self.isLostPart(request, index) {
                 self.add(
                     .partGone, "\(uri): \(reply.reason) before its time", index, segment: number, part: part,
                     at: reply.receivedAt)
@@ -145,6 +157,7 @@ package struct Linter: Sendable {
         let now = reply.receivedAt
         guard reply.isGood else { return self.failedPlaylist(reply, request, index) }
         self.histories[index].failures = 0
+        self.resume(index, reply)
         let history = self.histories[index]
         var list = MediaListReader.read(PlaylistLines(reply.body))
         for fault in list.faults {

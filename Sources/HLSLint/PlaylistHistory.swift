@@ -59,6 +59,11 @@ struct PlaylistHistory: Sendable {
     var height: Int64 = 0
     var codecs: Set<String> = []
 
+    /// Nobody answers since, and no list has come yet.
+    var awaySince: Int64?
+    /// The first list after an outage came then.
+    var partsLostAt: Int64?
+
     init(index: Int, url: String) {
         self.index = index
         self.url = url

@@ -46,7 +46,8 @@ extension HLSPackager {
     /// A successor keeps the origin. Where it ``canContinue(at:)``, slate fills the slots since the last published one up to
     /// the last GOP that has begun, and the run begins with that: its first frames are overdue, and the live edge is where
     /// it would be had nobody been away. The first segments and parts are published when this returns. Otherwise it begins
-    /// with the first segment slot that starts now or later and that nobody has published, after a discontinuity.
+    /// with the first segment slot that starts now or later and that nobody has published, after a discontinuity; behind an
+    /// outage that is longer than the window with an initialization segment of its own, too.
     ///
     /// - Parameters:
     ///   - now: Nanoseconds since the Unix epoch.
@@ -57,7 +58,8 @@ extension HLSPackager {
         let origin = self.claimed.origin ?? now
         let grid = self.settings.grid
         var publication = try Publication.restore(
-            settings: self.settings, tracks: self.tracks, state: self.claimed, origin: origin, store: self.store)
+            settings: self.settings, tracks: self.tracks, state: self.claimed, origin: origin, store: self.store,
+            keepsMaps: self.settings.waitsForStore || self.canContinue(at: now))
         let plan = self.plan(now, origin, slate)
         if plan.fill != nil { publication.resume(at: self.claimed.nextFrame) }
         // What the worker before showed ends where its pictures do.

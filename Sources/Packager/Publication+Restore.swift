@@ -7,12 +7,14 @@ extension Publication {
     /// A track the state does not know starts with an empty window at the room's numbers; one that is no longer described
     /// leaves its segments behind to be deleted in their time.
     ///
-    /// - Parameter state: Read when this run claimed the room; its incarnation is this run's.
+    /// - Parameters:
+    ///   - state: Read when this run claimed the room; its incarnation is this run's.
+    ///   - keepsMaps: An initialization segment with the same bytes keeps its name.
     /// - Throws: ``MediaError/Code/invalidData`` for a state that contradicts itself or a codec configuration that cannot be
     ///   read.
     static func restore(
         settings: HLSOutputSettings, tracks: [TrackDescription], state: RoomState, origin: Int64,
-        store: any SegmentStore
+        store: any SegmentStore, keepsMaps: Bool
     ) throws(MediaError) -> Publication {
         let latestDiscontinuity =
             state.tracks.map { track in
@@ -24,7 +26,7 @@ extension Publication {
                 try Self.track(
                     track, settings: settings, state: state, origin: origin, newDiscontinuities: latestDiscontinuity,
                     leftBehind: restored.isEmpty ? Self.leftBehind(state, tracks: tracks, settings: settings) : [],
-                    store: store))
+                    store: store, keepsMaps: keepsMaps))
         }
         return Publication(
             settings: settings, origin: origin, incarnation: state.incarnation, tracks: restored,
@@ -33,7 +35,7 @@ extension Publication {
 
     private static func track(
         _ description: TrackDescription, settings: HLSOutputSettings, state: RoomState, origin: Int64,
-        newDiscontinuities: Int64, leftBehind: [RetiredSegment], store: any SegmentStore
+        newDiscontinuities: Int64, leftBehind: [RetiredSegment], store: any SegmentStore, keepsMaps: Bool
     ) throws(MediaError) -> TrackPublication {
         let place = "hls[\(description.name)]"
         let grid = settings.grid
@@ -48,7 +50,7 @@ extension Publication {
         let old = state.tracks.first { $0.name == description.name }
         let maps = (old?.maps ?? []).map(InitializationSegment.init(uri:))
         // The same bytes keep their name: players then see no change of coding at all.
-        let reused = maps.last { store.read($0.uri) == initialization }
+        let reused = !keepsMaps ? nil : maps.last { store.read($0.uri) == initialization }
         var incarnations: [Int64: Int64] = [:]
         var segments: [Segment] = []
         for entry in old?.entries ?? [] {

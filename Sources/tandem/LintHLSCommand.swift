@@ -33,6 +33,12 @@ struct LintHLSCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Watch a live presentation for this long.", valueName: "seconds"))
     var duration: Int64 = 30
 
+    @Option(
+        help: ArgumentHelp(
+            "How long the server may give no answer at all, as while a worker is replaced; longer is a finding.",
+            valueName: "seconds"))
+    var outage: Int64 = 5
+
     @Flag(help: "Report as one JSON document on standard output.")
     var json = false
 
@@ -50,6 +56,9 @@ struct LintHLSCommand: AsyncParsableCommand {
         guard (1...604_800).contains(self.duration) else {
             throw ValidationError("--duration \(self.duration): give 1 to 604800 seconds")
         }
+        guard (0...3_600).contains(self.outage) else {
+            throw ValidationError("--outage \(self.outage): give 0 to 3600 seconds")
+        }
         if url.contains("://"), !Location.isRemote(url) {
             throw ValidationError("\(url): give an http or https URL, or a path")
         }
@@ -58,7 +67,7 @@ struct LintHLSCommand: AsyncParsableCommand {
         do {
             linter = try await HTTPClient.withHTTPClient(configuration: LintFetcher.configuration) { client in
                 await LintRun(fetcher: LintFetcher(client: client)) { Self.show($0, $1, isJSON: isJSON) }
-                    .run(url, seconds: self.duration)
+                    .run(Linter(url: url, longestOutage: self.outage * TimeMath.nanoseconds), seconds: self.duration)
             }
         } catch {
             throw ExitStatus.bug.code
@@ -83,6 +92,7 @@ struct LintHLSCommand: AsyncParsableCommand {
                 "\(line.playlist): \(line.segments) segments, \(line.parts) parts, peak \(line.peak / 1_000) kbit/s, "
                     + "average \(line.average / 1_000) kbit/s\n")
         }
+        for outage in linter.outages { StandardOutput.write(outage.text(since: linter.startedAt)) }
         let hidden = linter.findingCount - linter.findings.count
         StandardOutput.write(
             linter.findingCount == 0

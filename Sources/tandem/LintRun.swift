@@ -26,9 +26,11 @@ struct LintRun {
         self.progress = progress
     }
 
-    /// - Parameter seconds: A presentation that ends is left earlier.
-    func run(_ url: String, seconds: Int64) async -> Linter {
-        var linter = Linter(url: url)
+    /// - Parameters:
+    ///   - linter: Not begun yet.
+    ///   - seconds: A presentation that ends is left earlier.
+    func run(_ linter: consuming Linter, seconds: Int64) async -> Linter {
+        var linter = linter
         let start = self.clock.now()
         let deadline = start + seconds * TimeMath.nanoseconds
         var backlog: [LintRequest] = linter.begin(at: start)

@@ -190,7 +190,7 @@ struct SlateTests {
         try Self.expectContinuous(store)
     }
 
-    @Test("an outage longer than the window is a break: nothing is filled, numbers go on")
+    @Test("an outage longer than the window is a break in every list: a map and a discontinuity, and numbers go on")
     func tooLong() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, window: 10)
@@ -201,9 +201,23 @@ struct SlateTests {
         #expect(begin.firstTick == 576)
         second.feed(576..<640)
         _ = second.packager.step()
-        let list = ListText(store.text("audio.m3u8"))
-        #expect(list.uris.last == "audio-2-3.m4s")
-        #expect(list.tags(before: "audio-2-3.m4s").contains("#EXT-X-DISCONTINUITY"))
+        for name in Self.lists {
+            let list = ListText(store.text("\(name).m3u8"))
+            #expect(list.mediaSequence == 0 && list.uris.last == "\(name)-2-3.m4s", "\(name)")
+            let tags = list.tags(before: "\(name)-2-3.m4s")
+            #expect(
+                tags.contains("#EXT-X-DISCONTINUITY") && tags.contains("#EXT-X-MAP:URI=\"\(name)-2.mp4\""), "\(tags)")
+            #expect(list.count("#EXT-X-DISCONTINUITY") == 1 && list.maps.count == 2)
+            #expect(store.read("\(name)-2.mp4") == store.read("\(name)-1.mp4"))
+        }
+        #expect(!second.events.all.contains { if case .slateFilled = $0 { true } else { false } })
+        // A third worker in time goes on with the newer map, and without another break.
+        let third = try Output(store, settings: Output.settings { $0.windowSeconds = 10 })
+        _ = try third.packager.begin(now: Self.nanoseconds(660), slate: Self.slate())
+        third.feed(640..<704)
+        _ = third.packager.step()
+        let list = ListText(store.text("360p.m3u8"))
+        #expect(list.uris.last == "360p-3-4.m4s" && list.count("#EXT-X-DISCONTINUITY") == 1 && list.maps.count == 2)
     }
 
     @Test("an outage of nearly the window leaves a window of slate, and a clock set back leaves none")

@@ -1,0 +1,41 @@
+import HLSLint
+import Testing
+
+@Suite("Lint: a server that gives no answer for a while, as between a worker and its successor")
+struct OutageTests {
+    private static let start: Int64 = 40_000_000_000
+
+    /// Nobody is there for so many seconds: what is asked then is refused, what waits is cut off.
+    private static func away(_ seconds: Int64) -> Fault {
+        Fault(
+            rule: nil,
+            reply: { _, _, reply in
+                let end = Self.start + seconds * 1_000_000_000
+                guard reply.sentAt < end, max(reply.receivedAt, reply.sentAt) >= Self.start else { return reply }
+                return LintReply(
+                    status: 0, failure: "connection refused", sentAt: reply.sentAt,
+                    receivedAt: max(Self.start, reply.sentAt))
+            })
+    }
+
+    @Test("two seconds are told and are no finding")
+    func short() throws {
+        let linter = ScriptServer(script: try Script.shared.get(), fault: Self.away(2)).run()
+        #expect(linter.findings.isEmpty, "\(linter.findings.map(\.what))")
+        let outage = try #require(linter.outages.first)
+        #expect(linter.outages.count == 1)
+        #expect(abs(outage.from - Self.start) < 10_000_000)
+        #expect(abs(outage.duration - 2_000_000_000) < 300_000_000)
+        #expect(outage.text(since: 10_000_000_000).hasPrefix("no answer for 2."))
+        #expect(linter.report.text.contains("\"outages\":[{\"atSeconds\":30"))
+        let whole = ScriptServer(script: try Script.shared.get(), fault: Fault(rule: nil)).run()
+        #expect(linter.segmentCount == whole.segmentCount, "what was listed meanwhile is fetched all the same")
+        #expect(whole.outages.isEmpty)
+    }
+
+    @Test("more than was granted is a finding")
+    func long() throws {
+        let linter = ScriptServer(script: try Script.shared.get(), fault: Self.away(9)).run()
+        #expect(linter.findings.contains { $0.rule == .resourceMissing })
+    }
+}

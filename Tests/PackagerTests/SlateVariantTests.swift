@@ -1,0 +1,106 @@
+import HLS
+import MediaTypes
+import Packager
+import Testing
+
+@Suite("Slate of a ladder with half the frame rate and several codings of the sound")
+struct SlateVariantTests {
+    private static let tracks = VariantTests.tracks
+    private static let names = ["720p", "360p", "hi", "lo"]
+
+    /// As the ladder's encoders code it: the rendition at half the rate counts its own pictures, 15 a second.
+    private static func picture(_ number: Int64, step: Int, isKey: Bool) -> CodedPacket {
+        var packet = Output.picture(number)
+        packet.timescale = Int32(30 / step)
+        packet.isKey = isKey
+        return packet
+    }
+
+    private static func slate(frames: Int) -> Slate {
+        Slate(
+            frames: frames,
+            tracks: self.tracks.map { track in
+                guard track.kind == .video else { return [Output.sound(0)] }
+                return (0..<Int64(frames / track.frameStep)).map {
+                    self.picture($0, step: track.frameStep, isKey: $0 == 0)
+                }
+            })
+    }
+
+    private static func feed(_ output: Output, _ frames: Range<Int64>) {
+        for frame in frames {
+            for (index, track) in output.tracks.enumerated() {
+                if track.kind == .audio {
+                    for pts in Output.sounds(frame) { output.packager.receive(track: index, Output.sound(pts)) }
+                } else if frame % Int64(track.frameStep) == 0 {
+                    let packet = self.picture(
+                        frame / Int64(track.frameStep), step: track.frameStep, isKey: frame % 32 == 0)
+                    output.packager.receive(track: index, packet)
+                }
+            }
+        }
+    }
+
+    /// Samples in each fragment of a segment (ISO/IEC 14496-12 §8.8.8).
+    private static func samples(_ bytes: [UInt8]) -> [Int] {
+        bytes.indices.dropLast(12).filter { bytes[$0..<($0 + 4)].elementsEqual("trun".utf8) }.map { at in
+            bytes[(at + 8)..<(at + 12)].reduce(0) { $0 << 8 | Int($1) }
+        }
+    }
+
+    @Test(
+        "every track is filled with as many samples as its slots have, and goes on without a join", arguments: [16, 32])
+    func filled(frames: Int) throws {
+        let store = MemoryStore()
+        let first = try Output(store, tracks: Self.tracks)
+        _ = try first.packager.begin(now: Output.origin)
+        Self.feed(first, 0..<200)
+        _ = first.packager.step()
+        let second = try Output(store, tracks: Self.tracks)
+        #expect(second.packager.slateFrames == 16)
+        let begin = try second.packager.begin(now: SlateTests.nanoseconds(360), slate: Self.slate(frames: frames))
+        #expect(begin.firstTick == 352)
+        Self.feed(second, 352..<520)
+        _ = second.packager.step()
+        for name in Self.names {
+            let list = ListText(store.text("\(name).m3u8"))
+            #expect(list.uris == (0..<3).map { "\(name)-1-\($0).m4s" } + (3..<8).map { "\(name)-2-\($0).m4s" })
+            #expect(list.count("#EXT-X-DISCONTINUITY") == 0 && list.count("#EXT-X-GAP") == 0 && list.maps.count == 1)
+            // Two segments of slate, one of which half is live, and one that is live.
+            for number in 3..<8 {
+                let samples = Self.samples(try #require(store.read("\(name)-2-\(number).m4s")))
+                switch name {
+                case "720p": #expect(samples == [16, 16, 16, 16], "\(name) \(number)")
+                case "360p": #expect(samples == [8, 8, 8, 8], "\(name) \(number)")
+                default: #expect(samples.count == 4 && samples.reduce(0, +) == 100, "\(name) \(number): \(samples)")
+                }
+            }
+        }
+        try SlateTests.expectContinuous(store, Self.names)
+    }
+
+    @Test("the live edge lists every slate part of every track")
+    func edge() throws {
+        let store = MemoryStore()
+        let first = try Output(store, tracks: Self.tracks)
+        _ = try first.packager.begin(now: Output.origin)
+        Self.feed(first, 0..<200)
+        _ = first.packager.step()
+        let second = try Output(store, tracks: Self.tracks)
+        let viewer = EdgeViewer()
+        second.packager.attach(viewer.take)
+        _ = try second.packager.begin(now: SlateTests.nanoseconds(300), slate: Self.slate(frames: 16))
+        for name in Self.names {
+            #expect(EdgeTests.tags(viewer.last("\(name).m3u8"), "#EXT-X-PART:").count == 6, "\(name)")
+        }
+        #expect(viewer.faults.isEmpty, "\(viewer.faults)")
+    }
+
+    @Test("parts of an odd number of frames: slate as long as what both rates divide", arguments: [(15, 30), (25, 50)])
+    func oddParts(partFrames: Int, gopFrames: Int) throws {
+        let grid = try OutputGrid(fps: 30, gopFrames: gopFrames, segmentGops: 2, partFrames: partFrames)
+        let settings = try Output.settings { $0.grid = grid }
+        let output = try Output(MemoryStore(), settings: settings)
+        #expect(output.packager.slateFrames == gopFrames)
+    }
+}
