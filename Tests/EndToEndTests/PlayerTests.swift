@@ -31,12 +31,13 @@ extension EndToEnd {
             let start = Date()
             for index in 0..<20 {
                 let due = start.addingTimeInterval(Double(index + 1) * Self.seconds / 20)
-                // Thrice the guest is cut off in the middle of the PK, and comes back.
-                if [3, 9, 15].contains(index) { ben.stop(SIGKILL) }
-                if [4, 10, 16].contains(index) {
+                try room.put(scene: index.isMultiple(of: 2) ? "pk" : "solo")
+                // Thrice the guest is cut off as the PK begins, and comes back in the middle of it.
+                if [2, 8, 14].contains(index) {
+                    ben.stop(SIGKILL)
+                    Thread.sleep(forTimeInterval: Self.seconds / 50)
                     ben = try Publisher.pattern("BEN", to: room.url("b"), size: "640x360")
                 }
-                try room.put(scene: index.isMultiple(of: 2) ? "pk" : "solo")
                 Thread.sleep(until: due)
             }
             #expect(room.events("source.lost").count == 3)
