@@ -135,6 +135,7 @@ package final class Room: Sendable {
                 if error.code == .superseded { self.superseded() } else { self.fail(error) }
             }
         }
+        self.listeners.openGate()
         self.program.run()
         self.ladder.finish()
         let outcome = self.mutable.withLock { mutable -> RoomOutcome in

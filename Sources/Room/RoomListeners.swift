@@ -14,6 +14,8 @@ final class RoomListeners: Sendable {
         var pulls: PullService?
         var relays: RelayService?
         var origin: OriginServer?
+        /// Of a successor: its viewers wait until it has published.
+        var gate: GatedContent?
         var control: ControlServer?
         var certificates: [CertificateWatch] = []
     }
@@ -27,6 +29,9 @@ final class RoomListeners: Sendable {
     func reloadCertificates() {
         for watch in self.servers.withLock(\.certificates) { watch.reload() }
     }
+
+    /// Lets viewers who came before the first publish have what they ask for.
+    func openGate() { self.servers.withLock(\.gate)?.open() }
 
     /// Begins to fetch the sources that are fetched.
     func startPulls() { self.servers.withLock { $0.pulls }?.start() }
@@ -93,9 +98,14 @@ extension Room {
         if !bindings.isEmpty { try await self.startIngest(bindings) }
         if !self.isOffline { try self.startClients() }
         if let packager = self.packager, let http = self.pipeline.hls?.http, let listen = http.listen {
-            let content: any OriginContent =
+            var content: any OriginContent =
                 self.pipeline.hls?.lowLatency == true
                 ? packager.liveContent(of: self) : PublishedContent(packager: packager, room: self)
+            if self.slate != nil {
+                let gate = GatedContent(content, clock: self.machine)
+                content = gate
+                self.listeners.update { $0.gate = gate }
+            }
             let origin = try await OriginServer.start(
                 listen: listen, content: content,
                 allowOrigins: http.allowOrigins, roomTitle: self.pipeline.room.title ?? self.pipeline.room.roomID,

@@ -1,0 +1,133 @@
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    @Suite("Restart before real players: a worker is killed and another one takes its place")
+    struct RestartPlayerTests {
+        /// The bar, with all players: `TANDEM_RESTARTS=10`.
+        private static let wanted = ProcessInfo.processInfo.environment["TANDEM_RESTARTS"].flatMap { Int($0) }
+        private static let restarts = max(1, Self.wanted ?? 2)
+        /// Seconds from the death of a worker to the start of the next; it is out about 0.4 s later.
+        private static let pauses = [0.3, 1.5, 0.9, 0.1, 1.2]
+        private static let lists = ["/360p.m3u8", "/180p.m3u8", "/audio.m3u8"]
+
+        /// The type of the first coded slice of a segment of pictures (ITU-T H.264 table 7-1): 5 is an IDR picture's.
+        private static func firstSlice(_ path: String) throws -> Int? {
+            let bytes = [UInt8](try Files.bytes(path))
+            func number(_ at: Int) -> Int { bytes[at..<(at + 4)].reduce(0) { $0 << 8 | Int($1) } }
+            var at = 0
+            while at + 8 <= bytes.count {
+                let size = number(at)
+                guard size >= 8, at + size <= bytes.count else { return nil }
+                if bytes[(at + 4)..<(at + 8)].elementsEqual("mdat".utf8) {
+                    var unit = at + 8
+                    while unit + 5 <= at + size {
+                        let type = Int(bytes[unit + 4] & 31)
+                        if (1...5).contains(type) { return type }
+                        unit += 4 + number(unit)
+                    }
+                }
+                at += size
+            }
+            return nil
+        }
+
+        @Test("no player stops, hls.js stalls for 2 s at most, lint finds nothing, and the playlists have one history")
+        func players() throws {
+            let viewers = try Viewers.start()
+            let work = try WorkDirectory()
+            let directory = work.path("out")
+            var room = try RunningRoom(Rooms.watched(directory, second: true))
+            var anna = try Publisher.pattern("ANNA", to: room.url("a"), size: "640x360")
+            try room.segments(4)
+            let viewer = try #require(room.viewer)
+            let (rtmp, http) = (room.rtmp.dropFirst("rtmp://".count), viewer.dropFirst("http://".count))
+            let watch = PlaylistWatch(viewer, Self.lists)
+            // It ends with the room.
+            let lint = try Child(EndToEnd.binary, ["lint-hls", "\(viewer)/index.m3u8", "--duration", "600"])
+            let inits = try Files.names(in: directory).filter { $0.hasSuffix(".mp4") }
+            let initBytes = try inits.map { try Files.bytes("\(directory)/\($0)") }
+            // FFmpeg, and mpv with it, ends a live stream whose server refuses one connection, and hls.js gives up when it is
+            // refused three times; Chromium and GStreamer go on asking.
+            let front = try WaitingFront(to: try #require(UInt16(http.split(separator: ":").last ?? "")))
+            let plays = try LongPlay.Player.allCases.filter { Self.wanted != nil || $0 == .ffmpeg }.compactMap {
+                try LongPlay.start($0, "\($0 == .gstreamer ? viewer : front.address)/index.m3u8")
+            }
+            let tabs = try (viewers?.ways ?? []).filter { $0 != .page }.map { way in
+                (way, try viewers?.watch(way == .hlsJS ? front.address : viewer, way))
+            }
+            Thread.sleep(forTimeInterval: 5)
+            let start = Date().timeIntervalSince1970
+            var liveSegments: [(number: Int, incarnation: Int)] = []
+            for run in 0..<Self.restarts {
+                #expect(try room.terminate(SIGKILL) == 128 + SIGKILL)
+                let killed = Date().timeIntervalSince1970
+                anna.stop(SIGKILL)
+                Thread.sleep(forTimeInterval: Self.pauses[run % Self.pauses.count])
+                room = try RunningRoom(Rooms.watched(directory, rtmp: String(rtmp), http: String(http), second: true))
+                let ready = Date().timeIntervalSince1970 - killed
+                anna = try Publisher.pattern("ANNA", to: room.url("a"), size: "640x360")
+                let live = try room.event("segment.published") { $0.integer("slate") == 0 }
+                liveSegments.append((live.integer("mediaSequence") ?? -1, run + 2))
+                // Not always at the same place in a segment, with time for players to have their buffers again.
+                Thread.sleep(forTimeInterval: 4 + 0.37 * Double(run % 5))
+                EndToEnd.report(
+                    String(
+                        format:
+                            "restart %d: ready %.2f s after the kill, away %.2f s, filled %d ms, live segment after %.2f s",
+                        run + 1, ready, watch.outages.last ?? 0,
+                        room.events("output.filled").first?.integer("durationMs") ?? 0, live.time - killed))
+            }
+            let before = try tabs.map { try $0.1?.report().time ?? 0 }
+            let positions = plays.map(\.position)
+            Thread.sleep(forTimeInterval: 3)
+            for ((way, tab), before) in zip(tabs, before) {
+                guard let report = try tab?.report() else { continue }
+                EndToEnd.report(
+                    "\(Self.restarts) restarts, \(way.rawValue): stalls \(report.stalls.map { ($0 * 100).rounded() / 100 }), \(report.summary)"
+                )
+                for error in report.errors { EndToEnd.report("\(way.rawValue) \(error)") }
+                #expect(!report.errors.contains { $0.fatal == true }, "\(way.rawValue)")
+                #expect(report.time - before > 2.4, "\(way.rawValue) stopped")
+                if way == .hlsJS {
+                    #expect(report.stalls.allSatisfy { $0 <= 2 }, "\(report.waits)")
+                    #expect(report.longestStandstill <= 2_000)
+                }
+            }
+            for (play, before) in zip(plays, positions) {
+                let standstill = play.longestStandstill(since: start)
+                EndToEnd.report(
+                    "\(Self.restarts) restarts, \(play.player.rawValue): \(String(format: "%.1f s played, standstill at most %.2f s", play.position, standstill)), says \(play.complaints.prefix(5))"
+                )
+                #expect(play.isRunning && play.position - before > 2.4, "\(play.player.rawValue) stopped")
+                #expect(standstill <= 2, "\(play.player.rawValue)")
+                play.stop()
+            }
+            watch.stop()
+            #expect(try room.end() == 0)
+            #expect(try lint.wait(timeout: 40) == 0)
+            for line in lint.outputLines { EndToEnd.report("lint: \(line)") }
+            #expect(lint.outputLines.last == "no findings")
+            anna.stop()
+
+            EndToEnd.report(
+                "\(watch.reads) playlists read, away \(watch.outages.map { String(format: "%.2f", $0) }.joined(separator: " ")) s"
+            )
+            #expect(watch.faults.isEmpty)
+            #expect(watch.reads > 100 * Self.restarts && watch.outages.count >= Self.restarts)
+            #expect(watch.maps.count == 3 && watch.maps.values.allSatisfy { $0.count == 1 }, "\(watch.maps)")
+            #expect(watch.promises.values.allSatisfy { $0.count == 4 }, "\(watch.promises)")
+            #expect(try Files.names(in: directory).filter { $0.hasSuffix(".mp4") } == inits && inits.count == 3)
+            #expect(try inits.map { try Files.bytes("\(directory)/\($0)") } == initBytes)
+            for (number, incarnation) in liveSegments {
+                for name in ["360p", "180p"] {
+                    let slice = try Self.firstSlice("\(directory)/\(name)-\(incarnation)-\(number).m4s")
+                    #expect(slice == 5, "\(name) \(number) does not begin with an IDR picture")
+                }
+            }
+            let after = try Command.tandem(["lint-hls", "\(directory)/index.m3u8"])
+            #expect(after.code == 0 && after.output.hasSuffix("no findings\n"), "\(after.output)")
+        }
+    }
+}
