@@ -262,8 +262,11 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             return self.sendHead(busy, nil, context)
         }
         self.holdsFilePiece = true
+        let pieces = self.service.pieces
+        if let file = pieces.file(path, now: .now()) { return self.sendHead(reply, file, context) }
         self.state = .opening
         self.onPool(context, { ServedFile(path: path) }) { handler, file, context in
+            if let file { pieces.opened(file, path: path) }
             // A segment that left the window between the look-up and now: the same answer as a moment later.
             handler.sendHead(file == nil ? .plain(.notFound, "no such object") : reply, file, context)
         }
@@ -283,6 +286,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             switch body.next() {
             case .bytes(let bytes): self.writer.body(bytes, context)
             case .file(let file, let range):
+                if let bytes = self.service.pieces.bytes(of: file, range) {
+                    self.writer.body(bytes, context)
+                    continue
+                }
                 self.state = .opening
                 self.deadline = nil
                 context.flush()
@@ -304,6 +311,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.onPool(context, { file.read(at: range.lowerBound, count: range.count) }) { handler, bytes, context in
             // The length is promised: only closing tells the client that it is not kept.
             guard let bytes else { return handler.close(context) }
+            handler.service.pieces.read(bytes, of: file, range)
             handler.writer.body(bytes, context)
             handler.state = .sending(rest)
             handler.send(context)

@@ -6,6 +6,7 @@ final class RequestService: Sendable {
     let respond: HTTPListener.Responder
     let date = DateField()
     let gate = LoopGate()
+    let pieces = FilePieces()
     private let connections: OpenConnections
 
     init(limits: HTTPListenerLimits, connections: OpenConnections, respond: @escaping HTTPListener.Responder) {

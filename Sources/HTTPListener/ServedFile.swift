@@ -1,9 +1,14 @@
 import Glibc
 package import NIOCore
+import Synchronization
 
 /// A file opened for reading, closed with its last reference: it can be deleted while it is being sent.
 package final class ServedFile: Sendable {
+    private static let opened = Atomic<UInt64>(0)
+
     private let descriptor: Int32
+    /// No other opened file of this process has or had it.
+    let number: UInt64
 
     /// `nil` if there is no such regular file. A link as last component is not followed.
     package init?(path: String) {
@@ -16,6 +21,7 @@ package final class ServedFile: Sendable {
             return nil
         }
         self.descriptor = descriptor
+        self.number = Self.opened.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
     deinit { close(self.descriptor) }

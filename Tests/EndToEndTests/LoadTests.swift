@@ -37,7 +37,7 @@ extension EndToEnd {
             subscript(_ name: String) -> Double { self.values[name] ?? .infinity }
         }
 
-        /// Runs a load against a live room of one small rendition; `nil` without a C compiler.
+        /// Runs a load against a live PK room of one small rendition; `nil` without a C compiler.
         private static func run(_ arguments: [String]) throws -> Figures? {
             let work = try WorkDirectory()
             let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -49,8 +49,12 @@ extension EndToEnd {
                 return nil
             }
             try #require(try Command.run(compiler, ["-O2", "-o", client, source]).code == 0)
-            let room = try RunningRoom(Rooms.small(work.path("out")))
-            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            let room = try RunningRoom(
+                Rooms.live(work.path("out"), renditions: Rooms.small, canvas: (320, 180), scene: "pk"))
+            let publishers = [
+                try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180"),
+                try Publisher.pattern("BEN", to: room.url("b"), size: "320x180"),
+            ]
             try room.segments(3)
             let port = try #require(room.viewer?.split(separator: ":").last.map(String.init))
             let (memory, before) = (Self.memory(room.child.pid), Self.cpu(room.child.pid))
@@ -77,7 +81,7 @@ extension EndToEnd {
                 "load \(arguments.joined(separator: " ")): \(line) cores \(figures["extraCPU"]) and MB "
                     + "\(figures["extraMB"]) above idle, late ticks \(figures["late"])")
             #expect(try room.end() == 0)
-            publisher.stop()
+            for publisher in publishers { publisher.stop() }
             return figures
         }
 

@@ -1,0 +1,96 @@
+package import NIOCore
+import Synchronization
+
+/// Files that were read a moment ago, and pieces of them: what many viewers ask for at once is opened and read once, and
+/// sent without another thread.
+///
+/// What was not used for one generation goes with the next, and a generation ends after a second or when it is full. The
+/// bytes of a name are taken to be the same for as long: a published segment never changes.
+package final class FilePieces: Sendable {
+    private struct Key: Hashable {
+        let file: UInt64
+        let range: Range<Int>
+    }
+
+    private struct Generation {
+        var files: [String: ServedFile] = [:]
+        var pieces: [Key: ByteBuffer] = [:]
+        var bytes = 0
+    }
+
+    private struct State {
+        var young = Generation()
+        var old = Generation()
+        var begun: NIODeadline
+    }
+
+    /// Bytes and files of a generation; there are two.
+    private let limits: (bytes: Int, files: Int)
+    private let life: TimeAmount
+    private let state = Mutex(State(begun: .uptimeNanoseconds(0)))
+
+    package init(bytes: Int = 2 << 20, files: Int = 32, life: TimeAmount = .seconds(1)) {
+        self.limits = (bytes, files)
+        self.life = life
+    }
+
+    /// The file at `path`, if it was opened lately.
+    ///
+    /// - Parameter now: Not earlier than in the call before.
+    package func file(_ path: String, now: NIODeadline) -> ServedFile? {
+        self.state.withLock { state in
+            self.age(&state, now)
+            if let file = state.young.files[path] { return file }
+            guard let file = state.old.files[path] else { return nil }
+            Self.keep(file, path, &state)
+            return file
+        }
+    }
+
+    package func opened(_ file: ServedFile, path: String) {
+        self.state.withLock { state in
+            self.ageIfFull(&state)
+            Self.keep(file, path, &state)
+        }
+    }
+
+    /// Bytes of a file that were read lately.
+    package func bytes(of file: ServedFile, _ range: Range<Int>) -> ByteBuffer? {
+        let key = Key(file: file.number, range: range)
+        return self.state.withLock { state in
+            if let bytes = state.young.pieces[key] { return bytes }
+            guard let bytes = state.old.pieces[key] else { return nil }
+            Self.keep(bytes, key, &state)
+            return bytes
+        }
+    }
+
+    package func read(_ bytes: ByteBuffer, of file: ServedFile, _ range: Range<Int>) {
+        self.state.withLock { state in
+            self.ageIfFull(&state)
+            Self.keep(bytes, Key(file: file.number, range: range), &state)
+        }
+    }
+
+    private static func keep(_ file: ServedFile, _ path: String, _ state: inout State) {
+        state.young.files[path] = file
+    }
+
+    private static func keep(_ bytes: ByteBuffer, _ key: Key, _ state: inout State) {
+        guard state.young.pieces.updateValue(bytes, forKey: key) == nil else { return }
+        state.young.bytes += bytes.readableBytes
+    }
+
+    private func age(_ state: inout State, _ now: NIODeadline) {
+        guard now - state.begun >= self.life else { return self.ageIfFull(&state) }
+        state.old = state.young
+        state.young = Generation()
+        state.begun = now
+    }
+
+    private func ageIfFull(_ state: inout State) {
+        guard state.young.bytes >= self.limits.bytes || state.young.files.count >= self.limits.files else { return }
+        state.old = state.young
+        state.young = Generation()
+    }
+}

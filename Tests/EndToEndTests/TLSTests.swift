@@ -1,0 +1,88 @@
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    @Suite("HTTPS for viewers in a live room")
+    struct TLSTests {
+        @Test("lists come over HTTP/2 and HTTP/1.1, and a renewed certificate is taken on the air")
+        func renewal() throws {
+            guard let openssl = EndToEnd.tool("openssl"), let curl = EndToEnd.tool("curl") else { return }
+            let work = try WorkDirectory()
+            let (certificate, key) = (work.path("room.crt"), work.path("room.key"))
+            try Self.make(openssl, certificate, key)
+            let old = work.path("old.crt")
+            try FileManager.default.copyItem(atPath: certificate, toPath: old)
+
+            let plain = #""http": { "listen": "127.0.0.1:0" }"#
+            let secure =
+                #""http": { "listen": "127.0.0.1:0", "tls": { "certificate": "\#(certificate)", "key": "\#(key)" } }"#
+            let pipeline = Rooms.small(work.path("out"))
+            try #require(pipeline.contains(plain))
+            let room = try RunningRoom(pipeline.replacingOccurrences(of: plain, with: secure))
+            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            try room.segments(2)
+            let viewer = try #require(room.viewer)
+            #expect(viewer.hasPrefix("https://127.0.0.1:"))
+
+            /// Text, then HTTP version and status.
+            func get(_ path: String, _ trusted: String, _ options: [String] = []) throws -> Command.Result {
+                try Command.run(
+                    curl,
+                    ["-sS", "-m", "10", "--cacert", trusted, "-w", "\\n%{http_version} %{http_code}\\n"] + options
+                        + ["\(viewer)/\(path)"])
+            }
+            let list = try get("180p.m3u8", old, ["--http2"])
+            #expect(list.output.hasSuffix("\n2 200\n") && list.output.hasPrefix("#EXTM3U"), "\(list)")
+            #expect(try get("index.m3u8", old, ["--http1.1"]).output.hasSuffix("\n1.1 200\n"))
+            #expect(try get("index.m3u8", old, ["--tls-max", "1.1"]).code != 0)
+
+            // The signal takes the files as they are; a player that waits does not notice.
+            let number = try #require(list.output.firstMatch(of: /PRELOAD-HINT:TYPE=PART,URI="180p-1-(\d+)\./)?.output.1)
+            let next = (Int(number) ?? 0) + 1
+            let waiting = try Child(
+                curl, ["-sS", "-m", "10", "--http2", "--cacert", old, "\(viewer)/180p.m3u8?_HLS_msn=\(next)"],
+                environment: [:])
+            usleep(200_000)
+            var start = room.now
+            room.child.signal(SIGHUP)
+            #expect(try room.event("tls.renewed", from: start, timeout: 3).text("listener") == "viewer")
+
+            // New files are found without it, and with it at once.
+            start = room.now
+            try Self.make(openssl, certificate, key)
+            room.child.signal(SIGHUP)
+            try room.event("tls.renewed", from: start, timeout: 3)
+            #expect(try get("index.m3u8", certificate).output.hasSuffix("\n2 200\n"))
+            let refused = try get("index.m3u8", old)
+            #expect(refused.code == 60, "the old certificate is not shown any more: \(refused)")
+            #expect(try waiting.wait(timeout: 10) == 0)
+            #expect(waiting.outputLines.contains { $0.hasPrefix("180p-1-\(next).m4s") }, "\(waiting.outputLines)")
+
+            // What cannot be used changes nothing.
+            start = room.now
+            let good = work.path("good.crt")
+            try FileManager.default.copyItem(atPath: certificate, toPath: good)
+            _ = try work.write("no key", to: "room.key")
+            room.child.signal(SIGHUP)
+            #expect(try room.event("tls.refused", from: start, timeout: 5).text("fix") != nil)
+            #expect(try get("index.m3u8", good).output.hasSuffix("\n2 200\n"))
+
+            #expect(try room.end() == 0)
+            publisher.stop()
+        }
+
+        /// A self-signed certificate for 127.0.0.1, as a renewal writes it: new files that take the place of the old.
+        private static func make(_ openssl: String, _ certificate: String, _ key: String) throws {
+            let result = try Command.run(
+                openssl,
+                [
+                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
+                    key + ".new", "-out", certificate + ".new", "-subj", "/CN=room", "-addext",
+                    "subjectAltName=IP:127.0.0.1", "-days", "30",
+                ])
+            try #require(result.code == 0, "\(result.errors)")
+            for path in [certificate, key] { try #require(rename(path + ".new", path) == 0) }
+        }
+    }
+}
