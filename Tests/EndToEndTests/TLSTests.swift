@@ -38,7 +38,8 @@ extension EndToEnd {
             #expect(try get("index.m3u8", old, ["--tls-max", "1.1"]).code != 0)
 
             // The signal takes the files as they are; a player that waits does not notice.
-            let number = try #require(list.output.firstMatch(of: /PRELOAD-HINT:TYPE=PART,URI="180p-1-(\d+)\./)?.output.1)
+            let hint = list.output.firstMatch(of: /PRELOAD-HINT:TYPE=PART,URI="180p-1-(\d+)\./)
+            let number = try #require(hint?.output.1)
             let next = (Int(number) ?? 0) + 1
             let waiting = try Child(
                 curl, ["-sS", "-m", "10", "--http2", "--cacert", old, "\(viewer)/180p.m3u8?_HLS_msn=\(next)"],

@@ -87,8 +87,7 @@ enum Documents {
               "segmentGops": 1, "partFrames": 25, "windowSeconds": 30, "playlistType": "event", "deleteGraceSeconds": 5, "lowLatency": false,
               "preset": "lowLatency",
               "http": { "listen": "127.0.0.1:8080", "allowOrigins": ["https://example.com"], "maxConnections": 500,
-                "maxConnectionsPerAddress": 20, "tls": { "certificate": "a.crt", "key": "a.key" } } },
-            { "outputId": "r", "type": "raw", "path": "canvas.y4m" }
+                "maxConnectionsPerAddress": 20, "tls": { "certificate": "a.crt", "key": "a.key" } } }
           ],
           "limits": { "maxInputWidth": 1280, "maxInputHeight": 1280, "maxInputFps": 30, "maxSources": 7 },
           "ext": { "anything": [1, { "a b": null }] }

@@ -286,10 +286,11 @@ struct PipelineMistakeTests {
     }
 
     @Test("a raw output has one size, so it is not for a canvas that changes with the scene")
-    func rawNeedsOneSize() {
-        let report = Pipeline.parse(
-            Documents.room.replacing(#"{ "path": "out" }"#, with: #"{ "path": "out" }, { "type": "raw", "path": "a.y4m" }"#),
-            overrides: [.init(path: "canvas.policy", value: "perScene")])
+    func rawNeedsOneSize() throws {
+        let text = Documents.room.replacing(
+            #"{ "path": "out" }"#, with: #"{ "path": "out" }, { "type": "raw", "path": "a.y4m" }"#)
+        #expect(try Pipeline.parse(text).result.get().raws.map(\.path) == ["a.y4m"])
+        let report = Pipeline.parse(text, overrides: [.init(path: "canvas.policy", value: "perScene")])
         #expect(report.mistakes.map(\.path) == ["outputs[1].type"])
     }
 

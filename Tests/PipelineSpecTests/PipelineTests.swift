@@ -46,7 +46,6 @@ struct PipelineTests {
         #expect(scene.backgroundColor == Color(red: 0, green: 0, blue: 255))
         #expect(pipeline.renditions[0].fps == 25)
         #expect(pipeline.renditions[0].video.maxBitrate == 800_000)
-        #expect(pipeline.raws.map(\.path) == ["canvas.y4m"])
         #expect(pipeline.limits.maxSources == 7)
     }
 
