@@ -61,6 +61,11 @@ extension Linter {
                 self.histories[index].readsAfterEnd += 1
                 return []
             }
+            // Another list was seen to end, which this one missed: nobody will answer any more.
+            if self.histories.contains(where: \.isEnded) {
+                self.histories[index].failures = Self.mostFailures
+                return []
+            }
             return [LintRequest(.playlist(index), self.histories[index].url, notBefore: again.notBefore)]
         case .multivariant, .map, .segment, .retainedSegment: return [again]
         }

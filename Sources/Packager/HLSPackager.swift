@@ -42,6 +42,8 @@ package final class HLSPackager: Sendable {
         var collector: SlotCollector?
         /// Set by ``finish(endlist:)``.
         var endlist: Bool?
+        /// Frame after the last picture, until the ranges have been told of it.
+        var pictureEnd: Int64?
         /// The writer has stopped.
         var isOver = false
         /// Somebody else may serve the room: the writer is to look.
@@ -61,6 +63,13 @@ package final class HLSPackager: Sendable {
         mutating func list(_ changes: [DateRange.Change]) {
             self.rangeChanges += changes
             self.edge?.list(changes)
+        }
+
+        /// Nothing follows: what is open ends with the last picture.
+        mutating func endEdge() {
+            if let end = self.pictureEnd.take() { self.list(self.marks.end(at: end)) }
+            self.edge?.end()
+            self.showEdge()
         }
 
         mutating func takeRangeChanges() -> [DateRange.Change] {
@@ -260,9 +269,9 @@ package final class HLSPackager: Sendable {
             intake.endlist = true
             intake.collector?.close(cuttingSoundAt: pictureEnd, grid: grid)
             for gap in intake.collector?.takeGivenUp() ?? [] { intake.edge?.giveUp(track: gap.track, slot: gap.slot) }
-            if let pictureEnd { intake.list(intake.marks.end(at: pictureEnd)) }
-            intake.edge?.end()
-            intake.showEdge()
+            intake.pictureEnd = pictureEnd
+            // Offline with the last segment, as in ``collect(_:track:isLast:)``.
+            if !self.settings.waitsForStore { intake.endEdge() }
         }
         self.releaseWaiters()
         self.work.signal()
@@ -307,6 +316,7 @@ package final class HLSPackager: Sendable {
                     intake.list(intake.marks.release(before: self.settings.grid.firstFrame(ofSlot: slot.slot + 1)))
                     intake.showEdge()
                 }
+                if slot == nil, intake.endlist == true, self.settings.waitsForStore { intake.endEdge() }
                 return (slot, intake.endlist, intake.takeRangeChanges())
             }
             self.releaseWaiters()

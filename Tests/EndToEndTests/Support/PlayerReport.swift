@@ -55,9 +55,11 @@ struct PlayerReport: Decodable {
     /// one of them is done (`blockBuffers`, `stepOperationQueue(this.sourceBufferTypes)`). A queue whose append has just
     /// ended, but not yet said so, loses that append; its `updateend` then counts for the next one, and the one after that
     /// meets a buffer at work. It does so again (video-dev/hls.js#7321): 2 of 30 openings of a page, none of 70 with
-    /// hls.js made to step only the queue that is done.
+    /// hls.js made to step only the queue that is done. Where the append that is lost is the first one, it seeks over the
+    /// hole.
     static func isAllowed(_ problem: Problem) -> Bool {
-        problem.details == "bufferAppendError" && problem.fatal != true
+        if problem.details == "bufferSeekOverHole", problem.fatal != true, problem.at < 2_000 { return true }
+        return problem.details == "bufferAppendError" && problem.fatal != true
             && (problem.text ?? "").contains("still processing an 'appendBuffer'")
     }
 
