@@ -13,11 +13,28 @@ package struct FinishedPart: Sendable {
     package let memory: PacketMemory
     /// Begins with an IDR picture; always true for sound.
     package let independent: Bool
+    /// 0 where another worker wrote it.
     package let sampleCount: Int
-    /// The samples of a sound part, so that its end can still be cut; empty for video.
+    /// The samples of a sound part, so that its end can still be cut; empty for video, and where another worker wrote it.
     let samples: [GridSample]
 
     package var end: Int64 { self.start + self.duration }
+
+    /// A part that a worker before this one has published.
+    ///
+    /// - Parameters:
+    ///   - start: Ticks of the track's timescale since the room's origin, 0 or more.
+    ///   - duration: Ticks; more than 0.
+    ///   - memory: As that worker wrote it.
+    package init(number: Int64, start: Int64, duration: Int64, memory: PacketMemory, independent: Bool) {
+        self.number = number
+        self.start = start
+        self.duration = duration
+        self.memory = memory
+        self.independent = independent
+        self.sampleCount = 0
+        self.samples = []
+    }
 
     /// - Parameters:
     ///   - samples: In decoding order with rising times; not empty.

@@ -76,6 +76,15 @@ package struct PlaylistWindow: Sendable {
         self.longestDuration = max(self.longestDuration, self.duration)
     }
 
+    /// Lists the parts of a segment that a worker before this one has listed, as long as they are near the end.
+    package mutating func list(_ parts: [Part], of mediaSequence: Int64) {
+        guard let index = self.segments.lastIndex(where: { $0.mediaSequence == mediaSequence && !$0.gap }) else {
+            return
+        }
+        self.segments[index] = self.segments[index].with(parts: parts)
+        self.dropPassedParts()
+    }
+
     /// Takes the parts from segments that end more than three target durations before the end of the list: players use
     /// them near the live edge alone, and they must stay up to there (§6.2.2).
     private mutating func dropPassedParts() {

@@ -109,6 +109,19 @@ package struct TrackSegmenter: Sendable {
         return output
     }
 
+    /// Takes over the next part of the track from a worker before this one; only before the first packet.
+    ///
+    /// - Returns: The part, and the segment it completes; nothing for a part that is not the next.
+    package mutating func restore(_ part: FinishedPart) -> [Output] {
+        guard part.number == self.currentPart, self.samples.isEmpty, self.lastDTS == nil else { return [] }
+        self.parts.append(part)
+        self.endTime = part.end
+        self.lastTime = part.end - (self.kind == .video ? OutputGrid.ticksPerFrame : 1)
+        var output: [Output] = [.part(part)]
+        self.advance(to: part.number + 1, &output)
+        return output
+    }
+
     // MARK: Placing
 
     /// The packet on the track's timeline; `nil` if it cannot be used.

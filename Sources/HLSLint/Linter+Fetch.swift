@@ -109,6 +109,7 @@ extension Linter {
         guard let old else { return [] }
         var requests: [LintRequest] = []
         let margin: Int64 = 500_000_000
+        let goneSince = self.histories[index].resumedFrom.take() ?? now
         for segment in old.segments {
             let later = segment.number < new.mediaSequence ? nil : new.segments.first { $0.number == segment.number }
             if !segment.parts.isEmpty, later?.parts.isEmpty ?? true {
@@ -117,7 +118,7 @@ extension Linter {
                     self.histories[index].hintsAsked.remove(key)
                     var request = LintRequest(
                         .retainedPart(index, part.uri, segment.number, place), self.address(part.uri, index),
-                        notBefore: now &+ 3 &* new.targetDuration &- margin)
+                        notBefore: goneSince &+ 3 &* new.targetDuration &- margin)
                     request.isHead = true
                     requests.append(request)
                 }

@@ -2,9 +2,8 @@ package import MediaTypes
 
 /// A server that gives no answer at all, as while a worker is replaced by its successor.
 ///
-/// For a short time that is told and is no finding: what counts is that the presentation goes on where it was. Whole
-/// segments, their numbers, names and times are held to what was seen before. Parts are not: they live in the memory of
-/// the worker and go with it, and so does the segment in the making.
+/// For a short time that is told and is no finding: what counts is that the presentation goes on where it was. Segments and
+/// parts, their numbers, names and times are held to what was seen before; what was asked for meanwhile is asked for again.
 extension Linter {
     /// Nobody answered for a while.
     package struct Outage: Sendable, Hashable {
@@ -54,7 +53,8 @@ extension Linter {
         again.notBefore = now &+ Self.retryPause
         switch request.purpose {
         case .entry: return nil
-        case .probe, .part, .hint, .retainedPart: return []
+        // What had to be there up to then has had its time.
+        case .probe, .retainedPart: return []
         case .playlist(let index):
             // It has ended, and its server with it.
             if self.histories[index].isEnded {
@@ -67,32 +67,18 @@ extension Linter {
                 return []
             }
             return [LintRequest(.playlist(index), self.histories[index].url, notBefore: again.notBefore)]
-        case .multivariant, .map, .segment, .retainedSegment: return [again]
+        case .multivariant, .map, .segment, .part, .hint, .retainedSegment: return [again]
         }
     }
 
-    /// The first list after an outage has come: forgets what went with the worker.
+    /// The first list after an outage has come: times that are waited for count from now on.
     mutating func resume(_ index: Int, _ reply: LintReply) {
         guard let since = self.histories[index].awaySince, reply.sentAt >= since else { return }
         let now = reply.receivedAt
         self.histories[index].awaySince = nil
-        self.histories[index].partsLostAt = now
-        self.histories[index].openParts = [:]
-        self.histories[index].hintsAsked = []
-        self.histories[index].hintFailures = [:]
+        self.histories[index].resumedFrom = since
         self.histories[index].segmentAt = now
         self.histories[index].edgeAt = now
         self.histories[index].isStalled = false
-        guard var list = self.histories[index].list else { return }
-        list.open = nil
-        list.hints = []
-        for place in list.segments.indices { list.segments[place].parts = [] }
-        self.histories[index].list = list
-    }
-
-    /// The part was asked after by a list from before an outage.
-    func isLostPart(_ request: LintRequest, _ index: Int) -> Bool {
-        guard let lostAt = self.histories[index].partsLostAt else { return false }
-        return request.notBefore < lostAt &+ 3 &* (self.histories[index].list?.targetDuration ?? 0)
     }
 }

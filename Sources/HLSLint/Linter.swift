@@ -82,7 +82,7 @@ package struct Linter: Sendable {
             }
             return []
         case .retainedPart(let index, let uri, let number, let part):
-            if !reply.isGood, !self.isLostPart(request, index) {
+            if !reply.isGood {
                 self.add(
                     .partGone, "\(uri): \(reply.reason) before its time", index, segment: number, part: part,
                     at: reply.receivedAt)

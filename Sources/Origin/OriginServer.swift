@@ -9,11 +9,11 @@ package import TLSFiles
 /// The viewers' listener: public and read-only. Serves the published objects, and at `/` a page that plays them.
 package final class OriginServer: Sendable {
     private let listener: HTTPListener
-    private let content: any OriginContent
+    private let content: Audience
     private let expiry: RepeatedTask
     private let isStopped = Mutex(false)
 
-    private init(listener: HTTPListener, content: any OriginContent) {
+    private init(listener: HTTPListener, content: Audience) {
         self.listener = listener
         self.content = content
         self.expiry = listener.eventLoop.scheduleRepeatedTask(initialDelay: Self.expiryPace, delay: Self.expiryPace) {
@@ -52,6 +52,7 @@ package final class OriginServer: Sendable {
         certificates: CertificateStore? = nil, connections: Int = 8_192, connectionsPerAddress: Int? = nil,
         group: (any EventLoopGroup)? = nil, logger: Logger
     ) async throws(MediaError) -> OriginServer {
+        let content = Audience(content)
         let responder = OriginResponder(
             content: content, policy: CORSPolicy(allowOrigins: allowOrigins), roomTitle: roomTitle)
         // Nothing here reads a body; a few bytes are read all the same, so that a polite client hears its 405.
@@ -66,6 +67,14 @@ package final class OriginServer: Sendable {
             listener.eventLoop.execute { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness) }
         }
         return OriginServer(listener: listener, content: content)
+    }
+
+    /// Goes on serving for one and a half target durations if somebody has asked for a playlist within the last two: players
+    /// ask again after that long (rfc8216bis §6.3.4), and whoever finds nobody there does not know that it is the end.
+    package func linger(targetDuration: Int) async {
+        guard self.content.isThere(within: 2 * targetDuration) else { return }
+        // Ended early by a task that is cancelled, which is as well.
+        try? await Task.sleep(for: .milliseconds(1_500 * max(0, targetDuration)))
     }
 
     /// Takes no more connections, lets replies that have begun end within `grace`, closes the rest. May be called twice.

@@ -163,6 +163,20 @@ struct EdgePublication: Sendable {
         self.listChanges()
     }
 
+    // MARK: For a successor
+
+    /// Goes on with what the worker before has shown of a track; before anything of it comes in.
+    mutating func resume(_ kept: KeptEdge, track: Int) {
+        guard self.tracks.indices.contains(track) else { return }
+        self.tracks[track].give(names: kept.names)
+        for segment in kept.segments { self.tracks[track].resume(segment, &self.update) }
+    }
+
+    /// What a successor needs to know of the live edge.
+    var record: EdgeRecord {
+        EdgeRecord(tracks: self.tracks.map(\.record), recorded: self.tracks.map(\.recorded).min() ?? 0)
+    }
+
     // MARK: What goes out
 
     /// Everything that has changed since the last call; sound first.

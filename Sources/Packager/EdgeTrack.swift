@@ -7,7 +7,7 @@ struct EdgeTrack: Sendable {
     private struct Held {
         let mediaSequence: Int64
         let name: String
-        var parts: [String]
+        var rows: [EdgeRecord.Row]
         /// Nanoseconds of media time; set once the playlist no longer names its parts.
         var leavesAt: Int64?
     }
@@ -40,8 +40,10 @@ struct EdgeTrack: Sendable {
     /// The segment in the making has all its parts, and waits for the state file to know its number.
     private(set) var isWhole = false
     /// The state file knows the segments below.
-    private var recorded: Int64 = 0
+    private(set) var recorded: Int64 = 0
     private(set) var dateRanges = DateRangeList()
+    /// Names the worker before this one has told viewers, by the number of the part.
+    private var givenNames: [Int64: String] = [:]
 
     init(track: TrackPublication, grid: OutputGrid, origin: Int64, incarnation: Int64) {
         self.track = track
@@ -127,8 +129,7 @@ struct EdgeTrack: Sendable {
         guard self.grid.slot(ofPart: part.number) == self.slot, !self.isGap(self.slot),
             part.number > self.finished.last?.number ?? -1
         else { return }
-        let name = self.track.names.part(
-            self.track.window.nextMediaSequence, index: self.parts.count, incarnation: self.incarnation)
+        let name = self.nextPartName(self.track.window.nextMediaSequence, index: self.parts.count)
         self.finished.append(part)
         self.parts.append(
             Part(
@@ -197,7 +198,10 @@ struct EdgeTrack: Sendable {
                     discontinuity: segment.discontinuity, grid: self.grid))
         }
         if !self.parts.isEmpty {
-            self.held.append(Held(mediaSequence: number, name: segment.uri, parts: self.parts.map(\.uri)))
+            self.held.append(
+                Held(
+                    mediaSequence: number, name: segment.uri,
+                    rows: Self.rows(self.parts, of: number, segment.discontinuity)))
         }
         self.finished.removeAll(keepingCapacity: true)
         self.parts.removeAll(keepingCapacity: true)
@@ -206,6 +210,60 @@ struct EdgeTrack: Sendable {
         self.track.window.removeFirst(self.track.window.removableCount)
         self.applyChanges()
         self.retire(isStored, &update)
+    }
+
+    // MARK: For a successor
+
+    /// Parts that come, under names their viewers know already.
+    mutating func give(names: [Int64: String]) { self.givenNames = names }
+
+    /// The name of a part of the segment in the making, or of the first one after it.
+    private func nextPartName(_ mediaSequence: Int64, index: Int) -> String {
+        let ahead = mediaSequence - self.track.window.nextMediaSequence
+        let number = (self.slot + ahead) * Int64(self.grid.partsPerSegment) + Int64(index)
+        return self.givenNames[number]
+            ?? self.track.names.part(mediaSequence, index: index, incarnation: self.incarnation)
+    }
+
+    /// The parts viewers may ask for, and the one they are told comes next.
+    var record: EdgeRecord.Track {
+        EdgeRecord.Track(
+            name: self.track.names.track, map: self.track.map.uri,
+            rows: self.held.flatMap(\.rows)
+                + Self.rows(
+                    self.parts, of: self.track.window.nextMediaSequence, self.discontinuities.contains(self.slot)),
+            hint: self.nextHint)
+    }
+
+    private static func rows(_ parts: [Part], of number: Int64, _ discontinuity: Bool) -> [EdgeRecord.Row] {
+        parts.enumerated().map { index, part in
+            EdgeRecord.Row(
+                mediaSequence: number, index: index, name: part.uri, start: part.start, duration: part.duration.ticks,
+                byteCount: part.byteCount, independent: part.independent, discontinuity: discontinuity)
+        }
+    }
+
+    /// Shows the parts of whole segments as the worker before did.
+    mutating func resume(_ kept: KeptSegment, _ update: inout LiveUpdate) {
+        self.track.window.list(
+            kept.rows.map { row in
+                Part(
+                    uri: row.name, start: row.start,
+                    duration: MediaDuration(ticks: row.duration, timescale: self.track.timescale),
+                    independent: row.independent, byteCount: row.byteCount)
+            }, of: kept.mediaSequence)
+        for (row, memory) in zip(kept.rows, kept.memories) {
+            update.added.append(LiveUpdate.Object(name: row.name, kind: self.kind, content: .whole(memory)))
+        }
+        self.held.append(Held(mediaSequence: kept.mediaSequence, name: kept.name, rows: kept.rows))
+        self.isChanged = true
+    }
+
+    /// The part that comes next.
+    private var nextHint: String {
+        let number = self.track.window.nextMediaSequence
+        return self.isWhole
+            ? self.nextPartName(number + 1, index: 0) : self.nextPartName(number, index: self.parts.count)
     }
 
     // MARK: Memory
@@ -227,8 +285,8 @@ struct EdgeTrack: Sendable {
         for (index, segment) in self.held.enumerated() {
             var segment = segment
             if let time = segment.leavesAt, time <= now {
-                update.removed += segment.parts
-                segment.parts = []
+                update.removed += segment.rows.map(\.name)
+                segment.rows = []
                 let isTooMany = self.held.count - index > Self.longestUnstored
                 if isTooMany || expired.contains(segment.name) || isStored(segment.name) {
                     update.removed.append(segment.name)
@@ -254,13 +312,7 @@ struct EdgeTrack: Sendable {
                     &+ TimeMath.rescale(first.start, from: Int64(self.track.timescale), to: TimeMath.nanoseconds),
                 map: self.track.map, discontinuity: self.discontinuities.contains(self.slot), parts: self.parts)
         }
-        let hint =
-            window.isEnded
-            ? nil
-            : self.isWhole
-                ? self.track.names.part(window.nextMediaSequence + 1, index: 0, incarnation: self.incarnation)
-                : self.track.names.part(
-                    window.nextMediaSequence, index: self.parts.count, incarnation: self.incarnation)
+        let hint = window.isEnded ? nil : self.nextHint
         let next = self.isWhole ? self.changes.last { $0.slot <= self.slot + 1 }?.map : nil
         return MediaPlaylist(
             window, edge: LiveEdge(control: control, open: open, hint: hint, hintMap: next ?? self.track.map),

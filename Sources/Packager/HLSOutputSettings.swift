@@ -26,6 +26,8 @@ package struct HLSOutputSettings: Sendable, Hashable {
     /// `receive` blocks while the store is behind, and no track is ever given up: for jobs that run as fast as they can.
     /// Otherwise a track that is two segments behind the others is listed as a gap.
     package var waitsForStore: Bool
+    /// Nanoseconds a part may wait for the store to keep it for a successor before viewers get it all the same.
+    package var storePatience: Int64 = 100_000_000
 
     package init(
         directory: String, multivariantName: String = "index.m3u8", grid: OutputGrid, windowSeconds: Int = 60,

@@ -9,10 +9,17 @@ extension HLSPackager {
         var firstTick: Int64
         /// Frames that slate is stamped for, from the start of `firstSlot` to `firstTick`.
         var fill: Range<Int64>?
+
+        /// Begins no earlier than with a frame that viewers have seen the picture before of.
+        mutating func reach(_ frame: Int64, unit: Int) {
+            guard let fill = self.fill, frame > fill.upperBound else { return }
+            self.firstTick = (frame + Int64(unit) - 1) / Int64(unit) * Int64(unit)
+            self.fill = fill.lowerBound..<self.firstTick
+        }
     }
 
     /// Workers of the room whose leavings are looked for.
-    private static let orphanedRuns: Int64 = 8
+    static let orphanedRuns: Int64 = 8
     /// Segments of one of them; a store that says it holds everything must not be asked for ever.
     private static let mostOrphans: Int64 = 4_096
 
@@ -60,16 +67,26 @@ extension HLSPackager {
         var publication = try Publication.restore(
             settings: self.settings, tracks: self.tracks, state: self.claimed, origin: origin, store: self.store,
             keepsMaps: self.settings.waitsForStore || self.canContinue(at: now))
-        let plan = self.plan(now, origin, slate)
-        if plan.fill != nil { publication.resume(at: self.claimed.nextFrame) }
+        var plan = self.plan(now, origin, slate)
+        let record =
+            self.store.read(EdgeRecord.name).flatMap { EdgeRecord(json: $0) } ?? EdgeRecord(tracks: [], recorded: 0)
+        var kept: [KeptEdge] = publication.tracks.map { _ in KeptEdge() }
+        if plan.fill != nil, let slate {
+            kept = publication.tracks.map { self.kept(of: $0, in: record, from: plan.firstSlot, slate) }
+            plan.reach(kept.map(\.end).max() ?? 0, unit: slate.unit(grid, trackCount: self.tracks.count) ?? 1)
+            publication.resume(at: self.claimed.nextFrame)
+        }
+        // Frames of which some track has slate.
+        let filled = plan.fill.map { fill in max(fill.lowerBound, kept.map(\.end).min() ?? 0)..<fill.upperBound }
         // What the worker before showed ends where its pictures do.
-        publication.resumeRanges(self.claimed.dateRanges, firstTick: plan.fill?.lowerBound ?? plan.firstTick)
+        publication.resumeRanges(self.claimed.dateRanges, firstTick: filled?.lowerBound ?? plan.firstTick)
         var writer = PublicationWriter(
             publication: publication, store: self.store, clock: self.clock,
             show: { [weak self] objects in self?.objects.withLock { $0 = objects } },
             recorded: { [weak self] number in self?.intake.withLock { $0.noteRecorded(number) } })
         try writer.begin()
-        self.removeOrphans()
+        self.removeOrphans(besides: record.names)
+        if plan.fill == nil || self.intake.withLock({ $0.viewers == nil }) { self.forget(record) }
         var segmenters = self.tracks.map {
             TrackSegmenter(
                 kind: $0.kind, grid: grid, firstTick: grid.firstFrame(ofSlot: plan.firstSlot), frameStep: $0.frameStep)
@@ -77,17 +94,21 @@ extension HLSPackager {
         var output: [[TrackSegmenter.Output]] = self.tracks.map { _ in [] }
         if let fill = plan.fill, let slate {
             for track in segmenters.indices {
-                output[track] = slate.fill(fill, track: track, into: &segmenters[track])
+                for part in kept[track].parts { output[track] += segmenters[track].restore(part) }
+                let rest = max(fill.lowerBound, kept[track].end)..<fill.upperBound
+                output[track] += slate.fill(rest, track: track, into: &segmenters[track])
             }
         }
-        let slots = Self.slots(output, from: plan.firstSlot)
+        let slots = self.slots(output, from: plan.firstSlot, slateFrom: filled?.lowerBound ?? .max)
         var result = PublicationWriter.Result.done
         for slot in slots where result == .done { result = writer.commit(slot) }
-        if let fill = plan.fill, !fill.isEmpty {
+        if let filled, !filled.isEmpty {
+            let ahead = filled.lowerBound / Int64(grid.segmentFrames) - plan.firstSlot
             writer.note(
                 .slateFilled(
                     SlateFill(
-                        frames: fill, mediaSequence: self.claimed.nextMediaSequence, wholeSegments: slots.count,
+                        frames: filled, mediaSequence: self.claimed.nextMediaSequence + ahead,
+                        wholeSegments: slots.filter { $0.isSlate }.count,
                         isSeamless: !publication.discontinuityIsDue)))
         }
         let events = writer.takeEvents()
@@ -104,7 +125,11 @@ extension HLSPackager {
             var edge = EdgePublication(publication) { [weak self] name in
                 self?.objects.withLock { $0[name] != nil } ?? false
             }
+            for track in kept.indices { edge.resume(kept[track], track: track) }
             edge.noteRecorded(recorded)
+            intake.keeper = EdgeKeeper(
+                store: self.store, clock: self.clock, patience: self.settings.storePatience,
+                names: plan.fill == nil ? [] : record.names)
             for track in output.indices { _ = edge.receive(output[track], track: track) }
             intake.edge = edge
             if edge.hasBegun { intake.collector?.begin(at: plan.firstSlot) }
@@ -131,7 +156,9 @@ extension HLSPackager {
     }
 
     /// The slots all tracks have filled; published as one.
-    private static func slots(_ output: [[TrackSegmenter.Output]], from first: Int64) -> [CompleteSlot] {
+    private func slots(
+        _ output: [[TrackSegmenter.Output]], from first: Int64, slateFrom frame: Int64
+    ) -> [CompleteSlot] {
         let segments = output.map { items in
             items.compactMap { item -> FinishedSegment? in if case .segment(let segment) = item { segment } else { nil }
             }
@@ -139,17 +166,18 @@ extension HLSPackager {
         let count = segments.map(\.count).min() ?? 0
         return (0..<count).map { index in
             var slot = CompleteSlot(slot: first + Int64(index), segments: segments.map { $0[index] })
-            slot.isSlate = true
+            slot.isSlate = self.settings.grid.firstFrame(ofSlot: slot.slot + 1) > frame
             slot.isFollowed = index + 1 < count
             return slot
         }
     }
 
     /// What the workers before wrote and did not live to list.
-    private func removeOrphans() {
+    private func removeOrphans(besides kept: Set<String>) {
         let before = self.claimed.incarnation - 1
         guard before >= 1 else { return }
         let next = self.claimed.nextMediaSequence
+        for name in self.unlistedParts(besides: kept) { try? self.store.remove(name) }
         for track in self.claimed.tracks {
             let names = TrackNames(track: track.name)
             for incarnation in max(1, before - Self.orphanedRuns)...before {

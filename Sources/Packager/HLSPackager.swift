@@ -53,6 +53,9 @@ package final class HLSPackager: Sendable {
         /// Takes what happens at the live edge; `nil`: nobody.
         var viewers: (@Sendable (LiveUpdate) -> Void)?
         var edge: EdgePublication?
+        /// Keeps the parts at the edge for a successor.
+        var keeper: EdgeKeeper?
+        private var kept: EdgeRecord?
         /// Is told of every part that is out; `nil`: nobody.
         var watcher: (@Sendable (_ track: Int, _ frames: Range<Int64>) -> Void)?
         var marks = MarkBoard()
@@ -86,6 +89,10 @@ package final class HLSPackager: Sendable {
         /// Under the lock, so that updates go out in the order they were made.
         mutating func showEdge() {
             guard let viewers = self.viewers, let update = self.edge?.takeUpdate(), !update.isEmpty else { return }
+            if let keeper = self.keeper, let record = self.edge?.record, record != self.kept {
+                keeper.keep(record, update.added)
+                self.kept = record
+            }
             viewers(update)
         }
     }
@@ -148,6 +155,7 @@ package final class HLSPackager: Sendable {
                 self.intake.withLock {
                     $0.isDoubtful = true
                     $0.edge = nil
+                    $0.keeper = nil
                 }
                 self.work.signal()
                 return false
@@ -363,11 +371,13 @@ package final class HLSPackager: Sendable {
     }
 
     private func over(_ outcome: Outcome) -> Outcome {
-        self.intake.withLock {
-            $0.isOver = true
+        let keeper = self.intake.withLock { intake in
+            intake.isOver = true
             // A newer worker has the numbers: nothing is shown under them any more.
-            $0.edge = nil
+            intake.edge = nil
+            return intake.keeper.take()
         }
+        if outcome == .ended { keeper?.removeAll() } else { keeper?.settle() }
         for segmenter in self.segmenters { segmenter.state.withLock { $0 = nil } }
         self.releaseWaiters()
         return outcome
@@ -396,6 +406,9 @@ package final class HLSPackager: Sendable {
 
     /// What low-latency playlists of this output declare.
     package var control: ServerControl { ServerControl(grid: self.settings.grid) }
+
+    /// Seconds.
+    package var targetDuration: Int { self.settings.grid.targetDuration }
 
     /// File names of the media playlists.
     package var mediaPlaylistNames: Set<String> { Set(self.tracks.map { TrackNames(track: $0.name).playlist }) }

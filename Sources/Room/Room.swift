@@ -109,7 +109,7 @@ package final class Room: Sendable {
         let decoders = self.startSources()
         let life = self.isOffline ? nil : StageThread("life") { self.runLife() }
         let outcome = await withCheckedContinuation { continuation in
-            _ = StageThread("program") { continuation.resume(returning: self.runProgram()) }
+            _ = StageThread("program", keepsTime: true) { continuation.resume(returning: self.runProgram()) }
         }
         self.life.finish()
         life?.join()
@@ -229,7 +229,9 @@ package final class Room: Sendable {
     }
 
     private func close(_ outcome: RoomOutcome) async -> RoomOutcome {
-        await self.listeners.stop()
+        var targetDuration: Int?
+        if case .ended = outcome { targetDuration = self.packager?.targetDuration }
+        await self.listeners.stop(targetDuration: targetDuration)
         self.mutable.withLock { $0.state = .closed }
         let name =
             switch outcome {

@@ -42,7 +42,9 @@ final class RoomListeners: Sendable {
     }
 
     /// Closes what is open; publishers first, viewers last.
-    func stop() async {
+    ///
+    /// - Parameter targetDuration: The playlists have ended: viewers get time to see it. `nil`: they have not.
+    func stop(targetDuration: Int?) async {
         let servers = self.servers.withLock { servers in
             defer { servers = Servers() }
             return servers
@@ -51,6 +53,7 @@ final class RoomListeners: Sendable {
         await servers.relays?.stop()
         await servers.pulls?.stop()
         await servers.ingest?.stop()
+        if let targetDuration { await servers.origin?.linger(targetDuration: targetDuration) }
         await servers.control?.stop()
         await servers.origin?.stop()
     }

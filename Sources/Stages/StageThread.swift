@@ -16,12 +16,17 @@ package final class StageThread: Sendable {
 
     /// Starts a thread that runs `body` once.
     ///
-    /// - Parameter name: At most 15 characters are shown by `top -H` and debuggers.
-    package init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - name: At most 15 characters are shown by `top -H` and debuggers.
+    ///   - keepsTime: The kernel is asked to run it before other threads that are ready, so that what it does on time is not
+    ///     late when the machine is full. Needs CAP_SYS_NICE or a limit (`LimitNICE=` of systemd, `ulimit -e`); without, it
+    ///     is a thread as any other.
+    package init(_ name: String, keepsTime: Bool = false, _ body: @escaping @Sendable () -> Void) {
         self.name = name
         let finished = self.finished
         let start = Start {
             Self.nameCurrentThread(String(name.prefix(15)))
+            if keepsTime { Self.raiseCurrentThread() }
             body()
             finished.signal()
         }
@@ -54,6 +59,9 @@ package final class StageThread: Sendable {
         _ = name.withCString { write(file, $0, strlen($0)) }
         close(file)
     }
+
+    /// On Linux a niceness is each thread's own (setpriority(2)). Refused without the right to: nothing is lost then.
+    private static func raiseCurrentThread() { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -10) }
 
     private final class Start: Sendable {
         let body: @Sendable () -> Void

@@ -33,6 +33,26 @@ struct OutageTests {
         #expect(whole.outages.isEmpty)
     }
 
+    @Test("parts that went with the worker are a finding")
+    func lostParts() throws {
+        let end = Self.start + 2_000_000_000
+        let away = Self.away(2).reply
+        // What was there before is not there any more, but for whole segments.
+        let fault = Fault(
+            rule: nil,
+            reply: { path, isListed, reply in
+                let reply = away(path, isListed, reply)
+                let name = path.split(separator: "/").last.map { $0.split(separator: "-").last ?? "" } ?? ""
+                let numbers = name.split(separator: ".").compactMap { Int64($0) }
+                // Of the segment that was in the making, which the same name comes back for, and of those before.
+                guard numbers.count == 2, numbers[0] <= 18, reply.sentAt >= end, reply.status != 0 else { return reply }
+                return LintReply(status: 404, sentAt: reply.sentAt, receivedAt: reply.receivedAt)
+            })
+        let linter = ScriptServer(script: try Script.shared.get(), fault: fault).run()
+        let rules = Set(linter.findings.map(\.rule))
+        #expect(rules == [.resourceMissing, .partGone, .hintUnanswered], "\(rules.map(\.rawValue))")
+    }
+
     @Test("more than was granted is a finding")
     func long() throws {
         let linter = ScriptServer(script: try Script.shared.get(), fault: Self.away(9)).run()

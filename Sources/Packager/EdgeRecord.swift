@@ -1,0 +1,98 @@
+/// The parts that viewers of the live edge may ask for. Written down with every part, so that a successor shows the same
+/// parts under the same names and goes on with the one that was hinted at (rfc8216bis §6.2.2: a part stays for three target
+/// durations, §4.4.5.3: a hint is for something that comes).
+struct EdgeRecord: Sendable, Hashable {
+    /// A part. Its bytes are a piece of its segment, or an object of its own where the state file has no such segment.
+    struct Row: Sendable, Hashable {
+        var mediaSequence: Int64
+        /// Place in its segment.
+        var index: Int
+        var name: String
+        /// Ticks of the track's timescale since the room's origin.
+        var start: Int64
+        var duration: Int64
+        var byteCount: Int
+        var independent: Bool
+        /// Its segment begins with a discontinuity.
+        var discontinuity: Bool
+    }
+
+    struct Track: Sendable, Hashable {
+        var name: String
+        /// Name of the initialization segment the last rows belong to.
+        var map: String
+        /// In order.
+        var rows: [Row]
+        /// Name of the part behind the last row.
+        var hint: String
+    }
+
+    /// The file's name.
+    static let name = "edge.json"
+    /// Rows of a track: beyond this the file is damage.
+    private static let mostRows = 4_096
+
+    var tracks: [Track]
+    /// The state file knows the segments below.
+    var recorded: Int64
+
+    init(tracks: [Track], recorded: Int64) {
+        self.tracks = tracks
+        self.recorded = recorded
+    }
+
+    /// Names of the objects that belong to it.
+    var names: Set<String> {
+        Set(self.tracks.flatMap { $0.rows.filter { $0.mediaSequence >= self.recorded }.map(\.name) })
+    }
+
+    /// The file's content.
+    // Rows as in the state file: [media sequence, index, name, start, duration, bytes, flags: 1 discontinuity, 4 independent].
+    var json: String {
+        "{\n\"version\": 1,\n\"recorded\": \(self.recorded),\n\"tracks\": ["
+            + self.tracks.map { track in
+                "\n{\"name\": \"\(track.name)\", \"map\": \"\(track.map)\", \"hint\": \"\(track.hint)\", \"rows\": ["
+                    + track.rows.map { row in
+                        let flags = (row.discontinuity ? 1 : 0) + (row.independent ? 4 : 0)
+                        return "\n[\(row.mediaSequence),\(row.index),\"\(row.name)\",\(row.start),\(row.duration),"
+                            + "\(row.byteCount),\(flags)]"
+                    }.joined(separator: ",") + "]}"
+            }.joined(separator: ",") + "\n]\n}\n"
+    }
+
+    /// - Returns: `nil` where it is damaged: what it named is lost then, and nothing else.
+    init?(json bytes: [UInt8]) {
+        guard let root = JSONReader.read(bytes)?.object, root["version"] == .integer(1),
+            let recorded = root["recorded"]?.integer, (0...RoomState.largestNumber).contains(recorded),
+            let list = root["tracks"]?.array
+        else { return nil }
+        var tracks: [Track] = []
+        for value in list {
+            guard let object = value.object, let name = object["name"]?.string, TrackNames.isValid(name),
+                let map = object["map"]?.string, TrackNames.isValid(map),
+                let hint = object["hint"]?.string, TrackNames.isValid(hint),
+                let rows = object["rows"]?.array, rows.count <= Self.mostRows
+            else { return nil }
+            let read = rows.compactMap { $0.array.flatMap(Row.init(row:)) }
+            guard read.count == rows.count else { return nil }
+            tracks.append(Track(name: name, map: map, rows: read, hint: hint))
+        }
+        self.init(tracks: tracks, recorded: recorded)
+    }
+}
+
+extension EdgeRecord.Row {
+    private static let lastTick: Int64 = 1 << 53
+
+    fileprivate init?(row: [JSONValue]) {
+        guard row.count == 7, let mediaSequence = row[0].integer, (0...RoomState.largestNumber).contains(mediaSequence),
+            let index = row[1].integer, (0...4_096).contains(index), let name = row[2].string,
+            TrackNames.isValid(name), let start = row[3].integer, (0...Self.lastTick).contains(start),
+            let duration = row[4].integer, (1...Self.lastTick).contains(duration), let byteCount = row[5].integer,
+            (1...Int64(Int32.max)).contains(byteCount), let flags = row[6].integer, (0...7).contains(flags)
+        else { return nil }
+        self.init(
+            mediaSequence: mediaSequence, index: Int(index), name: name, start: start, duration: duration,
+            byteCount: Int(byteCount), independent: flags & 4 != 0, discontinuity: flags & 1 != 0)
+    }
+}

@@ -1,0 +1,122 @@
+import HLS
+import MediaKernels
+import MediaTypes
+
+/// The parts of a whole segment that a worker before this one has shown.
+struct KeptSegment: Sendable {
+    let mediaSequence: Int64
+    let name: String
+    let rows: [EdgeRecord.Row]
+    /// One for each row.
+    let memories: [PacketMemory]
+}
+
+/// What a worker before this one has shown of a track at the live edge.
+struct KeptEdge: Sendable {
+    /// Segments the state file lists, in order.
+    var segments: [KeptSegment] = []
+    /// The parts behind them, in order, from the first of the first slot on.
+    var parts: [FinishedPart] = []
+    /// Names of them and of the part that was hinted at, by number.
+    var names: [Int64: String] = [:]
+    /// Frame behind the last; 0 where there is none.
+    var end: Int64 = 0
+}
+
+extension HLSPackager {
+    /// Reads what the worker before has kept of a track, as far as it fits this run: parts that lie on the grid without a
+    /// hole, of the initialization segment this run goes on with, up to a frame at which slate can begin.
+    ///
+    /// - Parameter slot: The one that has the next media sequence number.
+    func kept(of track: TrackPublication, in record: EdgeRecord, from slot: Int64, _ slate: Slate) -> KeptEdge {
+        var kept = KeptEdge()
+        guard let old = record.tracks.first(where: { $0.name == track.names.track }) else { return kept }
+        kept.segments = self.segments(of: track, old.rows)
+        guard track.isInitializationWritten, old.map == track.map.uri,
+            !old.rows.contains(where: { $0.discontinuity && $0.mediaSequence >= self.claimed.nextMediaSequence })
+        else { return kept }
+        let grid = self.settings.grid
+        let (first, perSlot) = (slot * Int64(grid.partsPerSegment), Int64(grid.partsPerSegment))
+        let rows = old.rows.filter { $0.mediaSequence >= self.claimed.nextMediaSequence }
+        var number = first
+        for row in rows {
+            let ahead = row.mediaSequence - self.claimed.nextMediaSequence
+            guard ahead == (number - first) / perSlot, Int64(row.index) == (number - first) % perSlot,
+                row.start..<row.start + row.duration == grid.ticks(ofPart: number, track.kind),
+                let bytes = self.store.read(row.name), bytes.count == row.byteCount
+            else { return kept }
+            kept.parts.append(
+                FinishedPart(
+                    number: number, start: row.start, duration: row.duration, memory: PacketMemory(bytes),
+                    independent: row.independent))
+            kept.names[number] = row.name
+            number += 1
+        }
+        kept.names[number] = old.hint
+        // Slate of more than a part begins where a whole one fits.
+        while number > first, !(number * Int64(grid.partFrames)).isMultiple(of: Int64(slate.frames)) {
+            kept.names[number] = nil
+            number -= 1
+            kept.names[number] = nil
+            kept.parts.removeLast()
+        }
+        if number > first { kept.end = number * Int64(grid.partFrames) }
+        return kept
+    }
+
+    /// The parts of listed segments: pieces of their files, if those are made of them.
+    private func segments(of track: TrackPublication, _ rows: [EdgeRecord.Row]) -> [KeptSegment] {
+        var kept: [KeptSegment] = []
+        for segment in track.window.segments where !segment.gap {
+            let rows = rows.filter { $0.mediaSequence == segment.mediaSequence }
+            guard !rows.isEmpty, rows.map(\.index) == Array(0..<rows.count),
+                rows.reduce(0, { $0 &+ $1.byteCount }) == segment.byteCount,
+                let bytes = self.store.read(segment.uri), bytes.count == segment.byteCount
+            else { continue }
+            var start = 0
+            var memories: [PacketMemory] = []
+            for row in rows {
+                memories.append(PacketMemory(Array(bytes[start..<start + row.byteCount])))
+                start += row.byteCount
+            }
+            kept.append(
+                KeptSegment(mediaSequence: segment.mediaSequence, name: segment.uri, rows: rows, memories: memories))
+        }
+        return kept
+    }
+
+    /// Nobody goes on with what the worker before has kept.
+    func forget(_ record: EdgeRecord) {
+        for name in [EdgeRecord.name] + record.names.sorted() { try? self.store.remove(name) }
+    }
+
+    /// Names of parts that workers before wrote and did not live to list, or to take away.
+    func unlistedParts(besides names: Set<String>) -> [String] {
+        let before = self.claimed.incarnation - 1
+        guard before >= 1 else { return [] }
+        let next = self.claimed.nextMediaSequence
+        var unlisted: [String] = []
+        for track in self.claimed.tracks.map({ TrackNames(track: $0.name) }) {
+            for incarnation in max(1, before - Self.orphanedRuns)...before {
+                for number in max(0, next - 2)..<next + 2 {
+                    for index in 0..<self.settings.grid.partsPerSegment {
+                        unlisted.append(track.part(number, index: index, incarnation: incarnation))
+                    }
+                }
+            }
+        }
+        return unlisted.filter { !names.contains($0) }
+    }
+}
+
+extension OutputGrid {
+    /// Where a part without a hole lies: video from grid to grid, sound the frames that start in it.
+    fileprivate func ticks(ofPart number: Int64, _ kind: TrackKind) -> Range<Int64> {
+        let frames = number * Int64(self.partFrames)..<(number + 1) * Int64(self.partFrames)
+        switch kind {
+        case .video:
+            return self.ticks(ofFrame: frames.lowerBound, .video)..<self.ticks(ofFrame: frames.upperBound, .video)
+        case .audio: return self.soundFrames(frames)
+        }
+    }
+}
