@@ -166,9 +166,11 @@ struct EdgePublication: Sendable {
     // MARK: For a successor
 
     /// Goes on with what the worker before has shown of a track; before anything of it comes in.
-    mutating func resume(_ kept: KeptEdge, track: Int) {
+    ///
+    /// - Parameter slot: Of the segment that comes next.
+    mutating func resume(_ kept: KeptEdge, track: Int, from slot: Int64) {
         guard self.tracks.indices.contains(track) else { return }
-        self.tracks[track].give(names: kept.names)
+        self.tracks[track].give(names: kept.names, from: slot)
         for segment in kept.segments { self.tracks[track].resume(segment, &self.update) }
     }
 

@@ -215,7 +215,13 @@ struct EdgeTrack: Sendable {
     // MARK: For a successor
 
     /// Parts that come, under names their viewers know already.
-    mutating func give(names: [Int64: String]) { self.givenNames = names }
+    ///
+    /// - Parameter slot: Of the segment that comes next.
+    mutating func give(names: [Int64: String], from slot: Int64) {
+        self.givenNames = names
+        // The hint is listed before the first part comes.
+        self.slot = slot
+    }
 
     /// The name of a part of the segment in the making, or of the first one after it.
     private func nextPartName(_ mediaSequence: Int64, index: Int) -> String {

@@ -125,7 +125,7 @@ extension HLSPackager {
             var edge = EdgePublication(publication) { [weak self] name in
                 self?.objects.withLock { $0[name] != nil } ?? false
             }
-            for track in kept.indices { edge.resume(kept[track], track: track) }
+            for track in kept.indices { edge.resume(kept[track], track: track, from: plan.firstSlot) }
             edge.noteRecorded(recorded)
             intake.keeper = EdgeKeeper(
                 store: self.store, clock: self.clock, patience: self.settings.storePatience,

@@ -34,6 +34,22 @@ extension EndToEnd {
             #expect(try media.complaints(work.path("out/index.m3u8")) == "")
         }
 
+        @Test("whoever asks for the playlist every two seconds finds its end, and then nobody")
+        func slowViewer() throws {
+            let work = try WorkDirectory()
+            let room = try RunningRoom(Rooms.small(work.path("out")))
+            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            try room.segments(2)
+            let viewer = try #require(room.viewer)
+            func list() throws -> String { try HTTPClient.request("GET", viewer, "/180p.m3u8").body }
+            #expect(try !list().contains("#EXT-X-ENDLIST"))
+            _ = try HTTPClient.request("POST", room.control, "/v1/room:end", body: "{}")
+            Thread.sleep(forTimeInterval: 2)
+            #expect(try list().hasSuffix("#EXT-X-ENDLIST\n"))
+            #expect(try room.child.wait(timeout: 10) == 0)
+            publisher.stop()
+        }
+
         @Test("SIGTERM drains: 143, playlists open; the successor continues numbers and time")
         func drain() throws {
             guard let media = Media.find() else { return }

@@ -51,6 +51,9 @@ struct KeptPartTests {
         for (index, list) in EdgeTests.lists.enumerated() {
             let hint = try #require(self.hint(before[index]))
             #expect(viewer.object(hint) != nil || viewer.seen.withLock { $0.removed.contains(hint) }, "\(hint)")
+            let (hints, came) = viewer.seen.withLock { ($0.hints[list] ?? [], $0.removed.union($0.objects.keys)) }
+            let next = self.hint(viewer.last(list))
+            for hint in hints where hint != next { #expect(came.contains(hint), "\(hint) was hinted and never came") }
             // The first list of the successor has all that was listed, but for segments that are too far from its end.
             let after = self.parts(viewer.texts(list)[count[index]])
             let kept = self.parts(before[index])
