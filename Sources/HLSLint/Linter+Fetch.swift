@@ -8,6 +8,9 @@ extension Linter {
         let old = self.histories[index].list
         self.histories[index].list = list
         self.histories[index].known = (list.edge, now)
+        // What it lacks may have left at any time since.
+        let before = self.histories[index].adoptedAt ?? now
+        self.histories[index].adoptedAt = now
         self.histories[index].longest = max(self.histories[index].longest, list.duration)
         var requests: [LintRequest] = []
         let previous = old?.nextNumber ?? .min
@@ -34,7 +37,7 @@ extension Linter {
         }
         if let open = list.open { requests += self.fetchParts(open, index, now, isOpen: true) }
         requests += self.follow(list, index, reply)
-        requests += self.retain(from: old, to: list, index, now)
+        requests += self.retain(from: old, seen: before, to: list, index, now)
         return requests
     }
 
@@ -104,12 +107,11 @@ extension Linter {
     // MARK: What has left
 
     private mutating func retain(
-        from old: MediaList?, to new: MediaList, _ index: Int, _ now: Int64
+        from old: MediaList?, seen before: Int64, to new: MediaList, _ index: Int, _ now: Int64
     ) -> [LintRequest] {
         guard let old else { return [] }
         var requests: [LintRequest] = []
         let margin: Int64 = 500_000_000
-        let goneSince = self.histories[index].resumedFrom.take() ?? now
         for segment in old.segments {
             let later = segment.number < new.mediaSequence ? nil : new.segments.first { $0.number == segment.number }
             if !segment.parts.isEmpty, later?.parts.isEmpty ?? true {
@@ -118,7 +120,7 @@ extension Linter {
                     self.histories[index].hintsAsked.remove(key)
                     var request = LintRequest(
                         .retainedPart(index, part.uri, segment.number, place), self.address(part.uri, index),
-                        notBefore: goneSince &+ 3 &* new.targetDuration &- margin)
+                        notBefore: before &+ 3 &* new.targetDuration &- margin)
                     request.isHead = true
                     requests.append(request)
                 }

@@ -76,7 +76,6 @@ extension Linter {
         guard let since = self.histories[index].awaySince, reply.sentAt >= since else { return }
         let now = reply.receivedAt
         self.histories[index].awaySince = nil
-        self.histories[index].resumedFrom = since
         self.histories[index].segmentAt = now
         self.histories[index].edgeAt = now
         self.histories[index].isStalled = false

@@ -61,8 +61,8 @@ struct PlaylistHistory: Sendable {
 
     /// Nobody answers since, and no list has come yet.
     var awaySince: Int64?
-    /// The next list is the first after an outage that began then: what it lacks may have left at any time since.
-    var resumedFrom: Int64?
+    /// When the last list came.
+    var adoptedAt: Int64?
 
     init(index: Int, url: String) {
         self.index = index
