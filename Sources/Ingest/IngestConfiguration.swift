@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+package import Admission
 package import MediaTypes
 package import RTMP
 
@@ -14,9 +20,12 @@ package struct IngestConfiguration: Sendable {
 
     /// `HOST:PORT`; port 0 lets the system choose.
     package var listen: String
-    /// First part of the URL's path.
-    package var app = "live"
-    package var bindings: [IngestBinding]
+    /// Who may publish as what.
+    package var admission: Admission
+    /// Asked about each publisher whose key is right; nil: nobody is asked.
+    package var hook: HookClient?
+    /// Unix time in seconds, for keys that expire.
+    package var wallClock: @Sendable () -> Int64 = { Int64(time(nil)) }
     package var onDuplicate = DuplicatePolicy.takeover
     /// Rules of each connection.
     package var session = RTMPServerConfiguration()
@@ -31,7 +40,12 @@ package struct IngestConfiguration: Sendable {
 
     package init(listen: String = "127.0.0.1:1935", bindings: [IngestBinding]) {
         self.listen = listen
-        self.bindings = bindings
+        self.admission = Admission(bindings: bindings)
+    }
+
+    package init(listen: String, admission: Admission) {
+        self.listen = listen
+        self.admission = admission
     }
 
     /// What may come in for `source`.

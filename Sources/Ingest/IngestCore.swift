@@ -1,3 +1,5 @@
+import Admission
+import AsyncHTTPClient
 import Logging
 import MediaTypes
 import RTMP
@@ -11,7 +13,12 @@ final class IngestCore {
     let emit: @Sendable (IngestEvent) -> Void
     /// Connections that have not published.
     var unpublished = 0
-    private let keys: KeyTable
+    var admission: Admission
+    /// For the webhook; nil: there is none.
+    let client: HTTPClient?
+    /// `HOST:PORT` of the listener.
+    var address = ""
+    private var connections = 0
     private var publishers: [SourceID: RTMPConnectionHandler] = [:]
     private var flapGuards: [SourceID: FlapGuard] = [:]
 
@@ -24,31 +31,42 @@ final class IngestCore {
         self.logger = logger
         self.hubs = hubs
         self.emit = emit
-        self.keys = KeyTable(app: configuration.app, bindings: configuration.bindings)
+        self.admission = configuration.admission
+        self.client = configuration.hook.map { _ in HookClient.client() }
     }
 
-    /// What is decided on a request to publish.
-    enum Admission {
+    /// What becomes of a publisher whose key is right.
+    enum Claim {
         case accept(SourceHub, isTakeover: Bool)
-        case deny(PublishRefusal)
+        /// - Parameter reason: For the operator; the publisher gets no hint.
+        case deny(PublishRefusal, reason: String?)
     }
 
-    /// Decides on a request, and makes room when the source is taken over.
-    func admit(_ request: PublishRequest, by handler: RTMPConnectionHandler) -> Admission {
-        guard let source = self.keys.source(of: request.address), let hub = self.hubs[source] else {
-            return .deny(.denied)
-        }
+    /// Numbers a connection, 1 upwards.
+    func number() -> Int {
+        self.connections &+= 1
+        return self.connections
+    }
+
+    /// Whose key it is.
+    func identify(_ request: PublishRequest) -> Admission.Answer {
+        self.admission.answer(to: request.address, now: self.configuration.wallClock())
+    }
+
+    /// Gives the source to `handler`, and makes room when it is taken over.
+    func claim(_ source: SourceID, by handler: RTMPConnectionHandler) -> Claim {
+        guard let hub = self.hubs[source] else { return .deny(.denied, reason: nil) }
         guard let older = self.publishers[source] else {
             self.publishers[source] = handler
             return .accept(hub, isTakeover: false)
         }
-        guard self.configuration.onDuplicate == .takeover else { return .deny(.busy) }
+        guard self.configuration.onDuplicate == .takeover else { return .deny(.busy, reason: nil) }
         let now = self.clock.now()
         if now &- older.lastReceived < FlapGuard.silence,
             !self.flapGuards[source, default: FlapGuard()].allowsTakeover(now: now)
         {
             self.emit(.flapping(source, remote: handler.remote))
-            return .deny(.busy)
+            return .deny(.busy, reason: nil)
         }
         // The older one ends its source before the newer one begins it.
         self.publishers[source] = handler

@@ -25,6 +25,8 @@ package enum IngestEvent: Sendable, Hashable {
     case pullFailed(SourceID, reason: String, retryMs: Int)
     /// A newer connection with its key takes the source over; ``publishing(_:_:)`` follows.
     case takenOver(SourceID)
+    /// The webhook that decides on publishers gave no answer; `isAllowed`: the publisher was let in all the same.
+    case hookFailed(SourceID, reason: String, isAllowed: Bool)
     /// Encoders fight for a source: one that would have taken it over was refused.
     case flapping(SourceID, remote: String)
     /// A publisher was turned away, or a connection ended before it published.

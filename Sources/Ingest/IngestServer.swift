@@ -1,7 +1,9 @@
+package import Admission
 package import Logging
 package import MediaTypes
 import NIOCore
 import NIOPosix
+import PipelineSpec
 package import RTMP
 import Synchronization
 
@@ -34,9 +36,7 @@ package final class IngestServer: Sendable {
         self.emit = events
         self.logger = logger
         var hubs: [SourceID: SourceHub] = [:]
-        for binding in configuration.bindings where hubs[binding.source] == nil {
-            hubs[binding.source] = SourceHub(source: binding.source)
-        }
+        for source in configuration.admission.sources { hubs[source] = SourceHub(source: source) }
         self.hubs = hubs
         self.group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         self.loop = self.group.next()
@@ -78,6 +78,7 @@ package final class IngestServer: Sendable {
         }
         if isStopped { channel.close(promise: nil) }
         self.logger.info("listening for RTMP", metadata: ["address": "\(bound)"])
+        self.loop.execute { [core] in core.value.address = bound }
         self.emit(.listening(address: bound))
         return bound
     }
@@ -85,6 +86,14 @@ package final class IngestServer: Sendable {
     /// Sends the publisher of `source` away; it sees `reason`.
     package func disconnect(_ source: SourceID, _ refusal: PublishRefusal) {
         self.loop.execute { [core] in core.value.publisher(of: source)?.refuse(refusal) }
+    }
+
+    /// From now on publishers must present these keys; those who publish go on.
+    package func replaceKeys(_ bindings: [IngestBinding], secrets: [String]) {
+        self.loop.execute { [core] in
+            core.value.admission.bindings = bindings
+            core.value.admission.signed?.secrets = secrets
+        }
     }
 
     /// Closes the listener and every connection, and ends the thread.
@@ -99,6 +108,7 @@ package final class IngestServer: Sendable {
         try? await self.loop.submit { [core, hubs] in
             for source in hubs.keys { core.value.publisher(of: source)?.refuse(.ended) }
         }.get()
+        try? await self.loop.submit { [core] in core.value.client }.get()?.shutdown()
         try? await self.group.shutdownGracefully()
     }
 
@@ -110,7 +120,10 @@ package final class IngestServer: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let remote = channel.remoteAddress.map(IngestServer.text) ?? "unknown"
                     let handler = RTMPConnectionHandler(
-                        core: core.value, remote: remote, random: IngestServer.randomBytes())
+                        core: core.value, remote: remote,
+                        address: channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) },
+                        port: channel.remoteAddress?.port ?? 0,
+                        random: IngestServer.randomBytes())
                     try channel.pipeline.syncOperations.addHandler(handler)
                 }
             }

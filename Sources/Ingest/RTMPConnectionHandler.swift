@@ -1,6 +1,9 @@
+import Admission
+import AsyncHTTPClient
 import Logging
 import MediaTypes
 import NIOCore
+import PipelineSpec
 import RTMP
 
 /// Performs what one connection's session asks for.
@@ -19,6 +22,9 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var demuxer = FLVDemuxer()
     private var context: ChannelHandlerContext?
     let remote: String
+    private let address: IPAddress?
+    private let port: Int
+    private let number: Int
     private var logger: Logger
 
     private var hub: SourceHub?
@@ -28,6 +34,8 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var key: RedactedKey?
     private var wasAccepted = false
     private var wasDenied = false
+    /// Why, in words for the operator.
+    private var denial: String?
     private var isClosing = false
     private var isPaused = false
     private var isGivingWay = false
@@ -38,14 +46,18 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var timer: Scheduled<Void>?
     private var timerDue = Int64.max
 
-    init(core: IngestCore, remote: String, random: [UInt8]) {
+    init(core: IngestCore, remote: String, address: IPAddress?, port: Int, random: [UInt8]) {
         self.core = core
         self.remote = remote
+        self.address = address
+        self.port = port
+        self.number = core.number()
         self.session = RTMPServerSession(
             configuration: core.configuration.session, now: core.clock.now(), random: random)
         self.lastReceived = core.clock.now()
         self.logger = core.logger
         self.logger[metadataKey: "remote"] = "\(remote)"
+        if !core.admission.allows(address) { self.session.connectRefusal = .address }
     }
 
     // MARK: Channel
@@ -150,11 +162,57 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     }
 
     private func decide(_ request: PublishRequest) {
-        self.key = RedactedKey(request.address, app: self.core.configuration.app)
-        switch self.core.admit(request, by: self) {
-        case .deny(let refusal):
-            self.wasDenied = true
-            self.perform(self.session.decide(.deny(refusal), on: request.id, now: self.core.clock.now()))
+        self.key = RedactedKey(request.address, app: self.core.admission.app)
+        switch self.core.identify(request) {
+        case .deny(let refusal, let reason): self.deny(request, refusal, reason)
+        case .source(let source):
+            guard let hook = self.core.configuration.hook, let client = self.core.client, let context = self.context
+            else { return self.claim(source, request) }
+            self.ask(hook, client, source, request, on: context.eventLoop)
+        }
+    }
+
+    /// The session queues what comes meanwhile, and denies when the answer takes too long.
+    private func ask(
+        _ hook: HookClient, _ client: HTTPClient, _ source: SourceID, _ request: PublishRequest,
+        on loop: any EventLoop
+    ) {
+        let facts = PublishFacts(
+            time: self.core.configuration.wallClock(), connection: self.number, address: self.address,
+            port: self.port, app: self.core.admission.app,
+            stream: request.address.key(app: self.core.admission.app) ?? "", query: request.address.rawQuery,
+            tcURL: request.tcURL, flashVersion: String(request.flashVersion.prefix(128)), server: self.core.address)
+        let box = NIOLoopBound(self, eventLoop: loop)
+        Task {
+            let verdict = await hook.verdict(on: facts, client)
+            loop.execute { box.value.answered(verdict, source, request) }
+        }
+    }
+
+    private func answered(_ verdict: HookClient.Verdict, _ source: SourceID, _ request: PublishRequest) {
+        // Whoever is gone must not take the source from somebody who is there.
+        guard self.context != nil, !self.isClosing, self.session.isDeciding(request.id) else { return }
+        if let failure = verdict.failure {
+            self.logger.warning("the publish webhook gave no answer", metadata: ["reason": "\(failure)"])
+            self.core.emit(.hookFailed(source, reason: failure, isAllowed: verdict.refusal == nil))
+        }
+        if let refusal = verdict.refusal {
+            self.deny(request, refusal, verdict.failure.map { "webhook: \($0)" } ?? "refused by the webhook")
+        } else {
+            self.claim(source, request)
+        }
+        self.armTimer()
+    }
+
+    private func deny(_ request: PublishRequest, _ refusal: PublishRefusal, _ reason: String?) {
+        self.wasDenied = true
+        self.denial = reason
+        self.perform(self.session.decide(.deny(refusal), on: request.id, now: self.core.clock.now()))
+    }
+
+    private func claim(_ source: SourceID, _ request: PublishRequest) {
+        switch self.core.claim(source, by: self) {
+        case .deny(let refusal, let reason): self.deny(request, refusal, reason)
         case .accept(let hub, let isTakeover):
             if !self.wasAccepted { self.core.unpublished -= 1 }
             self.wasAccepted = true
@@ -227,9 +285,10 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.timer = nil
         // A connection that had published may ask again, with a key that is not let in.
         if !self.wasAccepted || self.wasDenied {
+            let reason = self.denial.map { "\(failure): \($0)" } ?? "\(failure)"
             self.logger.info(
-                "connection refused", metadata: ["reason": "\(failure)", "key": "\(self.key?.description ?? "")"])
-            self.core.emit(.refused(remote: self.remote, key: self.key, reason: "\(failure)"))
+                "connection refused", metadata: ["reason": "\(reason)", "key": "\(self.key?.description ?? "")"])
+            self.core.emit(.refused(remote: self.remote, key: self.key, reason: reason))
         }
         guard let context = self.context else { return }
         // Unread input would turn the close into a reset, which eats the status: so shut the sending side, and read on.

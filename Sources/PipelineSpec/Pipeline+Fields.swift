@@ -106,6 +106,16 @@ extension Pipeline.Ingest {
         "how media comes in", Pipeline.Ingest(),
         [
             Field("rtmp", \.rtmp, .object(Pipeline.RTMP.rule), "the RTMP listener"),
+            Field(
+                optional: "auth", \.auth, .object(Pipeline.Auth.rule, finish: Pipeline.Auth.checked),
+                "keys that somebody else signs; a source may then go without a streamKey: its uid stands in the URL"),
+            Field(
+                optional: "onPublish", \.onPublish,
+                .object(Pipeline.OnPublish.rule, finish: Pipeline.OnPublish.checked),
+                "a webhook asked about each publisher; a source without a streamKey is then named by its uid in the URL"),
+            Field(
+                "allowedAddresses", \.allowedAddresses, .list(of: .addressRange, 0...256, standIn: .standIn),
+                "addresses and ranges publishers may come from; none: any"),
             Field("pull", \.pull, .object(Pipeline.Pull.rule), "fetching sources from other servers"),
             Field(
                 "codecs", \.codecs, .list(of: .choice, 1...32, standIn: .h264),

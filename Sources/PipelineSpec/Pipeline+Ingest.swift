@@ -10,6 +10,12 @@ extension Pipeline {
         }
 
         package var rtmp = RTMP()
+        /// Keys that somebody else signs; `nil`: none are accepted.
+        package var auth: Auth?
+        /// Asked about each publisher whose key is right; `nil`: nobody is asked.
+        package var onPublish: OnPublish?
+        /// Where publishers may be; empty: anywhere.
+        package var allowedAddresses: [AddressRange] = []
         package var pull = Pull()
         /// Default H.264, AAC and MP3.
         package var codecs: [Codec] = [.h264, .aac, .mp3]

@@ -57,8 +57,12 @@ extension Pipeline {
         let name = source.name.map { " \(JSONNode.string($0).text())" } ?? ""
         let volume = source.volume == 100 ? "" : ", volume \(source.volume)"
         switch source.input {
-        case .rtmp(.inline): return "\(source.id)\(name): rtmp\(volume)"
-        case .rtmp(let key): return "\(source.id)\(name): rtmp, stream key from \(key)\(volume)"
+        case .rtmp(let keys):
+            switch keys.first {
+            case nil: return "\(source.id)\(name): rtmp, no key of its own\(volume)"
+            case .inline: return "\(source.id)\(name): rtmp\(volume)"
+            case let key?: return "\(source.id)\(name): rtmp, stream key from \(key)\(volume)"
+            }
         case .pull(.inline(let text)):
             return "\(source.id)\(name): rtmp-pull from \(RTMPURL(text)?.redacted ?? "?")\(volume)"
         case .pull(let url): return "\(source.id)\(name): rtmp-pull, URL from \(url)\(volume)"

@@ -16,6 +16,12 @@ package struct PublishRefusal: Sendable, Hashable {
     /// The stream key is unknown or wrong; the same text for both.
     package static let denied = PublishRefusal(
         code: "NetStream.Publish.Denied", text: "The stream key is not valid. Check the server address and the key.")
+    /// The key was right, and its time is over.
+    package static let expired = PublishRefusal(
+        code: "NetStream.Publish.Denied", text: "The stream key has expired. Get a new one.")
+    /// Nobody publishes from there. The answer to `connect`.
+    package static let address = PublishRefusal(
+        code: "NetConnection.Connect.Rejected", text: "Publishing from this network address is not allowed.")
     /// Someone publishes with this key already.
     package static let busy = PublishRefusal(
         code: "NetStream.Publish.BadName", text: "This stream key is in use by another encoder.")

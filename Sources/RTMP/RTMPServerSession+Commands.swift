@@ -39,6 +39,13 @@ extension RTMPServerSession {
 
     private mutating func connect(_ command: RTMPCommand) throws(RTMPFailure) {
         guard self.state == .connecting else { throw .protocolViolation(.secondConnect) }
+        if let refusal = self.connectRefusal {
+            self.respond(
+                RTMPCommand(
+                    "_error", transaction: command.transaction,
+                    [.null, self.information("error", refusal.code, refusal.text)]))
+            throw .refused(refusal)
+        }
         let object = command.argument(0)
         self.tcURL = (object?["tcUrl"] ?? object?["tcurl"])?.string ?? ""
         self.flashVersion = object?["flashVer"]?.string ?? ""

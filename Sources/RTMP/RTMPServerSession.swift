@@ -57,6 +57,8 @@ package struct RTMPServerSession: ~Copyable {
     var requests = 0
     var publishStreamID: UInt32 = 1
     var publishName = ""
+    /// What `connect` is answered with, when nobody is let in from where the client is.
+    package var connectRefusal: PublishRefusal?
     /// What arrived between `publish` and the decision; handled behind it, in order.
     private var undecided: [RTMPMessage] = []
     private var undecidedBytes = 0
@@ -81,6 +83,9 @@ package struct RTMPServerSession: ~Copyable {
 
     /// What the peer did against the letter of the specification so far.
     package var quirks: RTMPQuirks { self.reader.quirks.union(self.ownQuirks) }
+
+    /// Publish request `id` waits for ``decide(_:on:now:)``.
+    package func isDeciding(_ id: Int) -> Bool { self.state == .deciding && id == self.requests }
 
     /// A publication is accepted and not over.
     package var isPublishing: Bool { self.state == .publishing }

@@ -1,3 +1,4 @@
+import Admission
 import Ingest
 import MediaTypes
 import PipelineSpec
@@ -26,9 +27,9 @@ final class SourceInput: SourceSubscriber {
 
 extension Room {
     /// Opens the RTMP listener and joins every source's decoder to it.
-    func startIngest(_ bindings: [IngestBinding]) async throws(MediaError) {
+    func startIngest(_ admission: Admission) async throws(MediaError) {
         let ingest = IngestServer(
-            configuration: self.ingestConfiguration(bindings), clock: self.machine, logger: self.logger
+            configuration: try self.ingestConfiguration(admission), clock: self.machine, logger: self.logger
         ) { [weak self] in self?.ingest(did: $0) }
         for (id, slot) in self.slots {
             guard let hub = ingest.hub(for: id) else { continue }
@@ -41,16 +42,20 @@ extension Room {
         self.note("rtmp", "rtmp://" + (bound.hasPrefix("0.0.0.0:") ? "127.0.0.1" + bound.dropFirst(7) : bound))
     }
 
-    private func ingestConfiguration(_ bindings: [IngestBinding]) -> IngestConfiguration {
+    private func ingestConfiguration(_ admission: Admission) throws(MediaError) -> IngestConfiguration {
         let rtmp = self.pipeline.ingest.rtmp
-        var configuration = IngestConfiguration(listen: rtmp.listen.description, bindings: bindings)
-        configuration.app = rtmp.app
+        var configuration = IngestConfiguration(listen: rtmp.listen.description, admission: admission)
         configuration.onDuplicate = rtmp.onDuplicate == .reject ? .reject : .takeover
         configuration.session.chunkSize = rtmp.chunkSize
         configuration.session.firstMediaTimeout = Int64(rtmp.firstPacketTimeoutMs) * 1_000_000
         configuration.session.mediaIdleTimeout = Int64(rtmp.idleTimeoutMs) * 1_000_000
         configuration.maximumUnpublished = rtmp.maxConnections
         self.setCodecs(&configuration)
+        if let hook = try self.hook() {
+            configuration.hook = hook
+            // Its own deadline comes first, so that it is the one that is told.
+            configuration.session.decisionTimeout = hook.timeout + 200_000_000
+        }
         return configuration
     }
 
@@ -84,6 +89,10 @@ extension Room {
         case .takenOver(let id): self.left(id, "ingest.lost", "another connection took over", .takenOver)
         case .flapping(let id, let remote):
             self.events.emit("ingest.flapping", ["uid": .string(id.description), "remote": .string(remote)])
+        case .hookFailed(let id, let reason, let isAllowed):
+            self.events.emit(
+                "ingest.hookFailed",
+                ["uid": .string(id.description), "reason": .string(reason), "allowed": .bool(isAllowed)])
         case .unpublished(let id, let reason): self.left(id, "ingest.unpublished", reason)
         case .lost(let id, let reason): self.left(id, "ingest.lost", reason)
         case .refused(let remote, let key, let reason):

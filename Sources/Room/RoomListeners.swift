@@ -26,6 +26,8 @@ final class RoomListeners: Sendable {
 
     var relays: RelayService? { self.servers.withLock { $0.relays } }
 
+    var ingest: IngestServer? { self.servers.withLock { $0.ingest } }
+
     func reloadCertificates() {
         for watch in self.servers.withLock(\.certificates) { watch.reload() }
     }
@@ -94,8 +96,8 @@ extension Room {
     ///
     /// - Throws: ``MediaError/Code/bindFailed`` and what the secrets' files say.
     func startListeners() async throws(MediaError) {
-        let bindings = try self.bindings()
-        if !bindings.isEmpty { try await self.startIngest(bindings) }
+        let admission = try self.admission()
+        if !admission.sources.isEmpty { try await self.startIngest(admission) }
         if !self.isOffline { try self.startClients() }
         if let packager = self.packager, let http = self.pipeline.hls?.http, let listen = http.listen {
             var content: any OriginContent =
@@ -121,16 +123,6 @@ extension Room {
             self.listeners.update { $0.control = control }
             self.note("control", control.boundAddress)
         }
-    }
-
-    private func bindings() throws(MediaError) -> [IngestBinding] {
-        var bindings: [IngestBinding] = []
-        for source in self.pipeline.sources {
-            guard case .rtmp(let secret) = source.input else { continue }
-            let key = try secret.resolved(place: "source[\(source.id)]")
-            bindings.append(IngestBinding(source: source.id, streamKey: key))
-        }
-        return bindings
     }
 
     func note(_ name: String, _ address: String) {
