@@ -5,7 +5,9 @@
 #endif
 package import Admission
 package import MediaTypes
+package import PipelineSpec
 package import RTMP
+package import TLSFiles
 
 /// Settings of the RTMP server.
 package struct IngestConfiguration: Sendable {
@@ -18,8 +20,25 @@ package struct IngestConfiguration: Sendable {
         case reject
     }
 
-    /// `HOST:PORT`; port 0 lets the system choose.
-    package var listen: String
+    /// RTMP over TLS.
+    package struct Secure: Sendable {
+        /// `HOST:PORT`; port 0 lets the system choose.
+        package var listen: String
+        /// To look for new ones is the caller's.
+        package var certificates: CertificateStore
+
+        package init(listen: String, certificates: CertificateStore) {
+            self.listen = listen
+            self.certificates = certificates
+        }
+    }
+
+    /// `HOST:PORT`; port 0 lets the system choose; nil: no RTMP in clear text.
+    package var listen: String?
+    /// nil: no RTMPS.
+    package var secure: Secure?
+    /// Connections from here begin with a PROXY header, no others.
+    package var proxies: [AddressRange] = []
     /// Who may publish as what.
     package var admission: Admission
     /// Asked about each publisher whose key is right; nil: nobody is asked.
@@ -35,15 +54,17 @@ package struct IngestConfiguration: Sendable {
     package var sourceCodecs: [SourceID: Set<CodecName>] = [:]
     /// Nanoseconds from the accepted publish to the refusal of a publisher that sends nothing we can read.
     package var unsupportedCodecTimeout: Int64 = 5_000_000_000
-    /// Connections that have not published; one more is closed at once.
-    package var maximumUnpublished = 256
+    /// Connections at once; one more closes one that does not publish.
+    package var maximumConnections = 256
+    /// Connections at once from one address that do not publish; one more closes the oldest.
+    package var maximumWaitingPerAddress = 8
 
     package init(listen: String = "127.0.0.1:1935", bindings: [IngestBinding]) {
         self.listen = listen
         self.admission = Admission(bindings: bindings)
     }
 
-    package init(listen: String, admission: Admission) {
+    package init(listen: String?, admission: Admission) {
         self.listen = listen
         self.admission = admission
     }

@@ -2,6 +2,7 @@ import Admission
 import AsyncHTTPClient
 import Logging
 import MediaTypes
+import PipelineSpec
 import RTMP
 
 /// What the connections of one server share. Lives on the server's one event loop, so it needs no lock.
@@ -11,8 +12,11 @@ final class IngestCore {
     let logger: Logger
     let hubs: [SourceID: SourceHub]
     let emit: @Sendable (IngestEvent) -> Void
-    /// Connections that have not published.
-    var unpublished = 0
+    private var ledger: ConnectionLedger
+    private var handlers: [Int: RTMPConnectionHandler] = [:]
+    /// Connections that are closing and give their peers time to read why.
+    private var lingering = 0
+    private static let maximumLingering = 256
     var admission: Admission
     /// For the webhook; nil: there is none.
     let client: HTTPClient?
@@ -32,6 +36,8 @@ final class IngestCore {
         self.hubs = hubs
         self.emit = emit
         self.admission = configuration.admission
+        self.ledger = ConnectionLedger(
+            maximum: configuration.maximumConnections, maximumPerPlace: configuration.maximumWaitingPerAddress)
         self.client = configuration.hook.map { _ in HookClient.client() }
     }
 
@@ -46,6 +52,36 @@ final class IngestCore {
     func number() -> Int {
         self.connections &+= 1
         return self.connections
+    }
+
+    /// A connection has come, or it has become known where it comes from; whoever has to go for it goes.
+    func opened(_ handler: RTMPConnectionHandler, from address: IPAddress?) {
+        self.handlers[handler.number] = handler
+        for number in self.ledger.opened(handler.number, from: address) { self.handlers[number]?.crowdedOut() }
+    }
+
+    /// Whether somebody at `address` is a proxy that says for whom it comes.
+    func isProxy(_ address: IPAddress?) -> Bool {
+        guard let address else { return false }
+        return self.configuration.proxies.contains { $0.contains(address) }
+    }
+
+    /// It publishes, and makes room for nobody.
+    func published(_ handler: RTMPConnectionHandler) { self.ledger.published(handler.number) }
+
+    /// It counts no more; false: there is no time for its peer to read why.
+    func closing(_ handler: RTMPConnectionHandler) -> Bool {
+        self.ledger.closed(handler.number)
+        guard self.lingering < Self.maximumLingering else { return false }
+        self.lingering += 1
+        return true
+    }
+
+    func lingered() { self.lingering -= 1 }
+
+    func closed(_ handler: RTMPConnectionHandler) {
+        self.ledger.closed(handler.number)
+        self.handlers[handler.number] = nil
     }
 
     /// Whose key it is.

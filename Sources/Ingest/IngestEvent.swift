@@ -4,6 +4,8 @@ package import MediaTypes
 package enum IngestEvent: Sendable, Hashable {
     /// The server is bound to this address, `HOST:PORT`.
     case listening(address: String)
+    /// The server is bound to this address for RTMPS as well, `HOST:PORT`.
+    case listeningSecurely(address: String)
     /// Someone opened a connection.
     case connected(remote: String)
     /// A publisher was let in.

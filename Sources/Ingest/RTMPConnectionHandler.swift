@@ -21,10 +21,10 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var session: RTMPServerSession
     private var demuxer = FLVDemuxer()
     private var context: ChannelHandlerContext?
-    let remote: String
-    private let address: IPAddress?
-    private let port: Int
-    private let number: Int
+    private(set) var remote: String
+    private var address: IPAddress?
+    private var port: Int
+    let number: Int
     private var logger: Logger
 
     private var hub: SourceHub?
@@ -64,16 +64,35 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         self.context = context
-        self.core.unpublished += 1
         self.core.emit(.connected(remote: self.remote))
         self.logger.debug("connection opened")
-        guard self.core.unpublished <= self.core.configuration.maximumUnpublished else {
-            self.logger.warning("too many connections that do not publish")
-            context.close(promise: nil)
-            return
-        }
+        // A proxy is one address for everybody.
+        self.core.opened(self, from: self.core.isProxy(self.address) ? nil : self.address)
         self.armTimer()
         context.fireChannelActive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let proxied = event as? ProxyHeaderHandler.Proxied, let address = proxied.address {
+            self.address = address
+            self.port = proxied.port
+            self.remote = address.isIPv4 ? "\(address):\(proxied.port)" : "[\(address)]:\(proxied.port)"
+            self.logger[metadataKey: "remote"] = "\(self.remote)"
+            self.session.connectRefusal = self.core.admission.allows(address) ? nil : .address
+            self.core.opened(self, from: address)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    /// Others need its place, and it does not publish.
+    func crowdedOut() {
+        guard !self.isClosing else { return }
+        self.isClosing = true
+        self.timer?.cancel()
+        self.timer = nil
+        self.logger.debug("connection closed for another one")
+        self.core.emit(.refused(remote: self.remote, key: self.key, reason: "too many connections that do not publish"))
+        self.context?.close(promise: nil)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -91,11 +110,9 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.timer?.cancel()
         self.timer = nil
         self.perform(self.session.inputEnded())
-        if !self.wasAccepted {
-            self.core.unpublished -= 1
-            if !self.isClosing {
-                self.core.emit(.refused(remote: self.remote, key: self.key, reason: "closed before publishing"))
-            }
+        self.core.closed(self)
+        if !self.wasAccepted, !self.isClosing {
+            self.core.emit(.refused(remote: self.remote, key: self.key, reason: "closed before publishing"))
         }
         self.isClosing = true
         self.context = nil
@@ -214,7 +231,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         switch self.core.claim(source, by: self) {
         case .deny(let refusal, let reason): self.deny(request, refusal, reason)
         case .accept(let hub, let isTakeover):
-            if !self.wasAccepted { self.core.unpublished -= 1 }
+            self.core.published(self)
             self.wasAccepted = true
             self.hub = hub
             self.demuxer = FLVDemuxer(codecs: self.core.configuration.codecs(of: hub.source))
@@ -266,6 +283,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             self.logger.info("unpublished")
             self.core.emit(.unpublished(hub.source, reason: "unpublished by the encoder"))
             if self.isPaused { self.setPaused(false) }
+            if !self.isClosing { self.core.opened(self, from: self.address) }
         case .disconnected:
             self.logger.info("publisher lost")
             self.core.emit(.lost(hub.source, reason: "connection closed"))
@@ -291,11 +309,16 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             self.core.emit(.refused(remote: self.remote, key: self.key, reason: reason))
         }
         guard let context = self.context else { return }
+        guard self.core.closing(self) else { return context.close(promise: nil) }
         // Unread input would turn the close into a reset, which eats the status: so shut the sending side, and read on.
         if self.isPaused { self.setPaused(false) }
         context.close(mode: .output, promise: nil)
         let channel = context.channel
-        context.eventLoop.scheduleTask(in: RTMPConnectionHandler.lingering) { channel.close(promise: nil) }
+        let core = NIOLoopBound(self.core, eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: RTMPConnectionHandler.lingering) {
+            core.value.lingered()
+            channel.close(promise: nil)
+        }
     }
 
     // MARK: Time

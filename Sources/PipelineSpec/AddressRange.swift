@@ -28,6 +28,13 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
         self.first = Self.prefix(of: address, self.length)
     }
 
+    /// The first `bits` bits of `address`: 0 to 32 of IPv4, to 128 of IPv6.
+    package init(address: IPAddress, bits: Int) {
+        let bits = max(0, bits)
+        self.length = address.isIPv4 ? 96 + min(32, bits) : min(128, bits)
+        self.first = Self.prefix(of: address, self.length)
+    }
+
     package func contains(_ address: IPAddress) -> Bool { Self.prefix(of: address, self.length) == self.first }
 
     package var description: String {

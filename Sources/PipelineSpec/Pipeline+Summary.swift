@@ -41,7 +41,11 @@ extension Pipeline {
             case .raw(let raw): add("output", ["\(raw.outputID): raw pictures in \(raw.path)"])
             }
         }
-        if self.hasPublishers { add("ingest", ["rtmp://\(self.ingest.rtmp.listen)/\(self.ingest.rtmp.app)"]) }
+        if self.hasPublishers {
+            let plain = self.ingest.rtmp.listen.map { "rtmp://\($0)" }
+            let secure = self.ingest.rtmps.map { "rtmps://\($0.listen)" }
+            add("ingest", [plain, secure].compactMap { $0.map { "\($0)/\(self.ingest.rtmp.app)" } })
+        }
         add("control", ["\(self.control.listen)\(self.control.token.map { ", token from \($0)" } ?? "")"])
         let width = 9
         return lines.map { line in

@@ -23,6 +23,7 @@ struct PipelineRules {
         self.checkAudioRenditions(&log)
         self.checkRenditions(&log)
         self.checkOutputs(&log)
+        self.checkDoors(&log)
     }
 
     // MARK: Sources

@@ -6,7 +6,7 @@ import MediaKernels
 extension RTMPServerSession {
     mutating func received(command message: RTMPMessage, now: Int64) throws(RTMPFailure) {
         var fault: AMF0Reader.Fault?
-        let parsed = RTMPCommand(message, fault: &fault)
+        let parsed = RTMPCommand(message, depth: self.configuration.limits.amfDepth, fault: &fault)
         if fault != nil { self.ownQuirks.insert(.malformedAMF) }
         guard let command = parsed else { return }
         if command.name == "connect" {

@@ -277,7 +277,7 @@ package struct RTMPServerSession: ~Copyable {
             return
         }
         guard bytes != self.lastMetadata, self.metadataBudget.take(now: now) else { return }
-        let parsed = AMF0Reader.values(in: bytes, from: start)
+        let parsed = AMF0Reader.values(in: bytes, from: start, depth: self.configuration.limits.amfDepth)
         if parsed.fault != nil { self.ownQuirks.insert(.malformedAMF) }
         var values = parsed.values[...]
         if values.first?.string == "@setDataFrame" { values.removeFirst() }

@@ -38,18 +38,41 @@ extension Room {
         }
         self.listeners.update { $0.ingest = ingest }
         let bound = try await ingest.start()
-        // A wildcard address is reachable as loopback, which is what a client on this machine writes.
-        self.note("rtmp", "rtmp://" + (bound.hasPrefix("0.0.0.0:") ? "127.0.0.1" + bound.dropFirst(7) : bound))
+        if let plain = bound.plain { self.note("rtmp", "rtmp://" + Self.reachable(plain)) }
+        if let secure = bound.secure { self.note("rtmps", "rtmps://" + Self.reachable(secure)) }
+    }
+
+    /// A wildcard address is reachable as loopback, which is what a client on this machine writes.
+    private static func reachable(_ bound: String) -> String {
+        for (wildcard, loopback) in [("0.0.0.0:", "127.0.0.1:"), ("[::]:", "[::1]:")] where bound.hasPrefix(wildcard) {
+            return loopback + bound.dropFirst(wildcard.count)
+        }
+        return bound
     }
 
     private func ingestConfiguration(_ admission: Admission) throws(MediaError) -> IngestConfiguration {
         let rtmp = self.pipeline.ingest.rtmp
-        var configuration = IngestConfiguration(listen: rtmp.listen.description, admission: admission)
+        var configuration = IngestConfiguration(listen: rtmp.listen?.description, admission: admission)
         configuration.onDuplicate = rtmp.onDuplicate == .reject ? .reject : .takeover
         configuration.session.chunkSize = rtmp.chunkSize
         configuration.session.firstMediaTimeout = Int64(rtmp.firstPacketTimeoutMs) * 1_000_000
         configuration.session.mediaIdleTimeout = Int64(rtmp.idleTimeoutMs) * 1_000_000
-        configuration.maximumUnpublished = rtmp.maxConnections
+        configuration.maximumConnections = rtmp.maxConnections
+        configuration.maximumWaitingPerAddress = rtmp.maxConnectionsPerAddress
+        configuration.session.handshakeTimeout = Int64(rtmp.handshakeTimeoutMs) * 1_000_000
+        configuration.session.publishTimeout = Int64(rtmp.publishTimeoutMs) * 1_000_000
+        configuration.session.limits.mediaLength = rtmp.maxMessageBytes
+        configuration.session.limits.partialBytes = rtmp.maxPartialBytes
+        configuration.session.limits.partialMessages = rtmp.maxPartialMessages
+        configuration.session.limits.chunkStreams = rtmp.maxChunkStreams
+        configuration.session.limits.amfDepth = rtmp.maxAmfDepth
+        configuration.proxies = self.pipeline.ingest.proxies
+        if let rtmps = self.pipeline.ingest.rtmps,
+            let certificates = try self.openCertificates(rtmps.tls, place: "rtmps")
+        {
+            configuration.secure = IngestConfiguration.Secure(
+                listen: rtmps.listen.description, certificates: certificates)
+        }
         self.setCodecs(&configuration)
         if let hook = try self.hook() {
             configuration.hook = hook
@@ -62,7 +85,7 @@ extension Room {
     /// What the RTMP server reports, on its event loop.
     func ingest(did event: IngestEvent) {
         switch event {
-        case .listening, .connected: break
+        case .listening, .listeningSecurely, .connected: break
         case .configuration(let id, let parameters): self.slots[id]?.setCodec(parameters)
         case .firstVideo(let id), .firstAudio(let id): self.life.add(.source(id, .arrived), at: self.machine.now())
         case .publishing(let id, let info):

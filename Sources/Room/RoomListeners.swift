@@ -137,7 +137,8 @@ extension Room {
         self.events.emit(
             "room.ready",
             [
-                "rtmp": address("rtmp"), "viewer": JSONValue(viewer), "playlist": JSONValue(playlist),
+                "rtmp": address("rtmp"), "rtmps": address("rtmps"), "viewer": JSONValue(viewer),
+                "playlist": JSONValue(playlist),
                 "control": address("control"), "scene": .string(self.program.scene.sceneID),
             ])
     }

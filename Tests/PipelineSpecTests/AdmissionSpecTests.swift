@@ -24,6 +24,21 @@ struct AdmissionSpecTests {
         #expect(pipeline.summary().contains("no key of its own"))
     }
 
+    @Test("RTMPS beside RTMP, and alone; a certificate that cannot be used is a mistake")
+    func doors() throws {
+        let tls = #""tls": { "certificate": "a.crt", "key": "a.key" }"#
+        let both = try #require(Self.report(ingest: "{ \"rtmps\": { \(tls) } }").pipeline)
+        #expect(both.ingest.rtmps?.listen.description == "0.0.0.0:1936")
+        #expect(both.ingest.rtmp.listen?.description == "0.0.0.0:1935")
+        let one = try #require(
+            Self.report(ingest: "{ \"rtmp\": { \"listen\": null }, \"rtmps\": { \(tls) } }").pipeline)
+        #expect(one.ingest.rtmp.listen == nil && one.summary().contains("rtmps://0.0.0.0:1936/live"))
+        let checks = SpecChecks(certificate: { _ in .unusable(SpecChecks.Problem("bad", fix: "renew")) })
+        let text = Documents.room.replacing(
+            "\"control\": {", with: "\"ingest\": { \"rtmps\": { \(tls) } }, \"control\": {")
+        #expect(Pipeline.parse(text, checks: checks).mistakes.map(\.path) == ["ingest.rtmps.tls"])
+    }
+
     @Test("several keys of one source")
     func keys() throws {
         let keys = #""streamKeys": ["hunter2a", "hunter2c"]"#
@@ -41,6 +56,10 @@ struct AdmissionSpecTests {
                 #"{ "allowedAddresses": ["10.0.0.0/8", "cdn.example"] }"#, #""streamKey": "k""#,
                 "ingest.allowedAddresses[1]"
             ),
+            (#"{ "rtmps": {} }"#, #""streamKey": "k""#, "ingest.rtmps.tls"),
+            (#"{ "rtmp": { "listen": null } }"#, #""streamKey": "k""#, "ingest.rtmp.listen"),
+            (#"{ "rtmp": { "maxPartialMessages": 9 } }"#, #""streamKey": "k""#, "ingest.rtmp.maxPartialMessages"),
+            (#"{ "proxies": ["10.0.0.1", "lb"] }"#, #""streamKey": "k""#, "ingest.proxies[1]"),
             (#"{ "onPublish": {} }"#, #""streamKey": "k""#, "ingest.onPublish.url"),
             (#"{ "onPublish": { "url": "ftp://x" } }"#, #""streamKey": "k""#, "ingest.onPublish.url"),
             (#"{ "onPublish": { "url": "http:///x" } }"#, #""streamKey": "k""#, "ingest.onPublish.url"),
