@@ -33,6 +33,18 @@ package struct IngestConfiguration: Sendable {
         }
     }
 
+    /// A source that nobody may publish for some time.
+    package struct Refused: Sendable {
+        package var refusal: PublishRefusal
+        /// Nanoseconds of the server's clock.
+        package var until: Int64
+
+        package init(refusal: PublishRefusal, until: Int64) {
+            self.refusal = refusal
+            self.until = until
+        }
+    }
+
     /// `HOST:PORT`; port 0 lets the system choose; nil: no RTMP in clear text.
     package var listen: String?
     /// nil: no RTMPS.
@@ -54,9 +66,13 @@ package struct IngestConfiguration: Sendable {
     package var sourceCodecs: [SourceID: Set<CodecName>] = [:]
     /// Nanoseconds from the accepted publish to the refusal of a publisher that sends nothing we can read.
     package var unsupportedCodecTimeout: Int64 = 5_000_000_000
+    /// Refused from the start.
+    package var refused: [SourceID: Refused] = [:]
+    /// Nanoseconds from a wrong key to the answer: whoever guesses gets few guesses in.
+    package var wrongKeyDelay: Int64 = 1_000_000_000
     /// Connections at once; one more closes one that does not publish.
     package var maximumConnections = 256
-    /// Connections at once from one address that do not publish; one more closes the oldest.
+    /// Connections at once from one address that do not publish and stand still; one more closes one.
     package var maximumWaitingPerAddress = 8
 
     package init(listen: String = "127.0.0.1:1935", bindings: [IngestBinding]) {

@@ -111,6 +111,12 @@ package final class IngestServer: Sendable {
         self.loop.execute { [core] in core.value.publisher(of: source)?.refuse(refusal) }
     }
 
+    /// Sends the publisher of `source` away, if there is one; nobody may publish it until `deadline`, in nanoseconds of the
+    /// server's clock. One that has passed lifts what was refused before.
+    package func kick(_ source: SourceID, until deadline: Int64) {
+        self.loop.execute { [core] in core.value.kick(source, .kicked, until: deadline) }
+    }
+
     /// From now on publishers must present these keys; those who publish go on.
     package func replaceKeys(_ bindings: [IngestBinding], secrets: [String]) {
         self.loop.execute { [core] in

@@ -39,6 +39,8 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var isClosing = false
     private var isPaused = false
     private var isGivingWay = false
+    /// How far it has come so far.
+    private var progress = 0
     /// When bytes last came.
     private(set) var lastReceived: Int64
     private var countedBytes: UInt64 = 0
@@ -67,7 +69,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.core.emit(.connected(remote: self.remote))
         self.logger.debug("connection opened")
         // A proxy is one address for everybody.
-        self.core.opened(self, from: self.core.isProxy(self.address) ? nil : self.address)
+        self.core.opened(self, from: self.core.isProxy(self.address) ? nil : self.address, on: context.eventLoop)
         self.armTimer()
         context.fireChannelActive()
     }
@@ -79,19 +81,22 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             self.remote = address.isIPv4 ? "\(address):\(proxied.port)" : "[\(address)]:\(proxied.port)"
             self.logger[metadataKey: "remote"] = "\(self.remote)"
             self.session.connectRefusal = self.core.admission.allows(address) ? nil : .address
-            self.core.opened(self, from: address)
+            self.core.opened(self, from: address, on: context.eventLoop)
         }
         context.fireUserInboundEventTriggered(event)
     }
 
     /// Others need its place, and it does not publish.
-    func crowdedOut() {
+    func crowdedOut() { self.drop("too many connections that do not publish") }
+
+    /// Ends the connection without a word to the peer.
+    private func drop(_ reason: String) {
         guard !self.isClosing else { return }
         self.isClosing = true
         self.timer?.cancel()
         self.timer = nil
-        self.logger.debug("connection closed for another one")
-        self.core.emit(.refused(remote: self.remote, key: self.key, reason: "too many connections that do not publish"))
+        self.logger.debug("connection dropped", metadata: ["reason": "\(reason)"])
+        self.core.emit(.refused(remote: self.remote, key: self.key, reason: reason))
         self.context?.close(promise: nil)
     }
 
@@ -101,6 +106,10 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         let now = self.core.clock.now()
         self.lastReceived = now
         self.perform(self.session.receive(buffer.readableBytesUInt8Span, now: now))
+        if self.session.progress > self.progress {
+            self.progress = self.session.progress
+            self.core.advanced(self)
+        }
         self.checkCodecs(now: now)
         self.updateStatistics()
         self.armTimer()
@@ -181,8 +190,11 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private func decide(_ request: PublishRequest) {
         self.key = RedactedKey(request.address, app: self.core.admission.app)
         switch self.core.identify(request) {
-        case .deny(let refusal, let reason): self.deny(request, refusal, reason)
+        case .deny(let refusal, let reason): self.turnAway(request, refusal, reason)
         case .source(let source):
+            if let refusal = self.core.refusal(of: source) {
+                return self.deny(request, refusal, "\(source) is refused for some time")
+            }
             guard let hook = self.core.configuration.hook, let client = self.core.client, let context = self.context
             else { return self.claim(source, request) }
             self.ask(hook, client, source, request, on: context.eventLoop)
@@ -213,12 +225,27 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             self.logger.warning("the publish webhook gave no answer", metadata: ["reason": "\(failure)"])
             self.core.emit(.hookFailed(source, reason: failure, isAllowed: verdict.refusal == nil))
         }
-        if let refusal = verdict.refusal {
+        if verdict.refusal != nil, verdict.failure == nil, self.core.failed(at: self.address) == .drop {
+            self.drop("refused by the webhook")
+        } else if let refusal = verdict.refusal {
             self.deny(request, refusal, verdict.failure.map { "webhook: \($0)" } ?? "refused by the webhook")
         } else {
             self.claim(source, request)
         }
         self.armTimer()
+    }
+
+    /// A wrong key: the answer takes a while, and those who have shown many get none. Nothing is read meanwhile.
+    private func turnAway(_ request: PublishRequest, _ refusal: PublishRefusal, _ reason: String) {
+        guard self.core.failed(at: self.address) == .explain else { return self.drop(reason) }
+        let delay = self.core.configuration.wrongKeyDelay
+        guard delay > 0, let context = self.context else { return self.deny(request, refusal, reason) }
+        self.core.denied(self)
+        self.setPaused(true)
+        let box = NIOLoopBound(self, eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: .nanoseconds(delay)) {
+            if !box.value.isClosing { box.value.deny(request, refusal, reason) }
+        }
     }
 
     private func deny(_ request: PublishRequest, _ refusal: PublishRefusal, _ reason: String?) {
@@ -283,7 +310,9 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             self.logger.info("unpublished")
             self.core.emit(.unpublished(hub.source, reason: "unpublished by the encoder"))
             if self.isPaused { self.setPaused(false) }
-            if !self.isClosing { self.core.opened(self, from: self.address) }
+            if !self.isClosing, let loop = self.context?.eventLoop {
+                self.core.opened(self, from: self.address, on: loop)
+            }
         case .disconnected:
             self.logger.info("publisher lost")
             self.core.emit(.lost(hub.source, reason: "connection closed"))

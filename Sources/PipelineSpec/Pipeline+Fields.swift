@@ -163,7 +163,7 @@ extension Pipeline.RTMP {
                 "most connections at once; one more closes one that does not publish"),
             Field(
                 "maxConnectionsPerAddress", \.maxConnectionsPerAddress, .integer(1...1024),
-                "most connections at once from one address (one /64 of IPv6) that do not publish; one more closes the oldest"
+                "most connections at once from one address (one /64 of IPv6) that do not publish and stand still; one more closes one"
             ),
             Field(
                 "maxMessageBytes", \.maxMessageBytes, .integer(65_536...16_777_215),

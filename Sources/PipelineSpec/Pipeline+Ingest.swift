@@ -58,10 +58,10 @@ extension Pipeline {
         /// Time a lost publisher has to come back before its source counts as gone, in milliseconds (0…600,000).
         /// Default 15,000.
         package var reconnectGraceMs = 15_000
-        /// Most connections at once (1…1,024). Default 64. One more closes one that does not publish.
-        package var maxConnections = 64
-        /// Most connections at once from one address, or from one /64 of IPv6, that do not publish (1…1,024). Default 8. One
-        /// more closes the oldest.
+        /// Most connections at once (1…1,024). Default 256. One more closes one that does not publish.
+        package var maxConnections = 256
+        /// Most connections at once from one address, or from one /64 of IPv6, that do not publish and stand still (1…1,024).
+        /// Default 8. One more closes the one that has stood still longest.
         package var maxConnectionsPerAddress = 8
         /// Largest audio or video message, in bytes (65,536…16,777,215). Default 8 MiB.
         package var maxMessageBytes = 8 << 20

@@ -31,6 +31,13 @@ package struct PublishRefusal: Sendable, Hashable {
     /// No decision in time.
     package static let undecided = PublishRefusal(
         code: "NetStream.Publish.Denied", text: "The stream key could not be checked in time.")
+    /// The operator has sent the publisher away, for some time.
+    package static let kicked = PublishRefusal(
+        code: "NetStream.Publish.Denied", text: "The operator has ended this publication.")
+    /// Decoders have failed of it, and taken the room with them.
+    package static let quarantined = PublishRefusal(
+        code: "NetStream.Publish.Denied",
+        text: "This stream could not be decoded safely. Try again in five minutes, with other encoder settings.")
     /// The room ends.
     package static let ended = PublishRefusal(code: "NetStream.Publish.Denied", text: "The room has ended.")
 

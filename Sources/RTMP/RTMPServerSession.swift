@@ -87,6 +87,18 @@ package struct RTMPServerSession: ~Copyable {
     /// Publish request `id` waits for ``decide(_:on:now:)``.
     package func isDeciding(_ id: Int) -> Bool { self.state == .deciding && id == self.requests }
 
+    /// How far the client has come on its way to publish: handshake, `connect`, `publish`, decision, publication.
+    package var progress: Int {
+        switch self.state {
+        case .handshake: 0
+        case .connecting: 1
+        case .connected: 2
+        case .deciding: 3
+        case .publishing: 4
+        case .closed: 0
+        }
+    }
+
     /// A publication is accepted and not over.
     package var isPublishing: Bool { self.state == .publishing }
 

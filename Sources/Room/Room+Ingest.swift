@@ -73,6 +73,7 @@ extension Room {
             configuration.secure = IngestConfiguration.Secure(
                 listen: rtmps.listen.description, certificates: certificates)
         }
+        configuration.refused = self.initialRefusals()
         self.setCodecs(&configuration)
         if let hook = try self.hook() {
             configuration.hook = hook
@@ -119,9 +120,15 @@ extension Room {
         case .unpublished(let id, let reason): self.left(id, "ingest.unpublished", reason)
         case .lost(let id, let reason): self.left(id, "ingest.lost", reason)
         case .refused(let remote, let key, let reason):
+            guard let silent = self.refusalReports.withLock({ $0.tell(remote, now: self.machine.now()) }) else {
+                return
+            }
             self.events.emit(
                 "ingest.refused",
-                ["remote": .string(remote), "key": JSONValue(key.map { "\($0)" }), "reason": .string(reason)])
+                [
+                    "remote": .string(remote), "key": JSONValue(key.map { "\($0)" }), "reason": .string(reason),
+                    "untold": JSONValue(silent),
+                ])
         }
     }
 

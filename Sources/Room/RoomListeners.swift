@@ -35,6 +35,13 @@ final class RoomListeners: Sendable {
     /// Lets viewers who came before the first publish have what they ask for.
     func openGate() { self.servers.withLock(\.gate)?.open() }
 
+    /// Sends whoever publishes or fetches `source` away, until then.
+    func kick(_ source: SourceID, until deadline: Int64) {
+        let (ingest, pulls) = self.servers.withLock { ($0.ingest, $0.pulls) }
+        ingest?.kick(source, until: deadline)
+        pulls?.hold(source, until: deadline)
+    }
+
     /// Begins to fetch the sources that are fetched.
     func startPulls() { self.servers.withLock { $0.pulls }?.start() }
 
@@ -96,6 +103,7 @@ extension Room {
     ///
     /// - Throws: ``MediaError/Code/bindFailed`` and what the secrets' files say.
     func startListeners() async throws(MediaError) {
+        self.recallCrashes()
         let admission = try self.admission()
         if !admission.sources.isEmpty { try await self.startIngest(admission) }
         if !self.isOffline { try self.startClients() }

@@ -26,6 +26,7 @@ struct TestServer {
                 IngestBinding(source: Self.host, streamKey: Self.hostKey),
                 IngestBinding(source: Self.guest, streamKey: Self.guestKey),
             ])
+        configuration.wrongKeyDelay = 0
         change(&configuration)
         let log = self.log
         var logger = Logger(label: "ingest") { _ in RecordingLogHandler(lines: log) }
