@@ -35,6 +35,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
+        .package(url: "https://github.com/apple/swift-crypto.git", "4.0.0"..<"6.0.0"),
     ],
     // Ground floor first. A target may import only targets above it in this list (Tests/ArchitectureTests holds it so).
     targets: [
@@ -50,10 +51,19 @@ let package = Package(
         .target(name: "HLS", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "HLSLint", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "PipelineSpec", dependencies: ["MediaTypes"], swiftSettings: house),
+        .target(
+            name: "Admission",
+            dependencies: [
+                "RTMP", "HLS", "PipelineSpec", "MediaTypes", .product(name: "Crypto", package: "swift-crypto"),
+            ], swiftSettings: house),
         .target(name: "TLSFiles", dependencies: ["MediaTypes", nioSSL] + nio, swiftSettings: house),
         .target(name: "LibAV", dependencies: ["CLibAV", "MediaTypes", "MediaKernels"], swiftSettings: auditedMemory),
         .target(
-            name: "Ingest", dependencies: ["RTMP", "MediaTypes", "MediaKernels", logging] + nio, swiftSettings: house),
+            name: "Ingest",
+            dependencies: [
+                "Admission", "TLSFiles", "RTMP", "PipelineSpec", "MediaTypes", "MediaKernels", nioSSL, logging,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ] + nio, swiftSettings: house),
         .target(
             name: "Program",
             dependencies: [
@@ -90,7 +100,7 @@ let package = Package(
             name: "Room",
             dependencies: [
                 "Ingest", "Program", "Ladder", "Packager", "Push", "Origin", "Control", "PipelineSpec", "LibAV", "HLS",
-                "RTMP", "TLSFiles",
+                "RTMP", "TLSFiles", "Admission",
                 "Stages", "MediaTypes", "MediaKernels", logging,
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -131,10 +141,17 @@ let package = Package(
         .testTarget(
             name: "RTMPTests", dependencies: ["RTMP", "MediaTypes", "MediaKernels"], exclude: ["Fixtures"],
             swiftSettings: house),
-        .testTarget(
-            name: "IngestTests", dependencies: ["Ingest", "RTMP", "MediaTypes", "MediaKernels", logging] + nio,
-            swiftSettings: house),
         .target(name: "HTTPProbe", dependencies: [nioSSL] + nio, path: "Tests/HTTPProbe", swiftSettings: house),
+        .testTarget(
+            name: "AdmissionTests", dependencies: ["Admission", "RTMP", "PipelineSpec", "MediaTypes"],
+            swiftSettings: house),
+        .testTarget(
+            name: "IngestTests",
+            dependencies: [
+                "Ingest", "Admission", "TLSFiles", "HTTPProbe", "RTMP", "PipelineSpec", "MediaTypes", "MediaKernels",
+                nioSSL, logging,
+            ] + nio,
+            swiftSettings: house),
         .testTarget(
             name: "TLSFilesTests", dependencies: ["TLSFiles", "HTTPProbe", "MediaTypes"], swiftSettings: house),
         .testTarget(name: "PushTests", dependencies: ["Push", "MediaTypes"], swiftSettings: house),

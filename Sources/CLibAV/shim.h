@@ -17,8 +17,10 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static const int CLIBAV_ERROR_AGAIN = AVERROR(EAGAIN);
 static const int CLIBAV_ERROR_EOF = AVERROR_EOF;
@@ -46,6 +48,38 @@ static inline void clibav_limit_heaps(int heaps) {
 #else
     (void)heaps;
 #endif
+}
+
+// The highest number of a signal that a fault raises.
+static const int CLIBAV_LAST_FAULT = 31;
+
+// Calls `handler` on the faulting thread; `before` has room for every number up to CLIBAV_LAST_FAULT.
+static inline void clibav_catch_faults(void (*handler)(int), struct sigaction *before) {
+    const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct sigaction action;
+        memset(&action, 0, sizeof action);
+        action.sa_handler = handler;
+        action.sa_flags = SA_ONSTACK;
+        sigemptyset(&action.sa_mask);
+        sigaction(faults[i], &action, &before[faults[i]]);
+    }
+}
+
+// The signal does again what it did before, or what it does by default where that is null.
+static inline void clibav_restore_fault(int number, const struct sigaction *before) {
+    if (before && number > 0 && number <= CLIBAV_LAST_FAULT) sigaction(number, &before[number], NULL);
+    else signal(number, SIG_DFL);
+}
+
+// Signals that faults raise on this thread use `memory`, or its own stack again where that is null.
+static inline void clibav_use_fault_stack(void *memory, size_t size) {
+    stack_t stack;
+    memset(&stack, 0, sizeof stack);
+    stack.ss_sp = memory;
+    stack.ss_size = size;
+    stack.ss_flags = memory ? 0 : SS_DISABLE;
+    sigaltstack(&stack, NULL);
 }
 
 #endif

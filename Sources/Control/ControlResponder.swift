@@ -44,7 +44,7 @@ package struct ControlResponder: Sendable {
         _ route: ControlRoute, _ method: HTTPRequest.Method, query: [(name: String, value: String)], body: [UInt8]
     ) throws(ControlFailure) -> ListenerReply {
         switch route {
-        case .source, .relay: break
+        case .source, .relay, .kick: break
         default: if !route.isProbe { try Self.refuseUnknown(query, known: []) }
         }
         switch route {
@@ -67,6 +67,9 @@ package struct ControlResponder: Sendable {
             return method == .delete
                 ? try self.deleteRelay(uid, streamType, relayID, body)
                 : try self.putRelay(uid, streamType, relayID, body)
+        case .kick(let uid):
+            try Self.refuseUnknown(query, known: ["streamType"])
+            return try self.kick(uid, query.last?.value ?? Self.defaultStreamType, body)
         case .pk(let verb): return .json(.ok, try self.room.changePK(try Self.pkCommand(verb, body)))
         case .text(let id): return .json(.ok, try self.setText(id, body))
         case .score(let id): return .json(.ok, try self.setScore(id, body))

@@ -10,6 +10,7 @@ package enum ControlRoute: Hashable {
     case sources
     case source(uid: String)
     case relay(uid: String, relayID: String)
+    case kick(uid: String)
     case text(String)
     case score(String)
     case countdown(String)
@@ -38,13 +39,14 @@ package enum ControlRoute: Hashable {
         case .program, .text, .score, .countdown: [.put]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
-        case .end, .drain, .pk: [.post]
+        case .end, .drain, .pk, .kick: [.post]
         }
     }
 
     package static let paths = [
         "/v1/room", "/v1/state", "/v1/program", "/v1/scenes", "/v1/scenes/{sceneId}", "/v1/sources",
-        "/v1/sources/{uid}", "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}", "/v1/scores/{scoreId}",
+        "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}",
+        "/v1/scores/{scoreId}",
         "/v1/countdowns/{countdownId}", "/v1/pk:start", "/v1/pk:punish", "/v1/pk:end", "/v1/room:end",
         "/v1/room:drain", "/startupz", "/livez", "/readyz",
     ]
@@ -77,8 +79,12 @@ package enum ControlRoute: Hashable {
         }
     }
 
-    /// A source, or a relay of it. From the end: a uid may hold slashes, a relay's id may not.
+    /// A source, what is done to it, or a relay of it. From the end: a uid may hold slashes, a relay's id may not.
     private static func sourceOrRelay(_ rest: String) -> ControlRoute {
+        let kick = ":kick"
+        if rest.hasSuffix(kick), rest.utf8.count > kick.utf8.count {
+            return .kick(uid: String(rest.dropLast(kick.count)))
+        }
         let parts = rest.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count >= 3, parts[parts.count - 2] == "relays", let id = parts.last, !id.isEmpty else {
             return .source(uid: rest)

@@ -57,6 +57,14 @@ package protocol RoomControlling: Sendable {
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` for the source and for the relay.
     func deleteRelay(uid: String, streamType: String, relayID: String) throws(ControlFailure)
 
+    /// Sends the publisher of a source away and refuses its key for some time; of a source that is fetched, leaves its server
+    /// for as long.
+    ///
+    /// - Parameter refuseSeconds: 0 to 86,400; 0: it may come back at once, and whatever was refused before is not any more.
+    /// - Returns: What has become of it: one JSON object.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for the source, ``ControlFailure/invalidFormat(_:fix:status:)`` for a file.
+    func kickSource(uid: String, streamType: String, refuseSeconds: Int) throws(ControlFailure) -> String
+
     /// Starts, punishes or ends the PK.
     ///
     /// - Returns: The PK as it is then: one JSON object.

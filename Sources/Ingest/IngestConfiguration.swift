@@ -1,5 +1,13 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+package import Admission
 package import MediaTypes
+package import PipelineSpec
 package import RTMP
+package import TLSFiles
 
 /// Settings of the RTMP server.
 package struct IngestConfiguration: Sendable {
@@ -12,11 +20,43 @@ package struct IngestConfiguration: Sendable {
         case reject
     }
 
-    /// `HOST:PORT`; port 0 lets the system choose.
-    package var listen: String
-    /// First part of the URL's path.
-    package var app = "live"
-    package var bindings: [IngestBinding]
+    /// RTMP over TLS.
+    package struct Secure: Sendable {
+        /// `HOST:PORT`; port 0 lets the system choose.
+        package var listen: String
+        /// To look for new ones is the caller's.
+        package var certificates: CertificateStore
+
+        package init(listen: String, certificates: CertificateStore) {
+            self.listen = listen
+            self.certificates = certificates
+        }
+    }
+
+    /// A source that nobody may publish for some time.
+    package struct Refused: Sendable {
+        package var refusal: PublishRefusal
+        /// Nanoseconds of the server's clock.
+        package var until: Int64
+
+        package init(refusal: PublishRefusal, until: Int64) {
+            self.refusal = refusal
+            self.until = until
+        }
+    }
+
+    /// `HOST:PORT`; port 0 lets the system choose; nil: no RTMP in clear text.
+    package var listen: String?
+    /// nil: no RTMPS.
+    package var secure: Secure?
+    /// Connections from here begin with a PROXY header, no others.
+    package var proxies: [AddressRange] = []
+    /// Who may publish as what.
+    package var admission: Admission
+    /// Asked about each publisher whose key is right; nil: nobody is asked.
+    package var hook: HookClient?
+    /// Unix time in seconds, for keys that expire.
+    package var wallClock: @Sendable () -> Int64 = { Int64(time(nil)) }
     package var onDuplicate = DuplicatePolicy.takeover
     /// Rules of each connection.
     package var session = RTMPServerConfiguration()
@@ -26,12 +66,23 @@ package struct IngestConfiguration: Sendable {
     package var sourceCodecs: [SourceID: Set<CodecName>] = [:]
     /// Nanoseconds from the accepted publish to the refusal of a publisher that sends nothing we can read.
     package var unsupportedCodecTimeout: Int64 = 5_000_000_000
-    /// Connections that have not published; one more is closed at once.
-    package var maximumUnpublished = 256
+    /// Refused from the start.
+    package var refused: [SourceID: Refused] = [:]
+    /// Nanoseconds from a wrong key to the answer: whoever guesses gets few guesses in.
+    package var wrongKeyDelay: Int64 = 1_000_000_000
+    /// Connections at once; one more closes one that does not publish.
+    package var maximumConnections = 256
+    /// Connections at once from one address that do not publish and stand still; one more closes one.
+    package var maximumWaitingPerAddress = 8
 
     package init(listen: String = "127.0.0.1:1935", bindings: [IngestBinding]) {
         self.listen = listen
-        self.bindings = bindings
+        self.admission = Admission(bindings: bindings)
+    }
+
+    package init(listen: String?, admission: Admission) {
+        self.listen = listen
+        self.admission = admission
     }
 
     /// What may come in for `source`.

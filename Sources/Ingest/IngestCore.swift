@@ -1,5 +1,9 @@
+import Admission
+import AsyncHTTPClient
 import Logging
 import MediaTypes
+import NIOCore
+import PipelineSpec
 import RTMP
 
 /// What the connections of one server share. Lives on the server's one event loop, so it needs no lock.
@@ -9,9 +13,20 @@ final class IngestCore {
     let logger: Logger
     let hubs: [SourceID: SourceHub]
     let emit: @Sendable (IngestEvent) -> Void
-    /// Connections that have not published.
-    var unpublished = 0
-    private let keys: KeyTable
+    private var ledger: ConnectionLedger
+    private var isSweepDue = false
+    private var handlers: [Int: RTMPConnectionHandler] = [:]
+    /// Connections that are closing and give their peers time to read why.
+    private var lingering = 0
+    private static let maximumLingering = 256
+    var admission: Admission
+    private var refusals = RefusalTable()
+    private var failures = FailureBook()
+    /// For the webhook; nil: there is none.
+    let client: HTTPClient?
+    /// `HOST:PORT` of the listener.
+    var address = ""
+    private var connections = 0
     private var publishers: [SourceID: RTMPConnectionHandler] = [:]
     private var flapGuards: [SourceID: FlapGuard] = [:]
 
@@ -24,31 +39,115 @@ final class IngestCore {
         self.logger = logger
         self.hubs = hubs
         self.emit = emit
-        self.keys = KeyTable(app: configuration.app, bindings: configuration.bindings)
+        self.admission = configuration.admission
+        self.ledger = ConnectionLedger(
+            maximum: configuration.maximumConnections, maximumPerPlace: configuration.maximumWaitingPerAddress)
+        self.client = configuration.hook.map { _ in HookClient.client() }
+        for (source, refused) in configuration.refused {
+            self.refusals.refuse(source, refused.refusal, until: refused.until)
+        }
     }
 
-    /// What is decided on a request to publish.
-    enum Admission {
+    /// What becomes of a publisher whose key is right.
+    enum Claim {
         case accept(SourceHub, isTakeover: Bool)
-        case deny(PublishRefusal)
+        /// - Parameter reason: For the operator; the publisher gets no hint.
+        case deny(PublishRefusal, reason: String?)
     }
 
-    /// Decides on a request, and makes room when the source is taken over.
-    func admit(_ request: PublishRequest, by handler: RTMPConnectionHandler) -> Admission {
-        guard let source = self.keys.source(of: request.address), let hub = self.hubs[source] else {
-            return .deny(.denied)
+    /// Numbers a connection, 1 upwards.
+    func number() -> Int {
+        self.connections &+= 1
+        return self.connections
+    }
+
+    /// A connection has come, or it has become known where it comes from; whoever has to go for it goes.
+    func opened(_ handler: RTMPConnectionHandler, from address: IPAddress?, on loop: any EventLoop) {
+        self.handlers[handler.number] = handler
+        let leaving = self.ledger.opened(handler.number, from: address, now: self.clock.now())
+        for number in leaving { self.handlers[number]?.crowdedOut() }
+        self.sweepSoon(on: loop)
+    }
+
+    /// Those who have just come may stay a moment, and then not all of them.
+    private func sweepSoon(on loop: any EventLoop) {
+        guard !self.isSweepDue, self.ledger.isCrowded else { return }
+        self.isSweepDue = true
+        let core = NIOLoopBound(self, eventLoop: loop)
+        loop.scheduleTask(in: .nanoseconds(ConnectionLedger.patience)) {
+            let core = core.value
+            core.isSweepDue = false
+            for number in core.ledger.sweep(now: core.clock.now()) { core.handlers[number]?.crowdedOut() }
+            core.sweepSoon(on: loop)
+        }
+    }
+
+    /// Whether somebody at `address` is a proxy that says for whom it comes.
+    func isProxy(_ address: IPAddress?) -> Bool {
+        guard let address else { return false }
+        return self.configuration.proxies.contains { $0.contains(address) }
+    }
+
+    /// It has got a step further on its way to publish.
+    func advanced(_ handler: RTMPConnectionHandler) { self.ledger.advanced(handler.number, now: self.clock.now()) }
+
+    /// It waits to be told that its key is wrong.
+    func denied(_ handler: RTMPConnectionHandler) { self.ledger.denied(handler.number) }
+
+    /// It publishes, and makes room for nobody.
+    func published(_ handler: RTMPConnectionHandler) { self.ledger.published(handler.number) }
+
+    /// It counts no more; false: there is no time for its peer to read why.
+    func closing(_ handler: RTMPConnectionHandler) -> Bool {
+        self.ledger.closed(handler.number)
+        guard self.lingering < Self.maximumLingering else { return false }
+        self.lingering += 1
+        return true
+    }
+
+    func lingered() { self.lingering -= 1 }
+
+    func closed(_ handler: RTMPConnectionHandler) {
+        self.ledger.closed(handler.number)
+        self.handlers[handler.number] = nil
+    }
+
+    /// Whose key it is.
+    func identify(_ request: PublishRequest) -> Admission.Answer {
+        self.admission.answer(to: request.address, now: self.configuration.wallClock())
+    }
+
+    /// What whoever wants to publish `source` is told now; nil: it may be published.
+    func refusal(of source: SourceID) -> PublishRefusal? { self.refusals.refusal(of: source, now: self.clock.now()) }
+
+    /// Sends the publisher of `source` away; until `deadline` nobody may publish it.
+    func kick(_ source: SourceID, _ refusal: PublishRefusal, until deadline: Int64) {
+        self.refusals.refuse(source, refusal, until: deadline)
+        self.publishers[source]?.refuse(refusal)
+    }
+
+    /// A wrong key has come from there.
+    func failed(at address: IPAddress?) -> FailureBook.Answer {
+        self.failures.failed(at: address, now: self.clock.now())
+    }
+
+    /// Gives the source to `handler`, and makes room when it is taken over.
+    func claim(_ source: SourceID, by handler: RTMPConnectionHandler) -> Claim {
+        guard let hub = self.hubs[source] else { return .deny(.denied, reason: nil) }
+        if let refusal = self.refusal(of: source) {
+            return .deny(refusal, reason: "\(source) is refused for some time")
         }
         guard let older = self.publishers[source] else {
             self.publishers[source] = handler
             return .accept(hub, isTakeover: false)
         }
-        guard self.configuration.onDuplicate == .takeover else { return .deny(.busy) }
+        guard self.configuration.onDuplicate == .takeover else { return .deny(.busy, reason: nil) }
         let now = self.clock.now()
         if now &- older.lastReceived < FlapGuard.silence,
             !self.flapGuards[source, default: FlapGuard()].allowsTakeover(now: now)
         {
             self.emit(.flapping(source, remote: handler.remote))
-            return .deny(.busy)
+            return .deny(.busy, reason: nil)
         }
         // The older one ends its source before the newer one begins it.
         self.publishers[source] = handler

@@ -4,6 +4,8 @@ package import MediaTypes
 package enum IngestEvent: Sendable, Hashable {
     /// The server is bound to this address, `HOST:PORT`.
     case listening(address: String)
+    /// The server is bound to this address for RTMPS as well, `HOST:PORT`.
+    case listeningSecurely(address: String)
     /// Someone opened a connection.
     case connected(remote: String)
     /// A publisher was let in.
@@ -25,6 +27,8 @@ package enum IngestEvent: Sendable, Hashable {
     case pullFailed(SourceID, reason: String, retryMs: Int)
     /// A newer connection with its key takes the source over; ``publishing(_:_:)`` follows.
     case takenOver(SourceID)
+    /// The webhook that decides on publishers gave no answer; `isAllowed`: the publisher was let in all the same.
+    case hookFailed(SourceID, reason: String, isAllowed: Bool)
     /// Encoders fight for a source: one that would have taken it over was refused.
     case flapping(SourceID, remote: String)
     /// A publisher was turned away, or a connection ended before it published.

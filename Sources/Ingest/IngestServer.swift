@@ -1,7 +1,10 @@
+package import Admission
 package import Logging
 package import MediaTypes
 import NIOCore
 import NIOPosix
+import NIOSSL
+import PipelineSpec
 package import RTMP
 import Synchronization
 
@@ -10,7 +13,7 @@ import Synchronization
 /// One event-loop thread of its own. Life: ``start()`` once, then ``stop()`` once.
 package final class IngestServer: Sendable {
     private struct Running {
-        var channel: (any Channel)?
+        var channels: [any Channel] = []
         var isStopped = false
     }
 
@@ -34,9 +37,7 @@ package final class IngestServer: Sendable {
         self.emit = events
         self.logger = logger
         var hubs: [SourceID: SourceHub] = [:]
-        for binding in configuration.bindings where hubs[binding.source] == nil {
-            hubs[binding.source] = SourceHub(source: binding.source)
-        }
+        for source in configuration.admission.sources { hubs[source] = SourceHub(source: source) }
         self.hubs = hubs
         self.group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         self.loop = self.group.next()
@@ -58,28 +59,51 @@ package final class IngestServer: Sendable {
 
     /// Binds and listens.
     ///
-    /// - Returns: The bound address, `HOST:PORT`; it has been told as ``IngestEvent/listening(address:)`` too.
-    /// - Throws: ``MediaError/Code/bindFailed``.
+    /// - Returns: The bound addresses, `HOST:PORT`; they have been told as events too.
+    /// - Throws: ``MediaError/Code/bindFailed``, ``MediaError/Code/rejected`` for a certificate that cannot be used.
     @discardableResult
-    package func start() async throws(MediaError) -> String {
-        guard case .tcp(let host, let port) = try? ListenAddress(parsing: self.configuration.listen) else {
-            throw self.bindFailure("`\(self.configuration.listen)` is not HOST:PORT")
+    package func start() async throws(MediaError) -> (plain: String?, secure: String?) {
+        var bound: (plain: String?, secure: String?) = (nil, nil)
+        if let listen = self.configuration.listen {
+            let address = try await self.bind(listen, "ingest.rtmp.listen", tls: nil)
+            self.loop.execute { [core] in core.value.address = address }
+            self.logger.info("listening for RTMP", metadata: ["address": "\(address)"])
+            self.emit(.listening(address: address))
+            bound.plain = address
+        }
+        if let secure = self.configuration.secure {
+            let context: NIOSSLContext
+            do {
+                context = try NIOSSLContext(configuration: secure.certificates.serverConfiguration())
+            } catch {
+                throw MediaError(
+                    .rejected, "TLS cannot be set up with the certificate: \(error)", at: "ingest",
+                    fix: "check certificate and key with openssl")
+            }
+            let address = try await self.bind(secure.listen, "ingest.rtmps.listen", tls: context)
+            self.logger.info("listening for RTMPS", metadata: ["address": "\(address)"])
+            self.emit(.listeningSecurely(address: address))
+            bound.secure = address
+        }
+        return bound
+    }
+
+    private func bind(_ listen: String, _ field: String, tls: NIOSSLContext?) async throws(MediaError) -> String {
+        guard case .tcp(let host, let port) = try? ListenAddress(parsing: listen) else {
+            throw self.bindFailure("`\(listen)` is not HOST:PORT", field)
         }
         let channel: any Channel
         do {
-            channel = try await self.bootstrap().bind(host: host, port: Int(port)).get()
+            channel = try await self.bootstrap(tls).bind(host: host, port: Int(port)).get()
         } catch {
-            throw self.bindFailure("\(host):\(port) cannot be listened on: \(error)")
+            throw self.bindFailure("\(listen) cannot be listened on: \(error)", field)
         }
-        let bound = channel.localAddress.map(IngestServer.text) ?? self.configuration.listen
         let isStopped = self.running.withLock { running in
-            running.channel = channel
+            running.channels.append(channel)
             return running.isStopped
         }
         if isStopped { channel.close(promise: nil) }
-        self.logger.info("listening for RTMP", metadata: ["address": "\(bound)"])
-        self.emit(.listening(address: bound))
-        return bound
+        return channel.localAddress.map(IngestServer.text) ?? listen
     }
 
     /// Sends the publisher of `source` away; it sees `reason`.
@@ -87,30 +111,55 @@ package final class IngestServer: Sendable {
         self.loop.execute { [core] in core.value.publisher(of: source)?.refuse(refusal) }
     }
 
+    /// Sends the publisher of `source` away, if there is one; nobody may publish it until `deadline`, in nanoseconds of the
+    /// server's clock. One that has passed lifts what was refused before.
+    package func kick(_ source: SourceID, until deadline: Int64) {
+        self.loop.execute { [core] in core.value.kick(source, .kicked, until: deadline) }
+    }
+
+    /// From now on publishers must present these keys; those who publish go on.
+    package func replaceKeys(_ bindings: [IngestBinding], secrets: [String]) {
+        self.loop.execute { [core] in
+            core.value.admission.bindings = bindings
+            core.value.admission.signed?.secrets = secrets
+        }
+    }
+
     /// Closes the listener and every connection, and ends the thread.
     package func stop() async {
-        let (channel, wasStopped) = self.running.withLock { running in
+        let (channels, wasStopped) = self.running.withLock { running in
             defer { running.isStopped = true }
-            return (running.channel, running.isStopped)
+            return (running.channels, running.isStopped)
         }
         if wasStopped { return }
         // Neither can fail in a way that leaves something to do: the process or the group goes on without them.
-        try? await channel?.close().get()
+        for channel in channels { try? await channel.close().get() }
         try? await self.loop.submit { [core, hubs] in
             for source in hubs.keys { core.value.publisher(of: source)?.refuse(.ended) }
         }.get()
+        try? await self.loop.submit { [core] in core.value.client }.get()?.shutdown()
         try? await self.group.shutdownGracefully()
     }
 
-    private func bootstrap() -> ServerBootstrap {
+    /// - Parameter tls: nil: clear text.
+    private func bootstrap(_ tls: NIOSSLContext?) -> ServerBootstrap {
         ServerBootstrap(group: self.group)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { [core] channel in
                 channel.eventLoop.makeCompletedFuture {
+                    let address = channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
+                    // In the order of the bytes: whose connection it is, then TLS, then RTMP.
+                    if core.value.isProxy(address) {
+                        try channel.pipeline.syncOperations.addHandler(ProxyHeaderHandler())
+                    }
+                    if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
                     let remote = channel.remoteAddress.map(IngestServer.text) ?? "unknown"
                     let handler = RTMPConnectionHandler(
-                        core: core.value, remote: remote, random: IngestServer.randomBytes())
+                        core: core.value, remote: remote,
+                        address: address,
+                        port: channel.remoteAddress?.port ?? 0,
+                        random: IngestServer.randomBytes())
                     try channel.pipeline.syncOperations.addHandler(handler)
                 }
             }
@@ -142,9 +191,8 @@ package final class IngestServer: Sendable {
         return host.contains(":") ? "[\(host)]:\(address.port ?? 0)" : "\(host):\(address.port ?? 0)"
     }
 
-    private func bindFailure(_ what: String) -> MediaError {
+    private func bindFailure(_ what: String, _ field: String) -> MediaError {
         MediaError(
-            .bindFailed, what, at: "ingest",
-            fix: "choose another `ingest.rtmp.listen`, or port 0 for any free one")
+            .bindFailed, what, at: "ingest", fix: "choose another `\(field)`, or port 0 for any free one")
     }
 }

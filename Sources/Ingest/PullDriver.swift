@@ -23,6 +23,8 @@ final class PullDriver: RTMPClientOwner {
     private var lastMedia: Int64 = 0
     private var idleTimer: Scheduled<Void>?
     private var retryTimer: Scheduled<Void>?
+    /// Does not connect before.
+    private var heldUntil: Int64 = 0
 
     init(
         _ settings: PullSettings, hub: SourceHub, clock: any MonotonicClock, loop: any EventLoop,
@@ -37,6 +39,12 @@ final class PullDriver: RTMPClientOwner {
 
     func start() {
         guard self.state == .idle || self.state == .waiting else { return }
+        let wait = self.heldUntil &- self.clock.now()
+        guard wait <= 0 || self.heldUntil == 0 else {
+            self.state = .waiting
+            self.retry(in: wait)
+            return
+        }
         self.state = .connecting
         self.emit(.pulling(self.hub.source, url: self.settings.url.redacted))
         self.connection = RTMPClientHandler.connect(to: self.settings.url, purpose: .play, owner: self, on: self.loop)
@@ -50,6 +58,25 @@ final class PullDriver: RTMPClientOwner {
         self.connection?.finish()
         self.connection = nil
         if wasLive { self.endPublication() }
+    }
+
+    var source: SourceID { self.hub.source }
+
+    /// Takes leave of the server, and does not connect again before `deadline`.
+    func hold(until deadline: Int64) {
+        guard self.state != .stopped else { return }
+        self.heldUntil = deadline
+        if self.state == .idle { return }
+        let wasLive = self.state == .live
+        self.state = .waiting
+        self.idleTimer?.cancel()
+        self.connection?.finish()
+        self.connection = nil
+        if wasLive {
+            self.endPublication()
+            self.emit(.lost(self.hub.source, reason: "sent away by the operator"))
+        }
+        self.retry(in: max(0, deadline &- self.clock.now()))
     }
 
     func setPaused(_ isPaused: Bool) {
@@ -130,6 +157,11 @@ final class PullDriver: RTMPClientOwner {
         }
         let wait = self.backoff.next(random: .random(in: 0 ... .max))
         self.emit(.pullFailed(self.hub.source, reason: reason, retryMs: Int(wait / 1_000_000)))
+        self.retry(in: wait)
+    }
+
+    private func retry(in wait: Int64) {
+        self.retryTimer?.cancel()
         let box = NIOLoopBound(self, eventLoop: self.loop)
         self.retryTimer = self.loop.scheduleTask(in: .nanoseconds(wait)) { box.value.start() }
     }

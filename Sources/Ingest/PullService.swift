@@ -47,6 +47,14 @@ package final class PullService: Sendable {
         self.loop.execute { [drivers] in for driver in drivers.value { driver.start() } }
     }
 
+    /// Takes leave of the server of `source`, if it is fetched, and does not connect again before `deadline`, in nanoseconds of
+    /// the service's clock.
+    package func hold(_ source: SourceID, until deadline: Int64) {
+        self.loop.execute { [drivers] in
+            for driver in drivers.value where driver.source == source { driver.hold(until: deadline) }
+        }
+    }
+
     /// Takes leave of every server and ends the thread.
     package func stop() async {
         let wasStopped = self.isStopped.withLock { isStopped in

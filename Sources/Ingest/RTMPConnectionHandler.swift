@@ -1,6 +1,9 @@
+import Admission
+import AsyncHTTPClient
 import Logging
 import MediaTypes
 import NIOCore
+import PipelineSpec
 import RTMP
 
 /// Performs what one connection's session asks for.
@@ -18,7 +21,10 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var session: RTMPServerSession
     private var demuxer = FLVDemuxer()
     private var context: ChannelHandlerContext?
-    let remote: String
+    private(set) var remote: String
+    private var address: IPAddress?
+    private var port: Int
+    let number: Int
     private var logger: Logger
 
     private var hub: SourceHub?
@@ -28,9 +34,13 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var key: RedactedKey?
     private var wasAccepted = false
     private var wasDenied = false
+    /// Why, in words for the operator.
+    private var denial: String?
     private var isClosing = false
     private var isPaused = false
     private var isGivingWay = false
+    /// How far it has come so far.
+    private var progress = 0
     /// When bytes last came.
     private(set) var lastReceived: Int64
     private var countedBytes: UInt64 = 0
@@ -38,30 +48,56 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var timer: Scheduled<Void>?
     private var timerDue = Int64.max
 
-    init(core: IngestCore, remote: String, random: [UInt8]) {
+    init(core: IngestCore, remote: String, address: IPAddress?, port: Int, random: [UInt8]) {
         self.core = core
         self.remote = remote
+        self.address = address
+        self.port = port
+        self.number = core.number()
         self.session = RTMPServerSession(
             configuration: core.configuration.session, now: core.clock.now(), random: random)
         self.lastReceived = core.clock.now()
         self.logger = core.logger
         self.logger[metadataKey: "remote"] = "\(remote)"
+        if !core.admission.allows(address) { self.session.connectRefusal = .address }
     }
 
     // MARK: Channel
 
     func channelActive(context: ChannelHandlerContext) {
         self.context = context
-        self.core.unpublished += 1
         self.core.emit(.connected(remote: self.remote))
         self.logger.debug("connection opened")
-        guard self.core.unpublished <= self.core.configuration.maximumUnpublished else {
-            self.logger.warning("too many connections that do not publish")
-            context.close(promise: nil)
-            return
-        }
+        // A proxy is one address for everybody.
+        self.core.opened(self, from: self.core.isProxy(self.address) ? nil : self.address, on: context.eventLoop)
         self.armTimer()
         context.fireChannelActive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let proxied = event as? ProxyHeaderHandler.Proxied, let address = proxied.address {
+            self.address = address
+            self.port = proxied.port
+            self.remote = address.isIPv4 ? "\(address):\(proxied.port)" : "[\(address)]:\(proxied.port)"
+            self.logger[metadataKey: "remote"] = "\(self.remote)"
+            self.session.connectRefusal = self.core.admission.allows(address) ? nil : .address
+            self.core.opened(self, from: address, on: context.eventLoop)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    /// Others need its place, and it does not publish.
+    func crowdedOut() { self.drop("too many connections that do not publish") }
+
+    /// Ends the connection without a word to the peer.
+    private func drop(_ reason: String) {
+        guard !self.isClosing else { return }
+        self.isClosing = true
+        self.timer?.cancel()
+        self.timer = nil
+        self.logger.debug("connection dropped", metadata: ["reason": "\(reason)"])
+        self.core.emit(.refused(remote: self.remote, key: self.key, reason: reason))
+        self.context?.close(promise: nil)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -70,6 +106,10 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         let now = self.core.clock.now()
         self.lastReceived = now
         self.perform(self.session.receive(buffer.readableBytesUInt8Span, now: now))
+        if self.session.progress > self.progress {
+            self.progress = self.session.progress
+            self.core.advanced(self)
+        }
         self.checkCodecs(now: now)
         self.updateStatistics()
         self.armTimer()
@@ -79,11 +119,9 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.timer?.cancel()
         self.timer = nil
         self.perform(self.session.inputEnded())
-        if !self.wasAccepted {
-            self.core.unpublished -= 1
-            if !self.isClosing {
-                self.core.emit(.refused(remote: self.remote, key: self.key, reason: "closed before publishing"))
-            }
+        self.core.closed(self)
+        if !self.wasAccepted, !self.isClosing {
+            self.core.emit(.refused(remote: self.remote, key: self.key, reason: "closed before publishing"))
         }
         self.isClosing = true
         self.context = nil
@@ -150,13 +188,77 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     }
 
     private func decide(_ request: PublishRequest) {
-        self.key = RedactedKey(request.address, app: self.core.configuration.app)
-        switch self.core.admit(request, by: self) {
-        case .deny(let refusal):
-            self.wasDenied = true
-            self.perform(self.session.decide(.deny(refusal), on: request.id, now: self.core.clock.now()))
+        self.key = RedactedKey(request.address, app: self.core.admission.app)
+        switch self.core.identify(request) {
+        case .deny(let refusal, let reason): self.turnAway(request, refusal, reason)
+        case .source(let source):
+            if let refusal = self.core.refusal(of: source) {
+                return self.deny(request, refusal, "\(source) is refused for some time")
+            }
+            guard let hook = self.core.configuration.hook, let client = self.core.client, let context = self.context
+            else { return self.claim(source, request) }
+            self.ask(hook, client, source, request, on: context.eventLoop)
+        }
+    }
+
+    /// The session queues what comes meanwhile, and denies when the answer takes too long.
+    private func ask(
+        _ hook: HookClient, _ client: HTTPClient, _ source: SourceID, _ request: PublishRequest,
+        on loop: any EventLoop
+    ) {
+        let facts = PublishFacts(
+            time: self.core.configuration.wallClock(), connection: self.number, address: self.address,
+            port: self.port, app: self.core.admission.app,
+            stream: request.address.key(app: self.core.admission.app) ?? "", query: request.address.rawQuery,
+            tcURL: request.tcURL, flashVersion: String(request.flashVersion.prefix(128)), server: self.core.address)
+        let box = NIOLoopBound(self, eventLoop: loop)
+        Task {
+            let verdict = await hook.verdict(on: facts, client)
+            loop.execute { box.value.answered(verdict, source, request) }
+        }
+    }
+
+    private func answered(_ verdict: HookClient.Verdict, _ source: SourceID, _ request: PublishRequest) {
+        // Whoever is gone must not take the source from somebody who is there.
+        guard self.context != nil, !self.isClosing, self.session.isDeciding(request.id) else { return }
+        if let failure = verdict.failure {
+            self.logger.warning("the publish webhook gave no answer", metadata: ["reason": "\(failure)"])
+            self.core.emit(.hookFailed(source, reason: failure, isAllowed: verdict.refusal == nil))
+        }
+        if verdict.refusal != nil, verdict.failure == nil, self.core.failed(at: self.address) == .drop {
+            self.drop("refused by the webhook")
+        } else if let refusal = verdict.refusal {
+            self.deny(request, refusal, verdict.failure.map { "webhook: \($0)" } ?? "refused by the webhook")
+        } else {
+            self.claim(source, request)
+        }
+        self.armTimer()
+    }
+
+    /// A wrong key: the answer takes a while, and those who have shown many get none. Nothing is read meanwhile.
+    private func turnAway(_ request: PublishRequest, _ refusal: PublishRefusal, _ reason: String) {
+        guard self.core.failed(at: self.address) == .explain else { return self.drop(reason) }
+        let delay = self.core.configuration.wrongKeyDelay
+        guard delay > 0, let context = self.context else { return self.deny(request, refusal, reason) }
+        self.core.denied(self)
+        self.setPaused(true)
+        let box = NIOLoopBound(self, eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: .nanoseconds(delay)) {
+            if !box.value.isClosing { box.value.deny(request, refusal, reason) }
+        }
+    }
+
+    private func deny(_ request: PublishRequest, _ refusal: PublishRefusal, _ reason: String?) {
+        self.wasDenied = true
+        self.denial = reason
+        self.perform(self.session.decide(.deny(refusal), on: request.id, now: self.core.clock.now()))
+    }
+
+    private func claim(_ source: SourceID, _ request: PublishRequest) {
+        switch self.core.claim(source, by: self) {
+        case .deny(let refusal, let reason): self.deny(request, refusal, reason)
         case .accept(let hub, let isTakeover):
-            if !self.wasAccepted { self.core.unpublished -= 1 }
+            self.core.published(self)
             self.wasAccepted = true
             self.hub = hub
             self.demuxer = FLVDemuxer(codecs: self.core.configuration.codecs(of: hub.source))
@@ -208,6 +310,9 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             self.logger.info("unpublished")
             self.core.emit(.unpublished(hub.source, reason: "unpublished by the encoder"))
             if self.isPaused { self.setPaused(false) }
+            if !self.isClosing, let loop = self.context?.eventLoop {
+                self.core.opened(self, from: self.address, on: loop)
+            }
         case .disconnected:
             self.logger.info("publisher lost")
             self.core.emit(.lost(hub.source, reason: "connection closed"))
@@ -227,16 +332,22 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.timer = nil
         // A connection that had published may ask again, with a key that is not let in.
         if !self.wasAccepted || self.wasDenied {
+            let reason = self.denial.map { "\(failure): \($0)" } ?? "\(failure)"
             self.logger.info(
-                "connection refused", metadata: ["reason": "\(failure)", "key": "\(self.key?.description ?? "")"])
-            self.core.emit(.refused(remote: self.remote, key: self.key, reason: "\(failure)"))
+                "connection refused", metadata: ["reason": "\(reason)", "key": "\(self.key?.description ?? "")"])
+            self.core.emit(.refused(remote: self.remote, key: self.key, reason: reason))
         }
         guard let context = self.context else { return }
+        guard self.core.closing(self) else { return context.close(promise: nil) }
         // Unread input would turn the close into a reset, which eats the status: so shut the sending side, and read on.
         if self.isPaused { self.setPaused(false) }
         context.close(mode: .output, promise: nil)
         let channel = context.channel
-        context.eventLoop.scheduleTask(in: RTMPConnectionHandler.lingering) { channel.close(promise: nil) }
+        let core = NIOLoopBound(self.core, eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: RTMPConnectionHandler.lingering) {
+            core.value.lingered()
+            channel.close(promise: nil)
+        }
     }
 
     // MARK: Time

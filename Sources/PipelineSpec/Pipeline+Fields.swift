@@ -106,6 +106,24 @@ extension Pipeline.Ingest {
         "how media comes in", Pipeline.Ingest(),
         [
             Field("rtmp", \.rtmp, .object(Pipeline.RTMP.rule), "the RTMP listener"),
+            Field(
+                optional: "rtmps", \.rtmps, .object(Pipeline.RTMPS.rule),
+                "RTMP over TLS as well, with the app, keys and limits of rtmp"),
+            Field(
+                "proxies", \.proxies, .list(of: .addressRange, 0...64, standIn: .standIn),
+                "proxies in front of this worker: connections from there begin with a PROXY header (v1 or v2), no others"
+            ),
+            Field(
+                optional: "auth", \.auth, .object(Pipeline.Auth.rule, finish: Pipeline.Auth.checked),
+                "keys that somebody else signs; a source may then go without a streamKey: its uid stands in the URL"),
+            Field(
+                optional: "onPublish", \.onPublish,
+                .object(Pipeline.OnPublish.rule, finish: Pipeline.OnPublish.checked),
+                "a webhook asked about each publisher; a source without a streamKey is then named by its uid in the URL"
+            ),
+            Field(
+                "allowedAddresses", \.allowedAddresses, .list(of: .addressRange, 0...256, standIn: .standIn),
+                "addresses and ranges publishers may come from; none: any"),
             Field("pull", \.pull, .object(Pipeline.Pull.rule), "fetching sources from other servers"),
             Field(
                 "codecs", \.codecs, .list(of: .choice, 1...32, standIn: .h264),
@@ -117,12 +135,20 @@ extension Pipeline.RTMP {
     static let rule = ObjectRule(
         "the RTMP listener", Pipeline.RTMP(),
         [
-            Field("listen", \.listen, .address(unix: false), "host:port; port 0: any"),
+            Field(
+                "listen", \.listen, .nullable(.address(unix: false)), "host:port; port 0: any; null: only rtmps listens"
+            ),
             Field("app", \.app, .name(64, marks: "_.-"), "application name in the publish URL"),
             Field("chunkSize", \.chunkSize, .integer(128...65_536), "chunk size we announce, in bytes"),
             Field(
                 "onDuplicate", \.onDuplicate, .choice,
                 "a second publisher with a stream key in use: it takes over, or is rejected"),
+            Field(
+                "handshakeTimeoutMs", \.handshakeTimeoutMs, .integer(500...60_000),
+                "milliseconds from the connection to the end of its handshake, TLS included"),
+            Field(
+                "publishTimeoutMs", \.publishTimeoutMs, .integer(1000...60_000),
+                "milliseconds from the connection, or from the end of a publication, to publish"),
             Field(
                 "firstPacketTimeoutMs", \.firstPacketTimeoutMs, .integer(1000...600_000),
                 "milliseconds from publish to the first media packet"),
@@ -132,7 +158,25 @@ extension Pipeline.RTMP {
             Field(
                 "reconnectGraceMs", \.reconnectGraceMs, .integer(0...600_000),
                 "milliseconds a lost publisher has to come back before its source counts as gone"),
-            Field("maxConnections", \.maxConnections, .integer(1...1024), "most connections at once"),
+            Field(
+                "maxConnections", \.maxConnections, .integer(1...1024),
+                "most connections at once; one more closes one that does not publish"),
+            Field(
+                "maxConnectionsPerAddress", \.maxConnectionsPerAddress, .integer(1...1024),
+                "most connections at once from one address (one /64 of IPv6) that do not publish and stand still; one more closes one"
+            ),
+            Field(
+                "maxMessageBytes", \.maxMessageBytes, .integer(65_536...16_777_215),
+                "largest audio or video message, in bytes"),
+            Field(
+                "maxPartialBytes", \.maxPartialBytes, .integer(65_536...67_108_864),
+                "most bytes of a connection's incomplete messages"),
+            Field(
+                "maxPartialMessages", \.maxPartialMessages, .integer(2...8), "most incomplete messages of a connection"),
+            Field("maxChunkStreams", \.maxChunkStreams, .integer(4...1024), "most chunk streams of a connection"),
+            Field(
+                "maxAmfDepth", \.maxAmfDepth, .integer(4...64),
+                "deepest nesting of objects in commands and metadata"),
         ])
 }
 

@@ -10,6 +10,16 @@ extension Pipeline {
         }
 
         package var rtmp = RTMP()
+        /// Keys that somebody else signs; `nil`: none are accepted.
+        package var auth: Auth?
+        /// Asked about each publisher whose key is right; `nil`: nobody is asked.
+        package var onPublish: OnPublish?
+        /// Where publishers may be; empty: anywhere.
+        package var allowedAddresses: [AddressRange] = []
+        /// RTMP over TLS as well; `nil`: none.
+        package var rtmps: RTMPS?
+        /// Proxies whose connections begin with a PROXY header; empty: none.
+        package var proxies: [AddressRange] = []
         package var pull = Pull()
         /// Default H.264, AAC and MP3.
         package var codecs: [Codec] = [.h264, .aac, .mp3]
@@ -27,14 +37,19 @@ extension Pipeline {
             case reject
         }
 
-        /// A TCP address. Default `0.0.0.0:1935`.
-        package var listen = ListenAddress.tcp(host: "0.0.0.0", port: 1935)
+        /// A TCP address; `nil`: none, where there is RTMPS. Default `0.0.0.0:1935`.
+        package var listen: ListenAddress? = .tcp(host: "0.0.0.0", port: 1935)
         /// The application name in the publish URL. Default `live`.
         package var app = "live"
         /// Chunk size we announce, in bytes (128…65,536). Default 4096.
         package var chunkSize = 4096
         /// Default ``OnDuplicate/takeover``.
         package var onDuplicate = OnDuplicate.takeover
+        /// Time from the connection to the end of its handshake, TLS included, in milliseconds (500…60,000). Default 5,000.
+        package var handshakeTimeoutMs = 5000
+        /// Time from the connection, or from the end of a publication, to publish, in milliseconds (1,000…60,000). Default
+        /// 10,000.
+        package var publishTimeoutMs = 10_000
         /// Time from publish to the first media packet, in milliseconds (1,000…600,000). Default 20,000.
         package var firstPacketTimeoutMs = 20_000
         /// Time without any packet after which a connection is closed, in milliseconds (1,000…3,600,000). Default
@@ -43,8 +58,21 @@ extension Pipeline {
         /// Time a lost publisher has to come back before its source counts as gone, in milliseconds (0…600,000).
         /// Default 15,000.
         package var reconnectGraceMs = 15_000
-        /// Most connections at once (1…1,024). Default 64.
-        package var maxConnections = 64
+        /// Most connections at once (1…1,024). Default 256. One more closes one that does not publish.
+        package var maxConnections = 256
+        /// Most connections at once from one address, or from one /64 of IPv6, that do not publish and stand still (1…1,024).
+        /// Default 8. One more closes the one that has stood still longest.
+        package var maxConnectionsPerAddress = 8
+        /// Largest audio or video message, in bytes (65,536…16,777,215). Default 8 MiB.
+        package var maxMessageBytes = 8 << 20
+        /// Most bytes of a connection's incomplete messages (65,536…67,108,864). Default 16 MiB.
+        package var maxPartialBytes = 16 << 20
+        /// Most incomplete messages of a connection (2…8). Default 8.
+        package var maxPartialMessages = 8
+        /// Most chunk streams of a connection (4…1,024). Default 64.
+        package var maxChunkStreams = 64
+        /// Deepest nesting of objects in commands and metadata (4…64). Default 16.
+        package var maxAmfDepth = 16
 
         package init() {}
     }

@@ -5,8 +5,8 @@ extension Pipeline {
     package struct Source: Sendable, Equatable {
         /// Where the media comes from.
         package enum Input: Sendable, Equatable {
-            /// A publisher that presents this stream key.
-            case rtmp(streamKey: Secret)
+            /// A publisher that presents one of these stream keys; none: it has a signed one, or a webhook decides.
+            case rtmp(streamKeys: [Secret])
             /// A media file; `loop` starts it again at its end.
             case file(path: String, loop: Bool)
             /// Another server, from which this worker plays.

@@ -41,7 +41,11 @@ extension Pipeline {
             case .raw(let raw): add("output", ["\(raw.outputID): raw pictures in \(raw.path)"])
             }
         }
-        if self.hasPublishers { add("ingest", ["rtmp://\(self.ingest.rtmp.listen)/\(self.ingest.rtmp.app)"]) }
+        if self.hasPublishers {
+            let plain = self.ingest.rtmp.listen.map { "rtmp://\($0)" }
+            let secure = self.ingest.rtmps.map { "rtmps://\($0.listen)" }
+            add("ingest", [plain, secure].compactMap { $0.map { "\($0)/\(self.ingest.rtmp.app)" } })
+        }
         add("control", ["\(self.control.listen)\(self.control.token.map { ", token from \($0)" } ?? "")"])
         let width = 9
         return lines.map { line in
@@ -57,8 +61,12 @@ extension Pipeline {
         let name = source.name.map { " \(JSONNode.string($0).text())" } ?? ""
         let volume = source.volume == 100 ? "" : ", volume \(source.volume)"
         switch source.input {
-        case .rtmp(.inline): return "\(source.id)\(name): rtmp\(volume)"
-        case .rtmp(let key): return "\(source.id)\(name): rtmp, stream key from \(key)\(volume)"
+        case .rtmp(let keys):
+            switch keys.first {
+            case nil: return "\(source.id)\(name): rtmp, no key of its own\(volume)"
+            case .inline: return "\(source.id)\(name): rtmp\(volume)"
+            case let key?: return "\(source.id)\(name): rtmp, stream key from \(key)\(volume)"
+            }
         case .pull(.inline(let text)):
             return "\(source.id)\(name): rtmp-pull from \(RTMPURL(text)?.redacted ?? "?")\(volume)"
         case .pull(let url): return "\(source.id)\(name): rtmp-pull, URL from \(url)\(volume)"

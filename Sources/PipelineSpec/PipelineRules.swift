@@ -23,6 +23,7 @@ struct PipelineRules {
         self.checkAudioRenditions(&log)
         self.checkRenditions(&log)
         self.checkOutputs(&log)
+        self.checkDoors(&log)
     }
 
     // MARK: Sources
@@ -43,14 +44,8 @@ struct PipelineRules {
                     ids[source.id] = index
                 }
             }
-            if case .rtmp(let key) = source.input, log.isSound("\(path).type", "\(path).\(key.word)") {
-                if let first = keys[key] {
-                    log.mistake(
-                        "\(path).\(key.word)", "is the same as that of sources[\(first)]",
-                        fix: "give each source a stream key of its own")
-                } else {
-                    keys[key] = index
-                }
+            if case .rtmp(let secrets) = source.input, log.isSound("\(path).type") {
+                self.checkKeys(secrets, of: index, &keys, &log)
             }
         }
         let most = self.pipeline.limits.maxSources
@@ -59,6 +54,36 @@ struct PipelineRules {
                 "sources", "has \(self.pipeline.sources.count) elements, and limits.maxSources is \(most)",
                 fix: "remove some, or raise limits.maxSources")
         }
+    }
+
+    private func checkKeys(_ secrets: [Secret], of index: Int, _ keys: inout [Secret: Int], _ log: inout SpecLog) {
+        let path = "sources[\(index)]"
+        let words = ["streamKey", "streamKeys", "streamKeyEnv", "streamKeyFile"]
+        guard let word = words.first(where: { log.isWritten("\(path).\($0)") }), !secrets.isEmpty else {
+            if words.allSatisfy({ log.isSound("\(path).\($0)") }) { self.checkKeyless(path, &log) }
+            return
+        }
+        for (place, secret) in secrets.enumerated() {
+            let place = word == "streamKeys" ? "\(path).\(word)[\(place)]" : "\(path).\(word)"
+            guard log.isSound(place) else { continue }
+            if let first = keys[secret] {
+                log.mistake(
+                    place,
+                    first == index ? "stands here twice" : "is the same as that of sources[\(first)]",
+                    fix: "give each source a stream key of its own")
+            } else {
+                keys[secret] = index
+            }
+        }
+    }
+
+    private func checkKeyless(_ path: String, _ log: inout SpecLog) {
+        guard self.pipeline.ingest.auth == nil, self.pipeline.ingest.onPublish == nil,
+            log.isSound("ingest.auth", "ingest.onPublish")
+        else { return }
+        log.mistake(
+            "\(path).streamKey", "is missing",
+            fix: "add \"streamKey\", \"streamKeyEnv\" or \"streamKeyFile\": what the publisher must present")
     }
 
     private func checkClock(_ log: inout SpecLog) {
@@ -128,16 +153,5 @@ struct PipelineRules {
         if let nearest = SpecText.nearest(to: word, among: known) { return "did you mean \(SpecText.quoted(nearest))?" }
         let shown = known.count > 8 ? Array(known.prefix(8)) + ["…"] : known
         return "use \(SpecText.choice(shown))"
-    }
-}
-
-extension Secret {
-    /// The key of the pipeline file that holds a stream key of this kind.
-    fileprivate var word: String {
-        switch self {
-        case .inline: "streamKey"
-        case .env: "streamKeyEnv"
-        case .file: "streamKeyFile"
-        }
     }
 }

@@ -7,9 +7,10 @@ struct SourceDraft: Sendable {
         case pull = "rtmp-pull"
     }
 
-    var source = Pipeline.Source(SourceID(""), .rtmp(streamKey: .inline("")))
+    var source = Pipeline.Source(SourceID(""), .rtmp(streamKeys: []))
     var kind = Kind.rtmp
     var streamKey: String?
+    var streamKeys: [String] = []
     var streamKeyEnv: String?
     var streamKeyFile: String?
     var path: String?
@@ -17,7 +18,7 @@ struct SourceDraft: Sendable {
     var url: String?
     var urlEnv: String?
 
-    private static let keyWords = ["streamKey", "streamKeyEnv", "streamKeyFile"]
+    private static let keyWords = ["streamKey", "streamKeys", "streamKeyEnv", "streamKeyFile"]
     private static let fileWords = ["path", "loop"]
 
     static let rule = ObjectRule(
@@ -32,9 +33,14 @@ struct SourceDraft: Sendable {
                 "a publisher over RTMP, a media file, or a stream this worker fetches over RTMP"),
             Field(optional: "streamKey", \.streamKey, .streamKey, "what the publisher must present (rtmp); unique"),
             Field(
+                "streamKeys", \.streamKeys, .list(of: .streamKey, 0...8, standIn: ""),
+                "several instead, each accepted, so that a new one can be given out before the old one goes"),
+            Field(
                 optional: "streamKeyEnv", \.streamKeyEnv, .variable,
-                "environment variable that holds the stream key instead"),
-            Field(optional: "streamKeyFile", \.streamKeyFile, .path, "file that holds the stream key instead"),
+                "environment variable that holds the stream key instead; several lines: several keys"),
+            Field(
+                optional: "streamKeyFile", \.streamKeyFile, .path,
+                "file that holds the stream key instead, or several, one a line; read again at SIGHUP"),
             Field(optional: "path", \.path, .path, "the media file (file), relative to the working directory"),
             Field("loop", \.loop, .boolean, "start the file again at its end (file)"),
             Field(
@@ -98,7 +104,17 @@ struct SourceDraft: Sendable {
         ])
     }
 
-    private static let needsKey: JSONNode = .object([JSONMember("oneOf", .array(keyWords.map { needs([$0]) }))])
+    /// One of them, or none where keys are signed or a webhook decides.
+    private static let needsKey: JSONNode = .object([
+        JSONMember(
+            "oneOf",
+            .array(
+                keyWords.map { needs([$0]) } + [
+                    .object([
+                        JSONMember("not", .object([JSONMember("anyOf", .array(keyWords.map { needs([$0]) }))]))
+                    ])
+                ]))
+    ])
 
     private static func needs(_ keys: [String]) -> JSONNode {
         .object([JSONMember("required", .array(keys.map { .string($0) }))])
@@ -111,11 +127,6 @@ struct SourceDraft: Sendable {
         let keys = self.keyWords.filter { log.isWritten("\(path).\($0)") }
         switch draft.kind {
         case .rtmp:
-            if keys.isEmpty {
-                log.mistake(
-                    "\(path).streamKey", "is missing",
-                    fix: "add \"streamKey\", \"streamKeyEnv\" or \"streamKeyFile\": what the publisher must present")
-            }
             for key in keys.dropFirst() {
                 log.mistake("\(path).\(key)", "stands beside \(keys[0])", fix: "keep one of them")
             }
@@ -123,7 +134,7 @@ struct SourceDraft: Sendable {
                 log.mistake("\(path).\(key)", "belongs to file sources", fix: "remove it, or add \"type\": \"file\"")
             }
             self.refuse(self.urlWords, "belongs to rtmp-pull sources", "add \"type\": \"rtmp-pull\"", path, &log)
-            source.input = .rtmp(streamKey: draft.secret)
+            source.input = .rtmp(streamKeys: draft.secrets)
         case .file:
             if !log.isWritten("\(path).path") {
                 log.mistake("\(path).path", "is missing", fix: "add \"path\": the media file")
@@ -152,10 +163,10 @@ struct SourceDraft: Sendable {
         }
     }
 
-    private var secret: Secret {
-        if let name = self.streamKeyEnv { return .env(name) }
-        if let path = self.streamKeyFile { return .file(path) }
-        return .inline(self.streamKey ?? "")
+    private var secrets: [Secret] {
+        if let name = self.streamKeyEnv { return [.env(name)] }
+        if let path = self.streamKeyFile { return [.file(path)] }
+        return (self.streamKeys + (self.streamKey.map { [$0] } ?? [])).map { .inline($0) }
     }
 }
 

@@ -176,6 +176,10 @@ package final class DecodeStage: Sendable {
 
     /// Runs until ``stop()``. `soundWantedUntil` tells a paced source how far the program's sound has come.
     package func run(soundWantedUntil: @Sendable @escaping () -> Int64) {
+        CrashMark.onGuardedStack { self.work(soundWantedUntil) }
+    }
+
+    private func work(_ soundWantedUntil: @Sendable @escaping () -> Int64) {
         var worker = DecodeWorker(stage: self, settings: self.settings, clock: self.clock)
         guard self.buffer.isPaced else {
             worker.runLive()

@@ -22,6 +22,8 @@ struct DecodeWorker {
     private var format: PictureFormat?
     private var hasSound = false
     private var pictureSeams = 0
+    /// Raised while libavcodec has data of the source in its hands.
+    private var marks: [TrackKind: CrashMark] = [:]
 
     var place: String { "decode[\(self.settings.source)]" }
     var buffer: SourceBuffer { self.stage.buffer }
@@ -69,6 +71,10 @@ struct DecodeWorker {
             self.stage.report(.undecodable(.notListed(parameters.codec, at: self.place)))
             return
         }
+        let mark = CrashMark(DecoderMark.line(self.settings.source, parameters.codec))
+        self.marks[parameters.kind] = mark
+        mark.raise()
+        defer { mark.lower() }
         switch parameters.kind {
         case .video: self.take(self.video.configure(parameters, rotation: self.stage.rotation))
         case .audio:
@@ -105,6 +111,9 @@ struct DecodeWorker {
 
     /// - Parameter pts: On the program.
     mutating func decode(_ packet: CodedPacket, pts: Int64, arrival: Int64?) {
+        let mark = self.marks[packet.kind]
+        mark?.raise()
+        defer { mark?.lower() }
         switch packet.kind {
         case .video: self.decodeVideo(packet, pts, arrival)
         case .audio: self.decodeAudio(packet, pts)
@@ -165,6 +174,9 @@ struct DecodeWorker {
     }
 
     mutating func end() {
+        let mark = self.marks[.video]
+        mark?.raise()
+        defer { mark?.lower() }
         self.take(self.video.finish(rotation: self.stage.rotation))
         self.video.reset()
         self.arrivals.removeAll()

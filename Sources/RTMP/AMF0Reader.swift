@@ -31,14 +31,21 @@ package struct AMF0Reader {
     private var offset: Int
     private var budget = AMF0Reader.maximumValues
 
-    private init(_ bytes: [UInt8], from offset: Int) {
+    private let depth: Int
+
+    private init(_ bytes: [UInt8], from offset: Int, depth: Int) {
         self.bytes = bytes
         self.offset = offset
+        self.depth = depth
     }
 
     /// Reads every value from `offset` to the end, or to the first fault.
-    package static func values(in bytes: [UInt8], from offset: Int = 0) -> (values: [AMF0Value], fault: Fault?) {
-        var reader = AMF0Reader(bytes, from: max(0, offset))
+    ///
+    /// - Parameter depth: Objects and arrays within one another beyond which it is a fault; it bounds the stack.
+    package static func values(
+        in bytes: [UInt8], from offset: Int = 0, depth: Int = AMF0Reader.maximumDepth
+    ) -> (values: [AMF0Value], fault: Fault?) {
+        var reader = AMF0Reader(bytes, from: max(0, offset), depth: min(depth, 64))
         var values: [AMF0Value] = []
         while reader.offset < bytes.count {
             do {
@@ -73,7 +80,7 @@ package struct AMF0Reader {
         return String(decoding: self.bytes[self.offset..<end], as: UTF8.self)
     }
 
-    // Recursion is bounded by `maximumDepth`.
+    // Recursion is bounded by `depth`.
     private mutating func value(depth: Int) throws(Fault) -> AMF0Value {
         guard self.budget > 0 else { throw .tooManyValues }
         self.budget -= 1
@@ -106,7 +113,7 @@ package struct AMF0Reader {
     }
 
     private mutating func properties(depth: Int) throws(Fault) -> [AMF0Property] {
-        guard depth < AMF0Reader.maximumDepth else { throw .tooDeep }
+        guard depth < self.depth else { throw .tooDeep }
         var properties: [AMF0Property] = []
         // An end marker that is missing at the end of the message counts as there (Envivio).
         while self.left >= 2 {
@@ -128,7 +135,7 @@ package struct AMF0Reader {
     }
 
     private mutating func elements(depth: Int) throws(Fault) -> [AMF0Value] {
-        guard depth < AMF0Reader.maximumDepth else { throw .tooDeep }
+        guard depth < self.depth else { throw .tooDeep }
         let count = try self.unsigned(4)
         // Every element takes a byte at least, so a larger count is a lie.
         guard count <= UInt64(self.left) else { throw .truncated }

@@ -16,6 +16,12 @@ package struct PublishRefusal: Sendable, Hashable {
     /// The stream key is unknown or wrong; the same text for both.
     package static let denied = PublishRefusal(
         code: "NetStream.Publish.Denied", text: "The stream key is not valid. Check the server address and the key.")
+    /// The key was right, and its time is over.
+    package static let expired = PublishRefusal(
+        code: "NetStream.Publish.Denied", text: "The stream key has expired. Get a new one.")
+    /// Nobody publishes from there. The answer to `connect`.
+    package static let address = PublishRefusal(
+        code: "NetConnection.Connect.Rejected", text: "Publishing from this network address is not allowed.")
     /// Someone publishes with this key already.
     package static let busy = PublishRefusal(
         code: "NetStream.Publish.BadName", text: "This stream key is in use by another encoder.")
@@ -25,6 +31,13 @@ package struct PublishRefusal: Sendable, Hashable {
     /// No decision in time.
     package static let undecided = PublishRefusal(
         code: "NetStream.Publish.Denied", text: "The stream key could not be checked in time.")
+    /// The operator has sent the publisher away, for some time.
+    package static let kicked = PublishRefusal(
+        code: "NetStream.Publish.Denied", text: "The operator has ended this publication.")
+    /// Decoders have failed of it, and taken the room with them.
+    package static let quarantined = PublishRefusal(
+        code: "NetStream.Publish.Denied",
+        text: "This stream could not be decoded safely. Try again in five minutes, with other encoder settings.")
     /// The room ends.
     package static let ended = PublishRefusal(code: "NetStream.Publish.Denied", text: "The room has ended.")
 

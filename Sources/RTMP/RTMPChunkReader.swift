@@ -233,7 +233,8 @@ package struct RTMPChunkReader: ~Copyable {
     }
 
     private mutating func openSlot(_ length: Int) throws(RTMPFailure) -> Int {
-        for slot in 0..<RTMPChunkReader.maximumPartials where self.partials[slot] == nil {
+        let most = min(max(1, self.limits.partialMessages), RTMPChunkReader.maximumPartials)
+        for slot in 0..<most where self.partials[slot] == nil {
             self.partials[slot] = PacketAssembler(expecting: length)
             return slot
         }

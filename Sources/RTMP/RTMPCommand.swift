@@ -20,9 +20,11 @@ package struct RTMPCommand: Sendable, Hashable {
     ///
     /// A type 17 payload begins with a format byte that is 0 for AMF0 (Enhanced RTMP, "Historical Specification
     /// Clarification").
-    init?(_ message: RTMPMessage, fault: inout AMF0Reader.Fault?) {
+    init?(
+        _ message: RTMPMessage, depth: Int = AMF0Reader.maximumDepth, fault: inout AMF0Reader.Fault?
+    ) {
         let start = message.type == .commandAMF3 ? 1 : 0
-        let parsed = AMF0Reader.values(in: message.payload.bytes, from: start)
+        let parsed = AMF0Reader.values(in: message.payload.bytes, from: start, depth: depth)
         fault = parsed.fault
         guard let name = parsed.values.first?.string else { return nil }
         self.name = name

@@ -2,6 +2,10 @@
 package struct RTMPLimits: Sendable {
     /// Distinct chunk stream ids.
     package var chunkStreams = 64
+    /// Incomplete messages; at most ``RTMPChunkReader/maximumPartials``.
+    package var partialMessages = RTMPChunkReader.maximumPartials
+    /// Objects and arrays within one another, in commands and metadata.
+    package var amfDepth = AMF0Reader.maximumDepth
     /// Bytes received of messages that are not complete.
     package var partialBytes = 16 << 20
     /// Bytes of one audio, video or aggregate message.

@@ -6,7 +6,7 @@ import MediaKernels
 extension RTMPServerSession {
     mutating func received(command message: RTMPMessage, now: Int64) throws(RTMPFailure) {
         var fault: AMF0Reader.Fault?
-        let parsed = RTMPCommand(message, fault: &fault)
+        let parsed = RTMPCommand(message, depth: self.configuration.limits.amfDepth, fault: &fault)
         if fault != nil { self.ownQuirks.insert(.malformedAMF) }
         guard let command = parsed else { return }
         if command.name == "connect" {
@@ -39,6 +39,13 @@ extension RTMPServerSession {
 
     private mutating func connect(_ command: RTMPCommand) throws(RTMPFailure) {
         guard self.state == .connecting else { throw .protocolViolation(.secondConnect) }
+        if let refusal = self.connectRefusal {
+            self.respond(
+                RTMPCommand(
+                    "_error", transaction: command.transaction,
+                    [.null, self.information("error", refusal.code, refusal.text)]))
+            throw .refused(refusal)
+        }
         let object = command.argument(0)
         self.tcURL = (object?["tcUrl"] ?? object?["tcurl"])?.string ?? ""
         self.flashVersion = object?["flashVer"]?.string ?? ""

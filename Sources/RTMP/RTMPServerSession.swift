@@ -57,6 +57,8 @@ package struct RTMPServerSession: ~Copyable {
     var requests = 0
     var publishStreamID: UInt32 = 1
     var publishName = ""
+    /// What `connect` is answered with, when nobody is let in from where the client is.
+    package var connectRefusal: PublishRefusal?
     /// What arrived between `publish` and the decision; handled behind it, in order.
     private var undecided: [RTMPMessage] = []
     private var undecidedBytes = 0
@@ -81,6 +83,21 @@ package struct RTMPServerSession: ~Copyable {
 
     /// What the peer did against the letter of the specification so far.
     package var quirks: RTMPQuirks { self.reader.quirks.union(self.ownQuirks) }
+
+    /// Publish request `id` waits for ``decide(_:on:now:)``.
+    package func isDeciding(_ id: Int) -> Bool { self.state == .deciding && id == self.requests }
+
+    /// How far the client has come on its way to publish: handshake, `connect`, `publish`, decision, publication.
+    package var progress: Int {
+        switch self.state {
+        case .handshake: 0
+        case .connecting: 1
+        case .connected: 2
+        case .deciding: 3
+        case .publishing: 4
+        case .closed: 0
+        }
+    }
 
     /// A publication is accepted and not over.
     package var isPublishing: Bool { self.state == .publishing }
@@ -272,7 +289,7 @@ package struct RTMPServerSession: ~Copyable {
             return
         }
         guard bytes != self.lastMetadata, self.metadataBudget.take(now: now) else { return }
-        let parsed = AMF0Reader.values(in: bytes, from: start)
+        let parsed = AMF0Reader.values(in: bytes, from: start, depth: self.configuration.limits.amfDepth)
         if parsed.fault != nil { self.ownQuirks.insert(.malformedAMF) }
         var values = parsed.values[...]
         if values.first?.string == "@setDataFrame" { values.removeFirst() }

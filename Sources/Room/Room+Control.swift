@@ -16,7 +16,7 @@ extension Room: RoomControlling {
         }
         let stats = self.program.stats
         let sources = self.pipeline.sources.compactMap {
-            self.slots[$0.id]?.json(stats: stats, relays: self.relaysJSON($0.id), level: self.levelJSON(of: $0.id))
+            self.slots[$0.id].map { self.json(of: $0, stats) }
         }
         let renditions = self.pipeline.renditions.map { rendition -> JSONValue in
             rendition.isAudioOnly
@@ -55,7 +55,7 @@ extension Room: RoomControlling {
     package func sourcesJSON() -> String {
         let stats = self.program.stats
         let rows = self.pipeline.sources.compactMap {
-            self.slots[$0.id]?.json(stats: stats, relays: self.relaysJSON($0.id), level: self.levelJSON(of: $0.id))
+            self.slots[$0.id].map { self.json(of: $0, stats) }
         }
         let json: JSONValue = ["sources": .array(rows)]
         return json.text
@@ -63,11 +63,16 @@ extension Room: RoomControlling {
 
     package func sourceJSON(uid: String, streamType: String) throws(ControlFailure) -> String {
         let slot = try self.slot(uid, streamType)
-        let id = slot.spec.id
-        return slot.json(stats: self.program.stats, relays: self.relaysJSON(id), level: self.levelJSON(of: id)).text
+        return self.json(of: slot, self.program.stats).text
     }
 
-    private func slot(_ uid: String, _ streamType: String) throws(ControlFailure) -> SourceSlot {
+    private func json(of slot: SourceSlot, _ stats: ProgramStage.Stats) -> JSONValue {
+        let id = slot.spec.id
+        return slot.json(
+            stats: stats, relays: self.relaysJSON(id), level: self.levelJSON(of: id), refused: self.refusalJSON(of: id))
+    }
+
+    func slot(_ uid: String, _ streamType: String) throws(ControlFailure) -> SourceSlot {
         guard let type = StreamType(rawValue: streamType), let slot = self.slots[SourceID(uid, type)] else {
             let known = self.pipeline.sources.map(\.id.description).joined(separator: ", ")
             throw .notFound("this room has no source \(uid) (\(streamType))", fix: "use one of: \(known)")

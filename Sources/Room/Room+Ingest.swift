@@ -1,3 +1,4 @@
+import Admission
 import Ingest
 import MediaTypes
 import PipelineSpec
@@ -26,9 +27,9 @@ final class SourceInput: SourceSubscriber {
 
 extension Room {
     /// Opens the RTMP listener and joins every source's decoder to it.
-    func startIngest(_ bindings: [IngestBinding]) async throws(MediaError) {
+    func startIngest(_ admission: Admission) async throws(MediaError) {
         let ingest = IngestServer(
-            configuration: self.ingestConfiguration(bindings), clock: self.machine, logger: self.logger
+            configuration: try self.ingestConfiguration(admission), clock: self.machine, logger: self.logger
         ) { [weak self] in self?.ingest(did: $0) }
         for (id, slot) in self.slots {
             guard let hub = ingest.hub(for: id) else { continue }
@@ -37,27 +38,55 @@ extension Room {
         }
         self.listeners.update { $0.ingest = ingest }
         let bound = try await ingest.start()
-        // A wildcard address is reachable as loopback, which is what a client on this machine writes.
-        self.note("rtmp", "rtmp://" + (bound.hasPrefix("0.0.0.0:") ? "127.0.0.1" + bound.dropFirst(7) : bound))
+        if let plain = bound.plain { self.note("rtmp", "rtmp://" + Self.reachable(plain)) }
+        if let secure = bound.secure { self.note("rtmps", "rtmps://" + Self.reachable(secure)) }
     }
 
-    private func ingestConfiguration(_ bindings: [IngestBinding]) -> IngestConfiguration {
+    /// A wildcard address is reachable as loopback, which is what a client on this machine writes.
+    private static func reachable(_ bound: String) -> String {
+        for (wildcard, loopback) in [("0.0.0.0:", "127.0.0.1:"), ("[::]:", "[::1]:")] where bound.hasPrefix(wildcard) {
+            return loopback + bound.dropFirst(wildcard.count)
+        }
+        return bound
+    }
+
+    private func ingestConfiguration(_ admission: Admission) throws(MediaError) -> IngestConfiguration {
         let rtmp = self.pipeline.ingest.rtmp
-        var configuration = IngestConfiguration(listen: rtmp.listen.description, bindings: bindings)
-        configuration.app = rtmp.app
+        var configuration = IngestConfiguration(listen: rtmp.listen?.description, admission: admission)
         configuration.onDuplicate = rtmp.onDuplicate == .reject ? .reject : .takeover
         configuration.session.chunkSize = rtmp.chunkSize
         configuration.session.firstMediaTimeout = Int64(rtmp.firstPacketTimeoutMs) * 1_000_000
         configuration.session.mediaIdleTimeout = Int64(rtmp.idleTimeoutMs) * 1_000_000
-        configuration.maximumUnpublished = rtmp.maxConnections
+        configuration.maximumConnections = rtmp.maxConnections
+        configuration.maximumWaitingPerAddress = rtmp.maxConnectionsPerAddress
+        configuration.session.handshakeTimeout = Int64(rtmp.handshakeTimeoutMs) * 1_000_000
+        configuration.session.publishTimeout = Int64(rtmp.publishTimeoutMs) * 1_000_000
+        configuration.session.limits.mediaLength = rtmp.maxMessageBytes
+        configuration.session.limits.partialBytes = rtmp.maxPartialBytes
+        configuration.session.limits.partialMessages = rtmp.maxPartialMessages
+        configuration.session.limits.chunkStreams = rtmp.maxChunkStreams
+        configuration.session.limits.amfDepth = rtmp.maxAmfDepth
+        configuration.proxies = self.pipeline.ingest.proxies
+        if let rtmps = self.pipeline.ingest.rtmps,
+            let certificates = try self.openCertificates(rtmps.tls, place: "rtmps")
+        {
+            configuration.secure = IngestConfiguration.Secure(
+                listen: rtmps.listen.description, certificates: certificates)
+        }
+        configuration.refused = self.initialRefusals()
         self.setCodecs(&configuration)
+        if let hook = try self.hook() {
+            configuration.hook = hook
+            // Its own deadline comes first, so that it is the one that is told.
+            configuration.session.decisionTimeout = hook.timeout + 200_000_000
+        }
         return configuration
     }
 
     /// What the RTMP server reports, on its event loop.
     func ingest(did event: IngestEvent) {
         switch event {
-        case .listening, .connected: break
+        case .listening, .listeningSecurely, .connected: break
         case .configuration(let id, let parameters): self.slots[id]?.setCodec(parameters)
         case .firstVideo(let id), .firstAudio(let id): self.life.add(.source(id, .arrived), at: self.machine.now())
         case .publishing(let id, let info):
@@ -84,12 +113,22 @@ extension Room {
         case .takenOver(let id): self.left(id, "ingest.lost", "another connection took over", .takenOver)
         case .flapping(let id, let remote):
             self.events.emit("ingest.flapping", ["uid": .string(id.description), "remote": .string(remote)])
+        case .hookFailed(let id, let reason, let isAllowed):
+            self.events.emit(
+                "ingest.hookFailed",
+                ["uid": .string(id.description), "reason": .string(reason), "allowed": .bool(isAllowed)])
         case .unpublished(let id, let reason): self.left(id, "ingest.unpublished", reason)
         case .lost(let id, let reason): self.left(id, "ingest.lost", reason)
         case .refused(let remote, let key, let reason):
+            guard let silent = self.refusalReports.withLock({ $0.tell(remote, now: self.machine.now()) }) else {
+                return
+            }
             self.events.emit(
                 "ingest.refused",
-                ["remote": .string(remote), "key": JSONValue(key.map { "\($0)" }), "reason": .string(reason)])
+                [
+                    "remote": .string(remote), "key": JSONValue(key.map { "\($0)" }), "reason": .string(reason),
+                    "untold": JSONValue(silent),
+                ])
         }
     }
 

@@ -47,6 +47,7 @@ extension Room {
             _ = hub.subscribe(
                 SourceInput(stage: slot.decode, arrivals: slot.arrivals) { [weak self] in self?.mediaArrived(at: $0) })
         }
+        for (source, refused) in self.initialRefusals() { service.hold(source, until: refused.until) }
         self.listeners.update { $0.pulls = service }
     }
 

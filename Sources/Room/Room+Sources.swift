@@ -12,6 +12,8 @@ extension Room {
             let program = self.program
             threads.append(StageThread("dec-\(slot.spec.id)") { slot.decode.run { program.soundPosition } })
             guard case .file(let path, let loops) = slot.spec.input else { continue }
+            // A file that two workers died of leaves its pane to the placeholder.
+            if self.isRefused(slot.spec.id) { continue }
             let reader = FileReader(path: path, loops: loops, place: "source[\(slot.spec.id)]")
             threads.append(StageThread("file-\(slot.spec.id)") { self.read(reader, into: slot) })
         }

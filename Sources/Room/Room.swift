@@ -52,6 +52,9 @@ package final class Room: Sendable {
     /// Held while a command builds a scene: one command at a time.
     let desk: Mutex<SceneDesk>
     let tickets = RequestTickets()
+    /// Sources nobody may publish for some time.
+    let refusals = Mutex<[SourceID: SourceRefusal]>([:])
+    let refusalReports = Mutex(RefusalReports())
     /// Where automatic scenes are built: not on the thread of the source that came or went.
     let layouts = DispatchQueue(label: "layouts")
     let firstMedia = DispatchSemaphore(value: 0)
@@ -104,6 +107,7 @@ package final class Room: Sendable {
         }
         self.mutable.withLock { $0.state = .waiting }
         self.announceReady()
+        self.announceQuarantines()
         self.listeners.startPulls()
         let packagerThread = self.packager.map { packager in StageThread("package") { _ = packager.run() } }
         let decoders = self.startSources()

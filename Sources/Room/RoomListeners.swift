@@ -26,12 +26,21 @@ final class RoomListeners: Sendable {
 
     var relays: RelayService? { self.servers.withLock { $0.relays } }
 
+    var ingest: IngestServer? { self.servers.withLock { $0.ingest } }
+
     func reloadCertificates() {
         for watch in self.servers.withLock(\.certificates) { watch.reload() }
     }
 
     /// Lets viewers who came before the first publish have what they ask for.
     func openGate() { self.servers.withLock(\.gate)?.open() }
+
+    /// Sends whoever publishes or fetches `source` away, until then.
+    func kick(_ source: SourceID, until deadline: Int64) {
+        let (ingest, pulls) = self.servers.withLock { ($0.ingest, $0.pulls) }
+        ingest?.kick(source, until: deadline)
+        pulls?.hold(source, until: deadline)
+    }
 
     /// Begins to fetch the sources that are fetched.
     func startPulls() { self.servers.withLock { $0.pulls }?.start() }
@@ -97,8 +106,9 @@ extension Room {
     ///
     /// - Throws: ``MediaError/Code/bindFailed`` and what the secrets' files say.
     func startListeners() async throws(MediaError) {
-        let bindings = try self.bindings()
-        if !bindings.isEmpty { try await self.startIngest(bindings) }
+        self.recallCrashes()
+        let admission = try self.admission()
+        if !admission.sources.isEmpty { try await self.startIngest(admission) }
         if !self.isOffline { try self.startClients() }
         if let packager = self.packager, let http = self.pipeline.hls?.http, let listen = http.listen {
             var content: any OriginContent =
@@ -126,16 +136,6 @@ extension Room {
         }
     }
 
-    private func bindings() throws(MediaError) -> [IngestBinding] {
-        var bindings: [IngestBinding] = []
-        for source in self.pipeline.sources {
-            guard case .rtmp(let secret) = source.input else { continue }
-            let key = try secret.resolved(place: "source[\(source.id)]")
-            bindings.append(IngestBinding(source: source.id, streamKey: key))
-        }
-        return bindings
-    }
-
     func note(_ name: String, _ address: String) {
         self.mutable.withLock { $0.addresses.append((name, address)) }
     }
@@ -148,7 +148,8 @@ extension Room {
         self.events.emit(
             "room.ready",
             [
-                "rtmp": address("rtmp"), "viewer": JSONValue(viewer), "playlist": JSONValue(playlist),
+                "rtmp": address("rtmp"), "rtmps": address("rtmps"), "viewer": JSONValue(viewer),
+                "playlist": JSONValue(playlist),
                 "control": address("control"), "scene": .string(self.program.scene.sceneID),
             ])
     }

@@ -91,10 +91,11 @@ final class SourceSlot: Sendable {
 
     /// The size and rate of its picture, as last decoded.
     var format: PictureFormat? { self.facts.withLock { $0.format } }
+    var isPublishing: Bool { self.facts.withLock { $0.isPublishing } }
     var state: SourceLife.State { self.facts.withLock { $0.state } }
     func setState(_ state: SourceLife.State) { self.facts.withLock { $0.state = state } }
 
-    func json(stats: ProgramStage.Stats, relays: JSONValue, level: JSONValue) -> JSONValue {
+    func json(stats: ProgramStage.Stats, relays: JSONValue, level: JSONValue, refused: JSONValue) -> JSONValue {
         let facts = self.facts.withLock { $0 }
         let decoded = self.decode.stats
         let timing = self.decode.timing
@@ -109,7 +110,7 @@ final class SourceSlot: Sendable {
             "shown": JSONValue(stats.shown[self.spec.id] ?? 0),
             "repeated": JSONValue(stats.repeated[self.spec.id] ?? 0),
             "reconnects": JSONValue(facts.reconnects), "lastError": JSONValue(facts.lastError),
-            "relays": relays, "level": level,
+            "relays": relays, "level": level, "refused": refused,
             "driftPpm": timing.driftPpm.map { JSONValue($0) } ?? .null,
             "bufferMs": timing.buffered.map { .integer($0 / 1_000_000) } ?? .null,
             "clock": .string(timing.isWallAligned ? "wall" : "arrival"),

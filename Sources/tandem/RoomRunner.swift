@@ -49,12 +49,13 @@ enum RoomRunner {
         }
     }
 
-    /// SIGINT once ends the room, twice aborts; SIGTERM drains; SIGHUP takes new certificates at once.
+    /// SIGINT once ends the room, twice aborts; SIGTERM drains; SIGHUP takes new certificates and stream keys at once.
     private static func obeySignals(_ room: Room) async {
         var interrupts = 0
         for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup) {
             if signal == .sighup {
                 room.reloadCertificates()
+                room.reloadKeys()
             } else if signal == .sigterm {
                 room.drain(reason: "SIGTERM")
             } else {

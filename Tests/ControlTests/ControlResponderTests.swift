@@ -50,6 +50,8 @@ struct ControlResponderTests {
                 .put, "/v1/sources/a%2Fb/relays/r-2?streamType=sub", #"{"url":"x"}"#, 200, "relay a/b sub r-2 x"
             ),
             (.delete, "/v1/sources/1001/relays/r1", "", 200, "no relay 1001 main r1"),
+            (.post, "/v1/sources/1001:kick", "", 200, "kick 1001 main 60"),
+            (.post, "/v1/sources/a%2Fb:kick?streamType=sub", #"{"refuseSeconds":0}"#, 200, "kick a/b sub 0"),
             (.post, "/v1/room:end", "", 202, "end"), (.post, "/v1/room:drain", "{}", 202, "drain"),
         ] as [(HTTPRequest.Method, String, String, Int, String)])
     func calls(method: HTTPRequest.Method, path: String, body: String, status: Int, call: String) {
@@ -92,6 +94,9 @@ struct ControlResponderTests {
             (.put, "/v1/sources/9/relays/r1", #"{"url":"x"}"#, 404, "1001"),
             (.delete, "/v1/sources/1001/relays/r9", "", 404, "r1"),
             (.get, "/v1/sources/1001/relays/r1", "", 405, "PUT, DELETE"),
+            (.put, "/v1/sources/1001:kick", "", 405, "POST"), (.post, "/v1/sources/9:kick", "", 404, "1001"),
+            (.post, "/v1/sources/1001:kick", #"{"refuseSeconds":86401}"#, 422, "0 to 86400"),
+            (.post, "/v1/sources/1001:kick", #"{"seconds":1}"#, 400, "refuseSeconds"),
             (.post, "/v1/room:end", #"{"now":true}"#, 400, "remove it"),
             (.get, "/v1/progam", "", 404, "/v1/program"),
             (.put, "/v1/sources/", #"{"volume":1}"#, 404, "/v1/sources/{uid}"),

@@ -93,6 +93,14 @@ final class FakeRoom: RoomControlling {
         self.note("no relay \(uid) \(streamType) \(relayID)")
     }
 
+    func kickSource(uid: String, streamType: String, refuseSeconds: Int) throws(ControlFailure) -> String {
+        guard uid == "1001" || uid == "a/b" else {
+            throw .notFound("there is no source \"\(uid)\"", fix: "use one of: 1001")
+        }
+        self.note("kick \(uid) \(streamType) \(refuseSeconds)")
+        return #"{"wasPublishing":true}"#
+    }
+
     func changePK(_ command: PKCommand) throws(ControlFailure) -> String {
         self.note("pk \(command)")
         return #"{"phase":"pk"}"#

@@ -1,3 +1,4 @@
+import Admission
 import Ingest
 import MediaKernels
 import MediaTypes

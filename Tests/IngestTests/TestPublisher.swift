@@ -2,6 +2,7 @@ import MediaKernels
 import MediaTypes
 import NIOCore
 import NIOPosix
+import NIOSSL
 import RTMP
 
 /// Our own client on a real socket.
@@ -16,14 +17,33 @@ final class TestPublisher: Sendable {
     private let channel: any Channel
     private let handler: NIOLoopBound<Handler>
     let outcomes: Recorder<Outcome>
+    /// What the server's first certificate was, with TLS.
+    let certificate: Recorder<[UInt8]>
 
-    private init(channel: any Channel, handler: NIOLoopBound<Handler>, outcomes: Recorder<Outcome>) {
+    private init(
+        channel: any Channel, handler: NIOLoopBound<Handler>, outcomes: Recorder<Outcome>,
+        certificate: Recorder<[UInt8]>
+    ) {
         self.channel = channel
         self.handler = handler
         self.outcomes = outcomes
+        self.certificate = certificate
     }
 
-    static func connect(_ text: String) async throws -> TestPublisher {
+    /// - Parameters:
+    ///   - tls: With this version of it and no other, trusting anybody; nil: clear text.
+    ///   - prefix: Sent before everything else.
+    static func connect(_ text: String, tls: TLSVersion? = nil, prefix: [UInt8] = []) async throws -> TestPublisher {
+        let certificate = Recorder<[UInt8]>()
+        var secure: NIOSSLContext?
+        if let tls {
+            var configuration = TLSConfiguration.makeClientConfiguration()
+            configuration.certificateVerification = .none
+            configuration.minimumTLSVersion = tls
+            configuration.maximumTLSVersion = tls
+            secure = try NIOSSLContext(configuration: configuration)
+        }
+        let context = secure
         guard let url = RTMPURL(text) else { throw RTMPFailure.protocolViolation(.malformedCommand) }
         let outcomes = Recorder<Outcome>()
         let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -35,11 +55,25 @@ final class TestPublisher: Sendable {
                     channel.eventLoop.makeCompletedFuture {
                         let handler = Handler(url: url, outcomes: outcomes)
                         made.succeed(NIOLoopBound(handler, eventLoop: channel.eventLoop))
+                        if !prefix.isEmpty {
+                            try channel.pipeline.syncOperations.addHandler(PrefixHandler(prefix))
+                        }
+                        if let context {
+                            let client = try NIOSSLClientHandler(
+                                context: context, serverHostname: nil,
+                                customVerificationCallback: { chain, promise in
+                                    if let bytes = try? chain.first?.toDERBytes() { certificate.append(bytes) }
+                                    promise.succeed(.certificateVerified)
+                                })
+                            try channel.pipeline.syncOperations.addHandler(client)
+                        }
                         try channel.pipeline.syncOperations.addHandler(handler)
                     }
                 }
                 .connect(host: url.host, port: url.port).get()
-            return TestPublisher(channel: channel, handler: try await made.futureResult.get(), outcomes: outcomes)
+            return TestPublisher(
+                channel: channel, handler: try await made.futureResult.get(), outcomes: outcomes,
+                certificate: certificate)
         } catch {
             made.fail(error)
             throw error
@@ -47,8 +81,8 @@ final class TestPublisher: Sendable {
     }
 
     /// Connects and waits for the server's word.
-    static func publish(_ text: String) async throws -> TestPublisher {
-        let publisher = try await self.connect(text)
+    static func publish(_ text: String, tls: TLSVersion? = nil, prefix: [UInt8] = []) async throws -> TestPublisher {
+        let publisher = try await self.connect(text, tls: tls, prefix: prefix)
         await publisher.outcomes.wait { !$0.isEmpty }
         return publisher
     }
@@ -78,6 +112,21 @@ final class TestPublisher: Sendable {
         try await self.send(Tags.video(1, Tags.unit([0x65, 1, 2, 3]), at: start))
         try await self.send(Tags.audio(1, [0x21, 0x10], at: start))
         try await self.send(Tags.video(1, Tags.unit([0x41, 4, 5]), at: start &+ 33))
+    }
+
+    /// Sends some bytes as soon as the connection is there.
+    private final class PrefixHandler: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private let bytes: [UInt8]
+
+        init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+        func channelActive(context: ChannelHandlerContext) {
+            context.writeAndFlush(self.wrapOutboundOut(ByteBuffer(bytes: self.bytes)), promise: nil)
+            context.fireChannelActive()
+        }
     }
 
     fileprivate final class Handler: ChannelInboundHandler {

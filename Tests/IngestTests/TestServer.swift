@@ -1,3 +1,4 @@
+import Admission
 import Ingest
 import Logging
 import MediaTypes
@@ -10,6 +11,8 @@ struct TestServer {
     let events = Recorder<IngestEvent>()
     let log = Recorder<String>()
     let port: Int
+    /// 0 without RTMPS.
+    let securePort: Int
 
     static let host = SourceID(uid: "1001")
     static let guest = SourceID(uid: "2002")
@@ -23,6 +26,7 @@ struct TestServer {
                 IngestBinding(source: Self.host, streamKey: Self.hostKey),
                 IngestBinding(source: Self.guest, streamKey: Self.guestKey),
             ])
+        configuration.wrongKeyDelay = 0
         change(&configuration)
         let log = self.log
         var logger = Logger(label: "ingest") { _ in RecordingLogHandler(lines: log) }
@@ -31,8 +35,9 @@ struct TestServer {
         self.server = IngestServer(configuration: configuration, clock: TestClock(), logger: logger) {
             events.append($0)
         }
-        let address = try await self.server.start()
-        self.port = Int(address.split(separator: ":").last ?? "") ?? 0
+        let bound = try await self.server.start()
+        self.port = Int(bound.plain?.split(separator: ":").last ?? "") ?? 0
+        self.securePort = Int(bound.secure?.split(separator: ":").last ?? "") ?? 0
     }
 
     func url(_ key: String, app: String = "live") -> String { "rtmp://127.0.0.1:\(self.port)/\(app)/\(key)" }

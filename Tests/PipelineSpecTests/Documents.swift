@@ -33,8 +33,16 @@ enum Documents {
           "clock": "live", "durationSeconds": 1.5,
           "control": { "listen": "0.0.0.0:9000", "tokenFile": "/run/token" },
           "ingest": { "rtmp": { "listen": "127.0.0.1:1936", "app": "pk", "chunkSize": 8192, "onDuplicate": "reject",
-            "firstPacketTimeoutMs": 10000, "idleTimeoutMs": 60000, "reconnectGraceMs": 5000, "maxConnections": 8 },
-            "pull": { "allowedHosts": ["cdn.example"] }, "codecs": ["h264", "g711a"] },
+            "firstPacketTimeoutMs": 10000, "idleTimeoutMs": 60000, "reconnectGraceMs": 5000, "maxConnections": 8,
+            "handshakeTimeoutMs": 4000, "publishTimeoutMs": 9000, "maxConnectionsPerAddress": 4, "maxMessageBytes": 100000,
+            "maxPartialBytes": 200000, "maxPartialMessages": 4, "maxChunkStreams": 16, "maxAmfDepth": 8 },
+            "rtmps": { "listen": "127.0.0.1:1937", "tls": { "certificate": "a.crt", "key": "a.key" } },
+            "proxies": ["10.0.0.1"],
+            "pull": { "allowedHosts": ["cdn.example"] }, "codecs": ["h264", "g711a"],
+            "auth": { "type": "tencent", "secretEnv": "SIGNING", "maxSkewSeconds": 5, "validSeconds": 60, "singleUse": true },
+            "onPublish": { "url": "https://hooks.example/pk?t=1", "form": "ome", "timeoutMs": 900, "onFailure": "allow",
+              "secretEnv": "HOOK" },
+            "allowedAddresses": ["10.0.0.0/8", "2001:db8::1"] },
           "sources": [
             { "uid": 1001, "streamType": "main", "name": "anchorA", "type": "rtmp", "streamKey": "hunter2a", "volume": 90,
               "jitterBufferMs": 300, "maxJitterBufferMs": 2000, "maxDriftPpm": 300, "stallMs": 900, "rotation": 90,
@@ -45,6 +53,7 @@ enum Documents {
               "decode": { "codecs": ["h264", "g711u"], "threads": 2, "damaged": "hold" } },
             { "uid": "1001", "streamType": "sub", "streamKeyEnv": "KEY" },
             { "uid": "2002", "streamKeyFile": "/run/key" },
+            { "uid": "2003", "streamKeys": ["hunter2c", "hunter2d"] },
             { "uid": "3003", "type": "file", "path": "a.mp4", "loop": true },
             { "uid": "4004", "type": "rtmp-pull", "url": "rtmp://cdn.example/live/x", "relays": [
               { "relayId": "r1", "url": "rtmp://b.example/live/y" }, { "relayId": "r2", "urlEnv": "ROOM_B" } ] },
@@ -93,7 +102,12 @@ enum Documents {
           "ext": { "anything": [1, { "a b": null }] }
         }
         """,
-        Self.room.replacing("\"listen\": \"127.0.0.1:0\"", with: "\"tokenEnv\": \"TOKEN\""),
+        Self.room.replacing("\"listen\": \"127.0.0.1:0\"", with: "\"tokenEnv\": \"TOKEN\"").replacing(
+            "\"control\": {",
+            with: """
+                "ingest": { "auth": { "secretFile": "/run/s" },
+                  "onPublish": { "url": "http://hooks.example", "form": "ome", "secretFile": "/run/h" } }, "control": {
+                """),
     ]
 
     /// The repository, found from this file.

@@ -16,10 +16,10 @@ struct PipelineTests {
         #expect(
             pipeline
                 == Pipeline(
-                    room: .init(roomID: "r"), sources: [.init(SourceID("7"), .rtmp(streamKey: .inline("k")))],
+                    room: .init(roomID: "r"), sources: [.init(SourceID("7"), .rtmp(streamKeys: [.inline("k")]))],
                     scenes: [Scene("s", .layout(.solo, uids: ["7"]))], outputs: [.hls(HLSOutput(path: "out"))]))
         #expect(pipeline.program.scene == "s")
-        #expect(pipeline.ingest.rtmp.listen.description == "0.0.0.0:1935")
+        #expect(pipeline.ingest.rtmp.listen?.description == "0.0.0.0:1935")
         #expect(pipeline.renditions.map(\.name) == ["720p", "480p", "360p"])
         #expect(pipeline.hls?.http.listen?.description == "127.0.0.1:0")
         #expect(pipeline.hls?.gopFrames == 32 && pipeline.hls?.partFrames == 16 && pipeline.hls?.segmentFrames == 64)
@@ -32,11 +32,12 @@ struct PipelineTests {
         let pipeline = try #require(report.pipeline, "\(report.text(file: "f"))")
         #expect(pipeline.durationMs == 1500)
         #expect(pipeline.control.token == .file("/run/token"))
-        #expect(pipeline.sources.map(\.id.description) == ["1001", "1001/sub", "2002", "3003", "4004", "5005"])
+        #expect(pipeline.sources.map(\.id.description) == ["1001", "1001/sub", "2002", "2003", "3003", "4004", "5005"])
         #expect(
             pipeline.sources.map(\.input) == [
-                .rtmp(streamKey: .inline("hunter2a")), .rtmp(streamKey: .env("KEY")),
-                .rtmp(streamKey: .file("/run/key")),
+                .rtmp(streamKeys: [.inline("hunter2a")]), .rtmp(streamKeys: [.env("KEY")]),
+                .rtmp(streamKeys: [.file("/run/key")]),
+                .rtmp(streamKeys: [.inline("hunter2c"), .inline("hunter2d")]),
                 .file(path: "a.mp4", loop: true), .pull(url: .inline("rtmp://cdn.example/live/x")),
                 .pull(url: .env("PULL_URL")),
             ])

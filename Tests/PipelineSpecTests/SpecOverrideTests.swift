@@ -24,7 +24,7 @@ struct SpecOverrideTests {
         let pipeline = try #require(report.pipeline, "\(report.text(file: "f"))")
         #expect(pipeline.canvas.fps == 25)
         #expect(pipeline.outputs[0].path == "/tmp/x y")
-        #expect(pipeline.sources[0].input == .rtmp(streamKey: .inline("12345")))
+        #expect(pipeline.sources[0].input == .rtmp(streamKeys: [.inline("12345")]))
         #expect(pipeline.sources[1].id.uid == "7")
         #expect(pipeline.hls?.http.listen == nil)
         #expect(pipeline.hls?.http.allowOrigins == ["https://a.example"])

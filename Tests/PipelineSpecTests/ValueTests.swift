@@ -18,7 +18,7 @@ struct ValueTests {
 
     @Test("a secret is not printed, not even by what holds it")
     func secretsStayHidden() {
-        let source = Pipeline.Source(SourceID("1"), .rtmp(streamKey: .inline("hunter2")))
+        let source = Pipeline.Source(SourceID("1"), .rtmp(streamKeys: [.inline("hunter2")]))
         var dumped = ""
         dump(source, to: &dumped)
         for text in ["\(source)", String(reflecting: source), dumped, "\(Secret.inline("hunter2"))"] {

@@ -9,8 +9,10 @@ final class ResettingProxy: @unchecked Sendable {
     private let done = DispatchSemaphore(value: 0)
     let port: UInt16
 
-    /// - Parameter target: The room's port.
-    init(to target: UInt16) throws {
+    /// - Parameters:
+    ///   - target: The room's port.
+    ///   - prefix: What the room gets before everything else.
+    init(to target: UInt16, prefix: [UInt8] = []) throws {
         let listener = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard LoopbackAddress.withAddress(port: 0, { bind(listener, $0, $1) }) == 0, listen(listener, 1) == 0 else {
             throw Missing("no port for the proxy")
@@ -21,7 +23,7 @@ final class ResettingProxy: @unchecked Sendable {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &size) }
         }
         self.port = UInt16(bigEndian: bound.sin_port)
-        Thread.detachNewThread { self.run(listener, target) }
+        Thread.detachNewThread { self.run(listener, target, prefix) }
     }
 
     /// Resets the room's connection.
@@ -30,11 +32,15 @@ final class ResettingProxy: @unchecked Sendable {
         self.done.wait()
     }
 
-    private func run(_ listener: Int32, _ target: UInt16) {
+    private func run(_ listener: Int32, _ target: UInt16, _ prefix: [UInt8]) {
         let near = accept(listener, nil, nil)
         close(listener)
         let far = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        if LoopbackAddress.withAddress(port: target, { connect(far, $0, $1) }) == 0 { self.pump(near, far) }
+        if LoopbackAddress.withAddress(port: target, { connect(far, $0, $1) }) == 0,
+            send(far, prefix, prefix.count, Int32(MSG_NOSIGNAL)) == prefix.count
+        {
+            self.pump(near, far)
+        }
         // No lingering: what is closed like this is reset (tcp(7), SO_LINGER of zero seconds).
         var none = linger(l_onoff: 1, l_linger: 0)
         setsockopt(far, SOL_SOCKET, SO_LINGER, &none, socklen_t(MemoryLayout<linger>.size))

@@ -22,17 +22,8 @@ package struct KeyTable: Sendable {
         for binding in self.bindings where !binding.streamKey.isEmpty {
             let bound = Array(binding.streamKey.utf8)
             let candidate = bound.contains(UInt8(ascii: "?")) ? full : plain
-            if KeyTable.isEqual(bound, candidate) { found = binding.source }
+            if ConstantTime.isEqual(bound, candidate) { found = binding.source }
         }
         return found
-    }
-
-    private static func isEqual(_ bound: [UInt8], _ candidate: [UInt8]) -> Bool {
-        var difference = bound.count ^ candidate.count
-        for index in bound.indices {
-            let other: UInt8 = index < candidate.count ? candidate[index] : 0
-            difference |= Int(bound[index] ^ other)
-        }
-        return difference == 0
     }
 }

@@ -1,0 +1,77 @@
+package import MediaTypes
+package import PipelineSpec
+package import RTMP
+
+/// Who may publish as what: the part that needs no network.
+///
+/// A static key is bound to one source. A signed key, and an address that a webhook decides on, names its source in the path
+/// instead. Pure; lives where the connections live.
+package struct Admission: Sendable {
+    package enum Answer: Sendable, Hashable {
+        case source(SourceID)
+        case deny(PublishRefusal, reason: String)
+    }
+
+    /// Application name of the listener.
+    package var app: String { didSet { self.keys = KeyTable(app: self.app, bindings: self.bindings) } }
+    package var bindings: [IngestBinding] {
+        didSet { self.keys = KeyTable(app: self.app, bindings: self.bindings) }
+    }
+    private var keys: KeyTable
+    /// nil: no signed keys.
+    package var signed: SignedKeyCheck?
+    /// A signed key is good for one publication.
+    package var isSingleUse = false
+    /// What a signed address may name.
+    package var signable: Set<SourceID> = []
+    /// What an address may name without any key, because a webhook decides.
+    package var open: Set<SourceID> = []
+    /// Where publishers may be; empty: anywhere.
+    package var allowedAddresses: [AddressRange] = []
+    private var used = NonceStore()
+
+    package init(app: String = "live", bindings: [IngestBinding]) {
+        self.app = app
+        self.bindings = bindings
+        self.keys = KeyTable(app: app, bindings: bindings)
+    }
+
+    /// Everybody who may publish.
+    package var sources: Set<SourceID> {
+        Set(self.bindings.map(\.source)).union(self.signable).union(self.open)
+    }
+
+    /// Whether somebody at `address` may try; nil is an address that is no IP address, such as a Unix socket's.
+    package func allows(_ address: IPAddress?) -> Bool {
+        guard !self.allowedAddresses.isEmpty else { return true }
+        guard let address else { return false }
+        return self.allowedAddresses.contains { $0.contains(address) }
+    }
+
+    /// - Parameter now: Unix time in seconds.
+    package mutating func answer(to address: StreamAddress, now: Int64) -> Answer {
+        let bound = self.keys.source(of: address)
+        guard let name = address.key(app: self.app) else { return .deny(.denied, reason: "another app") }
+        if let signed = self.signed {
+            switch signed.verdict(on: address, name: name, now: now) {
+            case .valid(let nonce, let expiry):
+                guard let source = self.named(name, among: self.signable) else {
+                    return .deny(.denied, reason: "a signed key for a source that is not here")
+                }
+                guard !self.isSingleUse || self.used.take("\(name)|\(nonce)", expiry: expiry &+ signed.skew, now: now)
+                else { return .deny(.denied, reason: "a signed key that was used before") }
+                return .source(source)
+            case .expired: return .deny(.expired, reason: "an expired key")
+            case .wrong: if bound == nil { return .deny(.denied, reason: "a wrong signature") }
+            case .absent: break
+            }
+        }
+        if let source = bound ?? self.named(name, among: self.open) { return .source(source) }
+        return .deny(.denied, reason: "an unknown key")
+    }
+
+    private func named(_ name: String, among sources: Set<SourceID>) -> SourceID? {
+        guard !sources.isEmpty, let plain = PercentText.decode(name) else { return nil }
+        return sources.first { $0.description == plain }
+    }
+}

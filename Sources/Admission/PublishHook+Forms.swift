@@ -1,0 +1,59 @@
+import Crypto
+import HLS
+import MediaTypes
+
+extension PublishHook {
+    static func srs(_ facts: PublishFacts) -> JSONValue {
+        let param = facts.query.isEmpty ? "" : "?\(facts.query)"
+        return [
+            "server_id": "tandem", "service_id": "tandem", "action": "on_publish",
+            "client_id": .string(String(facts.connection)), "ip": .string(facts.address?.description ?? ""),
+            "vhost": "__defaultVhost__", "app": .string(facts.app), "tcUrl": .string(facts.tcURL),
+            "stream": .string(facts.stream), "param": .string(param),
+            "stream_url": .string("/\(facts.app)/\(facts.stream)"),
+            "stream_id": .string("\(facts.app)/\(facts.stream)"),
+        ]
+    }
+
+    static func nginx(_ facts: PublishFacts) -> String {
+        let fields = [
+            ("app", facts.app), ("flashver", facts.flashVersion), ("swfurl", ""), ("tcurl", facts.tcURL),
+            ("pageurl", ""), ("addr", facts.address?.description ?? ""), ("clientid", String(facts.connection)),
+            ("call", "publish"), ("name", facts.stream), ("type", "live"),
+        ]
+        let form = fields.map { "\($0.0)=\(PercentText.encode($0.1))" }.joined(separator: "&")
+        // The publisher's own fields come last and could repeat ours: readers that take the last would believe them.
+        let known = Set(fields.map(\.0))
+        let query = facts.query.split(separator: "&").filter { item in
+            let name = item.prefix { $0 != "=" }
+            return !known.contains(PercentText.decode(String(name))?.lowercased() ?? "call")
+        }
+        return query.isEmpty ? form : "\(form)&\(query.joined(separator: "&"))"
+    }
+
+    static func ome(_ facts: PublishFacts) -> JSONValue {
+        let query = facts.query.isEmpty ? "" : "?\(facts.query)"
+        return [
+            "client": [
+                "address": .string(facts.address?.description ?? ""), "port": JSONValue(facts.port),
+                "user_agent": .string(facts.flashVersion),
+            ],
+            "request": [
+                "direction": "incoming", "protocol": "rtmp", "status": "opening",
+                "url": .string("rtmp://\(facts.server)/\(facts.app)/\(facts.stream)\(query)"),
+                "time": .string(ProgramDate.format(facts.time.multipliedReportingOverflow(by: 1_000_000_000).0)),
+            ],
+        ]
+    }
+
+    /// Base64url of the body's HMAC-SHA1.
+    func signed(_ body: [UInt8]) -> Request {
+        guard let secret = self.secret, !secret.isEmpty else {
+            return Request(contentType: "application/json", fields: [], body: body)
+        }
+        let code = HMAC<Insecure.SHA1>.authenticationCode(for: body, using: SymmetricKey(data: Array(secret.utf8)))
+        return Request(
+            contentType: "application/json",
+            fields: [("X-OME-Signature", String(decoding: Base64URL.encode(code), as: UTF8.self))], body: body)
+    }
+}

@@ -1,0 +1,79 @@
+package import Admission
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+package import RTMP
+
+/// Asks a webhook whether somebody may publish.
+///
+/// One attempt: an encoder waits three seconds at most, and a second attempt would come too late. No redirect is followed, since
+/// the body holds a stream key.
+package struct HookClient: Sendable {
+    package enum OnFailure: Sendable, Hashable {
+        case deny
+        case allow
+    }
+
+    /// What comes of a question.
+    package struct Verdict: Sendable, Hashable {
+        /// nil: let in.
+        package var refusal: PublishRefusal?
+        /// What went wrong, for the operator.
+        package var failure: String?
+    }
+
+    /// Most bytes of an answer that are read.
+    private static let largestAnswer = 64 << 10
+
+    package var hook: PublishHook
+    /// `http://…` or `https://…`. Never shown: it may hold a token.
+    package var url: String
+    /// Nanoseconds for everything, from the look-up of its name to the last byte of the answer.
+    package var timeout: Int64
+    package var onFailure: OnFailure
+
+    package init(hook: PublishHook, url: String, timeout: Int64 = 2_500_000_000, onFailure: OnFailure = .deny) {
+        self.hook = hook
+        self.url = url
+        self.timeout = timeout
+        self.onFailure = onFailure
+    }
+
+    static func client() -> HTTPClient {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 16
+        configuration.timeout.connect = .milliseconds(2500)
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    func verdict(on facts: PublishFacts, _ client: HTTPClient) async -> Verdict {
+        switch await self.answer(to: facts, client) {
+        case .allowed: return Verdict()
+        case .refused(let reason):
+            let told = reason.map { PublishRefusal(code: PublishRefusal.denied.code, text: $0) }
+            return Verdict(refusal: told ?? .denied)
+        case .failed(let failure):
+            return Verdict(refusal: self.onFailure == .allow ? nil : .undecided, failure: failure)
+        }
+    }
+
+    private func answer(to facts: PublishFacts, _ client: HTTPClient) async -> PublishHook.Answer {
+        let question = self.hook.request(for: facts)
+        var request = HTTPClientRequest(url: self.url)
+        request.method = .POST
+        request.headers.add(name: "content-type", value: question.contentType)
+        request.headers.add(name: "user-agent", value: "tandem")
+        for (name, value) in question.fields { request.headers.add(name: name, value: value) }
+        request.body = .bytes(ByteBuffer(bytes: question.body))
+        do {
+            let response = try await client.execute(request, timeout: .nanoseconds(self.timeout))
+            let body = try await response.body.collect(upTo: Self.largestAnswer)
+            return self.hook.answer(status: Int(response.status.code), body: Array(body.readableBytesView))
+        } catch let error as HTTPClientError {
+            // Its description names the case, and no part of the URL.
+            return .failed(error.shortDescription)
+        } catch {
+            return .failed("\(type(of: error))")
+        }
+    }
+}

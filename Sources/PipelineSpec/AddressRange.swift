@@ -1,0 +1,69 @@
+/// Addresses that begin with the same bits: `192.0.2.0/24`, `2001:db8::/32`, or one address.
+package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
+    private let first: IPAddress
+    /// Bits that count, of 128.
+    private let length: Int
+
+    /// Takes the place of a range that is wrong; holds one address that nobody has.
+    static let standIn = AddressRange(first: IPAddress(high: 0, low: 0), length: 128)
+
+    private init(first: IPAddress, length: Int) {
+        self.first = first
+        self.length = length
+    }
+
+    /// - Returns: nil for what is no range. Bits behind the prefix are taken for 0.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = parts.first.flatMap({ IPAddress($0) }), !text.contains("%") else { return nil }
+        let width = address.isIPv4 && !text.contains(":") ? 32 : 128
+        var length = width
+        if parts.count == 2 {
+            guard parts[1].utf8.count <= 3, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                let number = Int(parts[1]), number <= width
+            else { return nil }
+            length = number
+        }
+        self.length = length + 128 - width
+        self.first = Self.prefix(of: address, self.length)
+    }
+
+    /// The first `bits` bits of `address`: 0 to 32 of IPv4, to 128 of IPv6.
+    package init(address: IPAddress, bits: Int) {
+        let bits = max(0, bits)
+        self.length = address.isIPv4 ? 96 + min(32, bits) : min(128, bits)
+        self.first = Self.prefix(of: address, self.length)
+    }
+
+    package func contains(_ address: IPAddress) -> Bool { Self.prefix(of: address, self.length) == self.first }
+
+    package var description: String {
+        let length = self.first.isIPv4 && self.length >= 96 ? self.length - 96 : self.length
+        return length == (self.first.isIPv4 ? 32 : 128) ? "\(self.first)" : "\(self.first)/\(length)"
+    }
+
+    private static func prefix(of address: IPAddress, _ length: Int) -> IPAddress {
+        // A shift by 64 or more leaves nothing, which is what is meant.
+        IPAddress(
+            high: address.high & ~(UInt64.max >> UInt64(min(length, 64))),
+            low: address.low & ~(UInt64.max >> UInt64(max(0, length - 64))))
+    }
+}
+
+extension ValueRule where Value == AddressRange {
+    static var addressRange: ValueRule {
+        let wording = "an address or a range of them, such as 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32"
+        return ValueRule(
+            schema: [self.type("string"), JSONMember("pattern", "^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$")],
+            read: { node, path, log in
+                guard let text = node.givenText else {
+                    log.mistake(path, "is \(node.kind), not a string", fix: "write \(wording)", at: node.position)
+                    return nil
+                }
+                if let range = AddressRange(text) { return range }
+                log.mistake(path, "\(SpecText.quoted(text)) does not fit", fix: "write \(wording)", at: node.position)
+                return nil
+            },
+            write: { .string($0.description) })
+    }
+}

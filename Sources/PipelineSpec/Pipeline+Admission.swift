@@ -1,0 +1,149 @@
+extension Pipeline {
+    /// Stream keys that somebody else makes out and signs.
+    package struct Auth: Sendable, Equatable {
+        /// What the signature is made of.
+        package enum Kind: String, Sendable, CaseIterable {
+            /// `?e=EXPIRY&n=NONCE&s=SIGNATURE`, HMAC-SHA256 over room, uid, expiry and nonce.
+            case hmac
+            /// `?txSecret=…&txTime=…`.
+            case tencent
+            /// `?auth_key=…`.
+            case alibaba
+        }
+
+        /// Default ``Kind/hmac``.
+        package var type = Kind.hmac
+        /// One secret a line, each accepted. Never ``Secret/inline(_:)``.
+        package var secret: Secret?
+        /// What the clocks of signer and worker may differ by, in seconds (0…3,600). Default 30.
+        package var maxSkewSeconds = 30
+        /// How long a key of type alibaba is good, in seconds (1…2,592,000). Default 86,400.
+        package var validSeconds = 86_400
+        /// A key is good for one publication; an encoder that comes back needs a new one. Default false.
+        package var singleUse = false
+
+        package init() {}
+    }
+}
+
+extension Pipeline.Auth {
+    static let rule = ObjectRule(
+        "keys that somebody else signs", Pipeline.Auth(),
+        [
+            Field("type", \.type, .choice, "what the signature is made of"),
+            Field(
+                optional: "secretEnv", \.secretEnv, .variable,
+                "environment variable that holds the secret; several lines: several secrets, each accepted"),
+            Field(
+                optional: "secretFile", \.secretFile, .path,
+                "file that holds the secret instead; read again at SIGHUP"),
+            Field(
+                "maxSkewSeconds", \.maxSkewSeconds, .integer(0...3600),
+                "seconds the clocks of signer and worker may differ by"),
+            Field(
+                "validSeconds", \.validSeconds, .integer(1...2_592_000),
+                "seconds a key is good from the time it bears (alibaba)"),
+            Field(
+                "singleUse", \.singleUse, .boolean,
+                "whether a key is good for one publication only: an encoder that comes back needs a new one"),
+        ])
+
+    private var secretFile: String? {
+        get { self.secret?.file }
+        set { if let newValue { self.secret = .file(newValue) } }
+    }
+
+    private var secretEnv: String? {
+        get { self.secret?.variable }
+        set { if let newValue { self.secret = .env(newValue) } }
+    }
+
+    static func checked(_ auth: Pipeline.Auth, _ path: String, _ log: inout SpecLog) -> Pipeline.Auth {
+        let isInEnvironment = log.isWritten("\(path).secretEnv")
+        switch (isInEnvironment, log.isWritten("\(path).secretFile")) {
+        case (true, true):
+            log.mistake("\(path).secretFile", "stands beside secretEnv", fix: "keep one of the two")
+        case (false, false):
+            log.mistake(
+                "\(path).secretEnv", "is missing",
+                fix: "add \"secretEnv\" or \"secretFile\": where the secret is that keys are signed with")
+        default: break
+        }
+        return auth
+    }
+}
+
+extension Pipeline {
+    /// A webhook that says of each publisher whether it may publish.
+    package struct OnPublish: Sendable, Equatable {
+        /// How it is asked.
+        package enum Form: String, Sendable, CaseIterable { case srs, nginx, ome }
+
+        /// What becomes of a publisher when it gives no answer.
+        package enum OnFailure: String, Sendable, CaseIterable { case deny, allow }
+
+        /// `http://…` or `https://…`.
+        package var url = ""
+        /// Default ``Form/srs``.
+        package var form = Form.srs
+        /// Time it has, in milliseconds (100…2,500): encoders give up after 3,000. Default 2,500.
+        package var timeoutMs = 2500
+        /// Default ``OnFailure/deny``.
+        package var onFailure = OnFailure.deny
+        /// Signs what is sent in ``Form/ome``; `nil`: it is not signed.
+        package var secret: Secret?
+
+        package init() {}
+    }
+}
+
+extension Pipeline.OnPublish {
+    static let rule = ObjectRule(
+        "a webhook that decides on publishers", Pipeline.OnPublish(),
+        [
+            Field(
+                required: "url", \.url,
+                .text("http://host/path or https://host/path", pattern: "^https?://[!-~]+$", isSecret: true) { text in
+                    let rest = ["http://", "https://"].lazy.filter { text.hasPrefix($0) }.first
+                        .map { text.dropFirst($0.count) }
+                    guard let rest, text.utf8.count <= 2048, let first = rest.first else { return false }
+                    return first != "/" && rest.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+                }, "where it is asked, by POST"),
+            Field("form", \.form, .choice, "how it is asked: as SRS, nginx-rtmp or OvenMediaEngine ask"),
+            Field(
+                "timeoutMs", \.timeoutMs, .integer(100...2500),
+                "milliseconds it has to answer; encoders give up after 3000"),
+            Field("onFailure", \.onFailure, .choice, "what becomes of the publisher when it gives no answer"),
+            Field(
+                optional: "secretEnv", \.secretEnv, .variable,
+                "environment variable that holds the secret which signs what is sent (ome)"),
+            Field(optional: "secretFile", \.secretFile, .path, "file that holds it instead"),
+        ])
+
+    private var secretFile: String? {
+        get { self.secret?.file }
+        set { if let newValue { self.secret = .file(newValue) } }
+    }
+
+    private var secretEnv: String? {
+        get { self.secret?.variable }
+        set { if let newValue { self.secret = .env(newValue) } }
+    }
+
+    static func checked(_ hook: Pipeline.OnPublish, _ path: String, _ log: inout SpecLog) -> Pipeline.OnPublish {
+        if log.isWritten("\(path).secretEnv"), log.isWritten("\(path).secretFile") {
+            log.mistake("\(path).secretFile", "stands beside secretEnv", fix: "keep one of the two")
+        }
+        if hook.secret != nil, hook.form != .ome, log.isSound("\(path).form") {
+            log.mistake(
+                "\(path).form", "is \(hook.form.rawValue), which signs nothing, and a secret is given",
+                fix: "remove the secret, or write \"form\": \"ome\"")
+        }
+        return hook
+    }
+}
+
+extension Secret {
+    var file: String? { if case .file(let path) = self { path } else { nil } }
+    var variable: String? { if case .env(let name) = self { name } else { nil } }
+}

@@ -1,0 +1,107 @@
+import Admission
+import Ingest
+import MediaTypes
+import PipelineSpec
+import Stages
+
+extension Room {
+    /// Who may publish, with all secrets read.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable``.
+    func admission() throws(MediaError) -> Admission {
+        let ingest = self.pipeline.ingest
+        var admission = Admission(app: ingest.rtmp.app, bindings: try self.streamKeys())
+        admission.allowedAddresses = ingest.allowedAddresses
+        let publishers = Set(
+            self.pipeline.sources.filter { if case .rtmp = $0.input { true } else { false } }.map(\.id))
+        if let auth = ingest.auth {
+            var check = SignedKeyCheck(
+                form: SignedKeyCheck.Form(auth.type), secrets: try self.signingSecrets(),
+                room: self.pipeline.room.roomID, app: ingest.rtmp.app)
+            check.skew = Int64(auth.maxSkewSeconds)
+            check.validity = Int64(auth.validSeconds)
+            admission.signed = check
+            admission.isSingleUse = auth.singleUse
+            admission.signable = publishers
+        }
+        if ingest.onPublish != nil { admission.open = publishers.subtracting(admission.bindings.map(\.source)) }
+        return admission
+    }
+
+    /// The webhook that decides on publishers.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable``.
+    func hook() throws(MediaError) -> HookClient? {
+        guard let settings = self.pipeline.ingest.onPublish else { return nil }
+        let secret = try settings.secret?.resolved(place: "ingest.onPublish")
+        return HookClient(
+            hook: PublishHook(form: PublishHook.Form(settings.form), secret: secret), url: settings.url,
+            timeout: Int64(settings.timeoutMs) * 1_000_000,
+            onFailure: settings.onFailure == .allow ? .allow : .deny)
+    }
+
+    /// Reads the keys and secrets that stand in files again. What cannot be read changes nothing.
+    package func reloadKeys() {
+        guard let server = self.listeners.ingest else { return }
+        do throws(MediaError) {
+            server.replaceKeys(try self.streamKeys(), secrets: try self.signingSecrets())
+            self.logger.info("stream keys read again")
+            self.events.emit("ingest.keysRenewed", [:])
+        } catch {
+            self.logger.warning("stream keys not read again, the old ones stay", metadata: ["error": "\(error)"])
+            self.events.emit("ingest.keysRefused", ["reason": .string(error.what), "fix": .string(error.fix)])
+        }
+    }
+
+    private func streamKeys() throws(MediaError) -> [IngestBinding] {
+        var bindings: [IngestBinding] = []
+        for source in self.pipeline.sources {
+            guard case .rtmp(let secrets) = source.input else { continue }
+            for secret in secrets {
+                for key in try secret.lines(place: "source[\(source.id)]") {
+                    bindings.append(IngestBinding(source: source.id, streamKey: key))
+                }
+            }
+        }
+        return bindings
+    }
+
+    private func signingSecrets() throws(MediaError) -> [String] {
+        try self.pipeline.ingest.auth?.secret?.lines(place: "ingest.auth") ?? []
+    }
+}
+
+extension PublishHook.Form {
+    init(_ form: Pipeline.OnPublish.Form) {
+        switch form {
+        case .srs: self = .srs
+        case .nginx: self = .nginx
+        case .ome: self = .ome
+        }
+    }
+}
+
+extension SignedKeyCheck.Form {
+    init(_ kind: Pipeline.Auth.Kind) {
+        switch kind {
+        case .hmac: self = .hmac
+        case .tencent: self = .tencent
+        case .alibaba: self = .alibaba
+        }
+    }
+}
+
+extension Secret {
+    /// The secrets it holds, one a line: none is empty, and one is there.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable``, as ``resolved(place:)`` does, and when there is none.
+    func lines(place: String) throws(MediaError) -> [String] {
+        let text = try self.resolved(place: place)
+        let lines = text.split(whereSeparator: \.isNewline).map(String.init)
+        guard !lines.isEmpty else {
+            throw MediaError(
+                .notReadable, "\(self) holds no key", at: place, fix: "write one in it, or several, one a line")
+        }
+        return lines
+    }
+}

@@ -1,0 +1,145 @@
+package import Control
+import HLS
+import Ingest
+import LibAV
+import MediaKernels
+import MediaTypes
+import Packager
+import PipelineSpec
+import RTMP
+import Stages
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Why nobody may publish a source, and until when.
+struct SourceRefusal: Sendable {
+    enum Reason: String, Sendable { case kicked, quarantined }
+
+    var reason: Reason
+    /// Nanoseconds since the Unix epoch.
+    var until: Int64
+    /// Of the decoder that took a worker with it.
+    var codec: String?
+}
+
+extension Room {
+    // MARK: Quarantine
+
+    /// Learns whom earlier workers died of, and sees to it that the next one learns it of this one. Before anybody can publish.
+    ///
+    /// Only where the room has a state at all: a directory that its next worker finds.
+    func recallCrashes() {
+        guard let directory = self.pipeline.hls?.path, !self.isOffline else { return }
+        let store = DirectoryStore(directory: directory)
+        let path = "\(directory)/\(CrashBook.name)"
+        let now = SystemClock.wallClock() / 1_000_000
+        if let text = store.read(CrashBook.name) {
+            let book = CrashBook(text, modified: Self.modified(path) ?? now, now: now)
+            self.refusals.withLock { refusals in
+                for quarantine in book.quarantined(now: now) {
+                    refusals[quarantine.source] = SourceRefusal(
+                        reason: .quarantined, until: quarantine.until * 1_000_000, codec: quarantine.codec)
+                }
+            }
+            do throws(MediaError) {
+                if book.crashes.isEmpty {
+                    try store.remove(CrashBook.name)
+                } else {
+                    try store.put(CrashBook.name, [PacketMemory(Array(book.text.utf8))], durable: false)
+                }
+            } catch {
+                self.logger.warning("what workers died of cannot be kept", metadata: ["error": "\(error)"])
+            }
+            for crash in book.crashes {
+                self.logger.warning(
+                    "an earlier worker died while it decoded a source",
+                    metadata: ["uid": "\(crash.source)", "codec": "\(crash.codec)"])
+            }
+        }
+        CrashMark.install(path: path)
+    }
+
+    /// Tells who is refused from the start.
+    func announceQuarantines() {
+        for (source, refusal) in self.refusals.withLock({ $0 }).sorted(by: { $0.key.description < $1.key.description })
+        {
+            self.events.emit(
+                "source.quarantined",
+                [
+                    "uid": .string(source.description), "codec": JSONValue(refusal.codec),
+                    "reason": "two workers died while they decoded it",
+                    "until": .string(ProgramDate.format(refusal.until)),
+                ])
+        }
+    }
+
+    /// What the RTMP server refuses from its start.
+    func initialRefusals() -> [SourceID: IngestConfiguration.Refused] {
+        self.refusals.withLock { refusals in
+            refusals.mapValues { IngestConfiguration.Refused(refusal: .quarantined, until: self.machineTime($0.until)) }
+        }
+    }
+
+    /// The source may not be shown for the time being.
+    func isRefused(_ source: SourceID) -> Bool { self.refusal(of: source) != nil }
+
+    private func refusal(of source: SourceID) -> SourceRefusal? {
+        let now = SystemClock.wallClock()
+        return self.refusals.withLock { refusals in
+            guard let refusal = refusals[source], now < refusal.until else {
+                refusals[source] = nil
+                return nil
+            }
+            return refusal
+        }
+    }
+
+    /// For the state: why the source may not be published; `null` when it may.
+    func refusalJSON(of source: SourceID) -> JSONValue {
+        guard let refusal = self.refusal(of: source) else { return .null }
+        return ["reason": .string(refusal.reason.rawValue), "until": .string(ProgramDate.format(refusal.until))]
+    }
+
+    private func machineTime(_ wall: Int64) -> Int64 { self.machine.now() &+ (wall &- SystemClock.wallClock()) }
+
+    /// Milliseconds since the Unix epoch.
+    private static func modified(_ path: String) -> Int64? {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { return nil }
+        return Int64(facts.st_mtim.tv_sec) * 1_000 + Int64(facts.st_mtim.tv_nsec) / 1_000_000
+    }
+
+    // MARK: Kick
+
+    package func kickSource(uid: String, streamType: String, refuseSeconds: Int) throws(ControlFailure) -> String {
+        try self.checkOpen()
+        let slot = try self.slot(uid, streamType)
+        let id = slot.spec.id
+        guard !slot.isFile else {
+            throw .invalidFormat("source \(id) is a file", fix: "put a scene without it on air", status: 422)
+        }
+        let until = SystemClock.wallClock() &+ Int64(refuseSeconds) &* TimeMath.nanoseconds
+        self.refusals.withLock {
+            $0[id] = refuseSeconds > 0 ? SourceRefusal(reason: .kicked, until: until) : nil
+        }
+        let wasPublishing = slot.isPublishing
+        self.listeners.kick(id, until: self.machineTime(until))
+        self.logger.info("publisher kicked", metadata: ["uid": "\(id)", "refuseSeconds": "\(refuseSeconds)"])
+        self.events.emit(
+            "source.kicked",
+            [
+                "uid": .string(id.description), "wasPublishing": .bool(wasPublishing),
+                "refuseSeconds": JSONValue(refuseSeconds),
+            ])
+        let json: JSONValue = [
+            "uid": .string(id.uid), "streamType": .string(id.streamType.rawValue),
+            "wasPublishing": .bool(wasPublishing),
+            "refused": self.refusalJSON(of: id),
+        ]
+        return json.text
+    }
+}

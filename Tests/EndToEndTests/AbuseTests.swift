@@ -1,0 +1,102 @@
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    /// Two hundred connections that do not publish and 500 wrong keys a second (`benchmarks/load/abusers.c`). Some seconds of it
+    /// by default; `TANDEM_ABUSE=full` is a minute each.
+    @Suite("Those who abuse the door reach nobody behind it", .serialized, .steadyMachine)
+    struct AbuseTests {
+        private static let isFull = ProcessInfo.processInfo.environment["TANDEM_ABUSE"] == "full"
+
+        @Test(
+            "publishers lose no frame, one that comes during it is on air in 2 s, and memory stays",
+            arguments: [50, 1])
+        func abuse(addresses: Int) throws {
+            let seconds = Self.isFull ? 60 : 5
+            let work = try WorkDirectory()
+            let compiler = "/usr/bin/cc"
+            guard access(compiler, X_OK) == 0 else {
+                print("SKIPPED abuse of the door: there is no \(compiler)")
+                return
+            }
+            let program = work.path("abusers")
+            let build = try Command.run(compiler, ["-O2", "-o", program, "\(EndToEnd.root)/benchmarks/load/abusers.c"])
+            try #require(build.code == 0, "\(build.errors)")
+            let pipeline = Rooms.live(work.path("out"), renditions: Rooms.small, canvas: (320, 180), scene: "pk")
+                .replacingOccurrences(
+                    of: #"{ "uid": "2002","#, with: #"{ "uid": "3003", "streamKey": "c" }, { "uid": "2002","#)
+            let room = try RunningRoom(pipeline)
+            let port = try #require(room.rtmp.split(separator: ":").last.map(String.init))
+            let publishers = [
+                try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180"),
+                try Publisher.pattern("BEN", to: room.url("b"), size: "320x180"),
+            ]
+            try room.segments(3)
+            let (memory, cpu) = (Self.memory(room.child.pid), Self.cpu(room.child.pid))
+            let before = try Self.sources(room)
+            let abusers = try Child(
+                program,
+                [port, "addresses=\(addresses)", "clients=200", "keys=500", "seconds=\(seconds)"])
+            var largest = memory
+            func watch(_ duration: Double) {
+                let end = Date(timeIntervalSinceNow: duration)
+                while Date() < end {
+                    largest = max(largest, Self.memory(room.child.pid))
+                    usleep(50_000)
+                }
+            }
+            watch(2)
+            let came = Date().timeIntervalSince1970
+            let third = try Publisher.pattern("CLEO", to: room.url("c"), size: "320x180")
+            let live = try room.event("source.live", uid: "3003", timeout: 10).time - came
+            watch(Double(seconds) - 2 - live)
+            try #require(try abusers.wait(timeout: 20) == 0, "\(abusers.errors)")
+            let after = try Self.sources(room)
+            let cores = (Self.cpu(room.child.pid) - cpu) / Double(seconds)
+            let told = room.events("ingest.refused").count
+            EndToEnd.report(
+                String(
+                    format:
+                        "abuse from %d addresses: %@; third on air after %.2f s; %.0f MB above idle; %d refusals told; %.2f cores",
+                    addresses, abusers.outputLines.first ?? "", live, largest - memory, told, cores))
+            #expect(live <= 2)
+            #expect(largest - memory <= 100)
+            #expect(told < 50 * 20 + addresses * 20 + seconds * addresses)
+            for uid in ["1001", "2002"] {
+                let (old, new) = (try #require(before[uid]), try #require(after[uid]))
+                for count in ["repeated", "dropped", "damaged", "reconnects"] {
+                    #expect(new[count] == old[count], "\(uid): \(count)")
+                }
+                let packets = (new["videoPackets"] ?? 0) - (old["videoPackets"] ?? 0)
+                #expect(packets > (seconds - 1) * 30, "\(uid): \(packets) pictures in \(seconds) s")
+            }
+            #expect(try room.end() == 0)
+            for publisher in publishers + [third] { publisher.stop() }
+        }
+
+        private static func sources(_ room: RunningRoom) throws -> [String: [String: Int]] {
+            let rows = try #require(try room.state()["sources"] as? [[String: Any]])
+            var sources: [String: [String: Int]] = [:]
+            for row in rows {
+                sources[row["uid"] as? String ?? ""] = row.compactMapValues { ($0 as? NSNumber)?.intValue }
+            }
+            return sources
+        }
+
+        /// Resident megabytes.
+        private static func memory(_ pid: pid_t) -> Double {
+            let text = (try? String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8)) ?? ""
+            let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
+            return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
+        }
+
+        /// Seconds of CPU so far.
+        private static func cpu(_ pid: pid_t) -> Double {
+            let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
+            let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+            guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return 0 }
+            return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    @Suite("Doors of a live room: RTMPS, and proxies in front of it")
+    struct DoorTests {
+        /// Nothing but what is asked for listens: RTMPS alone, with a certificate that nobody has signed.
+        @Test("an encoder publishes by rtmps:// alone, is seen, and a wrong key is told over TLS")
+        func secure() throws {
+            guard let openssl = EndToEnd.tool("openssl"), let ffmpeg = EndToEnd.tool("ffmpeg") else { return }
+            let work = try WorkDirectory()
+            let (certificate, key) = (work.path("room.crt"), work.path("room.key"))
+            let made = try Command.run(
+                openssl,
+                [
+                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
+                    key,
+                    "-out", certificate, "-subj", "/CN=room", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "30",
+                ])
+            try #require(made.code == 0, "\(made.errors)")
+            let plain = Rooms.small(work.path("out"))
+            let pipeline = plain.replacingOccurrences(
+                of: #""rtmp": { "listen": "127.0.0.1:0" }"#,
+                with: """
+                    "rtmp": { "listen": null },
+                    "rtmps": { "listen": "127.0.0.1:0", "tls": { "certificate": "\(certificate)", "key": "\(key)" } }
+                    """)
+            try #require(pipeline != plain)
+            let room = try RunningRoom(pipeline)
+            let ready = try room.event("room.ready")
+            let url = try #require(ready.text("rtmps"))
+            #expect(url.hasPrefix("rtmps://127.0.0.1:") && room.rtmp.isEmpty)
+            let wrong = try Command.run(
+                ffmpeg,
+                Publisher.arguments(size: "320x180", seconds: 20, hertz: 440, isRealTime: true) + [
+                    "-f", "flv", "\(url)/live/wrong",
+                ])
+            #expect(wrong.code != 0 && wrong.errors.contains("stream key is not valid"), "\(wrong.errors)")
+            let publisher = try Publisher.ffmpeg(ffmpeg, to: "\(url)/live/a", size: "320x180")
+            try room.event("source.live", uid: "1001")
+            try room.segments(1)
+            let sources = try #require(try room.state()["sources"] as? [[String: Any]])
+            #expect(sources.first?["videoCodec"] as? String == "h264")
+            publisher.stop()
+            try room.event("ingest.unpublished", uid: "1001", timeout: 5)
+            #expect(try room.end() == 0)
+        }
+
+        @Test("behind a proxy, version 1 and version 2 of its header name the publisher; without one nobody gets in")
+        func proxied() throws {
+            let work = try WorkDirectory()
+            let plain = Rooms.small(work.path("out"))
+            let pipeline = plain.replacingOccurrences(
+                of: #""ingest": {"#,
+                with: #""ingest": { "proxies": ["127.0.0.0/8"], "allowedAddresses": ["192.0.2.0/24"],"#)
+            try #require(pipeline != plain)
+            let room = try RunningRoom(pipeline)
+            let port = try #require(room.rtmp.split(separator: ":").last.flatMap { UInt16($0) })
+            let two: [UInt8] =
+                [0x0D, 0x0A, 0x0D, 0x0A, 0, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A, 0x21, 0x11, 0, 12]
+                + [192, 0, 2, 9, 10, 0, 0, 1, 0x9C, 0x40, 0x07, 0x8F]
+            for (uid, stream, header, remote) in [
+                ("1001", "a", Array("PROXY TCP4 192.0.2.7 10.0.0.1 40000 1935\r\n".utf8), "192.0.2.7:40000"),
+                ("2002", "b", two, "192.0.2.9:40000"),
+            ] {
+                let proxy = try ResettingProxy(to: port, prefix: header)
+                let publisher = try Publisher.pattern(
+                    "ANNA", to: "rtmp://127.0.0.1:\(proxy.port)/live/\(stream)", size: "320x180")
+                #expect(try room.event("ingest.publishing", uid: uid).text("remote") == remote)
+                try room.event("source.live", uid: uid)
+                publisher.stop()
+                proxy.cut()
+            }
+            let bare = try Publisher.pattern("BEN", to: room.url("b"), size: "320x180", seconds: 5)
+            #expect(try bare.child.wait(timeout: 20) != 0)
+            #expect(try room.end() == 0)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    @Suite("A publisher whose stream kills the decoder, and one that the operator sends away")
+    struct PoisonTests {
+        private static let room = """
+            [{ "name": "180p", "width": 320, "height": 180, "video": { "bitrate": 300000, "preset": "ultrafast" } }]
+            """
+
+        /// A library that makes libavcodec fault; `nil` without a compiler or FFmpeg's headers.
+        private static func poison(_ work: WorkDirectory) throws -> String? {
+            let compiler = "/usr/bin/cc"
+            guard access(compiler, X_OK) == 0 else {
+                print("SKIPPED a decoder that faults: there is no \(compiler)")
+                return nil
+            }
+            let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .appendingPathComponent("Scripts/poison.c").path
+            let library = work.path("poison.so")
+            let result = try Command.run(compiler, ["-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"])
+            guard result.code == 0 else {
+                print("SKIPPED a decoder that faults: \(result.errors.prefix(200))")
+                return nil
+            }
+            return library
+        }
+
+        @Test(
+            "two workers die of it, each next one is back within 2 s, and from the second on the room stays up without it"
+        )
+        func quarantine() throws {
+            let work = try WorkDirectory()
+            guard let library = try Self.poison(work) else { return }
+            let directory = work.path("out")
+            let pipeline = Rooms.live(directory, renditions: Self.room, canvas: (320, 180), scene: "pk")
+            // When the publisher that kills was let in: some tenths of a second before.
+            var fatal: Double?
+            for run in 1...3 {
+                // What a supervisor does: again, at once.
+                let room = try RunningRoom(pipeline, environment: ["LD_PRELOAD": library])
+                let honest = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+                if let fatal {
+                    let back = try room.event("program.started").time - fatal
+                    let live = try room.event("source.live", uid: "1001").time - fatal
+                    try room.event("segment.published") { $0.integer("slate") == 0 }
+                    EndToEnd.report(
+                        String(
+                            format:
+                                "poison, worker %d: viewers go on %.2f s after it, the honest one is back after %.2f s",
+                            run, back, live))
+                    #expect(back <= 2 && live <= 2)
+                } else {
+                    // Before the first segment there is nothing to go on with.
+                    try room.segments(1)
+                }
+                let poisoned = try Publisher.pattern("BEN", to: room.url("b"), size: "336x192")
+                if run < 3 {
+                    #expect(room.events("source.quarantined").isEmpty)
+                    #expect(try room.child.wait(timeout: 20) == 128 + SIGSEGV, "\(room.child.errors.suffix(300))")
+                    #expect(room.child.errors.contains(#""codec":"h264""#), "the last words say whose fault it was")
+                    fatal = try room.event("ingest.publishing", uid: "2002").time
+                    for publisher in [honest, poisoned] { publisher.stop() }
+                    continue
+                }
+                let told = try room.event("source.quarantined")
+                #expect(told.text("uid") == "2002" && told.text("codec") == "h264")
+                #expect(try poisoned.child.wait(timeout: 20) != 0, "it is refused")
+                #expect(poisoned.child.errors.contains("could not be decoded safely"), "\(poisoned.child.errors)")
+                try room.segments(1)
+                let sources = try #require(try room.state()["sources"] as? [[String: Any]])
+                let refused = sources.first { $0["uid"] as? String == "2002" }?["refused"] as? [String: Any]
+                #expect(refused?["reason"] as? String == "quarantined")
+                #expect(sources.first?["state"] as? String == "live" && sources.first?["refused"] is NSNull)
+                // The operator may know better.
+                let lifted = try HTTPClient.request(
+                    "POST", room.control, "/v1/sources/2002:kick", body: #"{"refuseSeconds":0}"#)
+                #expect(lifted.status == 200, "\(lifted.body)")
+                let healthy = try Publisher.pattern("BEN", to: room.url("b"), size: "320x180")
+                try room.event("source.live", uid: "2002")
+                #expect(try room.end() == 0)
+                for publisher in [honest, healthy] { publisher.stop() }
+            }
+            let lists = try Playlist.all(in: directory)
+            for (name, playlist) in lists {
+                #expect(playlist.isEnded && playlist.segments.allSatisfy { !$0.isDiscontinuity }, "\(name)")
+            }
+        }
+
+        @Test("a worker that is killed from outside accuses nobody")
+        func killed() throws {
+            let work = try WorkDirectory()
+            let directory = work.path("out")
+            for _ in 0..<3 {
+                let room = try RunningRoom(Rooms.small(directory))
+                let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+                try room.event("source.live", uid: "1001")
+                #expect(room.events("source.quarantined").isEmpty)
+                #expect(try room.terminate(SIGKILL) == 128 + SIGKILL)
+                publisher.stop()
+            }
+            #expect(!FileManager.default.fileExists(atPath: "\(directory)/crashes.jsonl"))
+        }
+
+        @Test("a kicked publisher is told and gone, refused for as long as asked, and back when it is lifted")
+        func kick() throws {
+            let work = try WorkDirectory()
+            let room = try RunningRoom(Rooms.small(work.path("out")))
+            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            try room.event("source.live", uid: "1001")
+            func kick(_ body: String) throws -> [String: Any] {
+                let reply = try HTTPClient.request("POST", room.control, "/v1/sources/1001:kick", body: body)
+                #expect(reply.status == 200, "\(reply.body)")
+                return reply.json()
+            }
+            let answer = try kick(#"{"refuseSeconds":600}"#)
+            #expect(answer["wasPublishing"] as? Bool == true)
+            #expect((answer["refused"] as? [String: Any])?["reason"] as? String == "kicked")
+            #expect(try room.event("source.kicked", uid: "1001").integer("refuseSeconds") == 600)
+            try room.event("ingest.lost", uid: "1001")
+            #expect(try publisher.child.wait(timeout: 10) != 0)
+            #expect(publisher.child.errors.contains("operator has ended"), "\(publisher.child.errors)")
+            let again = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            #expect(try again.child.wait(timeout: 10) != 0)
+            let start = room.now
+            #expect(try kick(#"{"refuseSeconds":0}"#)["refused"] is NSNull)
+            let back = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            try room.event("source.live", uid: "1001", from: start)
+            let unknown = try HTTPClient.request("POST", room.control, "/v1/sources/9:kick")
+            #expect(unknown.status == 404)
+            #expect(try room.end() == 0)
+            back.stop()
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import Admission
+import Glibc
+import HTTPProbe
+import Ingest
+import MediaTypes
+import NIOCore
+import NIOPosix
+import NIOSSL
+import PipelineSpec
+import RTMP
+import TLSFiles
+import Testing
+
+@Suite("RTMPS, the PROXY header, IPv6, and too many connections", .timeLimit(.minutes(1)))
+struct DoorTests {
+    static let proxied = Array("PROXY TCP4 192.0.2.7 10.0.0.1 40000 1935\r\n".utf8)
+
+    /// A server with RTMPS beside RTMP, on a certificate of its own.
+    static func withTLS(
+        _ change: (inout IngestConfiguration) -> Void = { _ in },
+        _ body: (TestServer, CertificateStore, TemporaryDirectory) async throws -> Void
+    ) async throws {
+        guard CertificateMaker.isAvailable(for: "RTMPS on the loopback") else { return }
+        let folder = try TemporaryDirectory()
+        let files = CertificateFiles(certificate: "\(folder.path)/a.crt", key: "\(folder.path)/a.key")
+        defer {
+            for path in [files.certificate, files.key] { unlink(path) }
+            folder.remove()
+        }
+        try CertificateMaker.make(certificate: files.certificate, key: files.key)
+        let store = try CertificateStore(files, place: "test")
+        try await TestServer.with({
+            $0.secure = IngestConfiguration.Secure(listen: "127.0.0.1:0", certificates: store)
+            change(&$0)
+        }) { try await body($0, store, folder) }
+    }
+
+    static func secureURL(_ server: TestServer, _ key: String) -> String {
+        "rtmp://127.0.0.1:\(server.securePort)/live/\(key)"
+    }
+
+    @Test("a publisher over TLS is as one without; a refused one is told why; plain RTMP on the TLS port is not")
+    func secure() async throws {
+        try await Self.withTLS { server, _, _ in
+            let items = ItemRecorder()
+            _ = server.server.hub(for: TestServer.host)?.subscribe(items)
+            let publisher = try await TestPublisher.publish(Self.secureURL(server, TestServer.hostKey), tls: .tlsv12)
+            #expect(publisher.outcomes.elements == [.ready])
+            try await publisher.sendMedia(from: 40)
+            await items.items.wait { $0.count == 5 }
+            let other = try await TestPublisher.publish(Self.secureURL(server, "wrong"), tls: .tlsv13)
+            await other.outcomes.wait { $0.last == .closed }
+            #expect(AdmissionOnTheWireTests.status(other)?.code == "NetStream.Publish.Denied")
+            let plain = try await TestPublisher.publish(Self.secureURL(server, TestServer.guestKey))
+            await plain.outcomes.wait { $0.last == .closed }
+            #expect(!plain.outcomes.elements.contains(.ready))
+            let guest = try await TestPublisher.publish(server.url(TestServer.guestKey))
+            #expect(guest.outcomes.elements == [.ready], "the plain port is there beside it")
+        }
+    }
+
+    @Test("TLS 1.1 is refused")
+    func oldTLS() async throws {
+        try await Self.withTLS { server, _, _ in
+            let publisher = try await TestPublisher.publish(
+                Self.secureURL(server, TestServer.hostKey), tls: .tlsv11)
+            #expect(publisher.outcomes.elements == [.closed])
+        }
+    }
+
+    @Test("a renewed certificate is that of the next connection; who publishes goes on")
+    func renewal() async throws {
+        try await Self.withTLS { server, store, _ in
+            let before = try await TestPublisher.publish(Self.secureURL(server, TestServer.hostKey), tls: .tlsv13)
+            try CertificateMaker.make(certificate: store.files.certificate, key: store.files.key, name: "renewed")
+            guard case .renewed = store.reload() else {
+                Issue.record("not renewed")
+                return
+            }
+            let after = try await TestPublisher.publish(Self.secureURL(server, TestServer.guestKey), tls: .tlsv13)
+            #expect(after.outcomes.elements == [.ready] && before.outcomes.elements == [.ready])
+            #expect(before.certificate.elements.first != after.certificate.elements.first)
+            #expect(before.certificate.elements.count == 1)
+        }
+    }
+
+    @Test("a handshake that does not come is ended by the deadline, TLS or not")
+    func silentTLS() async throws {
+        try await Self.withTLS({ $0.session.handshakeTimeout = 100_000_000 }) { server, _, _ in
+            let closed = Recorder<Bool>()
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connect(host: "127.0.0.1", port: server.securePort).get()
+            channel.closeFuture.whenComplete { _ in closed.append(true) }
+            await closed.wait { !$0.isEmpty }
+        }
+    }
+
+    @Test("behind a proxy the publisher's address is that of the header: in events and for the allow list")
+    func proxyHeader() async throws {
+        let here = try #require(AddressRange("127.0.0.0/8"))
+        let there = try #require(AddressRange("192.0.2.0/24"))
+        try await Self.withTLS({
+            $0.proxies = [here]
+            $0.admission.allowedAddresses = [there]
+        }) { server, _, _ in
+            let plain = try await TestPublisher.publish(server.url(TestServer.hostKey), prefix: Self.proxied)
+            #expect(plain.outcomes.elements == [.ready])
+            let secure = try await TestPublisher.publish(
+                Self.secureURL(server, TestServer.guestKey), tls: .tlsv13, prefix: Self.proxied)
+            #expect(secure.outcomes.elements == [.ready])
+            let remotes = server.events.elements.compactMap { event in
+                if case .publishing(_, let info) = event { info.remote } else { nil }
+            }
+            #expect(remotes == ["192.0.2.7:40000", "192.0.2.7:40000"])
+            let elsewhere = try await TestPublisher.publish(
+                server.url(TestServer.hostKey), prefix: Array("PROXY TCP6 2001:db8::1 ::1 1 1\r\n".utf8))
+            #expect(AdmissionOnTheWireTests.status(elsewhere)?.code == "NetConnection.Connect.Rejected")
+            let none = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            #expect(none.outcomes.elements == [.closed], "a proxy without its header")
+        }
+    }
+
+    @Test("nobody else's header is believed")
+    func untrusted() async throws {
+        try await TestServer.with { server in
+            let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey), prefix: Self.proxied)
+            #expect(publisher.outcomes.elements == [.closed])
+            await server.events.wait { $0.contains { "\($0)".contains("a text protocol") } }
+        }
+    }
+
+    @Test("an IPv6 listener; a wildcard one takes both families")
+    func addresses() async throws {
+        for (listen, hosts) in [("[::1]:0", ["[::1]"]), ("[::]:0", ["[::1]", "127.0.0.1"])] {
+            do {
+                try await TestServer.with({ $0.listen = listen }) { server in
+                    for host in hosts {
+                        let publisher = try await TestPublisher.publish(
+                            "rtmp://\(host):\(server.port)/live/\(TestServer.hostKey)")
+                        #expect(publisher.outcomes.elements == [.ready], "\(host)")
+                    }
+                }
+            } catch let error as MediaError {
+                print("SKIPPED \(listen): \(error)")
+            }
+        }
+    }
+
+    @Test("500 idle connections from one address: the last eight are kept, publishers do not notice")
+    func idleConnections() async throws {
+        // A busy machine takes a while for 500 of them; the deadline is not what ends them here.
+        try await TestServer.with({ $0.session.handshakeTimeout = 60_000_000_000 }) { server in
+            let items = ItemRecorder()
+            _ = server.server.hub(for: TestServer.host)?.subscribe(items)
+            let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            var channels: [any Channel] = []
+            for _ in 0..<500 {
+                channels.append(
+                    try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                        .connect(host: "127.0.0.1", port: server.port).get())
+            }
+            await server.events.wait { events in
+                events.count { "\($0)".contains("too many connections") } == 492
+            }
+            let guest = try await TestPublisher.publish(server.url(TestServer.guestKey))
+            #expect(guest.outcomes.elements == [.ready], "who comes during it is let in")
+            try await publisher.sendMedia()
+            await items.items.wait { $0.count == 5 }
+            #expect(publisher.outcomes.elements == [.ready])
+            for channel in channels { channel.close(promise: nil) }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Admission
+import Ingest
+import MediaTypes
+import RTMP
+import Testing
+
+@Suite("The publish webhook on the loopback", .timeLimit(.minutes(1)))
+struct HookTests {
+    static func with(
+        _ behaviour: HookServer.Behaviour, form: PublishHook.Form = .srs, timeout: Int64 = 2_500_000_000,
+        onFailure: HookClient.OnFailure = .deny, _ body: (TestServer, HookServer) async throws -> Void
+    ) async throws {
+        let hook = try await HookServer(behaviour)
+        try await TestServer.with({
+            $0.hook = HookClient(
+                hook: PublishHook(form: form, secret: "s"), url: hook.url, timeout: timeout, onFailure: onFailure)
+            $0.admission.open = [SourceID(uid: "3003")]
+        }) { try await body($0, hook) }
+        await hook.stop()
+    }
+
+    @Test("it is asked behind the key, told everything, and lets in", arguments: PublishHook.Form.allCases)
+    func letsIn(form: PublishHook.Form) async throws {
+        let body = form == .ome ? #"{"allowed":true}"# : "0"
+        try await Self.with(.answer(status: 200, body: body), form: form) { server, hook in
+            let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey + "?room=5"))
+            #expect(publisher.outcomes.elements == [.ready])
+            let request = try #require(hook.requests.elements.first)
+            #expect(request.hasPrefix("POST /hooks/publish?t=hook_secret HTTP/1.1\r\n"))
+            #expect(request.contains(TestServer.hostKey) && request.contains("room=5") && request.contains("127.0.0.1"))
+            let other = try await TestPublisher.publish(server.url("wrong_key"))
+            #expect(AdmissionOnTheWireTests.status(other)?.code == "NetStream.Publish.Denied")
+            #expect(hook.requests.elements.count == 1, "nobody is asked about a wrong key")
+            #expect(!"\(server.events.elements) \(server.log.elements)".contains("secret"))
+        }
+    }
+
+    @Test("a source without a key is named by its uid, and media sent before the answer is not lost")
+    func named() async throws {
+        try await Self.with(.answer(status: 200, body: #"{"code":0}"#)) { server, _ in
+            let source = SourceID(uid: "3003")
+            let items = ItemRecorder()
+            _ = server.server.hub(for: source)?.subscribe(items)
+            let publisher = try await TestPublisher.publish(server.url("3003?token=1"))
+            #expect(publisher.outcomes.elements == [.ready])
+            try await publisher.sendMedia()
+            await items.items.wait { $0.count == 5 }
+        }
+    }
+
+    @Test("what it refuses is denied, in its own words if it has any")
+    func refuses() async throws {
+        try await Self.with(.answer(status: 200, body: #"{"code":5}"#)) { server, _ in
+            let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            #expect(AdmissionOnTheWireTests.status(publisher)?.text == PublishRefusal.denied.text)
+            let second = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            #expect(AdmissionOnTheWireTests.status(second)?.code == PublishRefusal.denied.code, "nothing is held")
+        }
+        let answer = HookServer.Behaviour.answer(status: 200, body: #"{"allowed":false,"reason":"Pay first."}"#)
+        try await Self.with(answer, form: .ome) { server, _ in
+            let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            #expect(AdmissionOnTheWireTests.status(publisher)?.text == "Pay first.")
+        }
+    }
+
+    @Test("without an answer in time, the setting decides", arguments: [HookClient.OnFailure.deny, .allow])
+    func noAnswer(onFailure: HookClient.OnFailure) async throws {
+        for behaviour in [HookServer.Behaviour.silent, .close, .answer(status: 500, body: "0")] {
+            try await Self.with(behaviour, timeout: 200_000_000, onFailure: onFailure) { server, _ in
+                let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+                if onFailure == .allow {
+                    #expect(publisher.outcomes.elements == [.ready])
+                } else {
+                    #expect(AdmissionOnTheWireTests.status(publisher)?.text == PublishRefusal.undecided.text)
+                }
+                let events = await server.events.wait { events in
+                    events.contains { if case .hookFailed = $0 { true } else { false } }
+                }
+                #expect(!"\(events) \(server.log.elements)".contains("secret"))
+            }
+        }
+    }
+
+    @Test("who leaves before the answer takes nothing, and the session's own deadline holds")
+    func leaves() async throws {
+        try await TestServer.with({
+            $0.hook = HookClient(hook: PublishHook(form: .srs), url: "http://127.0.0.1:9", timeout: 2_000_000_000)
+            $0.session.decisionTimeout = 1
+        }) { server in
+            let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            #expect(AdmissionOnTheWireTests.status(publisher) != nil)
+            #expect(server.server.statistics[TestServer.host]?.publications == 0)
+        }
+    }
+}

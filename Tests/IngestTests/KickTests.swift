@@ -1,0 +1,63 @@
+import Ingest
+import MediaTypes
+import RTMP
+import Testing
+
+@Suite("Kicked publishers, wrong keys and quarantined sources on the loopback", .timeLimit(.minutes(1)))
+struct KickTests {
+    static func refused(_ publisher: TestPublisher, with refusal: PublishRefusal) async {
+        let status = RTMPClientStatus(level: "error", code: refusal.code, text: refusal.text)
+        await publisher.outcomes.wait { $0.last == .closed && $0.contains(.failed(.rejected(status))) }
+    }
+
+    @Test("the kicked publisher is told and closed, its key is refused until then, others go on")
+    func kick() async throws {
+        try await TestServer.with { server in
+            let items = ItemRecorder()
+            _ = server.server.hub(for: TestServer.host)?.subscribe(items)
+            let host = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            let guest = try await TestPublisher.publish(server.url(TestServer.guestKey))
+            try await host.sendMedia()
+            await items.items.wait { $0.count == 5 }
+            server.server.kick(TestServer.host, until: .max)
+            await Self.refused(host, with: .kicked)
+            await items.items.wait { if case .end? = $0.last { true } else { false } }
+            let again = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            await Self.refused(again, with: .kicked)
+            #expect(guest.outcomes.elements == [.ready])
+            // A time that has passed lifts it.
+            server.server.kick(TestServer.host, until: 0)
+            let back = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            #expect(back.outcomes.elements == [.ready])
+            await server.events.wait { $0.contains { if case .lost(TestServer.host, _) = $0 { true } else { false } } }
+        }
+    }
+
+    @Test("a quarantined source is refused from the start, with words of its own")
+    func quarantined() async throws {
+        try await TestServer.with({
+            $0.refused[TestServer.guest] = IngestConfiguration.Refused(refusal: .quarantined, until: .max)
+        }) { server in
+            let guest = try await TestPublisher.publish(server.url(TestServer.guestKey))
+            await Self.refused(guest, with: .quarantined)
+            let host = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            #expect(host.outcomes.elements == [.ready])
+        }
+    }
+
+    @Test("a wrong key is answered late; a right one from the same address at once, however many wrong ones there are")
+    func wrongKeys() async throws {
+        try await TestServer.with({ $0.wrongKeyDelay = 300_000_000 }) { server in
+            let clock = ContinuousClock()
+            let begun = clock.now
+            let one = try await TestPublisher.publish(server.url("wrong"))
+            await Self.refused(one, with: .denied)
+            #expect(clock.now - begun >= .milliseconds(300))
+            for _ in 0..<40 { _ = try await TestPublisher.connect(server.url("wrong")) }
+            let host = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            #expect(host.outcomes.elements == [.ready])
+            let another = try await TestPublisher.publish(server.url("wrong"))
+            #expect(another.outcomes.elements == [.closed], "nobody is told any more")
+        }
+    }
+}
