@@ -106,15 +106,15 @@ extension Room {
 
     private static func rungs(_ pipeline: Pipeline) -> [Rung] {
         pipeline.pictureRenditions.map { rendition in
-            Rung(
-                name: rendition.name,
-                settings: VideoEncoderSettings(
-                    width: rendition.width, height: rendition.height, fps: rendition.fps,
-                    preset: rendition.video.preset.x264Name, profile: rendition.video.profile.rawValue,
-                    bitrate: rendition.video.bitrate, maxBitrate: rendition.video.maxBitrate,
-                    bufferSize: rendition.video.bufferSize, bFrames: rendition.video.bFrames,
-                    lookaheadFrames: rendition.video.lookaheadFrames, threads: rendition.video.threads),
-                frameStep: Self.frameStep(of: rendition, pipeline))
+            var settings = VideoEncoderSettings(
+                width: rendition.width, height: rendition.height, fps: rendition.fps,
+                preset: rendition.video.preset.x264Name, profile: rendition.video.profile.rawValue,
+                bitrate: rendition.video.bitrate, maxBitrate: rendition.video.maxBitrate,
+                bufferSize: rendition.video.bufferSize, bFrames: rendition.video.bFrames,
+                lookaheadFrames: rendition.video.lookaheadFrames, threads: rendition.video.threads)
+            settings.x264Parameters = rendition.video.preset.x264Parameters
+            return Rung(
+                name: rendition.name, settings: settings, frameStep: Self.frameStep(of: rendition, pipeline))
         }
     }
 
