@@ -16,11 +16,17 @@ struct ScaleWorker {
         // A few graphs at most: one for each size of the canvas, and for each way its colors are signaled: a canvas that is
         // the background alone says them, one that comes straight from a source may not.
         var graphs: [Key: FilterGraph] = [:]
+        // A canvas that is shown again has been scaled already.
+        var made: (canvas: Picture, takers: [Int], pictures: [Picture])?
         birth.report(.success(nil))
         while let canvas = canvases.take() {
             do throws(MediaError) {
                 let takers = self.rungs.indices.filter { self.rungs[$0].takes(canvas.tick) }
                 guard !takers.isEmpty else { continue }
+                if let made, made.canvas === canvas.picture, made.takers == takers {
+                    Self.hand(made.pictures, to: takers, canvas.tick, queues)
+                    continue
+                }
                 let key = Key(format: canvas.picture.format, takers: takers)
                 let graph: FilterGraph
                 if let open = graphs[key] {
@@ -31,15 +37,22 @@ struct ScaleWorker {
                     graphs[key] = graph
                 }
                 let pictures = try graph.run([canvas.picture], pts: canvas.tick)
-                for (index, picture) in zip(takers, pictures) {
-                    queues[index].put(LadderStage.Ticked(picture: picture, tick: canvas.tick))
-                }
+                made = (canvas.picture, takers, pictures)
+                Self.hand(pictures, to: takers, canvas.tick, queues)
             } catch {
                 self.output.failed(error)
                 // Nobody takes canvases any more: an offline program must not wait for room.
                 canvases.close()
                 return
             }
+        }
+    }
+
+    private static func hand(
+        _ pictures: [Picture], to takers: [Int], _ tick: Int64, _ queues: [BoundedQueue<LadderStage.Ticked>]
+    ) {
+        for (index, picture) in zip(takers, pictures) {
+            queues[index].put(LadderStage.Ticked(picture: picture, tick: tick))
         }
     }
 

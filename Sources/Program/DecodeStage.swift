@@ -70,6 +70,8 @@ package final class DecodeStage: Sendable {
         package var dropped = 0
         /// Pictures left out of a source that is faster than the program has a use for.
         package var thinned = 0
+        /// Pictures that were never decoded, because nobody would have seen them.
+        package var undecoded = 0
         /// Decoders that were opened anew after a long run of errors.
         package var reopened = 0
 
@@ -176,6 +178,7 @@ package final class DecodeStage: Sendable {
 
     /// Runs until ``stop()``. `soundWantedUntil` tells a paced source how far the program's sound has come.
     package func run(soundWantedUntil: @Sendable @escaping () -> Int64) {
+        self.buffer.need.watch { [weak self] in _ = self?.wake.signal() }
         var worker = DecodeWorker(stage: self, settings: self.settings, clock: self.clock)
         guard self.buffer.isPaced else {
             worker.runLive()

@@ -19,6 +19,7 @@ extension DecodeWorker {
                 self.stage.wait(for: 2_000_000)
                 continue
             }
+            self.returnIfNeeded()
             let sleep = self.decodeDue(at: now)
             if self.schedule.isEnding, self.schedule.isEmpty {
                 self.schedule.ended()

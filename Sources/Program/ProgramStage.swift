@@ -112,6 +112,7 @@ package final class ProgramStage: Sendable {
     package let clock: ProgramClock
     private let settings: Settings
     private let sources: [SourceID: Source]
+    let buffers: [SourceID: SourceBuffer]
     private let outputs: Outputs
     private let machine: SystemClock
     private let shared: Mutex<Shared>
@@ -126,6 +127,7 @@ package final class ProgramStage: Sendable {
     ) {
         self.settings = settings
         self.sources = sources
+        self.buffers = sources.mapValues(\.buffer)
         self.clock = clock
         self.outputs = outputs
         self.machine = SystemClock()
@@ -213,6 +215,7 @@ package final class ProgramStage: Sendable {
         var tick = first
         while true {
             let due = self.time(of: tick)
+            self.noteNeeds(at: tick)
             if self.settings.isOffline {
                 if self.isOver(tick, first) { break }
                 self.awaitSources(due, tick)
