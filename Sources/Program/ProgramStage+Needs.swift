@@ -9,7 +9,8 @@ extension ProgramStage {
     /// uncovered.
     func noteNeeds(at tick: Int64) {
         let seen = self.director.sourcesInSight(until: tick + Int64(self.director.canvas.fps))
-        for (id, buffer) in self.buffers { buffer.need.setHidden(!seen.contains(id)) }
+        let isHeld = self.pictureThrift == .hold
+        for (id, buffer) in self.buffers { buffer.need.setHidden(isHeld || !seen.contains(id)) }
     }
 
     /// The scene is to come on air: its sources are brought to the present meanwhile.

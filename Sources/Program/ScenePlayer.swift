@@ -37,7 +37,8 @@ package struct ScenePlayer {
     /// The last picture of each source that was fed to a graph.
     private var held: [SourceID: Picture] = [:]
     private var formats: [SourceID: PictureFormat] = [:]
-    private var last: Picture?
+    /// The canvas of the tick before.
+    package private(set) var last: Picture?
     /// What the newest canvas was made of: as long as nothing of it changes it is shown again, and nothing is composed.
     private var made: Made?
     /// Ticks for which no canvas could be composed and the one before was repeated.

@@ -36,13 +36,13 @@ struct HiddenSourceTests {
             #expect(run.ticks[tick].picture.digest == plain.ticks[tick].picture.digest, "tick \(tick)")
         }
         #expect(run.failures.isEmpty && run.stats.damaged == 0 && run.stats.videoPackets == Self.count)
-        if gop == 30 { #expect(run.stats.undecoded > 120, "\(run.stats.undecoded)") }
+        if gop == 30 { #expect(run.stats.undecoded > 60, "\(run.stats.undecoded)") }
     }
 
     @Test("hidden to the end it has decoded its key pictures, and its last picture is there")
     func toTheEnd() throws {
         let run = StageRun.pictures(try Self.items(gop: 30, bFrames: 0), ticks: Self.count, hidden: [10..<Self.count])
-        #expect(run.stats.undecoded > 200)
+        #expect(run.stats.undecoded > 150)
         let shown = Set(run.ticks[10...].map(\.index))
         #expect(shown.isSuperset(of: stride(from: 30, to: 270, by: 30)), "\(shown.sorted())")
     }

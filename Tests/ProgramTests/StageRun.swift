@@ -135,7 +135,9 @@ enum Material {
     /// Moving rectangles as H.264, 320x180, 30 pictures a second.
     ///
     /// - Parameter gop: Pictures from one key picture to the next.
-    static func pictures(_ count: Int, gop: Int = 30, bFrames: Int = 0) throws -> (parameterSets: [UInt8], packets: [CodedPacket]) {
+    static func pictures(_ count: Int, gop: Int = 30, bFrames: Int = 0) throws -> (
+        parameterSets: [UInt8], packets: [CodedPacket]
+    ) {
         let encoder = try VideoEncoder.open(
             VideoEncoderSettings(
                 width: 320, height: 180, fps: 30, preset: "superfast", profile: "main", bitrate: 1_500_000,
