@@ -123,7 +123,9 @@ let package = Package(
             name: "ProgramTests", dependencies: ["Program", "LibAV", "RTMP", "MediaTypes", "MediaKernels"],
             swiftSettings: house
         ),
-        .testTarget(name: "LadderTests", dependencies: ["Ladder", "LibAV", "MediaTypes"], swiftSettings: house),
+        .testTarget(
+            name: "LadderTests", dependencies: ["Ladder", "LibAV", "HLS", "PipelineSpec", "MediaTypes"],
+            swiftSettings: house),
         .testTarget(name: "PipelineSpecTests", dependencies: ["PipelineSpec", "MediaTypes"], swiftSettings: house),
         .target(
             name: "HLSTestKit", dependencies: ["MediaTypes", "MediaKernels"], path: "Tests/HLSTestKit",

@@ -93,6 +93,7 @@ package final class LadderStage: Sendable {
     package let rungs: [Rung]
     /// Codec parameters of every track as the encoders gave them: Annex B parameter sets, then `AudioSpecificConfig`.
     package let parameters: [CodecParameters]
+    package let control: LadderControl
     let settings: Settings
     private let canvases: BoundedQueue<Ticked>
     private let sounds: [BoundedQueue<SoundBlock>]
@@ -103,8 +104,9 @@ package final class LadderStage: Sendable {
 
     private init(
         rungs: [Rung], parameters: [CodecParameters], settings: Settings, canvases: BoundedQueue<Ticked>,
-        sounds: [BoundedQueue<SoundBlock>], threads: [StageThread]
+        sounds: [BoundedQueue<SoundBlock>], threads: [StageThread], control: LadderControl
     ) {
+        self.control = control
         self.rungs = rungs
         self.parameters = parameters
         self.settings = settings
@@ -138,12 +140,14 @@ package final class LadderStage: Sendable {
         }
         let queues = rungs.map { _ in BoundedQueue<Ticked>(capacity: depth) }
         var threads: [StageThread] = []
+        let control = LadderControl(tracks: rungs.count)
         let births = (0..<rungs.count + sounds.count + 1).map { _ in Birth() }
         for (index, rung) in rungs.enumerated() {
             let (queue, birth) = (queues[index], births[index])
             threads.append(
                 StageThread("enc-\(rung.name)") {
-                    RungWorker(track: index, rung: rung, settings: settings, output: output).run(queue, birth)
+                    RungWorker(track: index, rung: rung, settings: settings, output: output, control: control).run(
+                        queue, birth)
                 })
         }
         for (index, bitrate) in settings.audioBitrates.enumerated() {
@@ -155,7 +159,8 @@ package final class LadderStage: Sendable {
         }
         threads.append(
             StageThread("scale") { [birth = births[rungs.count + sounds.count]] in
-                ScaleWorker(rungs: rungs, settings: settings, output: output).run(canvases, queues, birth)
+                ScaleWorker(rungs: rungs, settings: settings, output: output, control: control).run(
+                    canvases, queues, birth)
             })
         var parameters: [CodecParameters] = []
         var failure: MediaError?
@@ -174,7 +179,7 @@ package final class LadderStage: Sendable {
         }
         return LadderStage(
             rungs: rungs, parameters: parameters, settings: settings, canvases: canvases, sounds: sounds,
-            threads: threads)
+            threads: threads, control: control)
     }
 
     /// Takes one canvas. Live it never blocks, but for ``setWaits(_:)``.

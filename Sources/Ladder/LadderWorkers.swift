@@ -8,6 +8,7 @@ struct ScaleWorker {
     let rungs: [Rung]
     let settings: LadderStage.Settings
     let output: LadderStage.Output
+    let control: LadderControl
 
     func run(
         _ canvases: BoundedQueue<LadderStage.Ticked>, _ queues: [BoundedQueue<LadderStage.Ticked>], _ birth: Birth
@@ -16,11 +17,20 @@ struct ScaleWorker {
         // A few graphs at most: one for each size of the canvas, and for each way its colors are signaled: a canvas that is
         // the background alone says them, one that comes straight from a source may not.
         var graphs: [Key: FilterGraph] = [:]
+        // A canvas that is shown again has been scaled already.
+        var made: [[Int]: (canvas: Picture, pictures: [Picture])] = [:]
         birth.report(.success(nil))
         while let canvas = canvases.take() {
             do throws(MediaError) {
                 let takers = self.rungs.indices.filter { self.rungs[$0].takes(canvas.tick) }
                 guard !takers.isEmpty else { continue }
+                if let made = made[takers],
+                    made.canvas === canvas.picture
+                        || self.control.holds(canvas.tick) && made.canvas.format == canvas.picture.format
+                {
+                    Self.hand(made.pictures, to: takers, canvas.tick, queues)
+                    continue
+                }
                 let key = Key(format: canvas.picture.format, takers: takers)
                 let graph: FilterGraph
                 if let open = graphs[key] {
@@ -31,15 +41,22 @@ struct ScaleWorker {
                     graphs[key] = graph
                 }
                 let pictures = try graph.run([canvas.picture], pts: canvas.tick)
-                for (index, picture) in zip(takers, pictures) {
-                    queues[index].put(LadderStage.Ticked(picture: picture, tick: canvas.tick))
-                }
+                made[takers] = (canvas.picture, pictures)
+                Self.hand(pictures, to: takers, canvas.tick, queues)
             } catch {
                 self.output.failed(error)
                 // Nobody takes canvases any more: an offline program must not wait for room.
                 canvases.close()
                 return
             }
+        }
+    }
+
+    private static func hand(
+        _ pictures: [Picture], to takers: [Int], _ tick: Int64, _ queues: [BoundedQueue<LadderStage.Ticked>]
+    ) {
+        for (index, picture) in zip(takers, pictures) {
+            queues[index].put(LadderStage.Ticked(picture: picture, tick: tick))
         }
     }
 
@@ -68,9 +85,11 @@ struct RungWorker {
     let rung: Rung
     let settings: LadderStage.Settings
     let output: LadderStage.Output
+    let control: LadderControl
 
     func run(_ queue: BoundedQueue<LadderStage.Ticked>, _ birth: Birth) {
         defer { self.output.finished(self.track) }
+        var isCheap = false
         var settings = self.rung.settings
         var encoder: VideoEncoder
         do {
@@ -81,14 +100,21 @@ struct RungWorker {
         }
         birth.report(.success(CodecParameters(codec: .h264, configuration: encoder.parameterSets)))
         var gop: Int64?
+        var last: Picture?
         do {
-            while let ticked = queue.take() {
+            while var ticked = queue.take() {
+                if let last, self.control.holds(ticked.tick), last.format == ticked.picture.format {
+                    ticked.picture = last
+                }
+                last = ticked.picture
                 let format = ticked.picture.format
                 if format.width != settings.width || format.height != settings.height {
                     try encoder.finish { self.output.packet(self.track, $0) }
                     (settings.width, settings.height) = (format.width, format.height)
                     encoder = try VideoEncoder.open(settings, place: "encode[\(self.rung.name)]")
                     gop = nil
+                    isCheap = false
+                    self.control.note(self.track, isCheap: false)
                     self.output.configuration(
                         self.track,
                         LadderStage.Reconfiguration(
@@ -98,7 +124,16 @@ struct RungWorker {
                 // The grid is the room's: an IDR picture at every multiple of the GOP, or at the first picture behind
                 // it when that tick was lost.
                 let current = ticked.tick / Int64(self.settings.gopFrames)
+                self.control.entered(ticked.tick, track: self.track)
                 self.output.entered(self.track, ticked.tick)
+                if current != gop, gop != nil, self.control.wantsSibling(self.track) != isCheap,
+                    let other = self.replacement(for: encoder, settings, isCheap: !isCheap)
+                {
+                    try encoder.finish { self.output.packet(self.track, $0) }
+                    encoder = other
+                    isCheap.toggle()
+                    self.control.note(self.track, isCheap: isCheap)
+                }
                 try encoder.encode(
                     ticked.picture, pts: ticked.tick / Int64(self.rung.frameStep), forceIDR: current != gop
                 ) {
@@ -113,6 +148,22 @@ struct RungWorker {
             queue.close()
             while queue.take() != nil {}
         }
+    }
+}
+
+extension RungWorker {
+    /// An encoder whose packets fit the initialization segment of the one before; `nil` where that cannot be.
+    private func replacement(
+        for encoder: VideoEncoder, _ settings: VideoEncoderSettings, isCheap: Bool
+    ) -> VideoEncoder? {
+        guard let wanted = isCheap ? settings.sibling : settings,
+            let other = try? VideoEncoder.open(wanted, place: "encode[\(self.rung.name)]"),
+            other.parameterSets == encoder.parameterSets
+        else {
+            self.control.refuse(self.track)
+            return nil
+        }
+        return other
     }
 }
 

@@ -55,6 +55,15 @@ package final class VideoDecoder {
         return intact
     }
 
+    /// Forgets everything but its configuration: the next packet begins a stream. Pictures inside are lost.
+    package func flush() { unsafe avcodec_flush_buffers(self.context) }
+
+    /// Whether blocks keep their edges, for a third of the time: seen in a picture at its own size, hardly in one that is
+    /// scaled down.
+    package func setSkipsLoopFilter(_ skips: Bool) {
+        unsafe self.context.pointee.skip_loop_filter = skips ? AVDISCARD_ALL : AVDISCARD_DEFAULT
+    }
+
     /// Hands out what the decoder still holds. After this it takes no more packets: open another.
     package func finish(_ body: (Picture) -> Void) {
         _ = unsafe avcodec_send_packet(self.context, nil)

@@ -12,6 +12,8 @@ package struct VideoEncoderSettings: Sendable, Hashable {
     /// libx264's preset and profile names.
     package var preset: String
     package var profile: String
+    /// What differs from the preset, in libx264's own words: `name=value`, colons between. Empty: nothing.
+    package var x264Parameters = ""
     /// Bits per second; buffer in bits.
     package var bitrate: Int
     package var maxBitrate: Int
@@ -111,7 +113,7 @@ package final class VideoEncoder {
             ("preset", settings.preset), ("profile", settings.profile), ("forced-idr", "1"), ("sc_threshold", "0"),
             ("rc-lookahead", "\(settings.lookaheadFrames)"),
             // force-cfr: the grid is constant, and without it libx264 holds one picture more for the same result.
-            ("x264-params", "force-cfr=1"),
+            ("x264-params", "force-cfr=1" + (settings.x264Parameters.isEmpty ? "" : ":\(settings.x264Parameters)")),
         ]
         // With one B-picture there is nothing to decide, and deciding costs a quarter of the lookahead's time.
         if settings.bFrames <= 1 { options.append(("b_strategy", "0")) }

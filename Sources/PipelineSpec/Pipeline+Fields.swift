@@ -51,6 +51,9 @@ extension Pipeline {
                 required: "outputs", \.outputs, .list(of: Output.rule, 1...16, standIn: .raw(RawOutput(path: ""))),
                 "where the media goes; at most one is hls"),
             Field("limits", \.limits, .object(Limits.rule), "what the room refuses to take on"),
+            Field(
+                "overload", \.overload, .object(Overload.rule),
+                "when a live room begins to leave things out because its machine cannot keep up"),
             Field(free: "ext", "anything; not looked at"),
         ])
 }

@@ -69,9 +69,9 @@ extension Pipeline {
             let path = "renditions[\(index)]"
             if !log.isWritten("\(path).fps") { self.renditions[index].fps = self.canvas.fps }
             if !log.isWritten("\(path).video.preset") { self.renditions[index].video.preset = preset }
-            if self.renditions[index].video.preset == .lowLatency, !log.isWritten("\(path).video.lookaheadFrames") {
-                self.renditions[index].video.lookaheadFrames = VideoEncoding.lowLatencyLookahead
-            }
+            self.renditions[index].video.fillIn(
+                isBFramesWritten: log.isWritten("\(path).video.bFrames"),
+                isLookaheadWritten: log.isWritten("\(path).video.lookaheadFrames"))
         }
         for (index, output) in self.outputs.enumerated() {
             guard case .hls(var hls) = output else { continue }

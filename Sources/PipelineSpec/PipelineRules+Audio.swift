@@ -67,15 +67,15 @@ extension PipelineRules {
     /// What the low-latency preset promises.
     func checkLatency(of rendition: Rendition, _ path: String, _ log: inout SpecLog) {
         let most = VideoEncoding.lowLatencyLimit
-        guard !rendition.isAudioOnly, rendition.video.preset == .lowLatency,
+        guard !rendition.isAudioOnly, rendition.video.preset.isLowLatency,
             log.isSound("\(path).video.preset", "\(path).video.lookaheadFrames", "\(path).video.threads")
         else { return }
         if rendition.video.lookaheadFrames > most {
             log.mistake(
                 "\(path).video.lookaheadFrames",
-                "the preset lowLatency holds at most \(most) pictures, not \(rendition.video.lookaheadFrames)",
+                "the preset \(rendition.video.preset.rawValue) holds at most \(most) pictures, not \(rendition.video.lookaheadFrames)",
                 fix:
-                    "write at most \(most), leave it out for \(VideoEncoding.lowLatencyLookahead), or use another preset"
+                    "write at most \(most), leave it out for \(rendition.video.preset.defaultLookahead), or use another preset"
             )
         }
     }

@@ -27,20 +27,6 @@ package struct Rendition: Sendable, Hashable {
 package struct VideoEncoding: Sendable, Hashable {
     package enum Codec: String, Sendable, CaseIterable { case h264 }
     package enum Encoder: String, Sendable, CaseIterable { case libx264 }
-    /// x264's presets, fastest first, and one of ours.
-    package enum Preset: String, Sendable, CaseIterable {
-        case ultrafast, superfast, veryfast, faster, fast, medium, slow, slower, veryslow
-        /// ``veryfast`` that holds at most ``VideoEncoding/lowLatencyLimit`` pictures: a part is out soon after its last
-        /// picture. It has the same configuration record, so it may stand beside others in a ladder.
-        case lowLatency
-
-        /// What libx264 calls it.
-        package var x264Name: String { self == .lowLatency ? Preset.veryfast.rawValue : self.rawValue }
-    }
-
-    /// Pictures that ``Preset/lowLatency`` looks ahead unless told otherwise, and the most it may.
-    package static let lowLatencyLookahead = 2
-    package static let lowLatencyLimit = 3
     /// H.264 profiles, Annex A.2.
     package enum Profile: String, Sendable, CaseIterable { case baseline, main, high }
 
@@ -57,10 +43,10 @@ package struct VideoEncoding: Sendable, Hashable {
     /// Decoder buffer in bits (50,000…200,000,000). Default: ``maxBitrate``.
     package var bufferSize: Int
     /// B-frames between two other pictures (0…3). Default 0: players built on FFmpeg show a fragmented MP4 with B-frames
-    /// late by as many pictures, so that lips and sound part; and without them the encoder is faster by a quarter.
+    /// late by as many pictures, so that lips and sound part; and without them the encoder is faster by a quarter. The
+    /// presets of the `tandem` family have 1.
     package var bFrames = 0
-    /// Pictures the rate control looks ahead, which is also its delay (0…60). Default 5, with ``Preset/lowLatency``
-    /// ``lowLatencyLookahead``.
+    /// Pictures the rate control looks ahead, which is also its delay (0…60). Default: ``Preset/defaultLookahead``.
     package var lookaheadFrames = 5
     /// Encoder threads (1…16). Default 1.
     package var threads = 1

@@ -12,7 +12,7 @@ package final class Composition: @unchecked Sendable {
     package let formats: [PictureFormat]
     package let slots: [DecorationSlot]
     private let roles: [SceneGraph.Role]
-    /// `nil` for a scene that is its background alone.
+    /// `nil` for a scene that is its background alone, or one pane's picture as it comes.
     private let graph: FilterGraph?
     private let background: Picture
     private let masks: [Int: Picture]
@@ -63,7 +63,11 @@ package final class Composition: @unchecked Sendable {
     ///   - decorations: One for each slot; `nil`, or one of another size, leaves what was there.
     /// - Throws: ``MediaError`` from libavfilter; the canvas of the tick before can be shown again.
     package func compose(_ pictures: [Picture?], decorations: [Picture?]) throws(MediaError) -> Picture {
-        guard let graph = self.graph else { return self.background }
+        guard let graph = self.graph else {
+            guard let format = self.formats.first, let card = self.cards.first else { return self.background }
+            let picture = pictures.first.flatMap { $0 }.flatMap { $0.format == format ? $0 : nil } ?? card
+            return try picture.signalled(as: self.canvas)
+        }
         for (index, picture) in decorations.enumerated() where index < self.slotSprites.count {
             let sprite = self.slotSprites[index]
             if let picture, picture.format == self.sprites[sprite].format { self.sprites[sprite] = picture }

@@ -70,6 +70,8 @@ package final class DecodeStage: Sendable {
         package var dropped = 0
         /// Pictures left out of a source that is faster than the program has a use for.
         package var thinned = 0
+        /// Pictures that were never decoded, because nobody would have seen them.
+        package var undecoded = 0
         /// Decoders that were opened anew after a long run of errors.
         package var reopened = 0
 
@@ -104,6 +106,7 @@ package final class DecodeStage: Sendable {
     private let times = Mutex(Timing())
     private let offset: Mutex<Int64>
     private let waiting = Atomic<Int>(0)
+    private let late = Atomic<Int64>(0)
     private let stopping = Mutex(false)
     private let quarterTurns: Atomic<Int>
     private let wake = DispatchSemaphore(value: 0)
@@ -135,6 +138,10 @@ package final class DecodeStage: Sendable {
 
     /// Quarter turns clockwise, 0…3.
     package var rotation: Int { self.quarterTurns.load(ordering: .relaxed) }
+
+    /// How long the packet that was decoded last could have been decoded before, in nanoseconds: how far this thread is
+    /// behind, whatever the network did. Well above what packets are decoded ahead, pictures come late.
+    package var lateness: Int64 { self.late.load(ordering: .relaxed) }
 
     package var stats: Stats { self.counters.withLock { $0 } }
     /// Packets that wait for their decoding.
@@ -180,6 +187,7 @@ package final class DecodeStage: Sendable {
     }
 
     private func work(_ soundWantedUntil: @Sendable @escaping () -> Int64) {
+        self.buffer.need.watch { [weak self] in _ = self?.wake.signal() }
         var worker = DecodeWorker(stage: self, settings: self.settings, clock: self.clock)
         guard self.buffer.isPaced else {
             worker.runLive()
@@ -194,6 +202,7 @@ package final class DecodeStage: Sendable {
     // MARK: The worker's side
 
     var wantedOffset: Int64 { self.offset.withLock { $0 } }
+    func note(lateness: Int64) { self.late.store(max(0, lateness), ordering: .relaxed) }
     func report(_ event: Event) { self.events(event) }
     func count(_ change: (inout Stats) -> Void) { self.counters.withLock { change(&$0) } }
     func note(_ timing: Timing, waiting: Int) {

@@ -19,6 +19,7 @@ extension DecodeWorker {
                 self.stage.wait(for: 2_000_000)
                 continue
             }
+            self.returnIfNeeded()
             let sleep = self.decodeDue(at: now)
             if self.schedule.isEnding, self.schedule.isEmpty {
                 self.schedule.ended()
@@ -86,10 +87,14 @@ extension DecodeWorker {
     /// - Returns: How long nothing is due; `nil` when something was decoded.
     private mutating func decodeDue(at now: Int64) -> Int64? {
         guard let first = self.schedule.first({ self.due($0) }) else { return Self.longestSleep }
-        guard first.due <= now else { return first.due &- now }
+        guard first.due <= now else {
+            self.stage.note(lateness: 0)
+            return first.due &- now
+        }
         switch self.schedule.popFirst(first.line) {
         case .configuration(let parameters)?: self.configure(parameters)
         case .packet(let waiting)?:
+            self.stage.note(lateness: now &- max(first.due, waiting.arrival ?? now))
             self.timeline.begin()
             self.buffer.setStatus(.live, at: waiting.arrival ?? now)
             self.decode(waiting.packet, pts: self.timeline.program(of: waiting.noted.pts), arrival: waiting.arrival)

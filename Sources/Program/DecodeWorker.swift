@@ -10,7 +10,14 @@ struct DecodeWorker {
     var timeline: SourceTimeline
     /// Live packets that are not due yet.
     var schedule = PacketSchedule()
-    private var video: VideoTrack
+    var video: VideoTrack
+    var videoCodec: CodecName?
+    /// What is kept from the decoder while nobody sees the source.
+    var withheld = WithheldPackets()
+    /// Something was thrown away that the next packets refer to: nothing is decoded before a key picture.
+    var hasGap = false
+    /// Numbers of the pictures inside the decoder that nobody will see.
+    private var past: Set<Int64> = []
     private var sounds: [UInt8: SoundTrack] = [:]
     /// The audio track whose timestamps steer the timeline, and program time at which it last came.
     private var leading: (track: UInt8, arrival: Int64)?
@@ -19,7 +26,7 @@ struct DecodeWorker {
     private var arrivals: [Int64: (time: Int64, arrival: Int64?)] = [:]
     private var nextNumber: Int64 = 0
     private var gate: PictureGate
-    private var format: PictureFormat?
+    private(set) var format: PictureFormat?
     private var hasSound = false
     private var pictureSeams = 0
     /// Raised while libavcodec has data of the source in its hands.
@@ -76,7 +83,11 @@ struct DecodeWorker {
         mark.raise()
         defer { mark.lower() }
         switch parameters.kind {
-        case .video: self.take(self.video.configure(parameters, rotation: self.stage.rotation))
+        case .video:
+            self.decodeWithheld()
+            self.hasGap = false
+            self.videoCodec = parameters.codec
+            self.take(self.video.configure(parameters, rotation: self.stage.rotation))
         case .audio:
             do {
                 var track = self.sounds.removeValue(forKey: parameters.track) ?? self.makeSoundTrack()
@@ -120,18 +131,30 @@ struct DecodeWorker {
         }
     }
 
-    private mutating func decodeVideo(_ packet: CodedPacket, _ pts: Int64, _ arrival: Int64?) {
-        self.stage.count { $0.videoPackets += 1 }
+    /// - Parameter isPast: Nobody will see the picture: it is decoded for the sake of later ones.
+    mutating func decodeNow(_ packet: CodedPacket, _ pts: Int64, _ arrival: Int64?, isPast: Bool = false) {
         var numbered = packet
         numbered.pts = self.nextNumber
         numbered.dts = self.nextNumber
         self.nextNumber += 1
         self.arrivals[numbered.pts] = (pts, arrival)
-        let outcome = self.video.decode(numbered, rotation: self.stage.rotation)
+        if isPast { self.past.insert(numbered.pts) }
+        // Pictures that were withheld come here by another way than ``decode(_:pts:arrival:)``.
+        let mark = self.marks[.video]
+        mark?.raise()
+        defer { mark?.lower() }
+        let outcome = self.video.decode(
+            numbered, rotation: self.stage.rotation, past: self.past,
+            skipsLoopFilter: self.buffer.need.skipsLoopFilter)
+        for number in outcome.leftOut {
+            self.past.remove(number)
+            self.arrivals[number] = nil
+        }
         if outcome.isSkipped { self.arrivals[numbered.pts] = nil }
         self.take(outcome)
         // A decoder that swallowed pictures leaves their times behind; far more than any reorder depth is garbage.
         if self.arrivals.count > 64 { self.arrivals.removeAll() }
+        if self.past.count > 64 { self.past.removeAll() }
     }
 
     private mutating func show(_ picture: Picture) {
@@ -177,6 +200,8 @@ struct DecodeWorker {
         let mark = self.marks[.video]
         mark?.raise()
         defer { mark?.lower() }
+        self.decodeWithheld()
+        self.hasGap = false
         self.take(self.video.finish(rotation: self.stage.rotation))
         self.video.reset()
         self.arrivals.removeAll()

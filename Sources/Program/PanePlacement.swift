@@ -11,6 +11,10 @@ package struct PanePlacement {
     /// Filters between the input and the composition, without labels.
     let chain: String
 
+    /// The picture needs no filter.
+    var isUntouched: Bool { self.chain == Self.untouched }
+    private static let untouched = "null"
+
     init(_ pane: Pane, _ format: PictureFormat) {
         self.format = format
         let part = Self.part(of: format, pane.crop)
@@ -66,7 +70,7 @@ package struct PanePlacement {
         }
         if format.sarNumerator != format.sarDenominator || !filters.isEmpty { filters.append("setsar=1") }
         if !format.isCanvasLike { filters.append("format=yuv420p") }
-        return filters.isEmpty ? "null" : filters.joined(separator: ",")
+        return filters.isEmpty ? Self.untouched : filters.joined(separator: ",")
     }
 
     /// The largest even rectangle of the picture's shape, centered in `rect` on even samples.

@@ -11,8 +11,13 @@ extension ProgramStage {
     /// See ``SceneDirector/setScene(_:at:)``.
     @discardableResult
     package func setScene(_ scene: Scene, at tick: Int64? = nil) throws(MediaError) -> Int64 {
-        try self.director.setScene(scene, at: tick)
+        // A source that comes into sight is decoded up to the present while its scene waits these few ticks.
+        let isBehind = self.reveal(scene)
+        return try self.director.setScene(scene, at: tick, after: isBehind && tick == nil ? self.returnTicks : 0)
     }
+
+    /// Ticks in the tenth of a second that ``WithheldPackets`` allows for a return; the offline program waits anyway.
+    private var returnTicks: Int64 { self.director.builder == nil ? 0 : Int64(self.director.canvas.fps + 9) / 10 }
 
     /// See ``SceneDirector/setText(_:_:)``.
     package func setText(_ id: String, _ text: String?) { self.director.setText(id, text) }

@@ -112,6 +112,9 @@ package final class ProgramStage: Sendable {
     package let clock: ProgramClock
     private let settings: Settings
     private let sources: [SourceID: Source]
+    let buffers: [SourceID: SourceBuffer]
+    /// ``PictureThrift``'s number.
+    let thrift = Atomic<Int>(0)
     private let outputs: Outputs
     private let machine: SystemClock
     private let shared: Mutex<Shared>
@@ -126,6 +129,7 @@ package final class ProgramStage: Sendable {
     ) {
         self.settings = settings
         self.sources = sources
+        self.buffers = sources.mapValues(\.buffer)
         self.clock = clock
         self.outputs = outputs
         self.machine = SystemClock()
@@ -213,6 +217,7 @@ package final class ProgramStage: Sendable {
         var tick = first
         while true {
             let due = self.time(of: tick)
+            self.noteNeeds(at: tick)
             if self.settings.isOffline {
                 if self.isOver(tick, first) { break }
                 self.awaitSources(due, tick)
@@ -280,7 +285,7 @@ package final class ProgramStage: Sendable {
                 worker.mixer.setGain(volumes[source] ?? 0, of: source, at: self.position(of: tick))
             }
         }
-        let (picture, arrival) = self.compose(hidden, tick, due, interval, &worker)
+        let (picture, arrival) = self.compose(hidden, tick, due, interval, isNew: fresh != nil, &worker)
         self.mix(until: self.position(of: tick + 1), &worker)
         let kept = picture.map { self.outputs.picture($0, tick, arrival) } ?? false
         self.shared.withLock { shared in
@@ -298,7 +303,7 @@ package final class ProgramStage: Sendable {
     }
 
     private func compose(
-        _ hidden: Set<SourceID>, _ tick: Int64, _ due: Int64, _ interval: Int64,
+        _ hidden: Set<SourceID>, _ tick: Int64, _ due: Int64, _ interval: Int64, isNew: Bool,
         _ worker: inout ProgramWorker
     ) -> (Picture?, Int64?) {
         // Every source moves on with every tick, on air or not: what comes on air later must be the present.
@@ -306,6 +311,9 @@ package final class ProgramStage: Sendable {
         for (id, source) in self.sources { selected[id] = source.buffer.select(at: due, interval: interval) }
         var pictures: [SourceID: Picture] = [:]
         for (id, selection) in selected where !self.isStale(selection, id, due) { pictures[id] = selection.picture }
+        let mayRepeat = !isNew && hidden == worker.covered && self.repeatsPicture(at: tick)
+        worker.covered = hidden
+        if mayRepeat, let picture = worker.player.last { return (picture, nil) }
         let composed = worker.player.compose(tick: tick, pictures: pictures, covered: hidden)
         var arrival: Int64?
         var repeated: [SourceID] = []
@@ -362,6 +370,8 @@ private struct ProgramWorker {
     var player: ScenePlayer
     var mixer: Mixer
     var catchUp = CatchUp()
+    /// Sources that had their cards at the tick before.
+    var covered: Set<SourceID> = []
 
     init(player: ScenePlayer, mixer: Mixer) {
         self.player = player

@@ -117,11 +117,15 @@ package final class SceneDirector: Sendable {
     /// A scene on a canvas of another size waits for the next segment to begin, unless a command for the next tick comes
     /// before it.
     ///
-    /// - Parameter tick: `nil` or a tick that has passed: the next one.
+    /// - Parameters:
+    ///   - tick: `nil` or a tick that has passed: the next one.
+    ///   - delay: Ticks the scene waits beyond the next one, unless a tick is named or another command comes before.
     /// - Returns: The tick at which it comes on air.
     /// - Throws: ``MediaError``; nothing has changed then.
     @discardableResult
-    package func setScene(_ scene: Scene, at tick: Int64? = nil) throws(MediaError) -> Int64 {
+    package func setScene(
+        _ scene: Scene, at tick: Int64? = nil, after delay: Int64 = 0
+    ) throws(MediaError) -> Int64 {
         let (known, words, formats) = self.state.withLock { state -> (WarmScene?, SceneFactory.Words, _) in
             let all = state.known + [state.onAir] + state.pending.map(\.scene)
             return (all.first { $0.scene == scene }, state.words, state.formats)
@@ -140,7 +144,8 @@ package final class SceneDirector: Sendable {
         }
         let result = self.state.withLock { [fresh] state -> Int64? in
             let next = state.isRunning ? state.tick + 1 : state.tick
-            var due = max(next, tick ?? next)
+            let waits = state.isRunning && tick == nil ? max(0, delay) : 0
+            var due = max(next + waits, tick ?? next)
             if tick == nil { state.pending.removeAll { $0.isHeldBack } }
             let before = state.pending.last { $0.tick < due }?.scene ?? state.onAir
             let isHeldBack = state.isRunning && before.scene.size != scene.size
@@ -149,7 +154,7 @@ package final class SceneDirector: Sendable {
             guard state.pending.count < Self.pendingLimit else { return nil }
             let place = state.pending.firstIndex { $0.tick > due } ?? state.pending.endIndex
             state.pending.insert(
-                Pending(tick: due, scene: warm, isHeldBack: isHeldBack && tick == nil), at: place)
+                Pending(tick: due, scene: warm, isHeldBack: tick == nil && (isHeldBack || waits > 0)), at: place)
             if known == nil { state.words = fresh }
             return due
         }

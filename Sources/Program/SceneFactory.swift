@@ -113,7 +113,7 @@ package final class SceneFactory: Sendable {
         }
         let text = SceneGraph(layers: layers, canvas: canvas)
         var graph: FilterGraph?
-        if !layers.isEmpty {
+        if !layers.isEmpty, !text.isPicture {
             graph = try FilterGraph.open(
                 text.text, inputs: text.inputs, outputs: [SceneGraph.output], fps: self.canvas.fps, place: "compose")
         }

@@ -33,6 +33,8 @@ package struct SceneGraph: Sendable, Hashable {
     package var roles: [Role]
     /// Whether the first input is the background picture.
     package var needsBackground: Bool
+    /// Whether the canvas is the one pane's picture as it is, and no graph is needed.
+    package var isPicture: Bool
 
     /// - Parameters:
     ///   - panes: Bottom first, each with the format of the picture it will be fed.
@@ -47,6 +49,7 @@ package struct SceneGraph: Sendable, Hashable {
         for layer in layers { writer.add(layer) }
         self.needsBackground = !Self.canStack(layers, writer.panes, canvas)
         self.text = writer.text(stacked: !self.needsBackground)
+        self.isPicture = !self.needsBackground && layers.count == 1 && writer.isUntouched
         self.inputs = writer.inputs
         self.roles = writer.roles
         if self.needsBackground {
@@ -92,6 +95,9 @@ private struct SceneGraphWriter {
         var y: Int
         var isPane = false
     }
+
+    /// Every pane's picture lies on the canvas as it comes, without a border.
+    var isUntouched: Bool { self.panes.count == self.overlays.count && self.panes.allSatisfy(\.isUntouched) }
 
     private(set) var panes: [PanePlacement] = []
     private(set) var inputs: [FilterGraph.Input] = []

@@ -21,6 +21,13 @@ package struct ScenePlayer {
         var transition: Transition
     }
 
+    private struct Made {
+        var composition: Composition
+        var feeds: [Picture?]
+        var decorations: [Picture?]
+        var canvas: Picture
+    }
+
     private let director: SceneDirector
     private let machine = SystemClock()
     private var onAir: WarmScene?
@@ -30,7 +37,10 @@ package struct ScenePlayer {
     /// The last picture of each source that was fed to a graph.
     private var held: [SourceID: Picture] = [:]
     private var formats: [SourceID: PictureFormat] = [:]
-    private var last: Picture?
+    /// The canvas of the tick before.
+    package private(set) var last: Picture?
+    /// What the newest canvas was made of: as long as nothing of it changes it is shown again, and nothing is composed.
+    private var made: Made?
     /// Ticks for which no canvas could be composed and the one before was repeated.
     package private(set) var failures = 0
     /// The longest it took to take up another composition, in nanoseconds.
@@ -145,7 +155,19 @@ package struct ScenePlayer {
         let decorations =
             composition.slots.isEmpty
             ? [] : self.director.board.pictures(composition.slots, tick: tick, fps: self.director.canvas.fps)
-        return try composition.compose(feeds, decorations: decorations)
+        if let made = self.made, made.composition === composition, Self.areSame(made.feeds, feeds),
+            Self.areSame(made.decorations, decorations)
+        {
+            return made.canvas
+        }
+        self.made = nil
+        let canvas = try composition.compose(feeds, decorations: decorations)
+        self.made = Made(composition: composition, feeds: feeds, decorations: decorations, canvas: canvas)
+        return canvas
+    }
+
+    private static func areSame(_ one: [Picture?], _ other: [Picture?]) -> Bool {
+        one.count == other.count && zip(one, other).allSatisfy { $0 === $1 }
     }
 
     /// The scene's composition for the formats of this tick; while the builder makes that, the one it has been shown by.

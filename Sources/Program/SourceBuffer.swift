@@ -53,6 +53,10 @@ package final class SourceBuffer: Sendable {
         /// Format of the newest picture, and who wants to know when that changes.
         var format: PictureFormat?
         var formatWatcher: (@Sendable (PictureFormat) -> Void)?
+        /// Time of the newest picture that was kept from the decoder.
+        var withheldUntil: Int64 = .min
+        /// The tick the offline program asked for last.
+        var wanted: Int64 = .min
     }
 
     /// Decoded pictures a live source may have waiting. At 30 fps and 200 ms of jitter buffer there are six or seven;
@@ -66,6 +70,8 @@ package final class SourceBuffer: Sendable {
     /// Pictures and seconds of sound a file may be ahead of the program.
     static let fileLead = 2
     static let fileSoundLead: Int64 = 4_096
+    /// Nanoseconds the coded pictures of a file nobody sees may be ahead: more than any reordering.
+    private static let fileHiddenLead: Int64 = 300_000_000
     /// Where one track of a file is this far ahead, the other one has a gap or is over, and nobody waits for it any more:
     /// pictures (memory), and pairs (2 s at 48 kHz, less than ``SoundRing/capacity``). No muxer interleaves as coarsely.
     static let fileGapPictures = 48
@@ -77,6 +83,8 @@ package final class SourceBuffer: Sendable {
     /// Pairs over which live sound fades at a seam: 5 ms at 48 kHz. A file's samples stay as they are.
     private static let soundFade: Int64 = 240
     private let state: Mutex<State>
+    /// What the program needs of the source's pictures.
+    package let need = SourceNeed()
     private let changed = DispatchSemaphore(value: 0)
     private let taken = DispatchSemaphore(value: 0)
 
@@ -155,12 +163,24 @@ package final class SourceBuffer: Sendable {
         self.changed.signal()
     }
 
+    /// A picture for `time` is kept from the decoder, because nobody sees the source.
+    func withheld(until time: Int64) {
+        self.state.withLock { $0.withheldUntil = max($0.withheldUntil, time) }
+        if self.isPaced { self.changed.signal() }
+    }
+
+    /// The tick the offline program waits for, in program time.
+    var wantedTime: Int64 { self.state.withLock { $0.wanted } }
+
     /// Blocks the decode thread of a file until the program has caught up with it. A track that is short of data never
     /// waits for the other one.
     package func waitUntilWanted(_ isStopped: () -> Bool, soundWantedUntil: () -> Int64) {
         while !isStopped() {
             let full = self.state.withLock { state -> Bool in
-                let pictures = !state.hasVideo || state.pictures.count >= Self.fileLead
+                let isPast = self.need.isHidden && state.withheldUntil > state.wanted &+ Self.fileHiddenLead
+                // Of pictures that came at once at a return none may be new.
+                let isAhead = state.pictures.last.map { $0.time > state.wanted } ?? false
+                let pictures = !state.hasVideo || isPast || isAhead && state.pictures.count >= Self.fileLead
                 let wanted = soundWantedUntil()
                 let sound = !state.hasAudio || state.sound.end >= wanted + Self.fileSoundLead
                 let isApart =
@@ -248,7 +268,9 @@ package final class SourceBuffer: Sendable {
         self.state.withLock { state in
             if state.isFinished { return true }
             guard state.status != .idle else { return false }
-            let pictures = !state.hasVideo || (state.pictures.last.map { $0.time > time } ?? false)
+            state.wanted = time
+            let isPast = self.need.isHidden && state.withheldUntil > time
+            let pictures = !state.hasVideo || isPast || (state.pictures.last.map { $0.time > time } ?? false)
             let sound = !state.hasAudio || state.sound.end >= soundPosition
             // A little before the reader stops for the same reason, or both would wait.
             let hasOnlySound = state.hasAudio && state.sound.end >= soundPosition + Self.fileGapSound / 4 * 3
@@ -272,7 +294,8 @@ package final class SourceBuffer: Sendable {
     package func endTime(interval: Int64, sampleRate: Int64) -> Int64? {
         self.state.withLock { state in
             guard state.isFinished else { return nil }
-            let picture = state.pictures.last?.time ?? state.current?.time
+            let shown = state.pictures.last?.time ?? state.current?.time
+            let picture = shown.map { max($0, state.withheldUntil) }
             let sound =
                 state.sound.end > state.sound.start
                 ? TimeMath.scale(state.sound.end, by: TimeMath.nanoseconds, over: sampleRate) : 0

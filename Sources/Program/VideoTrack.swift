@@ -27,6 +27,8 @@ struct VideoTrack {
         var isReopened = false
         /// The first failure of an episode.
         var failure: MediaError?
+        /// Numbers of pictures that were decoded for the sake of later ones alone.
+        var leftOut: [Int64] = []
     }
 
     /// Packets in a row without a picture, damaged ones counting twice, after which the decoder is given up: more than
@@ -63,8 +65,16 @@ struct VideoTrack {
         return outcome
     }
 
-    /// - Parameter rotation: Quarter turns clockwise by the operator's will.
-    mutating func decode(_ packet: CodedPacket, rotation: Int) -> Outcome {
+    /// What is missing from here on was never needed: the next packet is a key picture.
+    func flush() { self.decoder?.flush() }
+
+    /// - Parameters:
+    ///   - rotation: Quarter turns clockwise by the operator's will.
+    ///   - past: Numbers of pictures nobody will see: they are not converted.
+    ///   - skipsLoopFilter: See ``VideoDecoder/setSkipsLoopFilter(_:)``.
+    mutating func decode(
+        _ packet: CodedPacket, rotation: Int, past: Set<Int64> = [], skipsLoopFilter: Bool = false
+    ) -> Outcome {
         var outcome = Outcome()
         if self.isFailing, packet.isKey {
             self.isFailing = false
@@ -86,9 +96,16 @@ struct VideoTrack {
             self.skipped = 0
         }
         var decoded: [Picture] = []
+        decoder.setSkipsLoopFilter(skipsLoopFilter)
         outcome.isDamaged = !decoder.decode(packet) { decoded.append($0) }
+        let hasPicture = !decoded.isEmpty
+        if !past.isEmpty {
+            // A deinterlacer needs every picture it can get.
+            outcome.leftOut = decoded.filter { !$0.traits.isInterlaced }.compactMap(\.pts).filter { past.contains($0) }
+            decoded.removeAll { picture in picture.pts.map { outcome.leftOut.contains($0) } ?? false }
+        }
         self.convert(decoded, rotation, &outcome)
-        self.judge(!decoded.isEmpty, &outcome)
+        self.judge(hasPicture, &outcome)
         return outcome
     }
 

@@ -34,6 +34,7 @@ extension Room {
             let deadline = self.life.life.withLock { $0.deadline(after: now) }
             self.life.wait(min(Self.pollInterval, max(0, (deadline ?? .max) &- now)))
             self.stepLife()
+            self.stepOverload()
         }
     }
 

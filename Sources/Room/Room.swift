@@ -62,6 +62,7 @@ package final class Room: Sendable {
     let firstArrival: Mutex<Int64?>
     let listeners: RoomListeners
     let life: RoomLifeBox
+    let overload: OverloadGuard
 
     init(
         settings: RoomSettings, events: RoomEvents, logger: Logger, parts: RoomParts
@@ -86,6 +87,7 @@ package final class Room: Sendable {
         self.firstArrival = Mutex(nil)
         self.listeners = RoomListeners()
         self.life = RoomLifeBox(life)
+        self.overload = OverloadGuard(settings.pipeline, renditions: Self.costliestFirst(settings.pipeline))
     }
 
     package var state: State { self.mutable.withLock { $0.state } }

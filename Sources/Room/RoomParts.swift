@@ -106,15 +106,15 @@ extension Room {
 
     private static func rungs(_ pipeline: Pipeline) -> [Rung] {
         pipeline.pictureRenditions.map { rendition in
-            Rung(
-                name: rendition.name,
-                settings: VideoEncoderSettings(
-                    width: rendition.width, height: rendition.height, fps: rendition.fps,
-                    preset: rendition.video.preset.x264Name, profile: rendition.video.profile.rawValue,
-                    bitrate: rendition.video.bitrate, maxBitrate: rendition.video.maxBitrate,
-                    bufferSize: rendition.video.bufferSize, bFrames: rendition.video.bFrames,
-                    lookaheadFrames: rendition.video.lookaheadFrames, threads: rendition.video.threads),
-                frameStep: Self.frameStep(of: rendition, pipeline))
+            var settings = VideoEncoderSettings(
+                width: rendition.width, height: rendition.height, fps: rendition.fps,
+                preset: rendition.video.preset.x264Name, profile: rendition.video.profile.rawValue,
+                bitrate: rendition.video.bitrate, maxBitrate: rendition.video.maxBitrate,
+                bufferSize: rendition.video.bufferSize, bFrames: rendition.video.bFrames,
+                lookaheadFrames: rendition.video.lookaheadFrames, threads: rendition.video.threads)
+            settings.x264Parameters = rendition.video.preset.x264Parameters
+            return Rung(
+                name: rendition.name, settings: settings, frameStep: Self.frameStep(of: rendition, pipeline))
         }
     }
 
@@ -204,14 +204,20 @@ extension Room {
         if let output = pipeline.hls { stageSettings.segmentTicks = Int64(output.gopFrames * output.segmentGops) }
         var outputs = ProgramStage.Outputs(
             picture: { picture, tick, arrival in
-                for writer in raws.writers { try? writer.write(picture) }
+                if joint.get()?.overload.areOutputsPaused != true {
+                    for writer in raws.writers { try? writer.write(picture) }
+                }
                 if let arrival { latency.composed(tick: tick, arrival: arrival) }
                 // Between two ticks: what falls due at the next one is on air with it.
                 if pipeline.clock == .offline { joint.get()?.stepLife() }
                 return ladder.put(picture, tick: tick)
             },
             sound: { ladder.put(sound: $0, position: $1) },
-            finished: { _ in }, catchingUp: { ladder.setWaits($0) })
+            finished: { _ in },
+            catchingUp: {
+                ladder.setWaits($0)
+                joint.get()?.overload.setCatchingUp($0)
+            })
         outputs.levels = { joint.get()?.note(levels: $0) }
         let stage = ProgramStage(
             settings: stageSettings, sources: sources,

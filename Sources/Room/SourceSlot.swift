@@ -116,6 +116,7 @@ final class SourceSlot: Sendable {
             "clock": .string(timing.isWallAligned ? "wall" : "arrival"),
             "wallMs": .integer(timing.wallExtra / 1_000_000),
             "reanchors": JSONValue(timing.reanchors), "thinned": JSONValue(decoded.thinned),
+            "undecoded": JSONValue(decoded.undecoded),
         ]
     }
 }

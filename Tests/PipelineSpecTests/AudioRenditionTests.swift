@@ -37,7 +37,21 @@ struct AudioRenditionTests {
             own + #", { "name": "b", "width": 640, "height": 360 }"#, output: #", "preset": "lowLatency""#
         ).result.get().renditions.map(\.video)
         #expect(video.map(\.preset) == [.fast, .lowLatency] && video.map(\.preset.x264Name) == ["fast", "veryfast"])
-        #expect(video.map(\.lookaheadFrames) == [5, VideoEncoding.lowLatencyLookahead])
+        #expect(video.map(\.lookaheadFrames) == [5, VideoEncoding.Preset.lowLatency.defaultLookahead])
+    }
+
+    @Test("a tandem preset brings its B-frame and its lookahead, unless the pipeline or the profile says otherwise")
+    func tandemPreset() throws {
+        let video = try Self.read(
+            #"{ "name": "a", "width": 640, "height": 360, "video": { "preset": "tandem-fast" } }, "#
+                + #"{ "name": "b", "width": 640, "height": 360, "video": { "preset": "tandem-lowLatency", "bFrames": 0 } }, "#
+                + #"{ "name": "c", "width": 640, "height": 360, "video": { "profile": "baseline", "lookaheadFrames": 4 } }"#,
+            output: #", "preset": "tandem-faster""#
+        ).result.get().renditions.map(\.video)
+        #expect(video.map(\.preset) == [.tandemFast, .tandemLowLatency, .tandemFaster])
+        #expect(video.map(\.bFrames) == [1, 0, 0])
+        #expect(video.map(\.lookaheadFrames) == [10, 3, 4])
+        #expect(video.map(\.preset.x264Name) == ["veryfast", "veryfast", "superfast"])
     }
 
     @Test(

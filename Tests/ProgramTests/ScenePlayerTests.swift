@@ -56,6 +56,36 @@ struct ScenePlayerTests {
         print("longest swap of \(player.switches): \(player.longestSwap) ns")
     }
 
+    @Test("one pane that fills the canvas is its source's picture itself; what stays as it is is not composed again")
+    func untouched() throws {
+        let scenes = [Canvases.columns("solo", [0]), Canvases.columns("pk", [0, 1])]
+        let director = Canvases.director(scenes[0])
+        try director.prepare(scenes)
+        var pictures = try self.pictures(2)
+        let size = director.canvas
+        pictures[Canvases.source(0)] = try Canvases.solid(Canvases.colors[0], width: size.width, height: size.height)
+        self.foresee(pictures, director)
+        var player = ScenePlayer(director: director)
+        func planes(_ picture: Picture?) -> [UInt] {
+            (0..<3).map { picture?.withPlane($0) { plane, _ in UInt(bitPattern: plane.baseAddress) } ?? 0 }
+        }
+        var seen: [Picture] = []
+        for tick in Int64(0)..<4 {
+            if tick == 2 { _ = try director.setScene(scenes[1]) }
+            _ = player.advance(to: tick)
+            seen.append(try #require(player.compose(tick: tick, pictures: pictures, covered: []).picture))
+        }
+        let source = planes(pictures[Canvases.source(0)])
+        #expect(!source.contains(0) && planes(seen[0]) == source, "no filter and no copy")
+        #expect(seen[1] === seen[0] && seen[2] !== seen[1] && planes(seen[2]) != source)
+        #expect(seen[3] === seen[2], "nothing has changed: the canvas is shown again")
+        pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[7])
+        _ = player.advance(to: 4)
+        let changed = player.compose(tick: 4, pictures: pictures, covered: [])
+        #expect(try self.columns(changed.picture, 2) == [Canvases.colors[0], Canvases.colors[7]])
+        #expect(player.failures == 0)
+    }
+
     @Test("a change of format holds the last picture until the new graph is warm, and never fails")
     func formatChanges() throws {
         let scene = Canvases.columns("pk", [0, 1])

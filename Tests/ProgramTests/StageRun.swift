@@ -44,16 +44,25 @@ struct StageRun {
     var sound: [Float] = []
 
     /// Decodes pictures as a file's, one tick after the other.
-    static func pictures(_ items: [SourceItem], ticks: Int, holdsDamaged: Bool = false) -> StageRun {
+    ///
+    /// - Parameters:
+    ///   - hidden: Ticks at which nobody sees the source.
+    ///   - isThrifty: See ``SourceNeed/isThrifty``.
+    static func pictures(
+        _ items: [SourceItem], ticks: Int, holdsDamaged: Bool = false, hidden: [Range<Int>] = [],
+        isThrifty: Bool = false
+    ) -> StageRun {
         let buffer = SourceBuffer(source: self.source, isPaced: true)
         buffer.setTracks(video: true, audio: false)
         buffer.setStatus(.live, at: 0)
         let (log, stage) = self.stage(buffer, Standing(), holdsDamaged: holdsDamaged)
+        buffer.need.setThrift(isThrifty, skipsLoopFilter: false)
         self.start(stage)
         for item in items + [.end] { stage.put(item) }
         var run = StageRun()
         for tick in 0..<Int64(ticks) {
             let time = tick * self.interval
+            buffer.need.setHidden(hidden.contains { $0.contains(Int(tick)) })
             buffer.waitUntilReady(for: time, soundPosition: 0) { false }
             guard let shown = buffer.select(at: time, interval: self.interval) else { continue }
             let index = Int((shown.time + self.interval / 2) / self.interval)
@@ -123,12 +132,16 @@ extension Picture {
 
 /// Coded material made here.
 enum Material {
-    /// Moving rectangles as H.264, 320x180, 30 pictures a second, a key picture every 30.
-    static func pictures(_ count: Int) throws -> (parameterSets: [UInt8], packets: [CodedPacket]) {
+    /// Moving rectangles as H.264, 320x180, 30 pictures a second.
+    ///
+    /// - Parameter gop: Pictures from one key picture to the next.
+    static func pictures(_ count: Int, gop: Int = 30, bFrames: Int = 0) throws -> (
+        parameterSets: [UInt8], packets: [CodedPacket]
+    ) {
         let encoder = try VideoEncoder.open(
             VideoEncoderSettings(
                 width: 320, height: 180, fps: 30, preset: "superfast", profile: "main", bitrate: 1_500_000,
-                maxBitrate: 1_500_000, bufferSize: 1_500_000, bFrames: 0, lookaheadFrames: 0, threads: 1),
+                maxBitrate: 1_500_000, bufferSize: 1_500_000, bFrames: bFrames, lookaheadFrames: 0, threads: 1),
             place: "test")
         var packets: [CodedPacket] = []
         for index in 0..<count {
@@ -139,8 +152,9 @@ enum Material {
                     y: UInt8(40 + (rect * 37 + index) % 180), cb: UInt8(60 + rect * 2), cr: UInt8(200 - rect * 2))
                 canvas.fill(x: x & ~1, y: y & ~1, width: 32, height: 32, color)
             }
-            try encoder.encode(canvas.finish(), pts: Int64(index), forceIDR: index % 30 == 0) { packets.append($0) }
+            try encoder.encode(canvas.finish(), pts: Int64(index), forceIDR: index % gop == 0) { packets.append($0) }
         }
+        try encoder.finish { packets.append($0) }
         return (encoder.parameterSets, packets)
     }
 

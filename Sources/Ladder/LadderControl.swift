@@ -1,0 +1,61 @@
+import Synchronization
+
+/// What the room knows of the encoders and tells them while they run.
+package final class LadderControl: Sendable {
+    private struct State {
+        /// By track, the newest tick that has entered its encoder.
+        var entered: [Int64?]
+        /// Tracks whose encoders are to be their siblings from their next IDR picture on.
+        var thrifty: Set<Int> = []
+        /// Those that are.
+        var cheap: Set<Int> = []
+        /// Those whose siblings would need another initialization segment, and are never used.
+        var refused: Set<Int> = []
+    }
+
+    private let state: Mutex<State>
+    private let held = Atomic<Int64>(.min)
+
+    init(tracks: Int) { self.state = Mutex(State(entered: Array(repeating: nil, count: tracks))) }
+
+    /// The newest tick that every encoder has begun with; `nil` before each has had its first.
+    package var enteredByAll: Int64? {
+        self.state.withLock { state in
+            let known = state.entered.compactMap { $0 }
+            return known.count == state.entered.count ? known.min() : nil
+        }
+    }
+
+    /// Replaces the encoder of a track by its cheaper sibling at the next IDR picture of the grid, or back.
+    package func setThrifty(_ isThrifty: Bool, track: Int) {
+        self.state.withLock { state in
+            if isThrifty { state.thrifty.insert(track) } else { state.thrifty.remove(track) }
+        }
+    }
+
+    /// Tracks that are coded by their siblings now.
+    package var cheapTracks: Set<Int> { self.state.withLock { $0.cheap } }
+
+    /// Codes the picture before once more for every picture that waits, up to `tick`: that is done in no time.
+    package func holdPictures(before tick: Int64) { self.held.store(tick, ordering: .relaxed) }
+
+    // MARK: The encoders' side
+
+    func holds(_ tick: Int64) -> Bool { tick < self.held.load(ordering: .relaxed) }
+
+    func entered(_ tick: Int64, track: Int) {
+        self.state.withLock { if $0.entered.indices.contains(track) { $0.entered[track] = tick } }
+    }
+
+    func wantsSibling(_ track: Int) -> Bool {
+        self.state.withLock { $0.thrifty.contains(track) && !$0.refused.contains(track) }
+    }
+
+    func note(_ track: Int, isCheap: Bool) {
+        self.state.withLock { state in
+            if isCheap { state.cheap.insert(track) } else { state.cheap.remove(track) }
+        }
+    }
+
+    func refuse(_ track: Int) { self.state.withLock { _ = $0.refused.insert(track) } }
+}

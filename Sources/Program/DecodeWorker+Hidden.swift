@@ -1,0 +1,74 @@
+import LibAV
+import MediaTypes
+
+/// Sources nobody sees: their key pictures are decoded when they are due, so that a change of format is known and
+/// something is there to be shown at once; the rest is kept as it came, and decoded when the source is to be seen.
+extension DecodeWorker {
+    /// Pictures older than this at a return are decoded for the sake of later ones alone.
+    private static let reach: Int64 = 100_000_000
+
+    mutating func decodeVideo(_ packet: CodedPacket, _ pts: Int64, _ arrival: Int64?) {
+        self.stage.count { $0.videoPackets += 1 }
+        // Before its first picture nothing is known about the source.
+        let isHidden = self.buffer.need.isHidden && self.format != nil
+        guard isHidden || self.hasGap else {
+            self.decodeWithheld()
+            self.decodeNow(packet, pts, arrival)
+            return
+        }
+        self.buffer.withheld(until: pts)
+        let item = WithheldPackets.Waiting(
+            packet: packet, pts: pts, arrival: arrival,
+            beginning: WithheldPackets.beginning(packet, codec: self.videoCodec))
+        if self.hasGap, item.beginning == .no {
+            self.stage.count { $0.undecoded += 1 }
+            return
+        }
+        self.hasGap = false
+        self.withheld.append(item)
+        if isHidden { self.advanceWithheld() } else { self.decodeWithheld() }
+    }
+
+    /// Program time now: that of the tick which waits for this source, offline.
+    private var present: Int64 {
+        self.buffer.isPaced ? self.buffer.wantedTime : self.clock.now() ?? self.withheld.newest ?? 0
+    }
+
+    /// Decodes the key picture that is due, and keeps what is withheld within its bounds.
+    private mutating func advanceWithheld() {
+        if let left = self.withheld.advance(to: self.present) {
+            self.stage.count { $0.undecoded += left }
+            if let key = self.withheld.popFirst() { self.decode(key, isPast: false) }
+        }
+        let pixels = self.format.map { $0.width * $0.height } ?? 0
+        while let excess = self.withheld.popExcess(pixels: pixels) {
+            if self.buffer.need.isThrifty {
+                let left = self.withheld.count + 1
+                self.stage.count { $0.undecoded += left }
+                self.withheld.removeAll()
+                self.hasGap = true
+            } else {
+                self.decode(excess, isPast: true)
+            }
+        }
+    }
+
+    /// Brings the decoder to the present.
+    mutating func decodeWithheld() {
+        guard let newest = self.withheld.newest else { return }
+        // Of a source that has stopped sending the last picture is the present.
+        let horizon = min(self.present, newest &- Self.reach) &- Self.reach
+        if let left = self.withheld.advance(to: horizon) { self.stage.count { $0.undecoded += left } }
+        while let item = self.withheld.popFirst() { self.decode(item, isPast: item.pts < horizon) }
+    }
+
+    private mutating func decode(_ item: WithheldPackets.Waiting, isPast: Bool) {
+        if item.beginning == .afterFlush { self.video.flush() }
+        self.decodeNow(item.packet, item.pts, item.arrival, isPast: isPast)
+    }
+
+    /// A hidden source is to be seen, and its next packet may not be due for a while.
+    mutating func returnIfNeeded() {
+        if !self.withheld.isEmpty, !self.buffer.need.isHidden { self.decodeWithheld() }
+    }
+}

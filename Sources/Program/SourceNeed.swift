@@ -1,0 +1,33 @@
+import Synchronization
+
+/// What the program needs of a source's pictures: said by the program thread and by the room, heard by the decode thread.
+package final class SourceNeed: Sendable {
+    private let hidden = Atomic<Bool>(false)
+    private let thrifty = Atomic<Bool>(false)
+    private let plain = Atomic<Bool>(false)
+    private let waker = Mutex<(@Sendable () -> Void)?>(nil)
+
+    package init() {}
+
+    /// Nobody sees the source, and nobody will within the next second: only its key pictures are decoded.
+    package var isHidden: Bool { self.hidden.load(ordering: .relaxed) }
+
+    package func setHidden(_ hidden: Bool) {
+        if self.hidden.exchange(hidden, ordering: .relaxed), !hidden { self.wake() }
+    }
+
+    /// The machine is overloaded: a hidden source comes back with its next key picture where that is cheaper.
+    package var isThrifty: Bool { self.thrifty.load(ordering: .relaxed) }
+    /// Its pictures are scaled down and the machine is overloaded: they are decoded without their loop filter.
+    package var skipsLoopFilter: Bool { self.plain.load(ordering: .relaxed) }
+
+    package func setThrift(_ isThrifty: Bool, skipsLoopFilter: Bool) {
+        self.thrifty.store(isThrifty, ordering: .relaxed)
+        self.plain.store(skipsLoopFilter, ordering: .relaxed)
+    }
+
+    /// Calls `body` when a hidden source is needed again.
+    func watch(_ body: @escaping @Sendable () -> Void) { self.waker.withLock { $0 = body } }
+
+    private func wake() { self.waker.withLock { $0 }?() }
+}

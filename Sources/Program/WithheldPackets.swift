@@ -1,0 +1,105 @@
+import DequeModule
+import MediaTypes
+
+/// Coded pictures of a source nobody sees, kept back from its decoder: from the key picture that was due last, to what is
+/// not due yet. When the source is to be seen again they are decoded at once and it is in the present, without waiting for
+/// a key picture of the publisher.
+///
+/// What is inside continues exactly what the decoder had last, or begins with a picture that needs nothing before it.
+package struct WithheldPackets {
+    struct Waiting {
+        var packet: CodedPacket
+        /// On the program, in nanoseconds.
+        var pts: Int64
+        var arrival: Int64?
+        /// Whether decoding can begin with it.
+        var beginning = Beginning.no
+    }
+
+    enum Beginning {
+        case no
+        case yes
+        /// After the decoder has been told that something is missing.
+        case afterFlush
+    }
+
+    /// Samples that are decoded at a return at most: 65 pictures of 720p, a tenth of a second.
+    static let budget: Int64 = 60_000_000
+    /// Packets kept at least and at most, whatever their size.
+    private static let least = 8
+    private static let most = 240
+    /// Bytes of packets kept at most.
+    private static let byteLimit = 8 << 20
+
+    private var waiting = Deque<Waiting>()
+    private var bytes = 0
+
+    var isEmpty: Bool { self.waiting.isEmpty }
+    var count: Int { self.waiting.count }
+
+    /// How many pictures of so many samples are kept.
+    package static func limit(pixels: Int) -> Int {
+        pixels <= 0 ? self.most : min(self.most, max(self.least, Int(self.budget / Int64(pixels))))
+    }
+
+    /// Time of the newest picture inside, in nanoseconds on the program.
+    var newest: Int64? { self.waiting.lazy.map(\.pts).max() }
+
+    mutating func append(_ item: Waiting) {
+        self.bytes += item.packet.range.count
+        self.waiting.append(item)
+    }
+
+    /// What has to be decoded now because more is not kept: the oldest.
+    mutating func popExcess(pixels: Int) -> Waiting? {
+        guard self.waiting.count > Self.limit(pixels: pixels) || self.bytes > Self.byteLimit else { return nil }
+        return self.popFirst()
+    }
+
+    mutating func popFirst() -> Waiting? {
+        guard let first = self.waiting.popFirst() else { return nil }
+        self.bytes -= first.packet.range.count
+        return first
+    }
+
+    /// Throws everything away.
+    mutating func removeAll() {
+        self.waiting.removeAll()
+        self.bytes = 0
+    }
+
+    /// Lets go of what nothing needs any more at `time`: what lies before the newest beginning that is due.
+    ///
+    /// - Returns: How many pictures those were; `nil` when no beginning is due. The beginning is the first inside then.
+    mutating func advance(to time: Int64) -> Int? {
+        guard let place = self.waiting.lastIndex(where: { $0.beginning != .no && $0.pts <= time }) else { return nil }
+        for _ in 0..<place { _ = self.popFirst() }
+        return place
+    }
+
+    /// Whether decoding can begin at the packet with nothing before it: an IDR picture, or a key picture of a codec that
+    /// has no other kind.
+    static func beginning(_ packet: CodedPacket, codec: CodecName?) -> Beginning {
+        guard packet.isKey else { return .no }
+        switch codec {
+        case .vp8, .vp9, .av1: return .yes
+        // A CRA picture has leading pictures that refer to what was not decoded; after a flush they are left out.
+        case .hevc: return .afterFlush
+        case .h264: return self.hasIDR(packet) ? .yes : .no
+        default: return .no
+        }
+    }
+
+    /// Spec: H.264 §7.4.1.2.4: NAL unit type 5. Files mark recovery points as key pictures too.
+    private static func hasIDR(_ packet: CodedPacket) -> Bool {
+        let bytes = packet.withBytes { [UInt8]($0) }
+        var place = 0
+        while place + 5 <= bytes.count {
+            let length = bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
+            if bytes[place + 4] & 0x1F == 5 { return true }
+            guard length > 0, length <= bytes.count - place - 4 else { return false }
+            place += 4 + length
+        }
+        return false
+    }
+}

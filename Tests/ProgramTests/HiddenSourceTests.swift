@@ -1,0 +1,73 @@
+import LibAV
+import MediaKernels
+import MediaTypes
+import Program
+import RTMP
+import Testing
+
+@Suite("Sources nobody sees: decoded no more than a quick return needs")
+struct HiddenSourceTests {
+    private static let count = 300
+
+    private static func items(gop: Int, bFrames: Int) throws -> [SourceItem] {
+        let (sets, packets) = try Material.pictures(Self.count, gop: gop, bFrames: bFrames)
+        let units = AnnexB.units(of: sets)
+        let configuration = try #require(
+            AVCConfiguration(
+                sequenceParameterSets: units.filter { $0.first.map { $0 & 31 == 7 } ?? false },
+                pictureParameterSets: units.filter { $0.first.map { $0 & 31 == 8 } ?? false }))
+        return [.configuration(CodecParameters(codec: .h264, configuration: configuration.record))]
+            + packets.map { .packet($0) }
+    }
+
+    @Test(
+        "whenever a source comes back it shows, from the first tick on, the very pictures it would have shown",
+        arguments: [(30, 0), (30, 2), (60, 1), (300, 0)])
+    func returns(gop: Int, bFrames: Int) throws {
+        let items = try Self.items(gop: gop, bFrames: bFrames)
+        let plain = StageRun.pictures(items, ticks: Self.count)
+        #expect(plain.ticks.map(\.index) == Array(0..<Self.count))
+        #expect(plain.stats.undecoded == 0)
+        // Before, at and behind key pictures; short and long.
+        let hidden = [5..<20, 29..<31, 40..<90, 95..<119, 130..<151, 170..<285]
+        let run = StageRun.pictures(items, ticks: Self.count, hidden: hidden)
+        for tick in 0..<Self.count where !hidden.contains(where: { $0.contains(tick) }) {
+            #expect(run.ticks[tick].index == tick, "tick \(tick)")
+            #expect(run.ticks[tick].picture.digest == plain.ticks[tick].picture.digest, "tick \(tick)")
+        }
+        #expect(run.failures.isEmpty && run.stats.damaged == 0 && run.stats.videoPackets == Self.count)
+        if gop == 30 { #expect(run.stats.undecoded > 60, "\(run.stats.undecoded)") }
+    }
+
+    @Test("hidden to the end it has decoded its key pictures, and its last picture is there")
+    func toTheEnd() throws {
+        let run = StageRun.pictures(try Self.items(gop: 30, bFrames: 0), ticks: Self.count, hidden: [10..<Self.count])
+        #expect(run.stats.undecoded > 150)
+        let shown = Set(run.ticks[10...].map(\.index))
+        #expect(shown.isSuperset(of: stride(from: 30, to: 270, by: 30)), "\(shown.sorted())")
+    }
+
+    @Test("on an overloaded machine it comes back with a key picture at the latest, and undamaged")
+    func thrifty() throws {
+        // More pictures in a group than are kept.
+        let items = try Self.items(gop: 270, bFrames: 0)
+        let plain = StageRun.pictures(items, ticks: Self.count)
+        for (isThrifty, back) in [(true, 270), (false, 262)] {
+            let run = StageRun.pictures(items, ticks: Self.count, hidden: [5..<262], isThrifty: isThrifty)
+            for tick in back..<Self.count {
+                #expect(run.ticks[tick].picture.digest == plain.ticks[tick].picture.digest, "tick \(tick)")
+            }
+            #expect(run.stats.damaged == 0)
+            #expect((run.stats.undecoded > 200) == isThrifty, "\(run.stats.undecoded)")
+        }
+    }
+
+    @Test("what is kept is bounded by what a tenth of a second can decode")
+    func bounds() {
+        #expect(WithheldPackets.limit(pixels: 1280 * 720) == 65)
+        #expect(WithheldPackets.limit(pixels: 1920 * 1080) == 28)
+        #expect(WithheldPackets.limit(pixels: 320 * 180) == 240)
+        #expect(WithheldPackets.limit(pixels: 0) == 240)
+        #expect(WithheldPackets.limit(pixels: .max) == 8)
+    }
+}
