@@ -6,7 +6,7 @@
 #                    benchmarks/results/DATE-COMMIT.json and .html, to be committed from a quiet machine
 #   run.sh live      rooms on the wall clock alone, at full length
 #   run.sh kernels   the hot loops alone, in half a minute
-#   run.sh search    x264 settings over clips: see searches.json
+#   run.sh search    the x264 settings of searches.json over clips (SEARCH_CLIPS=DIR, else generated), for hours
 #   run.sh profile   ordo-one's distributions of the hot loops, for who tunes one
 #   run.sh accept    makes the last result's counts the thresholds
 #   run.sh readme    renews the README's table from the newest of results; readme-check only compares
@@ -47,6 +47,7 @@ tools() {
     ${CC:-cc} -O2 -o work/floor floor/floor.c \
         $(pkg-config --cflags --libs libavformat libavcodec libswscale libavutil) || rm -f work/floor
     ${CC:-cc} -O1 -fno-builtin -fPIC -shared -o work/copies.so floor/copies.c || rm -f work/copies.so
+    ${CC:-cc} -O2 -fPIC -shared -o work/where.so floor/where.c -ldl || rm -f work/where.so
 }
 
 case $mode in
@@ -81,8 +82,8 @@ build BenchTool
 
 if [ "$mode" = quick ] || [ "$mode" = kernels ]; then "$tool" begin quick "$last"; else "$tool" begin full "$last"; fi
 case $mode in
-quick) parts="kernels r1 quality live" ;;
-full) parts="kernels r1 instructions quality live growth" ;;
+quick) parts="kernels r1 places quality live" ;;
+full) parts="kernels r1 places quality live growth" ;;
 *) parts=$mode ;;
 esac
 [ "$mode" != live ] || [ -f work/r1/b.flv ] || ./r1.sh sources work/r1
@@ -95,4 +96,5 @@ if [ "$mode" = full ]; then
     echo "Kept as benchmarks/results/$name.json and .html"
 fi
 case $mode in kernels | quick | full) "$tool" selfcheck ;; esac
+[ "$mode" != quick ] || "$tool" readme-check ../README.md
 "$tool" check "$last"

@@ -14,6 +14,7 @@ struct BenchResult: Codable {
     var quality: [QualityResult]?
     var live: LiveResult?
     var growth: [GrowthSeries]?
+    var search: SearchResult?
 }
 
 /// One kernel, counted and timed.
@@ -46,22 +47,20 @@ struct R1Result: Codable {
     var runs: [R1Run]
     /// Ours divided by another side's, round by round: by side, then `cpu`, `wall`, `peakMemory`, `bytes`.
     var ratios: [String: [String: Spread]]
-    /// Mean CPU seconds by stage, for `ours` and `floor`.
+    /// Mean CPU seconds by stage, for `ours` and both floors.
     var stages: [String: [String: Double]]
     /// The largest of our runs, in MiB.
     var peakMemoryMiB: Double
-    var instructions: R1Instructions?
+    var places: R1Places?
 }
 
-/// What one more second of R1 executes, by callgrind.
-struct R1Instructions: Codable {
-    /// Instructions for each picture of the program, by file: `libx264.so.164`, `tandem` …; the C library's count for
-    /// whoever calls it.
-    var perPicture: [String: Double]
+/// Where our CPU time of R1 is spent, by a signal every few milliseconds of it.
+struct R1Places: Codable {
+    var samples: Int
+    /// Part of all samples by file (`libx264.so.164`, `tandem` …); the C library's count for whoever calls it.
+    var parts: [String: Double]
     /// The part that lies outside libav*, libsw* and libx264.
     var outsideLibav: Double
-    /// Calls of malloc and its like for each picture of the program from outside these libraries.
-    var allocationsOutsideLibav: Double
 }
 
 /// One side of one round.

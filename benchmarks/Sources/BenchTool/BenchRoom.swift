@@ -44,6 +44,7 @@ final class BenchRoom {
     private let events: String
     private let started: Double
     private var publishers: [pid_t] = []
+    private var isRunning = true
 
     /// Starts a room and waits until it is ready.
     ///
@@ -66,8 +67,16 @@ final class BenchRoom {
         self.rtmp = ready?.rtmp ?? ""
         self.control = ready?.control ?? ""
         guard ready != nil else {
-            kill(self.pid, SIGKILL)
             throw BenchError("a room was not ready within 20 s; see \(self.events)")
+        }
+    }
+
+    /// A measurement that fails leaves nobody behind.
+    deinit {
+        guard self.isRunning else { return }
+        for child in [self.pid] + self.publishers {
+            kill(child, SIGKILL)
+            _ = try? ChildProcess.wait(child, name: "child", since: self.started)
         }
     }
 
@@ -105,6 +114,7 @@ final class BenchRoom {
     func end() throws(BenchError) -> (summary: Summary, usage: ChildUsage, publisherCPU: Double) {
         _ = try LoopbackHTTP.request("POST", self.control, "/v1/room:end")
         let usage = try ChildProcess.wait(self.pid, name: "tandem", since: self.started)
+        self.isRunning = false
         var cpu = 0.0
         for publisher in self.publishers {
             kill(publisher, SIGTERM)

@@ -11,15 +11,17 @@ import FoundationEssentials
 enum BenchTool {
     static let usage = """
         usage: BenchTool begin MODE RESULT.json     MODE quick or full: an empty result of this machine and commit
-               BenchTool measure PART RESULT.json   adds a part: kernels, r1, instructions, quality, live or growth
+               BenchTool measure PART RESULT.json   adds a part: kernels, r1, places, quality, live, growth or
+                                                    search
                BenchTool page RESULT.json PAGE.html writes it as one self-contained page
                BenchTool readme README.md           renews the table of the README from the newest of results/*.json
                BenchTool readme-check README.md     status 1 unless that table is in step
                BenchTool check RESULT.json          compares the result with thresholds.json; status 1 on a regression
                BenchTool selfcheck                  plants regressions; status 1 unless the guard finds each
                BenchTool accept RESULT.json         makes the kernels' counts of that result the thresholds
-        The working directory is benchmarks/. PAIRS=n: rounds of R1; LIVE_SECONDS=n: length of each live measurement;
-        LIVE_MINUTES=n: of the memory measurement.
+        The working directory is benchmarks/. PAIRS=n: rounds of R1; R1_MORE=1 adds them to those of the result; LIVE_SECONDS=n: length of each live measurement;
+        LIVE_MINUTES=n: of the memory measurement;
+        SEARCH_CLIPS=DIR, SEARCH_MOST=n, SEARCH_SECONDS=n: clips of a search.
         """
 
     static func main() {

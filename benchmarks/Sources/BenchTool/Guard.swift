@@ -51,10 +51,10 @@ struct Guard {
         if result.peakMemoryMiB > self.thresholds.r1.peakMemoryMiB {
             found.append("R1: \(result.peakMemoryMiB) MiB at the peak, at most \(self.thresholds.r1.peakMemoryMiB)")
         }
-        if let limit = self.thresholds.r1.instructionsOutsideLibav, let part = result.instructions?.outsideLibav,
+        if let limit = self.thresholds.r1.outsideLibav, let part = result.places?.outsideLibav,
             part > limit
         {
-            found.append("R1: \(part) of all instructions lie outside the codecs' libraries, at most \(limit)")
+            found.append("R1: \(part) of the CPU time is spent outside the codecs' libraries, at most \(limit)")
         }
         return found
     }

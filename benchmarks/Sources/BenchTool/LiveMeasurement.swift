@@ -217,7 +217,7 @@ struct LiveMeasurement {
     private static let ingestRoom = """
         {
           "room": { "roomId": "bench" }, "ingest": { "rtmp": { "listen": "127.0.0.1:0" } },
-          "sources": [ { "uid": "a", "streamKey": "a" }, { "uid": "b", "streamKey": "b", "videoPush": false } ],
+          "sources": [ { "uid": "a", "streamKey": "a" }, { "uid": "b", "streamKey": "b" } ],
           "canvas": { "width": 320, "height": 180 },
           "scenes": [ { "sceneId": "solo", "layout": "solo", "uids": ["a"] } ],
           "renditions": [ { "name": "180p", "width": 320, "height": 180, "video": { "bitrate": 300000 } } ],

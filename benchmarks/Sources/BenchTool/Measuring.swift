@@ -23,19 +23,26 @@ struct Measuring {
             result.kernels = try Self.kernels().measureAll()
             for kernel in result.kernels { Terminal.say("  " + self.line(kernel)) }
         case "r1":
-            result.r1 = try self.r1(isFull: isFull)
-            result.commands += ["benchmarks/r1.sh sources DIR"] + self.sides(isFull: isFull).map(self.command)
-        case "instructions":
-            guard Peers.succeeds(["valgrind", "--version"]) else {
-                return Terminal.say("SKIPPED: R1's instructions are not counted: valgrind is not installed")
+            result.commands =
+                ["benchmarks/run.sh \(result.mode)", "benchmarks/r1.sh sources DIR"]
+                + self.sides(isFull: isFull).map(self.command)
+            let whole = result
+            result.r1 = try self.r1(isFull: isFull, before: Variables["R1_MORE"] == nil ? nil : result.r1) {
+                (made: R1Result) throws(BenchError) in
+                var partial = whole
+                partial.r1 = made
+                try Files.write(partial, to: self.path)
             }
-            result.r1?.instructions = try InstructionShare(
-                tandem: ChildProcess.path(self.tandem), work: self.sources, pipeline: ChildProcess.path("r1.json")
+        case "places":
+            let library = "\(BenchTool.work)/where.so"
+            guard Files.exists(library) else {
+                return Terminal.say("SKIPPED: where R1's time goes: floor/where.c could not be compiled")
+            }
+            result.r1?.places = try PlaceMeasurement(
+                script: "./r1.sh", work: self.sources, library: library, rounds: isFull ? 3 : 1
             ).measure()
-            if let counted = result.r1?.instructions {
-                Terminal.say(
-                    "  R1: \(counted.outsideLibav) of the instructions and \(counted.allocationsOutsideLibav)"
-                        + " allocations a picture outside the codecs' libraries")
+            if let places = result.r1?.places {
+                Terminal.say("  R1: \(places.outsideLibav) of \(places.samples) samples outside the codecs' libraries")
             }
         case "quality":
             result.quality = try self.quality(result.r1, isFull: isFull)
@@ -50,8 +57,26 @@ struct Measuring {
             result.growth = try GrowthMeasurement(
                 tandem: self.tandem, ffmpeg: self.ffmpeg, work: self.sources, seconds: 5
             ).measure()
+        case "search":
+            guard let judge = Peers.find(work: BenchTool.work).newFFmpeg else {
+                return Terminal.say("SKIPPED: no search: it needs an FFmpeg with libvmaf")
+            }
+            result.search = try EncoderSearch(
+                plan: Files.read(EncoderSearch.Plan.self, from: "searches.json"), ffmpeg: self.ffmpeg, judge: judge,
+                work: BenchTool.work,
+                clips: Array(
+                    EncoderSearch.clips(directory: Variables["SEARCH_CLIPS"]).prefix(
+                        Variables["SEARCH_MOST"].flatMap { Int($0) } ?? 100)),
+                seconds: Variables["SEARCH_SECONDS"].flatMap { Double($0) } ?? 8
+            ).measure()
+            for point in result.search?.points ?? [] {
+                Terminal.say(
+                    "  \(point.isBest ? "*" : " ") \(point.name): CPU \(point.cpu), VMAF-NEG \(point.vmafNeg) (worst clip "
+                        + "\(point.vmafNegWorst)), SSIM \(point.ssim), BD-rate \(point.bdRate.map { "\($0) %" } ?? "-")"
+                )
+            }
         default:
-            throw BenchError("there is no part \(part): kernels, r1, instructions, quality, live, growth")
+            throw BenchError("there is no part \(part): kernels, r1, places, quality, live, growth, search")
         }
         try Files.write(result, to: self.path)
         Terminal.say("Wrote benchmarks/\(self.path)")
@@ -64,13 +89,15 @@ struct Measuring {
             hasGStreamer: peers.hasGStreamer, floor: peers.floor)
     }
 
-    private func r1(isFull: Bool) throws(BenchError) -> R1Result {
+    private func r1(
+        isFull: Bool, before: R1Result?, keep: (R1Result) throws(BenchError) -> Void
+    ) throws(BenchError) -> R1Result {
         Peers.find(work: BenchTool.work).sayMissing(isFull: isFull)
         let rounds = Variables["PAIRS"].flatMap { Int($0) } ?? (isFull ? 7 : 3)
         let result = try R1Measurement(
             script: "./r1.sh", work: self.sources, rounds: max(1, rounds), sides: self.sides(isFull: isFull),
             clips: Variables["R1_CLIPS"] == nil ? "generated" : "real clips (R1_CLIPS)"
-        ).measure()
+        ).measure(before: before, keep: keep)
         for (side, ratios) in result.ratios.sorted(by: { $0.key < $1.key }) {
             for (name, spread) in ratios.sorted(by: { $0.key < $1.key }) {
                 let interval = spread.interval95.map { ", 95 %: \($0[0])…\($0[1])" } ?? ""

@@ -3,7 +3,7 @@ enum Plots {
     private static let left = 250.0
     private static let width = 860.0
     private static let row = 30.0
-    static let palette = (1...8).map { "var(--c\($0))" }
+    static let palette = (1...10).map { "var(--c\($0))" }
 
     /// One horizontal bar a row, with a dot for each single value.
     static func bars(_ title: String, _ rows: [(name: String, value: Double, values: [Double])], unit: String) -> String
@@ -89,6 +89,33 @@ enum Plots {
             plot.rectangle(x: x, y: y, width: 12, height: 12, color: color(name))
             plot.text(name, x: x + 18, y: y + 11)
         }
+        return plot.svg(title: title)
+    }
+
+    /// What sets of settings cost and give; those nothing beats are joined.
+    static func pareto(_ title: String, _ points: [SearchResult.Point]) -> String {
+        let (width, height, left, bottom) = (860.0, 360.0, 60.0, 320.0)
+        var plot = PlotCanvas(width: width, height: height)
+        let right: Double = (points.map(\.cpu).max() ?? 1) * 1.3
+        let high: Double = (points.map(\.vmafNeg).max() ?? 0) + 0.5
+        let low: Double = (points.map(\.vmafNeg).min() ?? 0) - 0.5
+        func x(_ value: Double) -> Double { left + value / right * (width - left - 10) }
+        func y(_ value: Double) -> Double { bottom - (value - low) / (high - low) * (bottom - 10) }
+        for step in 0...5 {
+            let (cpu, score) = (right * Double(step) / 5, low + (high - low) * Double(step) / 5)
+            plot.line((x(cpu), 10), (x(cpu), bottom), color: "var(--grid)")
+            plot.text(cpu.text(2), x: x(cpu), y: bottom + 18, anchor: "middle", muted: true)
+            plot.line((left, y(score)), (width - 10, y(score)), color: "var(--grid)")
+            plot.text(score.text(1), x: left - 6, y: y(score) + 4, anchor: "end", muted: true)
+        }
+        plot.polyline(points.filter(\.isBest).map { (x($0.cpu), y($0.vmafNeg)) }, color: "var(--ours)")
+        for point in points {
+            plot.dot(
+                x: x(point.cpu), y: y(point.vmafNeg), radius: 4, color: point.isBest ? "var(--ours)" : "var(--other)",
+                tip: "\(point.preset) \(point.params)")
+            plot.text(point.name, x: x(point.cpu) + 8, y: y(point.vmafNeg) - 6)
+        }
+        plot.text("CPU over the reference's", x: width - 14, y: bottom + 36, anchor: "end", muted: true)
         return plot.svg(title: title)
     }
 

@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// R1 by all sides, in turns: A B C A B C, so that what the machine does beside hits all of them.
 struct R1Measurement {
     static let renditions = ["720p", "480p", "360p"]
@@ -11,21 +17,35 @@ struct R1Measurement {
     /// `generated`, or that real clips were used; not where they lay.
     let clips: String
 
-    func measure() throws(BenchError) -> R1Result {
-        let load = Machine.load
+    /// - Parameters:
+    ///   - before: Rounds that were measured before and count with the new ones.
+    ///   - keep: Gets the result after every round, so that an end before the last one loses nothing.
+    func measure(
+        before: R1Result? = nil, keep: (R1Result) throws(BenchError) -> Void
+    ) throws(BenchError) -> R1Result {
+        let load = max(Machine.load, before?.loadBefore ?? 0)
         let sources = try ChildProcess.run([self.script, "sources", self.work])
         guard sources.status == 0 else { throw BenchError("r1.sh sources failed with status \(sources.status)") }
-        var runs: [R1Run] = []
-        for round in 1...self.rounds {
+        var runs = before?.runs ?? []
+        let first = (runs.map(\.pair).max() ?? 0) + 1
+        var result: R1Result?
+        for round in first..<first + self.rounds {
             for side in self.sides {
                 let run = try self.run(side, round: round)
                 Terminal.say(
-                    "  R1 \(round)/\(self.rounds) \(side.name): \(run.cpuSeconds) CPU s, \(run.wallSeconds) s"
+                    "  R1 \(round)/\(first + self.rounds - 1) \(side.name): \(run.cpuSeconds) CPU s, \(run.wallSeconds) s"
                         + (run.peakMemoryMiB.map { ", \($0) MiB" } ?? ""))
                 runs.append(run)
             }
+            let made = self.result(runs, load: load)
+            try keep(made)
+            result = made
         }
-        return R1Result(
+        return result ?? self.result(runs, load: load)
+    }
+
+    private func result(_ runs: [R1Run], load: Double) -> R1Result {
+        R1Result(
             clips: self.clips, loadBefore: load,
             titles: Dictionary(uniqueKeysWithValues: self.sides.map { ($0.name, $0.title) }), runs: runs,
             ratios: Self.ratios(runs), stages: Self.stages(runs),
@@ -33,14 +53,14 @@ struct R1Measurement {
     }
 
     private func run(_ side: R1Side, round: Int) throws(BenchError) -> R1Run {
+        if side.output == nil { return try self.floor(side, round: round) }
         // Everybody's threads are read, so that the reading burdens all alike.
-        let text = "\(self.work)/\(side.name).txt"
         let usage = try ChildProcess.run(
-            side.arguments, environment: side.environment, output: text, samplesThreads: true)
+            side.arguments, environment: side.environment, output: "\(self.work)/\(side.name).txt", samplesThreads: true
+        )
         guard usage.status == 0 else {
             throw BenchError("\(side.arguments.joined(separator: " ")) failed with status \(usage.status)")
         }
-        if side.output == nil { return try self.floor(from: Files.text(at: text), side: side, round: round) }
         var bytes: [String: Int] = [:]
         for rendition in Self.renditions + ["audio"] {
             let directory = "\(self.work)/\(side.output ?? "")"
@@ -54,23 +74,35 @@ struct R1Measurement {
     }
 
     /// The floor reads its clocks itself: only what lies between them counts.
-    private func floor(from text: String, side: R1Side, round: Int) throws(BenchError) -> R1Run {
+    private func floor(_ side: R1Side, round: Int) throws(BenchError) -> R1Run {
+        var children: [pid_t] = []
+        let start = ChildProcess.now()
+        for copy in 0..<side.copies {
+            children.append(try ChildProcess.start(side.arguments, output: "\(self.work)/\(side.name)\(copy).txt"))
+        }
+        for child in children {
+            let usage = try ChildProcess.wait(child, name: side.name, since: start)
+            guard usage.status == 0 else { throw BenchError("the floor failed with status \(usage.status)") }
+        }
         var stages: [String: Double] = [:]
         var wall = 0.0
-        for line in text.split(separator: "\n") {
-            let words = line.split(separator: " ")
-            guard words.count == 3, let cpu = Double(words[1]), let seconds = Double(words[2]) else {
-                throw BenchError("the floor said “\(line)”")
+        for copy in 0..<side.copies {
+            for line in try Files.text(at: "\(self.work)/\(side.name)\(copy).txt").split(separator: "\n") {
+                let words = line.split(separator: " ")
+                guard words.count == 3, let cpu = Double(words[1]), let seconds = Double(words[2]) else {
+                    throw BenchError("the floor said “\(line)”")
+                }
+                stages[String(words[0]), default: 0] += cpu / Double(side.copies)
+                wall += seconds / Double(side.copies)
             }
-            stages[String(words[0])] = cpu.rounded(digits: 3)
-            wall += seconds
         }
         guard Set(stages.keys) == Set(StageTimes.codecs) else {
             throw BenchError("the floor did \(stages.keys.sorted())")
         }
         return R1Run(
             side: side.name, pair: round, cpuSeconds: stages.values.reduce(0, +).rounded(digits: 3),
-            wallSeconds: wall.rounded(digits: 2), peakMemoryMiB: nil, bytes: nil, stages: stages)
+            wallSeconds: wall.rounded(digits: 2), peakMemoryMiB: nil, bytes: nil,
+            stages: stages.mapValues { $0.rounded(digits: 3) })
     }
 
     /// Half the work would be half the time: every playlist must hold the whole 20 s and be ended.
@@ -93,7 +125,7 @@ struct R1Measurement {
         for other in Set(runs.map(\.side)) where other != "ours" {
             for (name, value) in measures {
                 // The floor's stages run one after the other: its wall time is no job's.
-                if other == "floor", name == "wall" { continue }
+                if other.hasPrefix("floor"), name == "wall" { continue }
                 let values = runs.filter { $0.side == "ours" }.compactMap { ours -> Double? in
                     guard let theirs = runs.first(where: { $0.side == other && $0.pair == ours.pair }),
                         let mine = value(ours), let their = value(theirs), their > 0
@@ -109,7 +141,7 @@ struct R1Measurement {
     /// Mean CPU seconds by stage, ours and the floor's.
     static func stages(_ runs: [R1Run]) -> [String: [String: Double]] {
         var result: [String: [String: Double]] = [:]
-        for side in ["ours", "floor"] {
+        for side in ["ours", "floor", "floorAlone"] {
             let stages = runs.filter { $0.side == side }.compactMap(\.stages)
             for name in Set(stages.flatMap(\.keys)) {
                 let sum = stages.reduce(0) { $0 + ($1[name] ?? 0) }

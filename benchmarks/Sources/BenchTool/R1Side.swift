@@ -11,6 +11,8 @@ struct R1Side: Sendable {
     var output: String?
     /// Media files of one rendition begin with its name and end with this.
     var suffix = ".m4s"
+    /// So many run at once, and the mean counts.
+    var copies = 1
 
     /// What a viewer's player would open.
     func file(of rendition: String) -> String? {
@@ -49,7 +51,18 @@ struct R1Side: Sendable {
                     name: "gstreamer", title: "GStreamer compositor", arguments: [script, "gstreamer", work],
                     output: "gstreamer", suffix: ".mp4"))
         }
-        if let floor { sides.append(R1Side(name: "floor", title: "Floor: the bare codecs", arguments: [floor, work])) }
+        // With every core busy, as they are while a job works: on cores that share their units (and on most rented ones) a
+        // CPU second does less then, by no fault of the program.
+        if let floor {
+            sides.append(
+                R1Side(
+                    name: "floor", title: "Floor: the bare codecs, all cores busy", arguments: [floor, work],
+                    copies: Machine.cores))
+        }
+        if isFull, let floor {
+            sides.append(
+                R1Side(name: "floorAlone", title: "Floor: the bare codecs, one core busy", arguments: [floor, work]))
+        }
         return sides
     }
 }

@@ -5,9 +5,10 @@ struct ResultPage {
     init(_ result: BenchResult) { self.result = result }
 
     var html: String {
-        let sections = [self.pipeline, self.stages, self.quality, self.live, self.growth, self.kernels].compactMap {
-            $0
-        }
+        let sections = [self.pipeline, self.stages, self.quality, self.live, self.growth, self.search, self.kernels]
+            .compactMap {
+                $0
+            }
         return """
             <!doctype html>
             <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -28,10 +29,10 @@ struct ResultPage {
     private static let style = """
         :root { color-scheme: light dark; --ground: #fff; --ink: #1b1f24; --muted: #667; --grid: #dde1e6; --card: #f6f7f9;
           --ours: #2563eb; --other: #a9b1bd; --floor: #5b9a6b;
-          --c1: #2563eb; --c2: #e08a1e; --c3: #5b9a6b; --c4: #b4477f; --c5: #7a5cc9; --c6: #c9a227; --c7: #4aa3b8; --c8: #a9b1bd; }
+          --c1: #2563eb; --c2: #e08a1e; --c3: #5b9a6b; --c4: #b4477f; --c5: #7a5cc9; --c6: #c9a227; --c7: #4aa3b8; --c8: #a9b1bd; --c9: #d0604a; --c10: #667; }
         @media (prefers-color-scheme: dark) { :root { --ground: #14171b; --ink: #e6e9ee; --muted: #98a2b0; --grid: #2c323a;
           --card: #1c2026; --ours: #6ea0ff; --other: #56606e; --floor: #6fb884; --c1: #6ea0ff; --c2: #f0a64a; --c3: #6fb884;
-          --c4: #d87aa9; --c5: #a58cf0; --c6: #dfc05a; --c7: #6fc3d6; --c8: #66707e; } }
+          --c4: #d87aa9; --c5: #a58cf0; --c6: #dfc05a; --c7: #6fc3d6; --c8: #66707e; --c9: #ea8a78; --c10: #98a2b0; } }
         body { margin: 0; background: var(--ground); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
         main { max-width: 900px; margin: 0 auto; padding: 24px 16px 64px; }
         h1 { font-size: 26px; margin: 0 0 4px; } h2 { font-size: 19px; margin: 36px 0 6px; } h3 { font-size: 15px; margin: 18px 0 4px; }
@@ -62,7 +63,7 @@ struct ResultPage {
     }
 
     private var sides: [String] {
-        let order = ["ours", "ffmpeg", "ffmpegOneThread", "ffmpegNew", "gstreamer", "floor"]
+        let order = ["ours", "ffmpeg", "ffmpegOneThread", "ffmpegNew", "gstreamer", "floor", "floorAlone"]
         return order.filter { self.result.r1?.titles[$0] != nil }
     }
 
@@ -74,14 +75,15 @@ struct ResultPage {
             }
         }
         // The floor's stages run one after the other: its wall time is no job's.
-        let wall = rows { $0.side == "floor" ? nil : $0.wallSeconds }
+        let wall = rows { $0.side.hasPrefix("floor") ? nil : $0.wallSeconds }
         let ratios = self.sides.compactMap { side in
             r1.ratios[side]?["cpu"].map { (name: r1.titles[side] ?? side, spread: $0) }
         }
         return """
             <h2>R1: a PK of 20 s, two 720p30 sources into 720p, 480p and 360p</h2>
             <p>The same encoder settings for all (x264 veryfast), in turns in one run; sources: \(HTML.escape(r1.clips)); load \
-            before: \(r1.loadBefore). The floor is decode, scaling, encode and AAC each alone, summed: the least these libraries take.</p>
+            before: \(r1.loadBefore). The floor is decode, scaling, encode and AAC each alone, summed: the least these libraries take. With one core busy a CPU second does more than with all where cores share \
+            units, as rented ones mostly do; a job is compared with all busy.</p>
             <h3>CPU seconds (mean; a dot for each run)</h3>
             \(Plots.bars("CPU seconds", rows { $0.cpuSeconds }, unit: "s"))
             <h3>Tandem's CPU time over theirs (median; thick: 95 % interval; thin: all runs)</h3>
@@ -99,20 +101,22 @@ struct ResultPage {
             StageTimes.all.compactMap { name in stages[name].map { (name, $0) } }
         }
         var rows = [(name: "Tandem", parts: parts(ours))]
-        if let floor = r1.stages["floor"] { rows.append((name: "Floor: the bare codecs", parts: parts(floor))) }
+        for side in ["floor", "floorAlone"] {
+            if let floor = r1.stages[side] { rows.append((name: r1.titles[side] ?? side, parts: parts(floor))) }
+        }
         var text = """
             <h2>Where the time goes</h2>
             \(Plots.stacked("CPU seconds by stage", rows, unit: "s"))
             """
-        if let counted = r1.instructions {
-            text += """
-                <p>By callgrind, \((counted.outsideLibav * 100).text(2)) % of all instructions and \
-                \(counted.allocationsOutsideLibav.text(1)) allocations a picture lie outside libav*, libsw* and libx264.</p>
-                """
-            let table = counted.perPicture.sorted { $0.value > $1.value }.prefix(12).map {
-                [HTML.escape($0.key), ($0.value / 1e6).text(3)]
+        if let places = r1.places {
+            let rows = places.parts.sorted { $0.value > $1.value }.prefix(12).map {
+                [HTML.escape($0.key), ($0.value * 100).text(2) + " %"]
             }
-            text += HTML.table([["file", "million instructions a picture"]] + Array(table))
+            text += """
+                <p>Of \(places.samples) samples \((places.outsideLibav * 100).text(2)) % lie outside libav*, libsw* and libx264; \
+                the C library counts for whoever calls it.</p>
+                """
+            text += HTML.table([["file", "of Tandem's CPU time"]] + Array(rows))
         }
         return text
     }
@@ -174,8 +178,11 @@ struct ResultPage {
         if let memory = live.memory {
             text +=
                 "<h3>Memory of one room over time: \(memory.slopePerMinute.text(2)) MiB a minute in the second half</h3>"
-            text += Plots.line(
-                "Memory", memory.samples.map { ("\($0[0]) s", $0[1]) }, unit: "MiB", labels: false, startsAtZero: false)
+            text +=
+                "<div class=\"grid\">"
+                + Plots.line(
+                    "Memory", memory.samples.map { ("\($0[0]) s", $0[1]) }, unit: "MiB", labels: false,
+                    startsAtZero: false) + "</div>"
         }
         return text
     }
@@ -188,6 +195,25 @@ struct ResultPage {
         }
         return "<h2>How the cost grows</h2><p>CPU seconds for a second of program, offline.</p><div class=\"grid\">"
             + plots.joined(separator: "\n") + "</div>"
+    }
+
+    private var search: String? {
+        guard let search = self.result.search else { return nil }
+        let rows = search.points.map { point in
+            [
+                HTML.escape(point.name), point.cpu.text(3), point.vmafNeg.text(2), point.vmafNegWorst.text(2),
+                point.ssim.text(4), point.bdRate.map { $0.text(1) + " %" } ?? "",
+                "<code>\(HTML.escape(point.preset)) \(HTML.escape(point.params))</code>",
+            ]
+        }
+        let head = ["", "CPU", "VMAF-NEG", "worst clip", "SSIM", "BD-rate", "settings"]
+        return """
+            <h2>Encoder settings</h2>
+            <p>Against \(HTML.escape(search.reference)) at equal size, every picture judged, 720p30, one thread, \
+            \(search.seconds.text(0)) s each of: \(search.clips.map(HTML.escape).joined(separator: ", ")).</p>
+            \(Plots.pareto("Quality over CPU time", search.points))
+            \(HTML.table([head] + rows))
+            """
     }
 
     private var kernels: String? {

@@ -23,7 +23,7 @@ enum SelfCheck {
         var r1 = R1Result(
             clips: "", loadBefore: 0, titles: [:], runs: [], ratios: [:], stages: [:],
             peakMemoryMiB: thresholds.r1.peakMemoryMiB * 2)
-        r1.instructions = R1Instructions(perPicture: [:], outsideLibav: 0.9, allocationsOutsideLibav: 1e6)
+        r1.places = R1Places(samples: 1000, parts: [:], outsideLibav: 0.9)
         let sides = thresholds.r1.cpuRatioMedian["full"] ?? [:]
         for side in sides.keys { r1.ratios[side] = ["cpu": bad] }
         let live = LiveResult(
@@ -34,7 +34,7 @@ enum SelfCheck {
             ingest: LiveResult.Ingest(gigabytes: 1, cpuSecondsPerGigabyte: 60))
         let found = Guard(thresholds: thresholds).r1Regressions(in: r1, mode: "full")
         let late = Guard(thresholds: thresholds).liveRegressions(in: live)
-        let wanted = sides.count + 1 + (thresholds.r1.instructionsOutsideLibav == nil ? 0 : 1)
+        let wanted = sides.count + 1 + (thresholds.r1.outsideLibav == nil ? 0 : 1)
         guard found.count == wanted, late.count == (thresholds.live == nil ? 0 : 3) else {
             throw BenchError("the guard found \(found + late) of what was planted")
         }

@@ -13,8 +13,8 @@ struct Thresholds: Codable {
         var cpuRatioMedian: [String: [String: Double]]
         /// Of our process.
         var peakMemoryMiB: Double
-        /// Largest part of all instructions that are executed outside the codecs' libraries.
-        var instructionsOutsideLibav: Double?
+        /// Largest part of R1's CPU time that is spent outside the codecs' libraries.
+        var outsideLibav: Double?
     }
 
     struct Live: Codable {
