@@ -7,7 +7,7 @@ ARGS ?=
 PIPELINE ?= pipelines/pk-landscape.json
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick asan clean
+.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search asan clean
 
 help: ## This list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,11 +50,17 @@ load-test: deps ## Viewers by the thousand against a room: 1,000 waiting, 2,000 
 	swift build $(SWIFT_FLAGS) --build-tests
 	TANDEM_LOAD=full swift test $(SWIFT_FLAGS) --skip-build --filter LoadTests
 
-bench: deps build ## R1 beside FFmpeg and the kernels, five runs (minutes); results in benchmarks/results
+bench: deps build ## R1 beside its peers and the bare codecs, live rooms, hot loops (a quarter of an hour); results in benchmarks/results
 	benchmarks/run.sh full
 
-bench-quick: deps build ## The same, short, with the thresholds CI holds
+bench-quick: deps build ## The same, short (at most 5 minutes), with the thresholds CI holds
 	benchmarks/run.sh quick
+
+bench-live: deps build ## PK rooms in real time until a frame is late, latency, memory, start (LIVE_MINUTES=30)
+	benchmarks/run.sh live
+
+bench-search: deps build ## x264 settings over clips: CPU against VMAF-NEG and SSIM at equal size
+	benchmarks/run.sh search
 
 asan: ## A size change in mid-stream under AddressSanitizer (builds for minutes, into .build-asan)
 	.ci/asan

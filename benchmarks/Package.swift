@@ -2,11 +2,11 @@
 import PackageDescription
 
 let house: [SwiftSetting] = [.enableUpcomingFeature("InternalImportsByDefault")]
-let kernels: Target.Dependency = .product(name: "TandemKernels", package: "tandem")
+let cores: Target.Dependency = .product(name: "TandemCores", package: "tandem")
 
 /// A package of its own, so that nobody who builds Tandem builds its benchmarks.
 ///
-/// `make bench-quick` builds `KernelRunner` and `BenchTool` only, which need nothing but Tandem's own kernels; the
+/// `make bench-quick` builds `KernelRunner` and `BenchTool` only, which need nothing but Tandem's own kernels and protocol cores; the
 /// ordo-one suite is built by `make bench` alone.
 let package = Package(
     name: "tandem-benchmarks",
@@ -17,7 +17,7 @@ let package = Package(
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
     ],
     targets: [
-        .target(name: "KernelSuite", dependencies: [kernels], swiftSettings: house),
+        .target(name: "KernelSuite", dependencies: [cores], swiftSettings: house),
         .executableTarget(name: "KernelRunner", dependencies: ["KernelSuite"], swiftSettings: house),
         .executableTarget(name: "BenchTool", swiftSettings: house),
         // The plugin looks for targets in a folder of the name "Benchmarks".

@@ -2,8 +2,12 @@
 # R1, the reference PK job: two 720p30 sources of 20 s side by side, encoded at 720p, 480p and 360p with one AAC, as HLS.
 #   r1.sh sources DIR    makes DIR/a.flv and DIR/b.flv (1280x720p30, 2,048,000 bit/s, 2 s key frames)
 #   r1.sh ffmpeg DIR     the job by the FFmpeg command line, into DIR/ffmpeg
+#   r1.sh gstreamer DIR  the job by GStreamer's compositor, into DIR/gstreamer: the same encoder settings and scaler, but
+#                        one fragmented MP4 for each rendition, since Debian's GStreamer writes no HLS of that kind
 #   r1.sh ours DIR       the same job by Tandem's offline clock, into DIR/ours
-# FFMPEG=path and TANDEM=path pick the programs; THREADS=1 puts every codec and filter of FFmpeg on one thread.
+#   r1.sh vmaf DIR FILE JSON   judges every picture of a rendition, upscaled to the canvas, against the canvas itself
+# FFMPEG=path and TANDEM=path pick the programs; THREADS=1 puts every codec and filter of FFmpeg on one thread;
+# OUT=name replaces the name of FFmpeg's output directory.
 # R1_CLIPS=DIR takes sintel_trailer_720p24.mp4 and butterfly_720p30.mp4 from there instead of generated pictures.
 # The scaler is FFmpeg's default (bicubic); each rendition is scaled from the canvas.
 set -euo pipefail
@@ -38,8 +42,9 @@ sources)
     fi
     ;;
 ffmpeg)
-    rm -rf "$d/ffmpeg"
-    mkdir -p "$d/ffmpeg"
+    out="$d/${OUT:-ffmpeg}"
+    rm -rf "$out"
+    mkdir -p "$out"
     t=${THREADS:+-threads $THREADS}
     ft=${THREADS:+-filter_threads $THREADS -filter_complex_threads $THREADS}
     graph="[0:v]fps=30,crop=640:720[l];[1:v]fps=30,crop=640:720[r];[l][r]hstack,split=3[v0][s1][s2]"
@@ -53,9 +58,9 @@ ffmpeg)
         -b:v:1 1200k -maxrate:v:1 1200k -bufsize:v:1 1200k \
         -b:v:2 700k -maxrate:v:2 700k -bufsize:v:2 700k \
         -c:a aac -b:a 128k -ar 48000 -ac 2 -f hls -hls_time 2.13 -hls_segment_type fmp4 -hls_playlist_type event \
-        -master_pl_name index.m3u8 -hls_segment_filename "$d/ffmpeg/%v_%05d.m4s" \
+        -master_pl_name index.m3u8 -hls_segment_filename "$out/%v_%05d.m4s" \
         -var_stream_map "v:0,agroup:a,name:720p v:1,agroup:a,name:480p v:2,agroup:a,name:360p a:0,agroup:a,default:yes,name:audio" \
-        "$d/ffmpeg/%v.m3u8"
+        "$out/%v.m3u8"
     ;;
 ours)
     rm -rf "$d/ours"
@@ -64,8 +69,44 @@ ours)
     cd "$d"
     exec "$tandem" run "$here/r1.json" >ours.events
     ;;
+gstreamer)
+    rm -rf "$d/gstreamer"
+    mkdir -p "$d/gstreamer"
+    # source NAME: a file's picture, cropped to its middle half, and its sound.
+    source_of() {
+        echo "filesrc location=$d/$1.flv ! flvdemux name=$1" \
+            "$1.video ! queue ! h264parse ! avdec_h264 ! videocrop left=320 right=320 ! queue ! c." \
+            "$1.audio ! queue ! aacparse ! avdec_aac ! audioconvert ! audioresample ! queue ! m."
+    }
+    # rendition NAME WIDTH HEIGHT KBIT: veryfast with the pictures forced where FFmpeg's come.
+    rendition_of() {
+        echo "t. ! queue ! videoscale method=4-tap ! video/x-raw,width=$2,height=$3,pixel-aspect-ratio=1/1" \
+            "! x264enc speed-preset=veryfast bitrate=$4 vbv-buf-capacity=1000 key-int-max=32 b-adapt=true bframes=3" \
+            "rc-lookahead=10 option-string=scenecut=0:min-keyint=32:vbv-maxrate=$4:vbv-bufsize=$4" \
+            "! video/x-h264,profile=high ! h264parse ! mp4mux fragment-duration=2133 ! filesink location=$d/gstreamer/$1.mp4"
+    }
+    # shellcheck disable=SC2046 # words on purpose
+    exec gst-launch-1.0 -q \
+        compositor name=c sink_1::xpos=640 ! video/x-raw,format=I420,width=1280,height=720,framerate=30/1 ! tee name=t \
+        $(rendition_of 720p 1280 720 2500) $(rendition_of 480p 854 480 1200) $(rendition_of 360p 640 360 700) \
+        audiomixer name=m ! audio/x-raw,rate=48000,channels=2 ! audioconvert ! avenc_aac bitrate=128000 ! aacparse \
+        ! mp4mux fragment-duration=2133 ! filesink location="$d/gstreamer/audio.mp4" \
+        $(source_of a) $(source_of b) >"$d/gstreamer.log" 2>&1
+    ;;
+vmaf)
+    # Picture n against picture n + SKIP: FFmpeg begins with its first picture twice where a source begins late. PICTURES of
+    # them; the scaler is the one a player's upscaling is closest to.
+    count=${PICTURES:-600}
+    exec "$ff" -hide_banner -v error -nostdin -i "$d/a.flv" -i "$d/b.flv" -i "$3" -filter_complex \
+        "[0:v]fps=30,crop=640:720[l];[1:v]fps=30,crop=640:720[r];\
+[l][r]hstack,settb=1/30,setpts=N,trim=end_frame=$count,format=yuv420p[ref];\
+[2:v]select='gte(n,${SKIP:-0})',scale=1280:720:flags=bicubic,setsar=1,settb=1/30,setpts=N,trim=end_frame=$count,\
+format=yuv420p[got];\
+[got][ref]libvmaf=model=version=vmaf_v0.6.1neg:feature=name=float_ssim:n_threads=2:log_fmt=json:log_path=$4" \
+        -an -f null -
+    ;;
 *)
-    echo "usage: r1.sh sources|ffmpeg|ours DIR" >&2
+    echo "usage: r1.sh sources|ffmpeg|gstreamer|ours|vmaf DIR …" >&2
     exit 64
     ;;
 esac

@@ -1,32 +1,71 @@
 #!/bin/bash
-# Measures the kernels, and R1 beside FFmpeg; then holds the result against thresholds.json.
-#   run.sh quick     3 interleaved pairs, in at most 5 minutes; the result goes to benchmarks/work
-#   run.sh full      5 pairs, FFmpeg on one thread as well, ordo-one's distributions; the result goes to
-#                    benchmarks/results/DATE-COMMIT.json, to be committed from a quiet machine
-#   run.sh kernels   the kernels alone, in half a minute; the result goes to benchmarks/work
-#   run.sh accept    makes the last result's instruction and allocation counts the thresholds
-# PAIRS=n changes the number of pairs; FFMPEG, TANDEM and R1_CLIPS: see r1.sh. TANDEM_BENCH_PLANT=1 slows one kernel
-# down on purpose, so that the run must fail.
+# Measures Tandem: the hot loops, R1 beside its peers and the bare codecs, rooms on the wall clock; then holds the result
+# against thresholds.json.
+#   run.sh quick     everything short, in at most 5 minutes; the result goes to benchmarks/work
+#   run.sh full      7 rounds with all peers, quality, live rooms, growth; the result goes to
+#                    benchmarks/results/DATE-COMMIT.json and .html, to be committed from a quiet machine
+#   run.sh live      rooms on the wall clock alone, at full length
+#   run.sh kernels   the hot loops alone, in half a minute
+#   run.sh search    the x264 settings of searches.json over clips (SEARCH_CLIPS=DIR, else generated), for hours
+#   run.sh profile   ordo-one's distributions of the hot loops, for who tunes one
+#   run.sh accept    makes the last result's counts the thresholds
+#   run.sh readme    renews the README's table from the newest of results; readme-check only compares
+# PAIRS=n changes the number of rounds; LIVE_SECONDS, LIVE_MINUTES: lengths; FFMPEG, TANDEM and R1_CLIPS: see r1.sh.
 # Status: 0 all thresholds hold, 1 a regression (each in one line) or a failed run, 64 wrong use.
 set -euo pipefail
 cd "$(dirname "$0")"
 mode=${1:-}
 last=work/last.json
 tool=.build/release/BenchTool
+mkdir -p work results
 
 build() { # PRODUCT
     swift build -c release --product "$1" 2>&1 | tail -1
 }
 
+# packages NAME…: through apt, where it is and may be used; a missing tool is said to be missing by who needs it.
+packages() {
+    command -v apt-get >/dev/null || return 0
+    if [ "$(id -u)" = 0 ]; then sudo=""; else sudo="sudo -n"; fi
+    echo "Installing $* …"
+    { $sudo apt-get -o DPkg::Lock::Timeout=600 update -qq &&
+        DEBIAN_FRONTEND=noninteractive $sudo apt-get -o DPkg::Lock::Timeout=600 install -y -qq \
+            --no-install-recommends "$@"; } >/dev/null 2>&1 || true
+}
+
+tools() {
+    # callgrind counts instructions.
+    command -v valgrind >/dev/null || packages valgrind libc6-dbg
+    if [ "$mode" = full ] && ! gst-inspect-1.0 --exists compositor 2>/dev/null; then
+        packages gstreamer1.0-tools gstreamer1.0-libav gstreamer1.0-plugins-{base,good,bad,ugly}
+    fi
+    # A current FFmpeg with libvmaf, as a wheel.
+    if [ -z "${NEW_FFMPEG:-}" ] && ! ls work/venv/lib/*/site-packages/imageio_ffmpeg/binaries/ffmpeg-* >/dev/null 2>&1; then
+        { python3 -m venv work/venv && work/venv/bin/pip install -q imageio-ffmpeg; } >/dev/null 2>&1 || true
+    fi
+    # shellcheck disable=SC2046 # the flags are words
+    ${CC:-cc} -O2 -o work/floor floor/floor.c \
+        $(pkg-config --cflags --libs libavformat libavcodec libswscale libavutil) || rm -f work/floor
+    ${CC:-cc} -O1 -fno-builtin -fPIC -shared -o work/copies.so floor/copies.c || rm -f work/copies.so
+    ${CC:-cc} -O2 -fPIC -shared -o work/where.so floor/where.c -ldl || rm -f work/where.so
+}
+
 case $mode in
-quick | full | kernels) ;;
-accept)
+quick | full | kernels | live | search) ;;
+accept | readme | readme-check)
     build BenchTool
-    "$tool" accept "$last"
+    case $mode in
+    accept) "$tool" accept "$last" ;;
+    *) "$tool" "$mode" ../README.md ;;
+    esac
+    exit
+    ;;
+profile)
+    swift package -c release benchmark --target Kernels
     exit
     ;;
 *)
-    sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,15s/^# \{0,1\}//p' "$0" >&2
     exit 64
     ;;
 esac
@@ -36,26 +75,26 @@ if [ "$mode" != kernels ] && [ ! -x "${TANDEM:-../.build/release/tandem}" ]; the
     exit 1
 fi
 
-# callgrind counts instructions, where it can be had.
-if ! command -v valgrind >/dev/null && command -v apt-get >/dev/null; then
-    if [ "$(id -u)" = 0 ]; then sudo=""; else sudo="sudo -n"; fi
-    echo "Installing valgrind …"
-    { $sudo apt-get -o DPkg::Lock::Timeout=600 update -qq &&
-        DEBIAN_FRONTEND=noninteractive $sudo apt-get -o DPkg::Lock::Timeout=600 install -y -qq \
-            --no-install-recommends valgrind libc6-dbg; } >/dev/null 2>&1 || true
-fi
-
-mkdir -p work results
+tools
 echo "Building the benchmarks …"
-build KernelRunner
+case $mode in kernels | quick | full) build KernelRunner ;; esac
 build BenchTool
 
-"$tool" measure "$mode" "$last"
+if [ "$mode" = quick ] || [ "$mode" = kernels ]; then "$tool" begin quick "$last"; else "$tool" begin full "$last"; fi
+case $mode in
+quick) parts="kernels r1 places quality live" ;;
+full) parts="kernels r1 places quality live growth" ;;
+*) parts=$mode ;;
+esac
+[ "$mode" != live ] || [ -f work/r1/b.flv ] || ./r1.sh sources work/r1
+for part in $parts; do "$tool" measure "$part" "$last"; done
+"$tool" page "$last" work/last.html
 if [ "$mode" = full ]; then
-    commit=$(git describe --always --dirty)
-    cp "$last" "results/$(date -u +%Y-%m-%d)-$commit.json"
-    echo "Kept as benchmarks/results/$(date -u +%Y-%m-%d)-$commit.json"
-    swift package -c release benchmark --target Kernels
+    name=$(date -u +%Y-%m-%d)-$(git describe --always --dirty)
+    cp "$last" "results/$name.json"
+    cp work/last.html "results/$name.html"
+    echo "Kept as benchmarks/results/$name.json and .html"
 fi
-"$tool" selfcheck
+case $mode in kernels | quick | full) "$tool" selfcheck ;; esac
+[ "$mode" != quick ] || "$tool" readme-check ../README.md
 "$tool" check "$last"

@@ -12,6 +12,8 @@ final class LatencyTracker: Sendable {
         var arrivals: [Int64: Int64] = [:]
         var results: [Int32] = []
         var next = 0
+        var partResults: [Int32] = []
+        var nextPart = 0
     }
 
     private let state = Mutex(State())
@@ -39,6 +41,34 @@ final class LatencyTracker: Sendable {
                 }
             }
         }
+    }
+
+    /// The part of one rendition with these ticks could be fetched at `time` (program time).
+    func partPublished(_ ticks: Range<Int64>, at time: Int64) {
+        self.state.withLock { state in
+            guard ticks.count <= Self.window else { return }
+            for tick in ticks {
+                guard let arrival = state.arrivals[tick] else { continue }
+                let milliseconds = Int32(clamping: (time &- arrival) / 1_000_000)
+                if state.partResults.count < Self.limit {
+                    state.partResults.append(milliseconds)
+                } else {
+                    state.partResults[state.nextPart] = milliseconds
+                    state.nextPart = (state.nextPart + 1) % Self.limit
+                }
+            }
+        }
+    }
+
+    /// Percentiles in milliseconds from a picture's arrival to its part, over all renditions; `nil` before the first part.
+    func partPercentiles() -> (p50: Int, p95: Int, p99: Int)? {
+        let sorted = self.state.withLock { $0.partResults }.sorted()
+        guard let longest = sorted.last else { return nil }
+        func percentile(_ part: Int) -> Int {
+            let index = sorted.count * part / 100
+            return Int(index < sorted.count ? sorted[index] : longest)
+        }
+        return (percentile(50), percentile(95), percentile(99))
     }
 
     /// Percentiles in milliseconds; `nil` before the first segment.

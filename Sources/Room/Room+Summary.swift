@@ -41,6 +41,9 @@ extension Room {
                     "max": .thousandths($0.max),
                 ]
             } ?? .null,
+            "sendToPartMs": self.latency.partPercentiles().map {
+                ["p50": JSONValue($0.p50), "p95": JSONValue($0.p95), "p99": JSONValue($0.p99)]
+            } ?? .null,
             "sources": .array(sources),
         ]
         return RoomSummary(json: json, text: lines.map { $0 + "\n" }.joined())

@@ -69,7 +69,9 @@ extension Room {
                 guard steps.indices.contains(track) else { return }
                 // The last picture the encoder had for it.
                 let last = (frames.upperBound - 1) / steps[track] * steps[track]
-                parts.published(track: track, lastTick: last, at: SystemClock().now())
+                let now = SystemClock().now()
+                parts.published(track: track, lastTick: last, at: now)
+                if let time = clock.program(of: now) { latency.partPublished(frames, at: time) }
             }
             packager.set(made)
         }

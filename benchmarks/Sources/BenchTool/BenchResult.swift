@@ -1,53 +1,90 @@
-/// One dated result, as it lies in `benchmarks/results`.
+/// One dated result, as it lies in `benchmarks/results`. Every section may be missing: parts are measured one by one.
 struct BenchResult: Codable {
     /// UTC, ISO 8601.
     var date: String
     /// `git describe --always --dirty`.
     var commit: String
+    /// `quick` or `full`.
     var mode: String
     var machine: Machine
     /// What was run, so that anybody can run it again.
     var commands: [String]
-    var kernels: [KernelResult]
+    var kernels: [KernelResult] = []
     var r1: R1Result?
+    var quality: [QualityResult]?
+    var live: LiveResult?
+    var growth: [GrowthSeries]?
+    var search: SearchResult?
 }
 
 /// One kernel, counted and timed.
 struct KernelResult: Codable {
     var name: String
-    /// `byte`, `float`, or `unit` (NAL unit).
+    /// `byte`, `float`, or `unit` (NAL unit, value, line: see the case).
     var unit: String
     var unitsPerItem: Int
     /// Best of several batches, in 10⁹ units a second of CPU time. The machine's number: never guarded.
     var gigaUnitsPerSecond: Double
-    /// Times the plain reference loop's throughput.
-    var timesReference: Double
+    /// Times the plain reference loop's throughput; absent for whole machines, which have no plain loop.
+    var timesReference: Double?
     /// By callgrind; the same on every run. Absent when valgrind is missing.
     var instructionsPerItem: Double?
     /// Calls of malloc, calloc and realloc, by callgrind.
     var allocationsPerItem: Double?
+    /// Bytes that copying functions of the C library moved, over the bytes of media of one item; for the cases that carry
+    /// media.
+    var copiedPerByte: Double?
 }
 
-/// R1 by both sides, interleaved.
+/// R1 by all sides, interleaved.
 struct R1Result: Codable {
     /// `generated`, or that real clips were used; not where they lay.
     var clips: String
+    /// Load average of the minute before the first run.
+    var loadBefore: Double
+    /// What the sides are called for people.
+    var titles: [String: String]
     var runs: [R1Run]
-    /// Ours divided by FFmpeg's, pair by pair: `cpu`, `wall`, `peakMemory`, `bytes`; the same against FFmpeg on one
-    /// thread with the suffix `VersusOneThread`.
-    var ratios: [String: Spread]
+    /// Ours divided by another side's, round by round: by side, then `cpu`, `wall`, `peakMemory`, `bytes`.
+    var ratios: [String: [String: Spread]]
+    /// Mean CPU seconds by stage, for `ours` and both floors.
+    var stages: [String: [String: Double]]
     /// The largest of our runs, in MiB.
     var peakMemoryMiB: Double
+    var places: R1Places?
 }
 
-/// One side of one pair.
+/// Where our CPU time of R1 is spent, by a signal every few milliseconds of it.
+struct R1Places: Codable {
+    var samples: Int
+    /// Part of all samples by file (`libx264.so.164`, `tandem` …); the C library's count for whoever calls it.
+    var parts: [String: Double]
+    /// The part that lies outside libav*, libsw* and libx264.
+    var outsideLibav: Double
+}
+
+/// One side of one round.
 struct R1Run: Codable {
-    /// `ours`, `ffmpeg`, or `ffmpegOneThread`.
+    /// ``R1Side/name``.
     var side: String
     var pair: Int
     var cpuSeconds: Double
     var wallSeconds: Double
-    var peakMemoryMiB: Double
+    var peakMemoryMiB: Double?
     /// Media bytes by rendition: 720p, 480p, 360p, audio.
-    var bytes: [String: Int]
+    var bytes: [String: Int]?
+    /// CPU seconds by stage, where they are known.
+    var stages: [String: Double]?
+}
+
+/// One rendition of one side against the canvas, every picture judged, upscaled to the canvas.
+struct QualityResult: Codable {
+    var side: String
+    var rendition: String
+    /// Model vmaf_v0.6.1neg: mean and worst picture.
+    var vmafNeg: Double
+    var vmafNegMin: Double
+    var ssim: Double
+    var pictures: Int
+    var bytes: Int
 }

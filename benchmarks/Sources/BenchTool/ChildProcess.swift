@@ -14,6 +14,8 @@ struct ChildUsage {
     var wallSeconds: Double
     /// Largest resident set, in MiB.
     var peakMemoryMiB: Double
+    /// CPU seconds by the name of the thread, seen shortly before its end; empty without sampling.
+    var threads: [String: Double] = [:]
 }
 
 /// Starts programs and waits for them.
@@ -23,9 +25,19 @@ enum ChildProcess {
     /// - Parameters:
     ///   - environment: Added to the environment of this process.
     ///   - output: File that takes standard output; `nil` leaves it as it is.
+    ///   - samplesThreads: Reads what each thread has used ten times a second.
     static func run(
-        _ arguments: [String], environment: [String: String] = [:], output: String? = nil
+        _ arguments: [String], environment: [String: String] = [:], output: String? = nil, samplesThreads: Bool = false
     ) throws(BenchError) -> ChildUsage {
+        let start = self.now()
+        let child = try self.start(arguments, environment: environment, output: output)
+        return try self.wait(child, name: arguments[0], since: start, samplesThreads: samplesThreads)
+    }
+
+    /// Starts a program and returns its number; ``wait(_:name:since:samplesThreads:)`` collects it.
+    static func start(
+        _ arguments: [String], environment: [String: String] = [:], output: String? = nil
+    ) throws(BenchError) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -36,19 +48,31 @@ enum ChildProcess {
         let argv = CStrings(arguments)
         let envp = CStrings(self.merged(environment))
         var pid: pid_t = 0
-        let start = self.now()
         let error = posix_spawnp(&pid, arguments[0], &actions, nil, argv.pointers, envp.pointers)
         guard error == 0 else { throw BenchError("cannot start \(arguments[0]): \(String(cString: strerror(error)))") }
+        return pid
+    }
+
+    /// Waits for a program's end.
+    static func wait(
+        _ pid: pid_t, name: String, since start: Double, samplesThreads: Bool = false
+    ) throws(BenchError) -> ChildUsage {
         var status: Int32 = 0
         var usage = rusage()
-        while wait4(pid, &status, 0, &usage) < 0 {
-            guard errno == EINTR else { throw BenchError("wait4 failed for \(arguments[0])") }
+        var threads = ThreadTimes(pid: pid)
+        while true {
+            let ended = wait4(pid, &status, samplesThreads ? WNOHANG : 0, &usage)
+            if ended == pid { break }
+            guard ended == 0 || errno == EINTR else { throw BenchError("wait4 failed for \(name)") }
+            threads.sample()
+            usleep(100_000)
         }
         let signal = status & 0x7F
         return ChildUsage(
             status: signal == 0 ? (status >> 8) & 0xFF : 128 + signal,
             cpuSeconds: self.seconds(usage.ru_utime) + self.seconds(usage.ru_stime),
-            wallSeconds: self.now() - start, peakMemoryMiB: Double(usage.ru_maxrss) / 1024)
+            wallSeconds: self.now() - start, peakMemoryMiB: Double(usage.ru_maxrss) / 1024,
+            threads: threads.secondsByName)
     }
 
     /// Standard output of a program, through a file so that no pipe can fill up.
@@ -60,6 +84,13 @@ enum ChildProcess {
             throw BenchError("\(arguments.joined(separator: " ")) failed with status \(usage.status)")
         }
         return try Files.text(at: scratch)
+    }
+
+    /// The absolute path of a file that exists, for a program that runs elsewhere; the path itself otherwise.
+    static func path(_ relative: String) -> String {
+        guard let path = realpath(relative, nil) else { return relative }
+        defer { free(path) }
+        return String(cString: path)
     }
 
     private static func merged(_ extra: [String: String]) -> [String] {
@@ -74,7 +105,8 @@ enum ChildProcess {
         return result + extra.map { "\($0.key)=\($0.value)" }
     }
 
-    private static func now() -> Double {
+    /// Seconds of the monotonic clock.
+    static func now() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9

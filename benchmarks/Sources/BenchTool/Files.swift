@@ -16,6 +16,31 @@ enum Files {
         }
     }
 
+    static func write(text: String, to path: String) throws(BenchError) {
+        do {
+            try Data(text.utf8).write(to: URL(filePath: path))
+        } catch {
+            throw BenchError("\(path): \(error)")
+        }
+    }
+
+    /// Names in a directory, sorted; empty when it cannot be read.
+    static func names(in directory: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()
+    }
+
+    static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+    /// Makes an empty directory, also where one was.
+    static func emptyDirectory(_ path: String) throws(BenchError) {
+        do {
+            if self.exists(path) { try FileManager.default.removeItem(atPath: path) }
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        } catch {
+            throw BenchError("\(path): \(error)")
+        }
+    }
+
     /// Pretty, with sorted keys, so that two results can be compared line by line.
     static func write(_ value: some Encodable, to path: String) throws(BenchError) {
         let encoder = JSONEncoder()

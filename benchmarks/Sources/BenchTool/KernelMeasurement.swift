@@ -9,7 +9,7 @@ struct KernelMeasurement {
 
     /// glibc copies large blocks by `rep movsb` on some processors, which callgrind counts byte by byte; without it the
     /// count is that of the vector loop on all of them. Seeded hashing keeps two starts of the process equal.
-    private static let environment = [
+    static let environment = [
         "GLIBC_TUNABLES": "glibc.cpu.x86_rep_movsb_threshold=2000000000", "SWIFT_DETERMINISTIC_HASHING": "1",
     ]
 
@@ -25,7 +25,7 @@ struct KernelMeasurement {
             throw BenchError("there is no kernel \(name)")
         }
         var result = KernelResult(
-            name: name, unit: entry.unit, unitsPerItem: entry.unitsPerItem, gigaUnitsPerSecond: 0, timesReference: 0)
+            name: name, unit: entry.unit, unitsPerItem: entry.unitsPerItem, gigaUnitsPerSecond: 0)
         try self.count(entry, into: &result, extra: planted ? ["TANDEM_BENCH_PLANT": "1"] : [:])
         return result
     }
@@ -35,24 +35,31 @@ struct KernelMeasurement {
         var unit: String
         var unitsPerItem: Int
         var itemsToCount: Int
+        var hasReference: Bool
+        /// Bytes of media in one item, when it is counted how often they are copied; else 0.
+        var mediaBytes: Int
     }
 
     private func list() throws(BenchError) -> [Entry] {
         let text = try ChildProcess.output(of: [self.runner, "list"], scratch: "\(self.work)/kernels.txt")
         return text.split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ")
-            guard words.count == 4, let units = Int(words[2]), let items = Int(words[3]) else { return nil }
-            return Entry(name: String(words[0]), unit: String(words[1]), unitsPerItem: units, itemsToCount: items)
+            guard words.count == 6, let units = Int(words[2]), let items = Int(words[3]),
+                let media = Int(words[5])
+            else { return nil }
+            return Entry(
+                name: String(words[0]), unit: String(words[1]), unitsPerItem: units, itemsToCount: items,
+                hasReference: words[4] == "reference", mediaBytes: media)
         }
     }
 
     private func measure(_ entry: Entry) throws(BenchError) -> KernelResult {
         let kernel = try self.nanoseconds(entry.name)
-        let reference = try self.nanoseconds(entry.name, "reference")
+        let reference = entry.hasReference ? try self.nanoseconds(entry.name, "reference") : nil
         var result = KernelResult(
             name: entry.name, unit: entry.unit, unitsPerItem: entry.unitsPerItem,
             gigaUnitsPerSecond: (Double(entry.unitsPerItem) / kernel).rounded(digits: 3),
-            timesReference: (reference / kernel).rounded(digits: 2))
+            timesReference: reference.map { ($0 / kernel).rounded(digits: 2) })
         if self.countsInstructions { try self.count(entry, into: &result) }
         return result
     }
@@ -74,6 +81,23 @@ struct KernelMeasurement {
         let items = Double(entry.itemsToCount * 2)
         result.instructionsPerItem = (Double(many.instructions - few.instructions) / items).rounded(digits: 1)
         result.allocationsPerItem = (Double(many.allocations - few.allocations) / items).rounded(digits: 2)
+        if entry.mediaBytes > 0, Files.exists("\(self.work)/copies.so") {
+            let copied = Double(
+                try self.copies(entry.name, items: entry.itemsToCount * 3, extra: extra)
+                    - self.copies(entry.name, items: entry.itemsToCount, extra: extra))
+            result.copiedPerByte = (copied / items / Double(entry.mediaBytes)).rounded(digits: 3)
+        }
+    }
+
+    /// Bytes moved by memcpy and memmove, which `copies.so` counts in front of the C library's.
+    private func copies(_ name: String, items: Int, extra: [String: String]) throws(BenchError) -> Int {
+        let file = "\(self.work)/copies.txt"
+        _ = try ChildProcess.output(
+            of: [self.runner, "run", name, String(items)],
+            environment: Self.environment.merging(extra) { $1 }.merging([
+                "LD_PRELOAD": ChildProcess.path("\(self.work)/copies.so"), "COPIES_FILE": file,
+            ]) { $1 }, scratch: "\(self.work)/copies.out")
+        return Int(try Files.text(at: file).filter { $0.isNumber }) ?? 0
     }
 
     private func callgrind(_ name: String, items: Int, extra: [String: String]) throws(BenchError) -> CallgrindProfile {

@@ -34,11 +34,17 @@ struct Machine: Codable {
         func firstLine(_ arguments: [String]) throws(BenchError) -> String {
             String(try ChildProcess.output(of: arguments, scratch: scratch).split(separator: "\n").first ?? "")
         }
-        let load = try Files.text(at: "/proc/loadavg").split(separator: " ").first.flatMap { Double($0) } ?? 0
         return Machine(
             processor: model?.split(separator: ":").last.map { String($0.dropFirst()) } ?? Self.architecture,
-            cores: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), memoryMiB: memory >> 20,
+            cores: Self.cores, memoryMiB: memory >> 20,
             kernel: try firstLine(["uname", "-sr"]), ffmpeg: try firstLine([ffmpeg, "-hide_banner", "-version"]),
-            swift: try firstLine(["swift", "--version"]), loadBefore: load)
+            swift: try firstLine(["swift", "--version"]), loadBefore: Self.load)
+    }
+
+    static var cores: Int { Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
+    /// Load average of the last minute.
+    static var load: Double {
+        (try? Files.text(at: "/proc/loadavg"))?.split(separator: " ").first.flatMap { Double($0) } ?? 0
     }
 }

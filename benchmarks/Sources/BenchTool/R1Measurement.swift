@@ -1,59 +1,108 @@
-/// R1 by both sides, in turns: A B A B, so that what the machine does beside hits both.
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// R1 by all sides, in turns: A B C A B C, so that what the machine does beside hits all of them.
 struct R1Measurement {
+    static let renditions = ["720p", "480p", "360p"]
+
     /// Path of `r1.sh`.
     let script: String
     /// Directory for sources and outputs.
     let work: String
-    let pairs: Int
-    /// FFmpeg with one thread for each codec and filter as a third side.
-    let includesOneThread: Bool
+    let rounds: Int
+    let sides: [R1Side]
     /// `generated`, or that real clips were used; not where they lay.
     let clips: String
 
-    private struct Side {
-        var name: String
-        /// Argument of `r1.sh`, and its output directory.
-        var command: String
-        var environment: [String: String] = [:]
-    }
-
-    private var sides: [Side] {
-        [Side(name: "ours", command: "ours"), Side(name: "ffmpeg", command: "ffmpeg")]
-            + (self.includesOneThread
-                ? [Side(name: "ffmpegOneThread", command: "ffmpeg", environment: ["THREADS": "1"])] : [])
-    }
-
-    func measure() throws(BenchError) -> R1Result {
+    /// - Parameters:
+    ///   - before: Rounds that were measured before and count with the new ones.
+    ///   - keep: Gets the result after every round, so that an end before the last one loses nothing.
+    func measure(
+        before: R1Result? = nil, keep: (R1Result) throws(BenchError) -> Void
+    ) throws(BenchError) -> R1Result {
+        let load = max(Machine.load, before?.loadBefore ?? 0)
         let sources = try ChildProcess.run([self.script, "sources", self.work])
         guard sources.status == 0 else { throw BenchError("r1.sh sources failed with status \(sources.status)") }
-        var runs: [R1Run] = []
-        for pair in 1...self.pairs {
+        var runs = before?.runs ?? []
+        let first = (runs.map(\.pair).max() ?? 0) + 1
+        var result: R1Result?
+        for round in first..<first + self.rounds {
             for side in self.sides {
-                let run = try self.run(side, pair: pair)
+                let run = try self.run(side, round: round)
                 Terminal.say(
-                    "  R1 \(pair)/\(self.pairs) \(side.name): \(run.cpuSeconds) CPU s, \(run.wallSeconds) s,"
-                        + " \(run.peakMemoryMiB) MiB")
+                    "  R1 \(round)/\(first + self.rounds - 1) \(side.name): \(run.cpuSeconds) CPU s, \(run.wallSeconds) s"
+                        + (run.peakMemoryMiB.map { ", \($0) MiB" } ?? ""))
                 runs.append(run)
             }
+            let made = self.result(runs, load: load)
+            try keep(made)
+            result = made
         }
-        return R1Result(
-            clips: self.clips, runs: runs, ratios: Self.ratios(runs),
-            peakMemoryMiB: runs.filter { $0.side == "ours" }.map(\.peakMemoryMiB).max() ?? 0)
+        return result ?? self.result(runs, load: load)
     }
 
-    private func run(_ side: Side, pair: Int) throws(BenchError) -> R1Run {
-        let usage = try ChildProcess.run([self.script, side.command, self.work], environment: side.environment)
-        guard usage.status == 0 else { throw BenchError("r1.sh \(side.command) failed with status \(usage.status)") }
-        let directory = "\(self.work)/\(side.command)"
+    private func result(_ runs: [R1Run], load: Double) -> R1Result {
+        R1Result(
+            clips: self.clips, loadBefore: load,
+            titles: Dictionary(uniqueKeysWithValues: self.sides.map { ($0.name, $0.title) }), runs: runs,
+            ratios: Self.ratios(runs), stages: Self.stages(runs),
+            peakMemoryMiB: runs.filter { $0.side == "ours" }.compactMap(\.peakMemoryMiB).max() ?? 0)
+    }
+
+    private func run(_ side: R1Side, round: Int) throws(BenchError) -> R1Run {
+        if side.output == nil { return try self.floor(side, round: round) }
+        // Everybody's threads are read, so that the reading burdens all alike.
+        let usage = try ChildProcess.run(
+            side.arguments, environment: side.environment, output: "\(self.work)/\(side.name).txt", samplesThreads: true
+        )
+        guard usage.status == 0 else {
+            throw BenchError("\(side.arguments.joined(separator: " ")) failed with status \(usage.status)")
+        }
         var bytes: [String: Int] = [:]
-        for rendition in ["720p", "480p", "360p", "audio"] {
-            try self.checkDuration(of: "\(directory)/\(rendition).m3u8")
-            bytes[rendition] = try Files.size(of: directory) { $0.hasPrefix(rendition) && $0.hasSuffix(".m4s") }
+        for rendition in Self.renditions + ["audio"] {
+            let directory = "\(self.work)/\(side.output ?? "")"
+            if side.suffix == ".m4s" { try self.checkDuration(of: "\(directory)/\(rendition).m3u8") }
+            bytes[rendition] = try Files.size(of: directory) { $0.hasPrefix(rendition) && $0.hasSuffix(side.suffix) }
         }
         return R1Run(
-            side: side.name, pair: pair, cpuSeconds: usage.cpuSeconds.rounded(digits: 2),
+            side: side.name, pair: round, cpuSeconds: usage.cpuSeconds.rounded(digits: 2),
             wallSeconds: usage.wallSeconds.rounded(digits: 2), peakMemoryMiB: usage.peakMemoryMiB.rounded(digits: 1),
-            bytes: bytes)
+            bytes: bytes, stages: side.name == "ours" ? StageTimes.ours(usage) : nil)
+    }
+
+    /// The floor reads its clocks itself: only what lies between them counts.
+    private func floor(_ side: R1Side, round: Int) throws(BenchError) -> R1Run {
+        var children: [pid_t] = []
+        let start = ChildProcess.now()
+        for copy in 0..<side.copies {
+            children.append(try ChildProcess.start(side.arguments, output: "\(self.work)/\(side.name)\(copy).txt"))
+        }
+        for child in children {
+            let usage = try ChildProcess.wait(child, name: side.name, since: start)
+            guard usage.status == 0 else { throw BenchError("the floor failed with status \(usage.status)") }
+        }
+        var stages: [String: Double] = [:]
+        var wall = 0.0
+        for copy in 0..<side.copies {
+            for line in try Files.text(at: "\(self.work)/\(side.name)\(copy).txt").split(separator: "\n") {
+                let words = line.split(separator: " ")
+                guard words.count == 3, let cpu = Double(words[1]), let seconds = Double(words[2]) else {
+                    throw BenchError("the floor said “\(line)”")
+                }
+                stages[String(words[0]), default: 0] += cpu / Double(side.copies)
+                wall += seconds / Double(side.copies)
+            }
+        }
+        guard Set(stages.keys) == Set(StageTimes.codecs) else {
+            throw BenchError("the floor did \(stages.keys.sorted())")
+        }
+        return R1Run(
+            side: side.name, pair: round, cpuSeconds: stages.values.reduce(0, +).rounded(digits: 3),
+            wallSeconds: wall.rounded(digits: 2), peakMemoryMiB: nil, bytes: nil,
+            stages: stages.mapValues { $0.rounded(digits: 3) })
     }
 
     /// Half the work would be half the time: every playlist must hold the whole 20 s and be ended.
@@ -66,22 +115,67 @@ struct R1Measurement {
         }
     }
 
-    private static func ratios(_ runs: [R1Run]) -> [String: Spread] {
-        let measures: [(String, (R1Run) -> Double)] = [
+    /// Ours divided by each other side's of the same round.
+    static func ratios(_ runs: [R1Run]) -> [String: [String: Spread]] {
+        let measures: [(String, (R1Run) -> Double?)] = [
             ("cpu", { $0.cpuSeconds }), ("wall", { $0.wallSeconds }), ("peakMemory", { $0.peakMemoryMiB }),
-            ("bytes", { Double($0.bytes.values.reduce(0, +)) }),
+            ("bytes", { $0.bytes.map { Double($0.values.reduce(0, +)) } }),
         ]
-        var ratios: [String: Spread] = [:]
-        for (other, suffix) in [("ffmpeg", ""), ("ffmpegOneThread", "VersusOneThread")] {
-            let theirs = runs.filter { $0.side == other }
-            let pairs = runs.filter { $0.side == "ours" }.compactMap { ours in
-                theirs.first { $0.pair == ours.pair }.map { (ours, $0) }
-            }
-            if pairs.isEmpty { continue }
+        var ratios: [String: [String: Spread]] = [:]
+        for other in Set(runs.map(\.side)) where other != "ours" {
             for (name, value) in measures {
-                ratios[name + suffix] = Spread(pairs.map { value($0) / max(value($1), 1e-9) })
+                // The floor's stages run one after the other: its wall time is no job's.
+                if other.hasPrefix("floor"), name == "wall" { continue }
+                let values = runs.filter { $0.side == "ours" }.compactMap { ours -> Double? in
+                    guard let theirs = runs.first(where: { $0.side == other && $0.pair == ours.pair }),
+                        let mine = value(ours), let their = value(theirs), their > 0
+                    else { return nil }
+                    return mine / their
+                }
+                if !values.isEmpty { ratios[other, default: [:]][name] = Spread(values) }
             }
         }
         return ratios
+    }
+
+    /// Mean CPU seconds by stage, ours and the floor's.
+    static func stages(_ runs: [R1Run]) -> [String: [String: Double]] {
+        var result: [String: [String: Double]] = [:]
+        for side in ["ours", "floor", "floorAlone"] {
+            let stages = runs.filter { $0.side == side }.compactMap(\.stages)
+            for name in Set(stages.flatMap(\.keys)) {
+                let sum = stages.reduce(0) { $0 + ($1[name] ?? 0) }
+                result[side, default: [:]][name] = (sum / Double(stages.count)).rounded(digits: 3)
+            }
+        }
+        return result
+    }
+}
+
+/// Where our CPU time goes, by the names of our threads.
+enum StageTimes {
+    /// The stages the floor has too.
+    static let codecs = ["decode", "scale", "encode-720p", "encode-480p", "encode-360p", "aac"]
+    /// In the order of the flow.
+    static let all = ["read"] + codecs.prefix(1) + ["compose"] + codecs.dropFirst() + ["package", "other"]
+
+    static func ours(_ usage: ChildUsage) -> [String: Double] {
+        var stages: [String: Double] = [:]
+        for (thread, seconds) in usage.threads {
+            let stage =
+                switch thread {
+                case "program": "compose"
+                case "scale", "package": thread
+                case "enc-audio": "aac"
+                case _ where thread.hasPrefix("enc-"): "encode-" + thread.dropFirst(4)
+                case _ where thread.hasPrefix("dec-"): "decode"
+                case _ where thread.hasPrefix("file-"): "read"
+                default: "other"
+                }
+            stages[stage, default: 0] += seconds
+        }
+        // What the last look before a thread's end has not seen.
+        stages["other", default: 0] += max(0, usage.cpuSeconds - stages.values.reduce(0, +))
+        return stages.mapValues { $0.rounded(digits: 3) }
     }
 }

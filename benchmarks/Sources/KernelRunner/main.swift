@@ -1,11 +1,13 @@
 // Runs the kernels one by one. A small program without Foundation: under callgrind every page that loads costs time.
 //
-//   KernelRunner list                        name, unit, units per item and items to count, a line each
+//   KernelRunner list                        a line each: name, unit, units per item, items to count, whether there is a
+//                                            reference, bytes of media whose copies are counted
 //   KernelRunner run NAME ITEMS [reference]  does ITEMS items, for callgrind to count
 //   KernelRunner time NAME [reference]       nanoseconds per item, the best of several batches
 //
-// With TANDEM_BENCH_PLANT set, the kernel `annexb-walk` is replaced by its plain reference loop: a slowdown on purpose,
-// by which the guard shows that it can fail.
+// With TANDEM_BENCH_PLANT set, `annexb-walk` is replaced by its plain reference loop and `ingest-path` copies once more:
+// slowdowns on purpose, by which the guard shows that it can fail.
+import BenchCases
 import KernelSuite
 
 #if canImport(Glibc)
@@ -52,14 +54,18 @@ func bestNanosecondsPerItem(_ body: (Int) -> UInt64) -> Double {
 
 let arguments = CommandLine.arguments.dropFirst()
 if arguments.first == "list" {
-    for kernel in KernelSuite.all { print(kernel.name, kernel.unit, kernel.unitsPerItem, kernel.itemsToCount) }
+    for kernel in KernelSuite.all {
+        print(
+            kernel.name, kernel.unit, kernel.unitsPerItem, kernel.itemsToCount, kernel.hasReference ? "reference" : "-",
+            kernel.mediaBytes)
+    }
     exit(0)
 }
 guard arguments.count >= 2, let kernel = KernelSuite.all.first(where: { $0.name == arguments.dropFirst().first }) else {
     fail("usage: KernelRunner list | run NAME ITEMS [reference] | time NAME [reference]")
 }
 let work = kernel.prepare()
-let isPlanted = getenv("TANDEM_BENCH_PLANT") != nil && kernel.name == "annexb-walk"
+let isPlanted = getenv("TANDEM_BENCH_PLANT") != nil && ["annexb-walk", "ingest-path"].contains(kernel.name)
 let body = arguments.last == "reference" || isPlanted ? work.reference : work.kernel
 
 switch arguments.first {

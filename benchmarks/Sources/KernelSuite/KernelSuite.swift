@@ -1,4 +1,7 @@
+public import BenchCases
+
 /// All kernels that are measured.
 public enum KernelSuite {
-    public static let all: [KernelCase] = byteKernels + soundKernels + roomKernels + pictureKernels
+    public static let all: [KernelCase] =
+        byteKernels + ProtocolCores.all + soundKernels + roomKernels + pictureKernels
 }

@@ -1,3 +1,4 @@
+import BenchCases
 import MediaKernels
 
 extension KernelSuite {

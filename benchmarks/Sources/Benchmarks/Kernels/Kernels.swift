@@ -1,4 +1,5 @@
 import Benchmark
+import BenchCases
 import KernelSuite
 
 /// The kernels under ordo-one/benchmark: distributions of time and throughput, for people who tune one.

@@ -1,10 +1,10 @@
 /// Input like that of a room: 2 Mbit/s video in access units of a few slices, and sound.
-enum Fixture {
+public enum Fixture {
     /// Bytes of the access units below: an IDR picture at 2 Mbit/s.
-    static let pictureSize = 40_000
+    public static let pictureSize = 40_000
 
     /// Coded data: uniform bytes, which hold a zero as rarely as entropy coded slices do, and never a start code.
-    static func codedBytes(_ count: Int, seed: UInt64) -> [UInt8] {
+    public static func codedBytes(_ count: Int, seed: UInt64) -> [UInt8] {
         var random = SplitMix(state: seed)
         return (0..<count).map { index in
             let byte = UInt8(truncatingIfNeeded: random.next() >> 32)
@@ -14,7 +14,7 @@ enum Fixture {
     }
 
     /// Four NAL units of type 5 with three- and four-byte start codes.
-    static func annexB() -> [UInt8] {
+    public static func annexB() -> [UInt8] {
         var bytes: [UInt8] = []
         for slice in 0..<4 {
             bytes += slice == 0 ? [0, 0, 0, 1] : [0, 0, 1]
@@ -24,7 +24,7 @@ enum Fixture {
     }
 
     /// The same units behind four-byte lengths.
-    static func lengthPrefixed() -> [UInt8] {
+    public static func lengthPrefixed() -> [UInt8] {
         var bytes: [UInt8] = []
         for slice in 0..<4 {
             let unit = [0x65] + self.codedBytes(self.pictureSize / 4, seed: UInt64(slice))
@@ -33,12 +33,12 @@ enum Fixture {
         return bytes
     }
 
-    static func bigEndian(_ value: UInt32) -> [UInt8] {
+    public static func bigEndian(_ value: UInt32) -> [UInt8] {
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
     }
 
     /// Interleaved stereo noise of magnitude up to `level`.
-    static func sound(pairs: Int, level: Float, seed: UInt64) -> [Float] {
+    public static func sound(pairs: Int, level: Float, seed: UInt64) -> [Float] {
         var random = SplitMix(state: seed)
         return (0..<pairs * 2).map { _ in
             (Float(random.next() >> 40) / Float(1 << 23) - 1) * level
@@ -47,10 +47,12 @@ enum Fixture {
 }
 
 /// A seeded generator: splitmix64.
-struct SplitMix {
-    var state: UInt64
+public struct SplitMix {
+    private var state: UInt64
 
-    mutating func next() -> UInt64 {
+    public init(state: UInt64) { self.state = state }
+
+    public mutating func next() -> UInt64 {
         self.state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = self.state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

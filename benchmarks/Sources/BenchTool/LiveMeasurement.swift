@@ -1,0 +1,227 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Rooms on the wall clock, with publishers that only copy packets.
+struct LiveMeasurement {
+    let tandem: String
+    let ffmpeg: String
+    /// Where the sources of R1 lie; rooms get directories beside them.
+    let work: String
+    /// Seconds that each number of rooms runs.
+    let seconds: Double
+    /// The largest number of rooms that is tried.
+    let mostRooms: Int
+    /// Minutes of the memory measurement; 0 leaves it out.
+    let memoryMinutes: Double
+    /// False for the short form: start, one room, latency.
+    let isFull: Bool
+
+    func measure() throws(BenchError) -> LiveResult {
+        var result = LiveResult(loadBefore: Machine.load, startMs: try self.starts(), rooms: [], roomsInRealTime: 0)
+        Terminal.say("  start to room.ready: \(result.startMs.sorted()[result.startMs.count / 2]) ms (median)")
+        var count = 1
+        while count <= self.mostRooms {
+            let rooms = try self.rooms(count)
+            Terminal.say(
+                "  \(count) PK rooms: \(rooms.late) late, \(rooms.lost) lost, \(rooms.roomCores) cores,"
+                    + " publishers \(rooms.publisherCores)")
+            result.rooms.append(rooms)
+            guard rooms.late + rooms.lost == 0 else { break }
+            result.roomsInRealTime = count
+            count += 1
+        }
+        (result.latency, result.switches) = try self.latencyAndSwitches()
+        if let latency = result.latency {
+            Terminal.say("  send to part: p50 \(latency.sendToPart.p50), p95 \(latency.sendToPart.p95 ?? 0) ms")
+        }
+        if self.isFull { result.ingest = try self.ingest() }
+        if self.memoryMinutes > 0 { result.memory = try self.memory() }
+        return result
+    }
+
+    // MARK: Parts
+
+    /// A warm start: what the system keeps of the program's pages is there from the first run, which is not counted.
+    private func starts() throws(BenchError) -> [Double] {
+        var times: [Double] = []
+        for index in 0...(self.isFull ? 7 : 3) {
+            let room = try self.room("start", Self.pk(""))
+            if index > 0 { times.append(room.readyMs) }
+            _ = try room.end()
+        }
+        return times
+    }
+
+    private func rooms(_ count: Int) throws(BenchError) -> LiveResult.Rooms {
+        var rooms: [BenchRoom] = []
+        for index in 0..<count {
+            let room = try self.room("room\(index)", Self.pk(""))
+            try self.publishBoth(to: room)
+            rooms.append(room)
+        }
+        for room in rooms { try room.waits(for: "program.started") }
+        let start = ChildProcess.now()
+        usleep(useconds_t(self.seconds * 1e6))
+        let wall = ChildProcess.now() - start
+        var result = LiveResult.Rooms(
+            rooms: count, seconds: self.seconds, late: 0, lost: 0, roomCores: 0, publisherCores: 0)
+        for room in rooms {
+            let (summary, usage, publishers) = try room.end()
+            result.late += summary.ticks.late
+            result.lost += summary.ticks.lost
+            result.roomCores += usage.cpuSeconds / wall
+            result.publisherCores += publishers / wall
+            result.partP99Ms = [result.partP99Ms, summary.partLatencyMs?.p99].compactMap { $0 }.max()
+        }
+        result.roomCores = result.roomCores.rounded(digits: 2)
+        result.publisherCores = result.publisherCores.rounded(digits: 3)
+        return result
+    }
+
+    private func latencyAndSwitches() throws(BenchError) -> (LiveResult.Latency?, LiveResult.Switches?) {
+        let calm = try self.room("latency", Self.pk(#""preset": "lowLatency","#))
+        try self.publishBoth(to: calm)
+        try calm.waits(for: "program.started")
+        usleep(useconds_t(self.seconds * 1e6))
+        let quiet = try calm.end().summary
+        let room = try self.room("switches", Self.pk(#""preset": "lowLatency","#))
+        try self.publishBoth(to: room)
+        try room.waits(for: "broadcast.active")
+        var answers: [Double] = []
+        let end = ChildProcess.now() + self.seconds
+        while ChildProcess.now() < end {
+            let start = ChildProcess.now()
+            let scene = answers.count.isMultiple(of: 2) ? "solo" : "pk"
+            let status = try LoopbackHTTP.request("PUT", room.control, "/v1/program", body: #"{"sceneId":"\#(scene)"}"#)
+            guard status == 200 else { throw BenchError("PUT /v1/program answered \(status)") }
+            answers.append((ChildProcess.now() - start) * 1000)
+            usleep(400_000)
+        }
+        let busy = try room.end().summary
+        return (
+            quiet.sendToPartMs.map {
+                LiveResult.Latency(
+                    sendToPart: BenchPercentiles(p50: $0.p50, p95: $0.p95, p99: $0.p99),
+                    encoderToPart: BenchPercentiles(
+                        p50: quiet.partLatencyMs?.p50 ?? 0, p95: nil, p99: quiet.partLatencyMs?.p99),
+                    partMs: 16_000.0 / 30, jitterBufferMs: 200)
+            },
+            LiveResult.Switches(
+                count: busy.switches, longestSwapMs: Double(busy.ticks.longestSwapUs) / 1000, late: busy.ticks.late,
+                lost: busy.ticks.lost, answerMs: BenchPercentiles(answers))
+        )
+    }
+
+    private func memory() throws(BenchError) -> LiveResult.Memory {
+        let room = try self.room("memory", Self.pk(""))
+        try self.publishBoth(to: room)
+        try room.waits(for: "program.started")
+        let start = ChildProcess.now()
+        var samples: [[Double]] = []
+        while case let time = ChildProcess.now() - start, time < self.memoryMinutes * 60 {
+            samples.append([time.rounded(digits: 1), room.residentMiB.rounded(digits: 2)])
+            usleep(2_000_000)
+        }
+        _ = try room.end()
+        let late = samples.suffix(samples.count / 2).map { (x: $0[0] / 60, y: $0[1]) }
+        let (meanX, meanY) = (
+            late.reduce(0) { $0 + $1.x } / Double(max(1, late.count)),
+            late.reduce(0) { $0 + $1.y } / Double(max(1, late.count))
+        )
+        let slope =
+            late.reduce(0) { $0 + ($1.x - meanX) * ($1.y - meanY) }
+            / max(1e-9, late.reduce(0) { $0 + ($1.x - meanX) * ($1.x - meanX) })
+        return LiveResult.Memory(samples: samples, slopePerMinute: slope.rounded(digits: 3))
+    }
+
+    /// A source that no scene shows publishes as fast as it is taken; the threads that read from the network are counted.
+    private func ingest() throws(BenchError) -> LiveResult.Ingest? {
+        let file = "\(self.work)/fat.flv"
+        if !Files.exists(file) {
+            // Noise that no entropy coder makes small: 300 Mbit/s, so that bytes and not messages are measured.
+            let made = try ChildProcess.run([
+                self.ffmpeg, "-v", "error", "-nostdin", "-y", "-f", "lavfi", "-i",
+                "nullsrc=size=640x360:rate=30,geq=random(1)*255:128:128", "-t", "4", "-c:v", "libx264", "-preset",
+                "ultrafast", "-qp", "4", "-g", "30", "-pix_fmt", "yuv420p", "-f", "flv", file,
+            ])
+            guard made.status == 0 else { throw BenchError("\(file) could not be made") }
+        }
+        let bytes = try Files.size(of: self.work) { $0 == "fat.flv" }
+        let room = try self.room("ingest", Self.ingestRoom)
+        var threads = ThreadTimes(pid: room.pid)
+        threads.sample()
+        let before = Self.network(threads)
+        let start = ChildProcess.now()
+        let rounds = 8
+        for _ in 0..<rounds {
+            let publisher = try ChildProcess.start(
+                [
+                    self.ffmpeg, "-v", "quiet", "-nostdin", "-i", file, "-c", "copy", "-f", "flv",
+                    "\(room.rtmp)/live/b",
+                ], output: "/dev/null")
+            _ = try ChildProcess.wait(publisher, name: "publisher", since: start)
+        }
+        threads.sample()
+        let used = Self.network(threads) - before
+        _ = try room.end()
+        let gigabytes = Double(bytes * rounds) / 1e9
+        return LiveResult.Ingest(
+            gigabytes: gigabytes.rounded(digits: 2), cpuSecondsPerGigabyte: (used / gigabytes).rounded(digits: 3))
+    }
+
+    private static func network(_ threads: ThreadTimes) -> Double {
+        threads.secondsByName.filter { $0.key.hasPrefix("NIO") }.values.reduce(0, +)
+    }
+
+    // MARK: Rooms
+
+    private func room(_ name: String, _ pipeline: String) throws(BenchError) -> BenchRoom {
+        let directory = "\(self.work)/\(name)"
+        try Files.emptyDirectory(directory)
+        return try BenchRoom(
+            tandem: self.tandem,
+            pipeline: pipeline.split(separator: "%OUT%", omittingEmptySubsequences: false).joined(
+                separator: "\(directory)/out"),
+            directory: directory)
+    }
+
+    private func publishBoth(to room: BenchRoom) throws(BenchError) {
+        for key in ["a", "b"] { try room.publish("\(self.work)/\(key).flv", key: key, ffmpeg: self.ffmpeg) }
+    }
+
+    /// The PK room of R1, live.
+    private static func pk(_ output: String) -> String {
+        """
+        {
+          "room": { "roomId": "bench" }, "ingest": { "rtmp": { "listen": "127.0.0.1:0" } },
+          "sources": [ { "uid": "a", "streamKey": "a" }, { "uid": "b", "streamKey": "b" } ],
+          "canvas": { "width": 1280, "height": 720 },
+          "scenes": [
+            { "sceneId": "pk", "layout": "sideBySide", "uids": ["a", "b"] },
+            { "sceneId": "solo", "layout": "solo", "uids": ["a"] }
+          ],
+          "program": { "scene": "pk" },
+          "renditions": [
+            { "name": "720p", "width": 1280, "height": 720, "video": { "bitrate": 2500000 } },
+            { "name": "480p", "width": 854, "height": 480, "video": { "bitrate": 1200000 } },
+            { "name": "360p", "width": 640, "height": 360, "video": { "bitrate": 700000 } }
+          ],
+          "outputs": [ { "type": "hls", "path": "%OUT%", \(output) "http": { "listen": "127.0.0.1:0" } } ]
+        }
+        """
+    }
+
+    private static let ingestRoom = """
+        {
+          "room": { "roomId": "bench" }, "ingest": { "rtmp": { "listen": "127.0.0.1:0" } },
+          "sources": [ { "uid": "a", "streamKey": "a" }, { "uid": "b", "streamKey": "b" } ],
+          "canvas": { "width": 320, "height": 180 },
+          "scenes": [ { "sceneId": "solo", "layout": "solo", "uids": ["a"] } ],
+          "renditions": [ { "name": "180p", "width": 320, "height": 180, "video": { "bitrate": 300000 } } ],
+          "outputs": [ { "type": "hls", "path": "%OUT%", "http": { "listen": "127.0.0.1:0" } } ]
+        }
+        """
+}

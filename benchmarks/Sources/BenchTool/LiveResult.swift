@@ -1,0 +1,101 @@
+/// What rooms cost and how late they are on the room's own clock.
+struct LiveResult: Codable {
+    /// Load average of the minute before.
+    var loadBefore: Double
+    /// From the start of a process to `room.ready`, in milliseconds: one run each, in order.
+    var startMs: [Double]
+    /// One entry for each number of rooms that was tried.
+    var rooms: [Rooms]
+    /// PK rooms side by side without a late frame.
+    var roomsInRealTime: Int
+    var latency: Latency?
+    var switches: Switches?
+    var memory: Memory?
+    var ingest: Ingest?
+
+    /// So many PK rooms at once: two publishers of 720p30, three renditions each.
+    struct Rooms: Codable {
+        var rooms: Int
+        var seconds: Double
+        /// Ticks whose picture came late or was lost, over all rooms.
+        var late: Int
+        var lost: Int
+        /// Cores the rooms kept busy, and their publishers apart.
+        var roomCores: Double
+        var publisherCores: Double
+        /// From the last picture's entry into the encoder to the part, in the worst room, in milliseconds.
+        var partP99Ms: Double?
+    }
+
+    /// One PK room with the low-latency preset, in milliseconds.
+    struct Latency: Codable {
+        /// From a picture's arrival at the socket to its part's publication, each picture of each rendition.
+        var sendToPart: BenchPercentiles
+        /// From a part's last picture's entry into the encoder to its publication.
+        var encoderToPart: BenchPercentiles
+        /// Duration of a part and the jitter buffer, which are in `sendToPart` by definition.
+        var partMs: Double
+        var jitterBufferMs: Double
+    }
+
+    /// One PK room that changes between `solo` and `pk` all the time, against one that does not.
+    struct Switches: Codable {
+        var count: Int
+        /// Longest time between two ticks that a change took, in milliseconds.
+        var longestSwapMs: Double
+        var late: Int
+        var lost: Int
+        /// Answers to `PUT /v1/program`, in milliseconds.
+        var answerMs: BenchPercentiles
+    }
+
+    /// Resident memory of one PK room.
+    struct Memory: Codable {
+        /// Seconds since the program's start and MiB.
+        var samples: [[Double]]
+        /// Of the second half, by least squares, in MiB a minute.
+        var slopePerMinute: Double
+    }
+
+    /// One source that is not on air and publishes as fast as it is taken.
+    struct Ingest: Codable {
+        var gigabytes: Double
+        /// CPU seconds of the network threads for each 10⁹ bytes.
+        var cpuSecondsPerGigabyte: Double
+    }
+}
+
+/// Values at three places of a distribution.
+struct BenchPercentiles: Codable {
+    var p50: Double
+    var p95: Double?
+    var p99: Double?
+
+    init(p50: Double, p95: Double?, p99: Double?) {
+        self.p50 = p50
+        self.p95 = p95
+        self.p99 = p99
+    }
+
+    /// - Parameter values: At least one.
+    init(_ values: [Double]) {
+        let sorted = values.sorted()
+        func at(_ part: Double) -> Double {
+            sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(Double(sorted.count) * part))].rounded(digits: 2)
+        }
+        self.init(p50: at(0.5), p95: at(0.95), p99: at(0.99))
+    }
+}
+
+/// How our cost grows with one thing, everything else as in R1: offline, 5 s of program.
+struct GrowthSeries: Codable {
+    /// `sources`, `renditions`, `canvas`, `fps`, `bitrate`.
+    var name: String
+    var points: [Point]
+
+    struct Point: Codable {
+        var label: String
+        var cpuPerSecond: Double
+        var peakMemoryMiB: Double
+    }
+}

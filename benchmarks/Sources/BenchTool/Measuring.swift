@@ -1,0 +1,143 @@
+/// Measures one part after the other into a result's file, each with the machine's load before it.
+struct Measuring {
+    let path: String
+
+    private var tandem: String { Variables["TANDEM"] ?? "../.build/release/tandem" }
+    private var ffmpeg: String { Variables["FFMPEG"] ?? "ffmpeg" }
+    private var sources: String { "\(BenchTool.work)/r1" }
+
+    static func kernels() -> KernelMeasurement {
+        let hasValgrind = Peers.succeeds(["valgrind", "--version"])
+        if !hasValgrind {
+            Terminal.say("SKIPPED: instructions and allocations per item are not counted: valgrind is not installed")
+        }
+        return KernelMeasurement(
+            runner: ".build/release/KernelRunner", work: BenchTool.work, countsInstructions: hasValgrind)
+    }
+
+    func measure(_ part: String) throws(BenchError) {
+        var result = try Files.read(BenchResult.self, from: self.path)
+        let isFull = result.mode == "full"
+        switch part {
+        case "kernels":
+            result.kernels = try Self.kernels().measureAll()
+            for kernel in result.kernels { Terminal.say("  " + self.line(kernel)) }
+        case "r1":
+            result.commands =
+                ["benchmarks/run.sh \(result.mode)", "benchmarks/r1.sh sources DIR"]
+                + self.sides(isFull: isFull).map(self.command)
+            let whole = result
+            result.r1 = try self.r1(isFull: isFull, before: Variables["R1_MORE"] == nil ? nil : result.r1) {
+                (made: R1Result) throws(BenchError) in
+                var partial = whole
+                partial.r1 = made
+                try Files.write(partial, to: self.path)
+            }
+        case "places":
+            let library = "\(BenchTool.work)/where.so"
+            guard Files.exists(library) else {
+                return Terminal.say("SKIPPED: where R1's time goes: floor/where.c could not be compiled")
+            }
+            result.r1?.places = try PlaceMeasurement(
+                script: "./r1.sh", work: self.sources, library: library, rounds: isFull ? 3 : 1
+            ).measure()
+            if let places = result.r1?.places {
+                Terminal.say("  R1: \(places.outsideLibav) of \(places.samples) samples outside the codecs' libraries")
+            }
+        case "quality":
+            result.quality = try self.quality(result.r1, isFull: isFull)
+        case "live":
+            let seconds = Variables["LIVE_SECONDS"].flatMap { Double($0) } ?? (isFull ? 20 : 8)
+            let minutes = Variables["LIVE_MINUTES"].flatMap { Double($0) } ?? (isFull ? 1 : 0)
+            result.live = try LiveMeasurement(
+                tandem: self.tandem, ffmpeg: self.ffmpeg, work: self.sources, seconds: max(4, seconds),
+                mostRooms: isFull ? 8 : 1, memoryMinutes: max(0, minutes), isFull: isFull
+            ).measure()
+        case "growth":
+            result.growth = try GrowthMeasurement(
+                tandem: self.tandem, ffmpeg: self.ffmpeg, work: self.sources, seconds: 5
+            ).measure()
+        case "search":
+            guard let judge = Peers.find(work: BenchTool.work).newFFmpeg else {
+                return Terminal.say("SKIPPED: no search: it needs an FFmpeg with libvmaf")
+            }
+            result.search = try EncoderSearch(
+                plan: Files.read(EncoderSearch.Plan.self, from: "searches.json"), ffmpeg: self.ffmpeg, judge: judge,
+                work: BenchTool.work,
+                clips: Array(
+                    EncoderSearch.clips(directory: Variables["SEARCH_CLIPS"]).prefix(
+                        Variables["SEARCH_MOST"].flatMap { Int($0) } ?? 100)),
+                seconds: Variables["SEARCH_SECONDS"].flatMap { Double($0) } ?? 8
+            ).measure()
+            for point in result.search?.points ?? [] {
+                Terminal.say(
+                    "  \(point.isBest ? "*" : " ") \(point.name): CPU \(point.cpu), VMAF-NEG \(point.vmafNeg) (worst clip "
+                        + "\(point.vmafNegWorst)), SSIM \(point.ssim), BD-rate \(point.bdRate.map { "\($0) %" } ?? "-")"
+                )
+            }
+        default:
+            throw BenchError("there is no part \(part): kernels, r1, places, quality, live, growth, search")
+        }
+        try Files.write(result, to: self.path)
+        Terminal.say("Wrote benchmarks/\(self.path)")
+    }
+
+    private func sides(isFull: Bool) -> [R1Side] {
+        let peers = Peers.find(work: BenchTool.work)
+        return R1Side.all(
+            script: "./r1.sh", work: self.sources, isFull: isFull, newFFmpeg: peers.newFFmpeg,
+            hasGStreamer: peers.hasGStreamer, floor: peers.floor)
+    }
+
+    private func r1(
+        isFull: Bool, before: R1Result?, keep: (R1Result) throws(BenchError) -> Void
+    ) throws(BenchError) -> R1Result {
+        Peers.find(work: BenchTool.work).sayMissing(isFull: isFull)
+        let rounds = Variables["PAIRS"].flatMap { Int($0) } ?? (isFull ? 7 : 3)
+        let result = try R1Measurement(
+            script: "./r1.sh", work: self.sources, rounds: max(1, rounds), sides: self.sides(isFull: isFull),
+            clips: Variables["R1_CLIPS"] == nil ? "generated" : "real clips (R1_CLIPS)"
+        ).measure(before: before, keep: keep)
+        for (side, ratios) in result.ratios.sorted(by: { $0.key < $1.key }) {
+            for (name, spread) in ratios.sorted(by: { $0.key < $1.key }) {
+                let interval = spread.interval95.map { ", 95 %: \($0[0])…\($0[1])" } ?? ""
+                Terminal.say("  ours/\(side) \(name): \(spread.median) (\(spread.min)…\(spread.max)\(interval))")
+            }
+        }
+        return result
+    }
+
+    private func quality(_ r1: R1Result?, isFull: Bool) throws(BenchError) -> [QualityResult]? {
+        guard let r1 else { throw BenchError("quality needs the outputs of R1: measure r1 first") }
+        guard let judge = Peers.find(work: BenchTool.work).newFFmpeg else { return nil }
+        let judged = self.sides(isFull: isFull).filter {
+            isFull ? $0.output != nil : ["ours", "ffmpeg"].contains($0.name)
+        }
+        return try QualityMeasurement(
+            script: "./r1.sh", work: self.sources, judge: judge, sides: judged,
+            renditions: isFull ? R1Measurement.renditions : ["720p"], runs: r1.runs
+        ).measure()
+    }
+
+    /// A side as one would type it.
+    private func command(_ side: R1Side) -> String {
+        let new = side.environment["FFMPEG"] == nil ? [] : ["FFMPEG=(imageio-ffmpeg's)"]
+        let variables =
+            new
+            + side.environment.filter { $0.key != "FFMPEG" }.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        let words = side.arguments.map {
+            $0 == self.sources ? "DIR" : $0.hasPrefix("./") ? "benchmarks/" + $0.dropFirst(2) : $0
+        }
+        return (variables + words).joined(separator: " ")
+    }
+
+    private func line(_ kernel: KernelResult) -> String {
+        var text = "\(kernel.name): \(kernel.gigaUnitsPerSecond) G\(kernel.unit)/s"
+        if let times = kernel.timesReference { text += ", \(times) times the plain loop" }
+        if let instructions = kernel.instructionsPerItem {
+            text += ", \(instructions) instructions and \(kernel.allocationsPerItem ?? 0) allocations per item"
+        }
+        if let copied = kernel.copiedPerByte { text += ", \(copied) bytes copied per byte" }
+        return text
+    }
+}

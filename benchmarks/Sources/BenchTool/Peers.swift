@@ -1,0 +1,37 @@
+/// The programs that are compared, as far as this machine has them.
+struct Peers {
+    /// `work/floor`, which `run.sh` compiles.
+    var floor: String?
+    /// A current FFmpeg with libvmaf: `NEW_FFMPEG`, or the one of PyPI's `imageio-ffmpeg` that `run.sh` installs.
+    var newFFmpeg: String?
+    var hasGStreamer: Bool
+
+    static func find(work: String) -> Peers {
+        var new = Variables["NEW_FFMPEG"]
+        let libraries = "\(work)/venv/lib"
+        for python in Files.names(in: libraries) {
+            let binaries = "\(libraries)/\(python)/site-packages/imageio_ffmpeg/binaries"
+            if let name = Files.names(in: binaries).first(where: { $0.hasPrefix("ffmpeg-") }) {
+                new = new ?? "\(binaries)/\(name)"
+            }
+        }
+        let floor = "\(work)/floor"
+        let elements = ["compositor", "x264enc", "avdec_h264", "avenc_aac", "mp4mux"]
+        return Peers(
+            floor: Files.exists(floor) ? floor : nil, newFFmpeg: new,
+            hasGStreamer: elements.allSatisfy { Self.succeeds(["gst-inspect-1.0", "--exists", $0]) })
+    }
+
+    static func succeeds(_ command: [String]) -> Bool {
+        (try? ChildProcess.run(command, output: "/dev/null"))?.status == 0
+    }
+
+    /// One loud line for each that is missing: a comparison must not become smaller unnoticed.
+    func sayMissing(isFull: Bool) {
+        if self.floor == nil { Terminal.say("SKIPPED: no floor: benchmarks/floor could not be compiled") }
+        if self.newFFmpeg == nil {
+            Terminal.say("SKIPPED: no current FFmpeg and no VMAF: imageio-ffmpeg could not be installed from PyPI")
+        }
+        if isFull, !self.hasGStreamer { Terminal.say("SKIPPED: no GStreamer with compositor, x264enc and avdec_h264") }
+    }
+}

@@ -1,0 +1,68 @@
+/// One way to do R1.
+struct R1Side: Sendable {
+    /// As it stands in results.
+    var name: String
+    /// For people.
+    var title: String
+    /// The program and its arguments; the first is looked up in PATH.
+    var arguments: [String]
+    var environment: [String: String] = [:]
+    /// Directory of the output under the work directory; `nil` for the floor, which writes none.
+    var output: String?
+    /// Media files of one rendition begin with its name and end with this.
+    var suffix = ".m4s"
+    /// So many run at once, and the mean counts.
+    var copies = 1
+
+    /// What a viewer's player would open.
+    func file(of rendition: String) -> String? {
+        self.output.map { "\($0)/\(rendition)" + (self.suffix == ".mp4" ? ".mp4" : ".m3u8") }
+    }
+
+    /// Who is compared, in the order of their turns.
+    ///
+    /// - Parameters:
+    ///   - script: Path of `r1.sh`.
+    ///   - work: Where the sources lie.
+    ///   - isFull: All peers; otherwise FFmpeg and the floor.
+    ///   - newFFmpeg: Path of a current FFmpeg, if there is one.
+    ///   - hasGStreamer: With compositor and x264.
+    ///   - floor: Path of the floor's program, if it was built.
+    static func all(
+        script: String, work: String, isFull: Bool, newFFmpeg: String?, hasGStreamer: Bool, floor: String?
+    ) -> [R1Side] {
+        var sides = [
+            R1Side(name: "ours", title: "Tandem", arguments: [script, "ours", work], output: "ours"),
+            R1Side(
+                name: "ffmpeg", title: "FFmpeg, as users run it", arguments: [script, "ffmpeg", work], output: "ffmpeg"),
+            R1Side(
+                name: "ffmpegOneThread", title: "FFmpeg, a thread for each codec", arguments: [script, "ffmpeg", work],
+                environment: ["THREADS": "1", "OUT": "ffmpegOneThread"], output: "ffmpegOneThread"),
+        ]
+        if isFull, let newFFmpeg {
+            sides.append(
+                R1Side(
+                    name: "ffmpegNew", title: "Current FFmpeg, as users run it", arguments: [script, "ffmpeg", work],
+                    environment: ["FFMPEG": newFFmpeg, "OUT": "ffmpegNew"], output: "ffmpegNew"))
+        }
+        if isFull, hasGStreamer {
+            sides.append(
+                R1Side(
+                    name: "gstreamer", title: "GStreamer compositor", arguments: [script, "gstreamer", work],
+                    output: "gstreamer", suffix: ".mp4"))
+        }
+        // With every core busy, as they are while a job works: on cores that share their units (and on most rented ones) a
+        // CPU second does less then, by no fault of the program.
+        if let floor {
+            sides.append(
+                R1Side(
+                    name: "floor", title: "Floor: the bare codecs, all cores busy", arguments: [floor, work],
+                    copies: Machine.cores))
+        }
+        if isFull, let floor {
+            sides.append(
+                R1Side(name: "floorAlone", title: "Floor: the bare codecs, one core busy", arguments: [floor, work]))
+        }
+        return sides
+    }
+}

@@ -1,0 +1,10 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Variables of the environment.
+enum Variables {
+    static subscript(name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}
