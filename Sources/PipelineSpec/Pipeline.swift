@@ -34,6 +34,7 @@ package struct Pipeline: Sendable, Equatable {
     /// At least one; at most one of them is HLS.
     package var outputs: [Output]
     package var limits = Limits()
+    package var alarms = Alarms()
 
     /// A room with a default ladder that starts with its first scene.
     package init(room: Room, sources: [Source], canvas: Canvas = Canvas(), scenes: [Scene], outputs: [Output]) {

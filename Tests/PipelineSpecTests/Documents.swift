@@ -98,6 +98,7 @@ enum Documents {
               "http": { "listen": "127.0.0.1:8080", "allowOrigins": ["https://example.com"], "maxConnections": 500,
                 "maxConnectionsPerAddress": 20, "tls": { "certificate": "a.crt", "key": "a.key" } } }
           ],
+          "alarms": { "windowMs": 4000, "clearAfterMs": 9000 },
           "limits": { "maxInputWidth": 1280, "maxInputHeight": 1280, "maxInputFps": 30, "maxSources": 7 },
           "ext": { "anything": [1, { "a b": null }] }
         }
