@@ -50,6 +50,7 @@ extension Pipeline {
             Field(
                 required: "outputs", \.outputs, .list(of: Output.rule, 1...16, standIn: .raw(RawOutput(path: ""))),
                 "where the media goes; at most one is hls"),
+            Field("alarms", \.alarms, .object(Alarms.rule), "when it is told that a source comes in badly"),
             Field("limits", \.limits, .object(Limits.rule), "what the room refuses to take on"),
             Field(
                 "overload", \.overload, .object(Overload.rule),

@@ -35,8 +35,8 @@ extension Pipeline {
         /// Degrees its pictures are turned clockwise, on top of what the stream says of itself (0, 90, 180, 270).
         package var rotation = 0
         package var onNoVideo = OnNoVideo.placeholder
-        /// What the publisher is expected to send.
-        package var expected = Expected()
+        /// What the publisher is expected to send; `nil`: whatever it does send is what is normal.
+        package var expected: Expected?
         package var onLost = OnLost()
         package var decode = Decode()
         /// Gains of its audio tracks; those that are not listed are heard as published.
@@ -50,7 +50,7 @@ extension Pipeline {
         }
     }
 
-    /// What a publisher is expected to send. Informative: it says what is normal, and refuses nothing.
+    /// What a publisher is expected to send: what alarms are measured by. Refuses nothing.
     package struct Expected: Sendable, Equatable {
         /// Pixels (16…8192). Default 1280.
         package var width = 1280

@@ -35,6 +35,7 @@ package struct Pipeline: Sendable, Equatable {
     package var outputs: [Output]
     package var limits = Limits()
     package var overload = Overload()
+    package var alarms = Alarms()
 
     /// A room with a default ladder that starts with its first scene.
     package init(room: Room, sources: [Source], canvas: Canvas = Canvas(), scenes: [Scene], outputs: [Output]) {

@@ -75,8 +75,8 @@ struct SourceDraft: Sendable {
                 "onNoVideo", \.source.onNoVideo, .choice,
                 "what its pane shows while it sends sound but no pictures: its card, or nothing"),
             Field(
-                "expected", \.source.expected, .object(Pipeline.Expected.rule),
-                "what the publisher should send; informative"),
+                optional: "expected", \.source.expected, .object(Pipeline.Expected.rule),
+                "what the publisher should send: what alarms are measured by; without it, by the best it has sent"),
             Field(
                 "onLost", \.source.onLost, .object(Pipeline.OnLost.rule),
                 "what becomes of it when its publisher is gone"),

@@ -29,12 +29,14 @@ extension Room {
 
     /// Runs until ``RoomLifeBox/finish()``. Blocks.
     func runLife() {
+        var health = self.machine.now()
         while !self.life.isFinished {
             let now = self.machine.now()
             let deadline = self.life.life.withLock { $0.deadline(after: now) }
             self.life.wait(min(Self.pollInterval, max(0, (deadline ?? .max) &- now)))
             self.stepLife()
             self.stepOverload()
+            self.watchHealth(&health)
         }
     }
 

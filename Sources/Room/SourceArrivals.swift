@@ -6,12 +6,15 @@ final class SourceArrivals: Sendable {
     private struct State {
         var arrivals = SourceLife.Arrivals()
         var firstKey: Int64?
+        var meter = ArrivalMeter()
     }
 
     private let state = Mutex(State())
 
     func note(_ packet: CodedPacket) {
+        let dts = TimeMath.rescale(packet.dts, from: Int64(packet.timescale), to: TimeMath.nanoseconds)
         self.state.withLock { state in
+            state.meter.note(packet.kind, isKey: packet.isKey, bytes: packet.count, dts: dts, at: packet.arrival)
             switch packet.kind {
             case .video:
                 state.arrivals.picture = packet.arrival
@@ -23,6 +26,9 @@ final class SourceArrivals: Sendable {
 
     /// A publication begins or ends.
     func reset() { self.state.withLock { $0 = State() } }
+
+    /// What has come since this was last asked.
+    func takeReading(now: Int64) -> ArrivalMeter.Reading? { self.state.withLock { $0.meter.take(now: now) } }
 
     var current: SourceLife.Arrivals { self.state.withLock { $0.arrivals } }
     /// When the first key picture came; `nil` before.

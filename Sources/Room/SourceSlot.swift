@@ -23,12 +23,14 @@ final class SourceSlot: Sendable {
     let decode: DecodeStage
     let arrivals = SourceArrivals()
     private let facts = Mutex(Facts())
+    private let health: Mutex<SourceHealth>
 
     init(
         spec: Pipeline.Source, pipeline: Pipeline, clock: ProgramClock, aligner: WallAligner,
         events: @escaping @Sendable (SourceID, DecodeStage.Event) -> Void
     ) {
         self.spec = spec
+        self.health = Mutex(SourceHealth(rules: SourceHealth.Rules(spec, pipeline.alarms)))
         let isFile = if case .file = spec.input { true } else { false }
         self.buffer = SourceBuffer(source: spec.id, isPaced: isFile && pipeline.clock == .offline)
         let id = spec.id
@@ -83,6 +85,7 @@ final class SourceSlot: Sendable {
     func setError(_ error: String) { self.facts.withLock { $0.lastError = error } }
     func setPublishing(_ publishing: Bool) {
         self.arrivals.reset()
+        if publishing { self.health.withLock { $0.begin() } }
         self.facts.withLock {
             if publishing, !$0.isPublishing, $0.format != nil { $0.reconnects += 1 }
             $0.isPublishing = publishing
@@ -93,6 +96,24 @@ final class SourceSlot: Sendable {
     var format: PictureFormat? { self.facts.withLock { $0.format } }
     var isPublishing: Bool { self.facts.withLock { $0.isPublishing } }
     var state: SourceLife.State { self.facts.withLock { $0.state } }
+    /// Takes note of what has come since the last time.
+    func readHealth(_ surroundings: SourceHealth.Surroundings, now: Int64) -> SourceHealth.Change? {
+        let reading = self.arrivals.takeReading(now: now)
+        return self.health.withLock { $0.read(reading, surroundings, now: now) }
+    }
+
+    var healthLevel: (SourceHealth.Level, [SourceHealth.Cause]) { self.health.withLock { ($0.level, $0.causes) } }
+
+    /// What came in within the window.
+    var healthFigures: JSONValue {
+        let figures = self.health.withLock { $0.figures }
+        return [
+            "fps": .thousandths(figures.fps), "videoBitrate": .integer(figures.bitrate),
+            "gapMs": .integer(figures.gap / 1_000_000), "skewMs": .integer(figures.skew / 1_000_000),
+            "keyIntervalMs": .integer(figures.keyGap / 1_000_000), "damaged": JSONValue(figures.damaged),
+        ]
+    }
+
     func setState(_ state: SourceLife.State) { self.facts.withLock { $0.state = state } }
 
     func json(stats: ProgramStage.Stats, relays: JSONValue, level: JSONValue, refused: JSONValue) -> JSONValue {
@@ -111,6 +132,7 @@ final class SourceSlot: Sendable {
             "repeated": JSONValue(stats.repeated[self.spec.id] ?? 0),
             "reconnects": JSONValue(facts.reconnects), "lastError": JSONValue(facts.lastError),
             "relays": relays, "level": level, "refused": refused,
+            "health": self.healthJSON, "figures": self.healthFigures,
             "driftPpm": timing.driftPpm.map { JSONValue($0) } ?? .null,
             "bufferMs": timing.buffered.map { .integer($0 / 1_000_000) } ?? .null,
             "clock": .string(timing.isWallAligned ? "wall" : "arrival"),

@@ -99,6 +99,7 @@ enum Documents {
                 "maxConnectionsPerAddress": 20, "tls": { "certificate": "a.crt", "key": "a.key" } } }
           ],
           "overload": { "maxLagMs": 300 },
+          "alarms": { "windowMs": 4000, "clearAfterMs": 9000 },
           "limits": { "maxInputWidth": 1280, "maxInputHeight": 1280, "maxInputFps": 30, "maxSources": 7 },
           "ext": { "anything": [1, { "a b": null }] }
         }

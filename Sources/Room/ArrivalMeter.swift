@@ -1,0 +1,66 @@
+package import MediaTypes
+
+/// How the packets of one publication arrive, counted from one look to the next. Pure; times are nanoseconds.
+package struct ArrivalMeter: Sendable {
+    /// Since the last look.
+    package struct Reading: Sendable, Equatable {
+        /// Time it covers.
+        package var span: Int64 = 0
+        package var pictures = 0
+        package var sounds = 0
+        /// Bytes of pictures.
+        package var pictureBytes = 0
+        /// Longest time from one picture to the next, and from one packet of sound to the next; the one that runs included.
+        package var pictureGap: Int64 = 0
+        package var soundGap: Int64 = 0
+        /// Longest time from one key picture to the next; the one that runs included.
+        package var keyGap: Int64 = 0
+        /// Least time from a packet's own time to its arrival; only differences of these mean something.
+        package var pictureDelay: Int64?
+        package var soundDelay: Int64?
+
+        package init() {}
+    }
+
+    private var reading = Reading()
+    private var since: Int64?
+    private var lastPicture: Int64?
+    private var lastSound: Int64?
+    private var lastKey: Int64?
+
+    package init() {}
+
+    package mutating func note(_ kind: TrackKind, isKey: Bool, bytes: Int, dts: Int64, at arrival: Int64) {
+        if self.since == nil { self.since = arrival }
+        let delay = arrival &- dts
+        switch kind {
+        case .video:
+            if let last = self.lastPicture { self.reading.pictureGap = max(self.reading.pictureGap, arrival &- last) }
+            self.lastPicture = arrival
+            self.reading.pictures += 1
+            self.reading.pictureBytes &+= bytes
+            self.reading.pictureDelay = min(self.reading.pictureDelay ?? delay, delay)
+            guard isKey else { return }
+            if let last = self.lastKey { self.reading.keyGap = max(self.reading.keyGap, arrival &- last) }
+            self.lastKey = arrival
+        case .audio:
+            if let last = self.lastSound { self.reading.soundGap = max(self.reading.soundGap, arrival &- last) }
+            self.lastSound = arrival
+            self.reading.sounds += 1
+            self.reading.soundDelay = min(self.reading.soundDelay ?? delay, delay)
+        }
+    }
+
+    /// What has come since the last look; `nil` before the first packet.
+    package mutating func take(now: Int64) -> Reading? {
+        guard let since = self.since, now > since else { return nil }
+        var reading = self.reading
+        reading.span = now &- since
+        if let last = self.lastPicture { reading.pictureGap = max(reading.pictureGap, now &- last) }
+        if let last = self.lastSound { reading.soundGap = max(reading.soundGap, now &- last) }
+        if let last = self.lastKey { reading.keyGap = max(reading.keyGap, now &- last) }
+        self.reading = Reading()
+        self.since = now
+        return reading
+    }
+}

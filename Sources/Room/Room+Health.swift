@@ -1,0 +1,64 @@
+import MediaTypes
+import PipelineSpec
+
+extension SourceHealth.Rules {
+    init(_ source: Pipeline.Source, _ alarms: Pipeline.Alarms) {
+        self.init()
+        self.fps = source.expected?.fps
+        self.variableFrameRate = source.expected?.variableFrameRate ?? false
+        self.bitrate = source.expected?.videoBitrate
+        self.jitterBuffer = Int64(source.jitterBufferMs) * 1_000_000
+        self.window = Int64(alarms.windowMs) * 1_000_000
+        self.clearAfter = Int64(alarms.clearAfterMs) * 1_000_000
+    }
+}
+
+extension Room {
+    /// Between two looks at the sources' health.
+    private static let healthInterval = TimeMath.nanoseconds
+
+    /// Looks at how every source comes in, once a second; on the thread of the life.
+    ///
+    /// - Parameter last: When it last looked.
+    func watchHealth(_ last: inout Int64) {
+        let now = self.machine.now()
+        guard now &- last >= Self.healthInterval else { return }
+        last = now
+        let lag = self.programLag
+        for source in self.pipeline.sources {
+            guard let slot = self.slots[source.id], !slot.isFile else { continue }
+            var surroundings = SourceHealth.Surroundings()
+            switch slot.state {
+            case .live: break
+            case .stalled, .lost, .reconnecting: surroundings.isAbsent = true
+            // Nobody is expected there, or not yet.
+            case .idle, .connected, .publishing, .gone, .ended: continue
+            }
+            surroundings.damaged = slot.decode.stats.damaged
+            surroundings.buffered = slot.decode.timing.buffered
+            surroundings.lag = lag
+            guard let change = slot.readHealth(surroundings, now: now) else { continue }
+            self.events.emit(
+                "source.health",
+                [
+                    "uid": .string(source.id.description), "level": .string(change.to.name),
+                    "was": .string(change.from.name), "causes": .array(change.causes.map { .string($0.rawValue) }),
+                    "figures": slot.healthFigures,
+                ])
+        }
+    }
+
+    /// How far the program is behind its clock, in nanoseconds; 0 before it runs.
+    private var programLag: Int64 {
+        guard self.state == .live, let now = self.clock.now() else { return 0 }
+        return max(0, now &- self.time(of: self.program.tick))
+    }
+}
+
+extension SourceSlot {
+    /// For the state: level and causes.
+    var healthJSON: JSONValue {
+        let (level, causes) = self.healthLevel
+        return ["level": .string(level.name), "causes": .array(causes.map { .string($0.rawValue) })]
+    }
+}

@@ -1,0 +1,176 @@
+import MediaTypes
+import Room
+import Testing
+
+@Suite("Health of a source: four levels with causes")
+struct SourceHealthTests {
+    static let ms: Int64 = 1_000_000
+    static let second: Int64 = 1_000_000_000
+
+    /// A publisher on a clock of its own, looked at once a second.
+    struct Feed {
+        var meter = ArrivalMeter()
+        var health: SourceHealth
+        var now: Int64 = 0
+        var surroundings = SourceHealth.Surroundings()
+        var changes: [SourceHealth.Change] = []
+
+        init(_ change: (inout SourceHealth.Rules) -> Void = { _ in }) {
+            var rules = SourceHealth.Rules()
+            change(&rules)
+            self.health = SourceHealth(rules: rules)
+        }
+
+        var levels: [SourceHealth.Level] { self.changes.map(\.to) }
+
+        /// - Parameters:
+        ///   - fps: Pictures a second, evenly; 0: none.
+        ///   - late: What is added to the arrival of sound, in milliseconds.
+        mutating func run(
+            _ seconds: Int, fps: Int = 30, bytes: Int = 8_000, key: Int = 2, late: Int64 = 0, hasSound: Bool = true
+        ) {
+            for _ in 0..<seconds {
+                let start = self.now
+                for index in 0..<fps {
+                    let at = start + Int64(index) * SourceHealthTests.second / Int64(fps)
+                    let isKey = index == 0 && start / SourceHealthTests.second % Int64(key) == 0
+                    self.meter.note(.video, isKey: isKey, bytes: bytes, dts: at, at: at)
+                }
+                if hasSound {
+                    for index in 0..<47 {
+                        let at = start + Int64(index) * SourceHealthTests.second / 47
+                        self.meter.note(
+                            .audio, isKey: true, bytes: 170, dts: at, at: at + late * SourceHealthTests.ms)
+                    }
+                }
+                self.now = start + SourceHealthTests.second
+                self.look()
+            }
+        }
+
+        mutating func look() {
+            let reading = self.meter.take(now: self.now)
+            if let change = self.health.read(reading, self.surroundings, now: self.now) { self.changes.append(change) }
+        }
+    }
+
+    @Test("a good source says nothing, however long", arguments: [15, 25, 30, 60])
+    func normal(fps: Int) {
+        var feed = Feed()
+        feed.run(120, fps: fps)
+        #expect(feed.changes.isEmpty)
+        #expect(abs(feed.health.figures.fps - Int64(fps) * 1_000) < 300)
+    }
+
+    @Test(
+        "pictures a second, against what is expected or what it has reached",
+        arguments: [(28, .normal), (25, .alert1), (20, .alert2), (10, .alert3)] as [(Int, SourceHealth.Level)])
+    func fps(fps: Int, level: SourceHealth.Level) {
+        var stated = Feed { $0.fps = 30 }
+        stated.run(20, fps: fps)
+        #expect(stated.health.level == level)
+        var learned = Feed()
+        learned.run(14, fps: 30)
+        learned.run(20, fps: fps)
+        #expect(learned.health.level == level)
+        if level > .normal { #expect(learned.health.causes.contains(.fps)) }
+    }
+
+    @Test("a gap rises over several steps at once, and falls after ten seconds")
+    func hysteresis() {
+        var feed = Feed()
+        feed.run(10)
+        // 1.5 s without anything, and then as before.
+        feed.now += 1_500 * Self.ms
+        feed.look()
+        #expect(feed.levels == [.alert3] && feed.changes[0].causes.contains(.gap))
+        let bad = feed.now
+        feed.run(12)
+        #expect(feed.health.level == .alert3)
+        feed.run(10)
+        #expect(feed.health.level == .normal && feed.health.causes.isEmpty)
+        #expect(feed.now - bad >= 15 * Self.second, "five of the window and ten of patience")
+        #expect(feed.levels.first == .alert3 && feed.levels.last == .normal)
+    }
+
+    @Test("a still screen with sound is no alarm where the pipeline says so, and one where it does not")
+    func stillScreen() {
+        var screen = Feed { $0.variableFrameRate = true }
+        screen.run(5)
+        screen.run(20, fps: 1, key: 2)
+        #expect(screen.changes.isEmpty)
+        var camera = Feed()
+        camera.run(14)
+        camera.run(10, fps: 1)
+        #expect(camera.health.level == .alert3)
+    }
+
+    @Test("bit rate, key pictures, jitter buffer, decoder, worker and absence")
+    func others() {
+        var thin = Feed { $0.bitrate = 2_048_000 }
+        thin.run(10, bytes: 4_000)
+        #expect(thin.levels == [.alert1] && thin.changes[0].causes == [.bitrate])
+        var keys = Feed()
+        keys.run(20, key: 6)
+        #expect(keys.levels == [.alert1] && keys.changes[0].causes == [.keyInterval])
+        var buffer = Feed()
+        buffer.surroundings.buffered = 401 * Self.ms
+        buffer.run(5)
+        #expect(buffer.levels == [.alert1] && buffer.changes[0].causes == [.jitterBuffer])
+        var damage = Feed()
+        damage.run(6)
+        damage.surroundings.damaged = 1
+        damage.run(1)
+        #expect(damage.levels == [.alert1] && damage.changes[0].causes == [.decodeErrors])
+        damage.surroundings.damaged = 6
+        damage.run(1)
+        #expect(damage.levels == [.alert1, .alert2])
+        var lag = Feed()
+        lag.surroundings.lag = 150 * Self.ms
+        lag.run(1)
+        #expect(lag.levels == [.alert2] && lag.changes[0].causes == [.workerLag])
+        lag.surroundings.lag = 500 * Self.ms
+        lag.run(1)
+        #expect(lag.levels == [.alert2, .alert3])
+        var gone = Feed()
+        gone.run(6)
+        gone.surroundings.isAbsent = true
+        gone.look()
+        #expect(gone.levels == [.alert3] && gone.changes[0].causes == [.absent])
+    }
+
+    @Test(
+        "sound that moves against the picture, whatever it was at the beginning",
+        arguments: [(60, .normal), (100, .alert1), (200, .alert2), (400, .alert3)] as [(Int64, SourceHealth.Level)])
+    func skew(late: Int64, level: SourceHealth.Level) {
+        var feed = Feed()
+        feed.run(10, late: 300)
+        #expect(feed.changes.isEmpty, "a publisher that always sends its sound late is in order")
+        feed.run(10, late: 300 + late)
+        #expect(feed.health.level == level, "\(feed.health.figures)")
+        if level > .normal { #expect(feed.health.causes == [.skew]) }
+    }
+
+    @Test("what comes at once, at the beginning and behind a gap, is not what is expected from then on")
+    func bursts() {
+        var feed = Feed()
+        feed.run(1, fps: 200)
+        feed.run(30)
+        #expect(feed.changes.isEmpty)
+        feed.now += 900 * Self.ms
+        feed.look()
+        feed.run(1, fps: 57)
+        feed.run(40)
+        #expect(feed.levels == [.alert2, .normal])
+    }
+
+    @Test("the next publication is measured by itself")
+    func again() {
+        var feed = Feed()
+        feed.run(10, fps: 60)
+        feed.health.begin()
+        feed.meter = ArrivalMeter()
+        feed.run(30, fps: 30)
+        #expect(feed.health.level == .normal)
+    }
+}
