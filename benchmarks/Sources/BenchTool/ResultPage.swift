@@ -144,7 +144,7 @@ struct ResultPage {
         let rows = live.rooms.map {
             [
                 "\($0.rooms)", $0.seconds.text(0), "\($0.late)", "\($0.lost)", $0.roomCores.text(2),
-                $0.publisherCores.text(2),
+                $0.publisherCores.text(2), $0.othersCores.text(2),
                 $0.partP99Ms?.text(0) ?? "",
             ]
         }
