@@ -47,7 +47,7 @@ struct R1Result: Codable {
     var runs: [R1Run]
     /// Ours divided by another side's, round by round: by side, then `cpu`, `wall`, `peakMemory`, `bytes`.
     var ratios: [String: [String: Spread]]
-    /// Mean CPU seconds by stage, for `ours` and both floors.
+    /// Mean CPU seconds by stage, for `ours` and `floor`.
     var stages: [String: [String: Double]]
     /// The largest of our runs, in MiB.
     var peakMemoryMiB: Double

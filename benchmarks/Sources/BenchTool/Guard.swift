@@ -66,7 +66,9 @@ struct Guard {
         if start > limits.startMs {
             found.append("start: \(start) ms to room.ready (median), at most \(limits.startMs)")
         }
-        if let latency = result.latency, let p95 = latency.sendToPart.p95 {
+        if let latency = result.latency, latency.othersCores <= LiveResult.Latency.mostOthers,
+            let p95 = latency.sendToPart.p95
+        {
             let beyond = (p95 - latency.partMs - latency.jitterBufferMs).rounded(digits: 1)
             if beyond > limits.sendToPartP95BeyondMs {
                 found.append(

@@ -4,6 +4,17 @@
     import Musl
 #endif
 
+/// What runs beside a measurement, by what the kernel counts in all.
+private struct Others {
+    private let busy = Machine.busySeconds
+    private let start = ChildProcess.now()
+
+    /// - Parameter ours: CPU seconds of what was measured since.
+    func cores(ours: Double) -> Double {
+        max(0, (Machine.busySeconds - self.busy - ours) / max(0.1, ChildProcess.now() - self.start)).rounded(digits: 2)
+    }
+}
+
 /// Rooms on the wall clock, with publishers that only copy packets.
 struct LiveMeasurement {
     let tandem: String
@@ -63,11 +74,12 @@ struct LiveMeasurement {
             rooms.append(room)
         }
         for room in rooms { try room.waits(for: "program.started") }
+        let others = Others()
         let start = ChildProcess.now()
         usleep(useconds_t(self.seconds * 1e6))
         let wall = ChildProcess.now() - start
         var result = LiveResult.Rooms(
-            rooms: count, seconds: self.seconds, late: 0, lost: 0, roomCores: 0, publisherCores: 0)
+            rooms: count, seconds: self.seconds, late: 0, lost: 0, roomCores: 0, publisherCores: 0, othersCores: 0)
         for room in rooms {
             let (summary, usage, publishers) = try room.end()
             result.late += summary.ticks.late
@@ -76,17 +88,20 @@ struct LiveMeasurement {
             result.publisherCores += publishers / wall
             result.partP99Ms = [result.partP99Ms, summary.partLatencyMs?.p99].compactMap { $0 }.max()
         }
+        result.othersCores = others.cores(ours: (result.roomCores + result.publisherCores) * wall)
         result.roomCores = result.roomCores.rounded(digits: 2)
         result.publisherCores = result.publisherCores.rounded(digits: 3)
         return result
     }
 
     private func latencyAndSwitches() throws(BenchError) -> (LiveResult.Latency?, LiveResult.Switches?) {
+        let others = Others()
         let calm = try self.room("latency", Self.pk(#""preset": "lowLatency","#))
         try self.publishBoth(to: calm)
         try calm.waits(for: "program.started")
         usleep(useconds_t(self.seconds * 1e6))
-        let quiet = try calm.end().summary
+        let (quiet, used, published) = try calm.end()
+        let othersCores = others.cores(ours: used.cpuSeconds + published)
         let room = try self.room("switches", Self.pk(#""preset": "lowLatency","#))
         try self.publishBoth(to: room)
         try room.waits(for: "broadcast.active")
@@ -107,7 +122,7 @@ struct LiveMeasurement {
                     sendToPart: BenchPercentiles(p50: $0.p50, p95: $0.p95, p99: $0.p99),
                     encoderToPart: BenchPercentiles(
                         p50: quiet.partLatencyMs?.p50 ?? 0, p95: nil, p99: quiet.partLatencyMs?.p99),
-                    partMs: 16_000.0 / 30, jitterBufferMs: 200)
+                    partMs: 16_000.0 / 30, jitterBufferMs: 200, othersCores: othersCores)
             },
             LiveResult.Switches(
                 count: busy.switches, longestSwapMs: Double(busy.ticks.longestSwapUs) / 1000, late: busy.ticks.late,

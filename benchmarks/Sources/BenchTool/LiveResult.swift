@@ -23,6 +23,8 @@ struct LiveResult: Codable {
         /// Cores the rooms kept busy, and their publishers apart.
         var roomCores: Double
         var publisherCores: Double
+        /// Cores that others kept busy meanwhile.
+        var othersCores: Double
         /// From the last picture's entry into the encoder to the part, in the worst room, in milliseconds.
         var partP99Ms: Double?
     }
@@ -36,6 +38,10 @@ struct LiveResult: Codable {
         /// Duration of a part and the jitter buffer, which are in `sendToPart` by definition.
         var partMs: Double
         var jitterBufferMs: Double
+        /// Cores that others kept busy meanwhile; above ``mostOthers`` the latency is theirs too and not guarded.
+        var othersCores: Double
+
+        static let mostOthers = 0.25
     }
 
     /// One PK room that changes between `solo` and `pk` all the time, against one that does not.

@@ -43,6 +43,15 @@ struct Machine: Codable {
 
     static var cores: Int { Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
+    /// CPU seconds that all processes, the kernel and other guests of the host have had since the start: proc(5), `/proc/stat`.
+    static var busySeconds: Double {
+        let line = (try? Files.text(at: "/proc/stat"))?.split(separator: "\n").first ?? ""
+        // user nice system idle iowait irq softirq steal; guest time is in user already.
+        let ticks = line.split(separator: " ").dropFirst().prefix(8).map { Double($0) ?? 0 }
+        guard ticks.count == 8 else { return 0 }
+        return (ticks.reduce(0, +) - ticks[3] - ticks[4]) / Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
+    }
+
     /// Load average of the last minute.
     static var load: Double {
         (try? Files.text(at: "/proc/loadavg"))?.split(separator: " ").first.flatMap { Double($0) } ?? 0

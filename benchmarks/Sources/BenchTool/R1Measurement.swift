@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// R1 by all sides, in turns: A B C A B C, so that what the machine does beside hits all of them.
 struct R1Measurement {
     static let renditions = ["720p", "480p", "360p"]
@@ -75,26 +69,17 @@ struct R1Measurement {
 
     /// The floor reads its clocks itself: only what lies between them counts.
     private func floor(_ side: R1Side, round: Int) throws(BenchError) -> R1Run {
-        var children: [pid_t] = []
-        let start = ChildProcess.now()
-        for copy in 0..<side.copies {
-            children.append(try ChildProcess.start(side.arguments, output: "\(self.work)/\(side.name)\(copy).txt"))
-        }
-        for child in children {
-            let usage = try ChildProcess.wait(child, name: side.name, since: start)
-            guard usage.status == 0 else { throw BenchError("the floor failed with status \(usage.status)") }
-        }
+        let file = "\(self.work)/\(side.name).txt"
+        let text = try ChildProcess.output(of: side.arguments, scratch: file)
         var stages: [String: Double] = [:]
         var wall = 0.0
-        for copy in 0..<side.copies {
-            for line in try Files.text(at: "\(self.work)/\(side.name)\(copy).txt").split(separator: "\n") {
-                let words = line.split(separator: " ")
-                guard words.count == 3, let cpu = Double(words[1]), let seconds = Double(words[2]) else {
-                    throw BenchError("the floor said “\(line)”")
-                }
-                stages[String(words[0]), default: 0] += cpu / Double(side.copies)
-                wall += seconds / Double(side.copies)
+        for line in text.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            guard words.count == 3, let cpu = Double(words[1]), let seconds = Double(words[2]) else {
+                throw BenchError("the floor said “\(line)”")
             }
+            stages[String(words[0])] = cpu
+            wall += seconds
         }
         guard Set(stages.keys) == Set(StageTimes.codecs) else {
             throw BenchError("the floor did \(stages.keys.sorted())")
@@ -125,7 +110,7 @@ struct R1Measurement {
         for other in Set(runs.map(\.side)) where other != "ours" {
             for (name, value) in measures {
                 // The floor's stages run one after the other: its wall time is no job's.
-                if other.hasPrefix("floor"), name == "wall" { continue }
+                if other == "floor", name == "wall" { continue }
                 let values = runs.filter { $0.side == "ours" }.compactMap { ours -> Double? in
                     guard let theirs = runs.first(where: { $0.side == other && $0.pair == ours.pair }),
                         let mine = value(ours), let their = value(theirs), their > 0
@@ -141,7 +126,7 @@ struct R1Measurement {
     /// Mean CPU seconds by stage, ours and the floor's.
     static func stages(_ runs: [R1Run]) -> [String: [String: Double]] {
         var result: [String: [String: Double]] = [:]
-        for side in ["ours", "floor", "floorAlone"] {
+        for side in ["ours", "floor"] {
             let stages = runs.filter { $0.side == side }.compactMap(\.stages)
             for name in Set(stages.flatMap(\.keys)) {
                 let sum = stages.reduce(0) { $0 + ($1[name] ?? 0) }

@@ -11,8 +11,6 @@ struct R1Side: Sendable {
     var output: String?
     /// Media files of one rendition begin with its name and end with this.
     var suffix = ".m4s"
-    /// So many run at once, and the mean counts.
-    var copies = 1
 
     /// What a viewer's player would open.
     func file(of rendition: String) -> String? {
@@ -35,10 +33,14 @@ struct R1Side: Sendable {
             R1Side(name: "ours", title: "Tandem", arguments: [script, "ours", work], output: "ours"),
             R1Side(
                 name: "ffmpeg", title: "FFmpeg, as users run it", arguments: [script, "ffmpeg", work], output: "ffmpeg"),
-            R1Side(
-                name: "ffmpegOneThread", title: "FFmpeg, a thread for each codec", arguments: [script, "ffmpeg", work],
-                environment: ["THREADS": "1", "OUT": "ffmpegOneThread"], output: "ffmpegOneThread"),
         ]
+        if isFull {
+            sides.append(
+                R1Side(
+                    name: "ffmpegOneThread", title: "FFmpeg, a thread for each codec",
+                    arguments: [script, "ffmpeg", work], environment: ["THREADS": "1", "OUT": "ffmpegOneThread"],
+                    output: "ffmpegOneThread"))
+        }
         if isFull, let newFFmpeg {
             sides.append(
                 R1Side(
@@ -51,18 +53,7 @@ struct R1Side: Sendable {
                     name: "gstreamer", title: "GStreamer compositor", arguments: [script, "gstreamer", work],
                     output: "gstreamer", suffix: ".mp4"))
         }
-        // With every core busy, as they are while a job works: on cores that share their units (and on most rented ones) a
-        // CPU second does less then, by no fault of the program.
-        if let floor {
-            sides.append(
-                R1Side(
-                    name: "floor", title: "Floor: the bare codecs, all cores busy", arguments: [floor, work],
-                    copies: Machine.cores))
-        }
-        if isFull, let floor {
-            sides.append(
-                R1Side(name: "floorAlone", title: "Floor: the bare codecs, one core busy", arguments: [floor, work]))
-        }
+        if let floor { sides.append(R1Side(name: "floor", title: "Floor: the bare codecs", arguments: [floor, work])) }
         return sides
     }
 }

@@ -51,7 +51,7 @@ enum ReadmeTable {
             "| R1: 20 s of two 720p30 into 720p, 480p, 360p | CPU s | peak MiB | Tandem's CPU over it (95 %) |",
             "|---|---|---|---|",
         ]
-        for side in ["ours", "ffmpeg", "ffmpegOneThread", "ffmpegNew", "gstreamer", "floor", "floorAlone"] {
+        for side in ["ours", "ffmpeg", "ffmpegOneThread", "ffmpegNew", "gstreamer", "floor"] {
             let runs = r1.runs.filter { $0.side == side }
             guard !runs.isEmpty else { continue }
             let cpu = runs.reduce(0) { $0 + $1.cpuSeconds } / Double(runs.count)

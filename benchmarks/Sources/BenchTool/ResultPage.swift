@@ -63,7 +63,7 @@ struct ResultPage {
     }
 
     private var sides: [String] {
-        let order = ["ours", "ffmpeg", "ffmpegOneThread", "ffmpegNew", "gstreamer", "floor", "floorAlone"]
+        let order = ["ours", "ffmpeg", "ffmpegOneThread", "ffmpegNew", "gstreamer", "floor"]
         return order.filter { self.result.r1?.titles[$0] != nil }
     }
 
@@ -75,15 +75,14 @@ struct ResultPage {
             }
         }
         // The floor's stages run one after the other: its wall time is no job's.
-        let wall = rows { $0.side.hasPrefix("floor") ? nil : $0.wallSeconds }
+        let wall = rows { $0.side == "floor" ? nil : $0.wallSeconds }
         let ratios = self.sides.compactMap { side in
             r1.ratios[side]?["cpu"].map { (name: r1.titles[side] ?? side, spread: $0) }
         }
         return """
             <h2>R1: a PK of 20 s, two 720p30 sources into 720p, 480p and 360p</h2>
             <p>The same encoder settings for all (x264 veryfast), in turns in one run; sources: \(HTML.escape(r1.clips)); load \
-            before: \(r1.loadBefore). The floor is decode, scaling, encode and AAC each alone, summed: the least these libraries take. With one core busy a CPU second does more than with all where cores share \
-            units, as rented ones mostly do; a job is compared with all busy.</p>
+            before: \(r1.loadBefore). The floor is decode, scaling, encode and AAC each alone, summed: the least these libraries take.</p>
             <h3>CPU seconds (mean; a dot for each run)</h3>
             \(Plots.bars("CPU seconds", rows { $0.cpuSeconds }, unit: "s"))
             <h3>Tandem's CPU time over theirs (median; thick: 95 % interval; thin: all runs)</h3>
@@ -101,9 +100,7 @@ struct ResultPage {
             StageTimes.all.compactMap { name in stages[name].map { (name, $0) } }
         }
         var rows = [(name: "Tandem", parts: parts(ours))]
-        for side in ["floor", "floorAlone"] {
-            if let floor = r1.stages[side] { rows.append((name: r1.titles[side] ?? side, parts: parts(floor))) }
-        }
+        if let floor = r1.stages["floor"] { rows.append((name: r1.titles["floor"] ?? "floor", parts: parts(floor))) }
         var text = """
             <h2>Where the time goes</h2>
             \(Plots.stacked("CPU seconds by stage", rows, unit: "s"))
@@ -147,14 +144,20 @@ struct ResultPage {
         let rows = live.rooms.map {
             [
                 "\($0.rooms)", $0.seconds.text(0), "\($0.late)", "\($0.lost)", $0.roomCores.text(2),
-                $0.publisherCores.text(2),
+                $0.publisherCores.text(2), $0.othersCores.text(2),
                 $0.partP99Ms?.text(0) ?? "",
             ]
         }
         if !live.rooms.isEmpty {
             text += "<h3>PK rooms in real time: \(live.roomsInRealTime)</h3>"
             text += HTML.table(
-                [["PK rooms", "s", "late frames", "lost frames", "cores, rooms", "cores, publishers", "part p99, ms"]]
+                [
+                    [
+                        "PK rooms", "s", "late frames", "lost frames", "cores, rooms", "cores, publishers",
+                        "cores, others",
+                        "part p99, ms",
+                    ]
+                ]
                     + rows)
         }
         if let latency = live.latency {

@@ -3,6 +3,7 @@ enum SelfCheck {
     static func run() throws(BenchError) {
         let thresholds = try Files.read(Thresholds.self, from: BenchTool.thresholdsPath)
         try self.plantInResult(thresholds)
+        try self.checkArithmetic()
         let measurement = Measuring.kernels()
         guard measurement.countsInstructions, let known = thresholds.kernels[Machine.architecture] else {
             Terminal.say("SKIPPED: the planted slowdown needs valgrind and thresholds for this architecture")
@@ -14,6 +15,20 @@ enum SelfCheck {
                 throw BenchError("the guard did not find the planted slowdown of \(name)")
             }
             Terminal.say("The guard finds a planted slowdown: \(first)")
+        }
+    }
+
+    /// What the figures are made with, on values that are known: Student's t by the tables, a curve that needs a tenth more.
+    private static func checkArithmetic() throws(BenchError) {
+        let curve = [(1e6, 80.0), (2e6, 88.0), (3e6, 92.0), (4e6, 94.0)].map { (rate: $0.0, quality: $0.1) }
+        let same = BDRate.percent(curve, over: curve)
+        let dearer = BDRate.percent(curve.map { (rate: $0.rate * 1.1, quality: $0.quality) }, over: curve)
+        // Logarithms -0.1, 0, 0.1: half the interval is 4.303 × 0.1 / √3 = 0.2484.
+        let interval = Spread([0.904837, 1, 1.105171]).interval95
+        guard let same, let dearer, abs(same) < 1e-9, abs(dearer - 10) < 1e-6, let interval,
+            abs(interval[0] - 0.7800) < 2e-4, abs(interval[1] - 1.2820) < 2e-4
+        else {
+            throw BenchError("BD-rate or interval is computed wrong: \(same ?? 0), \(dearer ?? 0), \(interval ?? [])")
         }
     }
 
@@ -30,7 +45,7 @@ enum SelfCheck {
             loadBefore: 0, startMs: [60_000], rooms: [], roomsInRealTime: 0,
             latency: LiveResult.Latency(
                 sendToPart: BenchPercentiles([60_000]), encoderToPart: BenchPercentiles([60_000]), partMs: 533,
-                jitterBufferMs: 200),
+                jitterBufferMs: 200, othersCores: 0),
             ingest: LiveResult.Ingest(gigabytes: 1, cpuSecondsPerGigabyte: 60))
         let found = Guard(thresholds: thresholds).r1Regressions(in: r1, mode: "full")
         let late = Guard(thresholds: thresholds).liveRegressions(in: live)
