@@ -50,13 +50,17 @@ extension Pipeline {
             Field(
                 required: "outputs", \.outputs, .list(of: Output.rule, 1...16, standIn: .raw(RawOutput(path: ""))),
                 "where the media goes; at most one is hls"),
-            Field("alarms", \.alarms, .object(Alarms.rule), "when it is told that a source comes in badly"),
-            Field("limits", \.limits, .object(Limits.rule), "what the room refuses to take on"),
-            Field(
-                "overload", \.overload, .object(Overload.rule),
-                "when a live room begins to leave things out because its machine cannot keep up"),
-            Field(free: "ext", "anything; not looked at"),
-        ])
+        ] + Self.watchedFields)
+
+    /// What is watched, and what is refused.
+    private static let watchedFields: [Field<Pipeline>] = [
+        Field("alarms", \.alarms, .object(Alarms.rule), "when it is told that a source comes in badly"),
+        Field("limits", \.limits, .object(Limits.rule), "what the room refuses to take on"),
+        Field(
+            "overload", \.overload, .object(Overload.rule),
+            "when a live room begins to leave things out because its machine cannot keep up"),
+        Field(free: "ext", "anything; not looked at"),
+    ]
 }
 
 extension Pipeline.Room {

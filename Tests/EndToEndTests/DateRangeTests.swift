@@ -96,6 +96,10 @@ extension EndToEnd {
                         && shows[$0 - 1] == before.attributes["X-TANDEM-SCENE"]
                 }.min { abs($0 - told) < abs($1 - told) }
                 off.append(told - (change ?? .max / 2))
+                if off.last != 0 {
+                    let near = shows.indices.clamped(to: told - 6..<told + 7)
+                    EndToEnd.report("pictures \(near) show \(near.map { shows[$0] ?? "neither" })")
+                }
             }
             EndToEnd.report("\(off.count) scene changes: START-DATE less the first picture, in pictures: \(off)")
             #expect(off.allSatisfy { $0 == 0 })
