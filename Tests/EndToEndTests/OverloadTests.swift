@@ -34,8 +34,14 @@ extension EndToEnd {
             try room.segments(3)
             let need = try Self.cpu(room, seconds: 2)
             var load: [Child] = []
-            let begin = Date()
-            for _ in 0..<Self.processes { load.append(try Child(Self.shell, ["-c", "while :; do :; done"])) }
+            // On a machine that is quick for this room it takes more of them.
+            for _ in 0..<4 where room.events("encoder.overload_step").isEmpty {
+                for _ in 0..<Self.processes { load.append(try Child(Self.shell, ["-c", "while :; do :; done"])) }
+                let start = Date()
+                while room.events("encoder.overload_step").isEmpty, Date().timeIntervalSince(start) < 4 {
+                    Thread.sleep(forTimeInterval: 0.1)
+                }
+            }
             let got = try Self.cpu(room, seconds: Self.seconds)
             for child in load { child.stop(SIGKILL) }
             let end = Date()
@@ -55,7 +61,7 @@ extension EndToEnd {
                 "\(need) cores needed, \(got) had: \(steps.count) steps, largest lag \(steps.compactMap { $0.integer("lagMs") }.max() ?? 0) ms, "
                     + "longest between two segments \(gaps.last ?? 0) s, whole after \(whole) s")
             #expect(left.isEmpty && whole <= 10, "\(left)")
-            #expect(steps.contains { $0.time - begin.timeIntervalSince1970 > 0 }, "the load was no overload")
+            #expect(!steps.isEmpty, "\(load.count) busy processes were no overload")
             try self.expectOrder(steps)
             for name in ["720p", "480p", "360p", "audio"] {
                 let playlist = try Playlist(contentsOf: "\(directory)/\(name).m3u8")
