@@ -4,10 +4,10 @@
 #   r1.sh ffmpeg DIR     the job by the FFmpeg command line, into DIR/ffmpeg
 #   r1.sh gstreamer DIR  the job by GStreamer's compositor, into DIR/gstreamer: the same encoder settings and scaler, but
 #                        one fragmented MP4 for each rendition, since Debian's GStreamer writes no HLS of that kind
-#   r1.sh ours DIR       the same job by Tandem's offline clock, into DIR/ours
+#   r1.sh ours DIR       the same job by Tandem's offline clock, into DIR/ours; PRESET=name with one of its presets instead
 #   r1.sh vmaf DIR FILE JSON   judges every picture of a rendition, upscaled to the canvas, against the canvas itself
 # FFMPEG=path and TANDEM=path pick the programs; THREADS=1 puts every codec and filter of FFmpeg on one thread;
-# OUT=name replaces the name of FFmpeg's output directory.
+# OUT=name replaces the name of the output directory.
 # R1_CLIPS=DIR takes sintel_trailer_720p24.mp4 and butterfly_720p30.mp4 from there instead of generated pictures.
 # The scaler is FFmpeg's default (bicubic); each rendition is scaled from the canvas.
 set -euo pipefail
@@ -63,11 +63,16 @@ ffmpeg)
         "$out/%v.m3u8"
     ;;
 ours)
-    rm -rf "$d/ours"
+    out=${OUT:-ours}
+    rm -rf "${d:?}/$out"
     # The paths in the pipeline are relative to where the program runs.
     tandem=$(realpath "${TANDEM:-$here/../.build/release/tandem}")
     cd "$d"
-    exec "$tandem" run "$here/r1.json" >ours.events
+    video='"bFrames": 3, "lookaheadFrames": 10'
+    if [ -n "${PRESET:-}" ]; then settings="\"preset\": \"$PRESET\""; else settings=$video; fi
+    sed "s/$video/$settings/; s/\"path\": \"ours\"/\"path\": \"$out\"/" \
+        "$here/r1.json" >"$out.json"
+    exec "$tandem" run "$out.json" >"$out.events"
     ;;
 gstreamer)
     rm -rf "$d/gstreamer"
@@ -95,12 +100,14 @@ gstreamer)
     ;;
 vmaf)
     # Picture n against picture n + SKIP: FFmpeg begins with its first picture twice where a source begins late. PICTURES of
-    # them; the scaler is the one a player's upscaling is closest to.
+    # them; the scaler is the one a player's upscaling is closest to. Both sides are called by the same colours: a current
+    # FFmpeg converts between pictures that say theirs and pictures that do not.
     count=${PICTURES:-600}
+    colours=setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709
     exec "$ff" -hide_banner -v error -nostdin -i "$d/a.flv" -i "$d/b.flv" -i "$3" -filter_complex \
-        "[0:v]fps=30,crop=640:720[l];[1:v]fps=30,crop=640:720[r];\
+        "[0:v]$colours,fps=30,crop=640:720[l];[1:v]$colours,fps=30,crop=640:720[r];\
 [l][r]hstack,settb=1/30,setpts=N,trim=end_frame=$count,format=yuv420p[ref];\
-[2:v]select='gte(n,${SKIP:-0})',scale=1280:720:flags=bicubic,setsar=1,settb=1/30,setpts=N,trim=end_frame=$count,\
+[2:v]$colours,select='gte(n,${SKIP:-0})',scale=1280:720:flags=bicubic,setsar=1,settb=1/30,setpts=N,trim=end_frame=$count,\
 format=yuv420p[got];\
 [got][ref]libvmaf=model=version=vmaf_v0.6.1neg:feature=name=float_ssim:n_threads=2:log_fmt=json:log_path=$4" \
         -an -f null -

@@ -47,6 +47,8 @@ struct R1Result: Codable {
     var runs: [R1Run]
     /// Ours divided by another side's, round by round: by side, then `cpu`, `wall`, `peakMemory`, `bytes`.
     var ratios: [String: [String: Spread]]
+    /// Tandem with one of its presets over FFmpeg as users run it, round by round: by side, then as in ``ratios``.
+    var presets: [String: [String: Spread]]?
     /// Mean CPU seconds by stage, for `ours` and `floor`.
     var stages: [String: [String: Double]]
     /// The largest of our runs, in MiB.

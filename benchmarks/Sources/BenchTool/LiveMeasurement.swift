@@ -33,16 +33,12 @@ struct LiveMeasurement {
     func measure() throws(BenchError) -> LiveResult {
         var result = LiveResult(loadBefore: Machine.load, startMs: try self.starts(), rooms: [], roomsInRealTime: 0)
         Terminal.say("  start to room.ready: \(result.startMs.sorted()[result.startMs.count / 2]) ms (median)")
-        var count = 1
-        while count <= self.mostRooms {
-            let rooms = try self.rooms(count)
-            Terminal.say(
-                "  \(count) PK rooms: \(rooms.late) late, \(rooms.lost) lost, \(rooms.roomCores) cores,"
-                    + " publishers \(rooms.publisherCores)")
-            result.rooms.append(rooms)
-            guard rooms.late + rooms.lost == 0 else { break }
-            result.roomsInRealTime = count
-            count += 1
+        result.rooms = try self.roomsUntilLate(Self.asR1)
+        result.roomsInRealTime = Self.inRealTime(result.rooms)
+        if self.isFull {
+            let fast = try self.roomsUntilLate(#""preset": "tandem-fast""#)
+            result.fastRooms = fast
+            result.fastRoomsInRealTime = Self.inRealTime(fast)
         }
         (result.latency, result.switches) = try self.latencyAndSwitches()
         if let latency = result.latency {
@@ -66,10 +62,28 @@ struct LiveMeasurement {
         return times
     }
 
-    private func rooms(_ count: Int) throws(BenchError) -> LiveResult.Rooms {
+    /// One room more at a time, until a frame is late.
+    private func roomsUntilLate(_ video: String) throws(BenchError) -> [LiveResult.Rooms] {
+        var tried: [LiveResult.Rooms] = []
+        for count in 1...max(1, self.mostRooms) {
+            let rooms = try self.rooms(count, video)
+            Terminal.say(
+                "  \(count) PK rooms, \(video): \(rooms.late) late, \(rooms.lost) lost, \(rooms.roomCores) cores,"
+                    + " publishers \(rooms.publisherCores)")
+            tried.append(rooms)
+            guard rooms.late + rooms.lost == 0 else { break }
+        }
+        return tried
+    }
+
+    private static func inRealTime(_ tried: [LiveResult.Rooms]) -> Int {
+        tried.filter { $0.late + $0.lost == 0 }.map(\.rooms).max() ?? 0
+    }
+
+    private func rooms(_ count: Int, _ video: String) throws(BenchError) -> LiveResult.Rooms {
         var rooms: [BenchRoom] = []
         for index in 0..<count {
-            let room = try self.room("room\(index)", Self.pk(""))
+            let room = try self.room("room\(index)", Self.pk("", video: video))
             try self.publishBoth(to: room)
             rooms.append(room)
         }
@@ -207,26 +221,34 @@ struct LiveMeasurement {
         for key in ["a", "b"] { try room.publish("\(self.work)/\(key).flv", key: key, ffmpeg: self.ffmpeg) }
     }
 
+    /// The encoder settings that R1 gives everybody.
+    private static let asR1 = #""bFrames": 3, "lookaheadFrames": 10"#
+
     /// The PK room of R1, live.
-    private static func pk(_ output: String) -> String {
-        """
-        {
-          "room": { "roomId": "bench" }, "ingest": { "rtmp": { "listen": "127.0.0.1:0" } },
-          "sources": [ { "uid": "a", "streamKey": "a" }, { "uid": "b", "streamKey": "b" } ],
-          "canvas": { "width": 1280, "height": 720 },
-          "scenes": [
-            { "sceneId": "pk", "layout": "sideBySide", "uids": ["a", "b"] },
-            { "sceneId": "solo", "layout": "solo", "uids": ["a"] }
-          ],
-          "program": { "scene": "pk" },
-          "renditions": [
-            { "name": "720p", "width": 1280, "height": 720, "video": { "bitrate": 2500000 } },
-            { "name": "480p", "width": 854, "height": 480, "video": { "bitrate": 1200000 } },
-            { "name": "360p", "width": 640, "height": 360, "video": { "bitrate": 700000 } }
-          ],
-          "outputs": [ { "type": "hls", "path": "%OUT%", \(output) "http": { "listen": "127.0.0.1:0" } } ]
-        }
-        """
+    ///
+    /// - Parameters:
+    ///   - output: Words of the output, with a comma behind them.
+    ///   - video: Words of each rendition's encoder.
+    private static func pk(_ output: String, video: String? = nil) -> String {
+        let video = video.map { ", " + $0 } ?? ""
+        return """
+            {
+              "room": { "roomId": "bench" }, "ingest": { "rtmp": { "listen": "127.0.0.1:0" } },
+              "sources": [ { "uid": "a", "streamKey": "a" }, { "uid": "b", "streamKey": "b" } ],
+              "canvas": { "width": 1280, "height": 720 },
+              "scenes": [
+                { "sceneId": "pk", "layout": "sideBySide", "uids": ["a", "b"] },
+                { "sceneId": "solo", "layout": "solo", "uids": ["a"] }
+              ],
+              "program": { "scene": "pk" },
+              "renditions": [
+                { "name": "720p", "width": 1280, "height": 720, "video": { "bitrate": 2500000\(video) } },
+                { "name": "480p", "width": 854, "height": 480, "video": { "bitrate": 1200000\(video) } },
+                { "name": "360p", "width": 640, "height": 360, "video": { "bitrate": 700000\(video) } }
+              ],
+              "outputs": [ { "type": "hls", "path": "%OUT%", \(output) "http": { "listen": "127.0.0.1:0" } } ]
+            }
+            """
     }
 
     private static let ingestRoom = """

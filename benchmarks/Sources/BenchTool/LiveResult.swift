@@ -6,8 +6,11 @@ struct LiveResult: Codable {
     var startMs: [Double]
     /// One entry for each number of rooms that was tried.
     var rooms: [Rooms]
-    /// PK rooms side by side without a late frame.
+    /// PK rooms side by side without a late frame, with R1's settings.
     var roomsInRealTime: Int
+    /// As ``rooms`` and ``roomsInRealTime``, with the preset `tandem-fast`.
+    var fastRooms: [Rooms]?
+    var fastRoomsInRealTime: Int?
     var latency: Latency?
     var switches: Switches?
     var memory: Memory?

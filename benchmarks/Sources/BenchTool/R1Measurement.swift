@@ -42,7 +42,11 @@ struct R1Measurement {
         R1Result(
             clips: self.clips, loadBefore: load,
             titles: Dictionary(uniqueKeysWithValues: self.sides.map { ($0.name, $0.title) }), runs: runs,
-            ratios: Self.ratios(runs), stages: Self.stages(runs),
+            ratios: Self.ratios(runs),
+            presets: Dictionary(
+                uniqueKeysWithValues: Set(runs.map(\.side)).filter(Self.isPreset).compactMap { side in
+                    Self.ratios(runs, of: side)["ffmpeg"].map { (side, $0) }
+                }), stages: Self.stages(runs),
             peakMemoryMiB: runs.filter { $0.side == "ours" }.compactMap(\.peakMemoryMiB).max() ?? 0)
     }
 
@@ -100,18 +104,21 @@ struct R1Measurement {
         }
     }
 
-    /// Ours divided by each other side's of the same round.
-    static func ratios(_ runs: [R1Run]) -> [String: [String: Spread]] {
+    /// Tandem at other settings than the peers'.
+    static func isPreset(_ side: String) -> Bool { side.hasPrefix("ours") && side != "ours" }
+
+    /// One side's figures divided by each peer's of the same round.
+    static func ratios(_ runs: [R1Run], of side: String = "ours") -> [String: [String: Spread]] {
         let measures: [(String, (R1Run) -> Double?)] = [
             ("cpu", { $0.cpuSeconds }), ("wall", { $0.wallSeconds }), ("peakMemory", { $0.peakMemoryMiB }),
             ("bytes", { $0.bytes.map { Double($0.values.reduce(0, +)) } }),
         ]
         var ratios: [String: [String: Spread]] = [:]
-        for other in Set(runs.map(\.side)) where other != "ours" {
+        for other in Set(runs.map(\.side)) where !other.hasPrefix("ours") {
             for (name, value) in measures {
                 // The floor's stages run one after the other: its wall time is no job's.
                 if other == "floor", name == "wall" { continue }
-                let values = runs.filter { $0.side == "ours" }.compactMap { ours -> Double? in
+                let values = runs.filter { $0.side == side }.compactMap { ours -> Double? in
                     guard let theirs = runs.first(where: { $0.side == other && $0.pair == ours.pair }),
                         let mine = value(ours), let their = value(theirs), their > 0
                     else { return nil }

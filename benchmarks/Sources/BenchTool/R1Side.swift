@@ -1,5 +1,10 @@
 /// One way to do R1.
 struct R1Side: Sendable {
+    /// In the order of tables and plots.
+    static let names = [
+        "ours", "oursFast", "oursFaster", "oursLow", "ffmpeg", "ffmpegOneThread", "ffmpegNew", "gstreamer", "floor",
+    ]
+
     /// As it stands in results.
     var name: String
     /// For people.
@@ -35,6 +40,12 @@ struct R1Side: Sendable {
                 name: "ffmpeg", title: "FFmpeg, as users run it", arguments: [script, "ffmpeg", work], output: "ffmpeg"),
         ]
         if isFull {
+            sides += [("oursFast", "tandem-fast"), ("oursFaster", "tandem-faster"), ("oursLow", "tandem-lowLatency")]
+                .map {
+                    R1Side(
+                        name: $0.0, title: "Tandem, \($0.1)", arguments: [script, "ours", work],
+                        environment: ["PRESET": $0.1, "OUT": $0.0], output: $0.0)
+                }
             sides.append(
                 R1Side(
                     name: "ffmpegOneThread", title: "FFmpeg, a thread for each codec",

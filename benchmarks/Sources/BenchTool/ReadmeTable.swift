@@ -51,7 +51,7 @@ enum ReadmeTable {
             "| R1: 20 s of two 720p30 into 720p, 480p, 360p | CPU s | peak MiB | Tandem's CPU over it (95 %) |",
             "|---|---|---|---|",
         ]
-        for side in ["ours", "ffmpeg", "ffmpegOneThread", "ffmpegNew", "gstreamer", "floor"] {
+        for side in R1Side.names {
             let runs = r1.runs.filter { $0.side == side }
             guard !runs.isEmpty else { continue }
             let cpu = runs.reduce(0) { $0 + $1.cpuSeconds } / Double(runs.count)
@@ -64,6 +64,15 @@ enum ReadmeTable {
         }
         let machine = result.machine
         lines.append("")
+        let presets = R1Side.names.compactMap { side -> String? in
+            guard let spread = r1.presets?[side]?["cpu"] else { return nil }
+            let interval = spread.interval95.map { " (\($0[0].text(3)) – \($0[1].text(3)))" } ?? ""
+            let preset = (r1.titles[side] ?? side).split(separator: " ").last ?? ""
+            return "`\(preset)` \(spread.median.text(3))\(interval)"
+        }
+        if !presets.isEmpty {
+            lines.append("Presets, CPU time over FFmpeg's with veryfast: " + presets.joined(separator: ", ") + ".")
+        }
         lines.append(
             "\(machine.processor), \(machine.cores) cores, \(machine.ffmpeg.split(separator: " ").prefix(3).joined(separator: " ")), "
                 + "commit `\(result.commit)`, \(result.date.prefix(10)), load \(r1.loadBefore); sources: \(r1.clips). All figures and plots: "

@@ -63,8 +63,7 @@ struct ResultPage {
     }
 
     private var sides: [String] {
-        let order = ["ours", "ffmpeg", "ffmpegOneThread", "ffmpegNew", "gstreamer", "floor"]
-        return order.filter { self.result.r1?.titles[$0] != nil }
+        R1Side.names.filter { self.result.r1?.titles[$0] != nil }
     }
 
     private var pipeline: String? {
@@ -79,14 +78,22 @@ struct ResultPage {
         let ratios = self.sides.compactMap { side in
             r1.ratios[side]?["cpu"].map { (name: r1.titles[side] ?? side, spread: $0) }
         }
+        let presets = self.sides.compactMap { side in
+            r1.presets?[side]?["cpu"].map { (name: r1.titles[side] ?? side, spread: $0) }
+        }
+        let presetPlot =
+            presets.isEmpty
+            ? ""
+            : "<h3>Tandem's presets: CPU time over FFmpeg's with veryfast</h3>" + Plots.ratios("Presets", presets)
         return """
             <h2>R1: a PK of 20 s, two 720p30 sources into 720p, 480p and 360p</h2>
-            <p>The same encoder settings for all (x264 veryfast), in turns in one run; sources: \(HTML.escape(r1.clips)); load \
+            <p>The same encoder settings for all (x264 veryfast) but Tandem's presets, in turns in one run; sources: \(HTML.escape(r1.clips)); load \
             before: \(r1.loadBefore). The floor is decode, scaling, encode and AAC each alone, summed: the least these libraries take.</p>
             <h3>CPU seconds (mean; a dot for each run)</h3>
             \(Plots.bars("CPU seconds", rows { $0.cpuSeconds }, unit: "s"))
             <h3>Tandem's CPU time over theirs (median; thick: 95 % interval; thin: all runs)</h3>
             \(Plots.ratios("CPU ratios", ratios))
+            \(presetPlot)
             <h3>Peak memory</h3>
             \(Plots.bars("Peak memory", rows { $0.peakMemoryMiB }, unit: "MiB"))
             <h3>Wall time</h3>
@@ -141,24 +148,11 @@ struct ResultPage {
             <p>Publishers by <code>ffmpeg -c copy</code>, their CPU apart. Load before: \(live.loadBefore). Start to \
             <code>room.ready</code>: \(BenchPercentiles(live.startMs).p50.text(0)) ms (median of \(live.startMs.count)).</p>
             """
-        let rows = live.rooms.map {
-            [
-                "\($0.rooms)", $0.seconds.text(0), "\($0.late)", "\($0.lost)", $0.roomCores.text(2),
-                $0.publisherCores.text(2), $0.othersCores.text(2),
-                $0.partP99Ms?.text(0) ?? "",
-            ]
-        }
-        if !live.rooms.isEmpty {
-            text += "<h3>PK rooms in real time: \(live.roomsInRealTime)</h3>"
-            text += HTML.table(
-                [
-                    [
-                        "PK rooms", "s", "late frames", "lost frames", "cores, rooms", "cores, publishers",
-                        "cores, others",
-                        "part p99, ms",
-                    ]
-                ]
-                    + rows)
+        for (title, rooms, most) in [
+            ("with R1's settings", live.rooms, live.roomsInRealTime),
+            ("with tandem-fast", live.fastRooms ?? [], live.fastRoomsInRealTime ?? 0),
+        ] where !rooms.isEmpty {
+            text += "<h3>PK rooms in real time \(title): \(most)</h3>" + self.table(of: rooms)
         }
         if let latency = live.latency {
             text += """
@@ -188,6 +182,20 @@ struct ResultPage {
                     startsAtZero: false) + "</div>"
         }
         return text
+    }
+
+    private func table(of rooms: [LiveResult.Rooms]) -> String {
+        let rows = rooms.map {
+            [
+                "\($0.rooms)", $0.seconds.text(0), "\($0.late)", "\($0.lost)", $0.roomCores.text(2),
+                $0.publisherCores.text(2), $0.othersCores.text(2), $0.partP99Ms?.text(0) ?? "",
+            ]
+        }
+        let head = [
+            "PK rooms", "s", "late frames", "lost frames", "cores, rooms", "cores, publishers", "cores, others",
+            "part p99, ms",
+        ]
+        return HTML.table([head] + rows)
     }
 
     private var growth: String? {
