@@ -77,6 +77,11 @@ let package = Package(
             name: "Packager", dependencies: ["HLS", "MediaTypes", "MediaKernels"],
             swiftSettings: house),
         .target(
+            name: "Recording",
+            dependencies: [
+                "Packager", "HLS", "MediaTypes", "MediaKernels", .product(name: "Crypto", package: "swift-crypto"),
+            ], swiftSettings: house),
+        .target(
             name: "Push", dependencies: ["RTMP", "LibAV", "MediaTypes", "MediaKernels", logging] + nio,
             swiftSettings: house),
         .target(
@@ -87,7 +92,10 @@ let package = Package(
             swiftSettings: house),
         .target(
             name: "Origin",
-            dependencies: ["HTTPListener", "HLS", "MediaTypes", "MediaKernels", httpTypes, logging] + nio,
+            dependencies: [
+                "HTTPListener", "HLS", "MediaTypes", "MediaKernels", httpTypes, logging,
+                .product(name: "Crypto", package: "swift-crypto"),
+            ] + nio,
             resources: [
                 .embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/playlist.js"),
                 .embedInCode("Page/player.js"), .embedInCode("Page/page.js"),
@@ -98,7 +106,8 @@ let package = Package(
         .target(
             name: "Room",
             dependencies: [
-                "Ingest", "Program", "Ladder", "Packager", "Push", "Origin", "Control", "PipelineSpec", "LibAV", "HLS",
+                "Ingest", "Program", "Ladder", "Packager", "Recording", "Push", "Origin", "Control", "PipelineSpec",
+                "LibAV", "HLS",
                 "RTMP", "TLSFiles", "Admission",
                 "Stages", "MediaTypes", "MediaKernels", logging,
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -107,7 +116,9 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "Room", "PipelineSpec", "Push", "HLS", "HLSLint", "LibAV", "Stages", "MediaTypes", logging,
+                "Room", "Recording", "Origin", "PipelineSpec", "Push", "HLS", "HLSLint", "LibAV", "Stages",
+                "MediaTypes",
+                logging,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -142,6 +153,10 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "PackagerTests", dependencies: ["HLSTestKit", "Packager", "HLS", "MediaTypes", "MediaKernels"],
+            swiftSettings: house),
+        .testTarget(
+            name: "RecordingTests",
+            dependencies: ["HLSTestKit", "Recording", "Packager", "HLS", "HLSLint", "MediaTypes", "MediaKernels"],
             swiftSettings: house),
         .testTarget(
             name: "RTMPTests", dependencies: ["RTMP", "MediaTypes", "MediaKernels"], exclude: ["Fixtures"],

@@ -1,40 +1,42 @@
 /// Writes ISO base media boxes: big-endian fields, sizes filled in when a box is closed.
 ///
 /// Spec: ISO/IEC 14496-12 §4.2.
-struct BoxWriter {
-    private(set) var bytes: [UInt8] = []
+package struct BoxWriter {
+    package private(set) var bytes: [UInt8] = []
 
-    mutating func u8(_ value: UInt8) { self.bytes.append(value) }
+    package init() {}
 
-    mutating func u16(_ value: UInt16) {
+    package mutating func u8(_ value: UInt8) { self.bytes.append(value) }
+
+    package mutating func u16(_ value: UInt16) {
         self.u8(UInt8(truncatingIfNeeded: value >> 8))
         self.u8(UInt8(truncatingIfNeeded: value))
     }
 
-    mutating func u24(_ value: UInt32) {
+    package mutating func u24(_ value: UInt32) {
         self.u8(UInt8(truncatingIfNeeded: value >> 16))
         self.u16(UInt16(truncatingIfNeeded: value))
     }
 
-    mutating func u32(_ value: UInt32) {
+    package mutating func u32(_ value: UInt32) {
         self.u16(UInt16(truncatingIfNeeded: value >> 16))
         self.u16(UInt16(truncatingIfNeeded: value))
     }
 
-    mutating func u64(_ value: UInt64) {
+    package mutating func u64(_ value: UInt64) {
         self.u32(UInt32(truncatingIfNeeded: value >> 32))
         self.u32(UInt32(truncatingIfNeeded: value))
     }
 
-    mutating func zeros(_ count: Int) { self.bytes.append(contentsOf: repeatElement(0, count: count)) }
+    package mutating func zeros(_ count: Int) { self.bytes.append(contentsOf: repeatElement(0, count: count)) }
 
-    mutating func raw(_ more: [UInt8]) { self.bytes.append(contentsOf: more) }
+    package mutating func raw(_ more: [UInt8]) { self.bytes.append(contentsOf: more) }
 
     /// A four-character code, or any other ASCII without a length.
-    mutating func text(_ ascii: String) { self.bytes.append(contentsOf: ascii.utf8) }
+    package mutating func text(_ ascii: String) { self.bytes.append(contentsOf: ascii.utf8) }
 
     /// A box around what `body` writes.
-    mutating func box(_ type: String, _ body: (inout BoxWriter) -> Void) {
+    package mutating func box(_ type: String, _ body: (inout BoxWriter) -> Void) {
         let start = self.bytes.count
         self.u32(0)
         self.text(type)
@@ -43,7 +45,7 @@ struct BoxWriter {
     }
 
     /// A box that starts with a version and flags. Spec: §4.2 `FullBox`.
-    mutating func fullBox(_ type: String, version: UInt8 = 0, flags: UInt32 = 0, _ body: (inout BoxWriter) -> Void) {
+    package mutating func fullBox(_ type: String, version: UInt8 = 0, flags: UInt32 = 0, _ body: (inout BoxWriter) -> Void) {
         self.box(type) { box in
             box.u8(version)
             box.u24(flags)
@@ -52,7 +54,7 @@ struct BoxWriter {
     }
 
     /// Overwrites four bytes that are already there.
-    mutating func patch(_ value: UInt32, at offset: Int) {
+    package mutating func patch(_ value: UInt32, at offset: Int) {
         guard offset >= 0, offset + 4 <= self.bytes.count else { return }
         for index in 0..<4 { self.bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (24 - 8 * UInt32(index))) }
     }

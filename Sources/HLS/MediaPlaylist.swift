@@ -9,6 +9,8 @@ package struct MediaPlaylist: Sendable {
     package let discontinuitySequence: Int64
     package let isEvent: Bool
     package let isEnded: Bool
+    /// An event list that has ended and is offered as a recording: nothing about it changes any more.
+    package var isVOD = false
     package let segments: [Segment]
     /// Of a low-latency playlist; `nil`: a plain one, without parts.
     package let edge: LiveEdge?
@@ -81,7 +83,7 @@ package struct MediaPlaylist: Sendable {
         text += "#EXT-X-MEDIA-SEQUENCE:\(self.mediaSequence)\n"
         // Always there, from the first publish on: it cannot appear later without being wrong before.
         text += "#EXT-X-DISCONTINUITY-SEQUENCE:\(self.discontinuitySequence)\n"
-        if self.isEvent { text += "#EXT-X-PLAYLIST-TYPE:EVENT\n" }
+        if self.isEvent { text += "#EXT-X-PLAYLIST-TYPE:\(self.isVOD ? "VOD" : "EVENT")\n" }
         // Behind both sequence numbers: some players refuse the other order.
         if skipped > 0 { text += "#EXT-X-SKIP:SKIPPED-SEGMENTS=\(skipped)\(ranges.removals)\n" }
         var state = TagState()

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// What is kept of a segment or part once it has been read: a few hundred bytes instead of the media.
 struct MediaDigest: Sendable, Hashable {
     /// One track's samples. Times are ticks of ``timescale``.

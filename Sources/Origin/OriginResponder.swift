@@ -7,10 +7,15 @@ import NIOCore
 package struct OriginResponder: Sendable {
     private let content: any OriginContent
     private let policy: CORSPolicy
+    /// `nil`: anybody may watch.
+    private let gate: PlaybackGate?
     private let page: [UInt8]
     private let forms = PlaylistForms()
 
-    package init(content: any OriginContent, policy: CORSPolicy, roomTitle: String) {
+    /// - Parameter gate: Asked about every object; `nil`: anybody may watch. The page is open, since it shows nothing by
+    ///   itself.
+    package init(content: any OriginContent, policy: CORSPolicy, roomTitle: String, gate: PlaybackGate? = nil) {
+        self.gate = gate
         self.content = content
         self.policy = policy
         self.page = Array(ViewerPage.html(title: roomTitle).utf8)
@@ -53,6 +58,9 @@ package struct OriginResponder: Sendable {
         guard let target = request.target else { return answer(.plain(.badRequest, "the path cannot be read")) }
         if target.path == "/" || target.path == "/index.html" { return answer(self.viewerPage) }
         guard let name = Self.objectName(target.path) else { return answer(self.missing) }
+        if let reason = self.gate?.verdict(path: target.path, query: target.query).reason {
+            return answer(.plain(.forbidden, reason, fields: [.cacheControl: "no-store"]))
+        }
         let fields = request.head.headerFields
         let asked = OriginRequest(
             path: name, directives: ReloadDirectives(query: target.query),

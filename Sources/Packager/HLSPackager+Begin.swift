@@ -80,8 +80,12 @@ extension HLSPackager {
         let filled = plan.fill.map { fill in max(fill.lowerBound, kept.map(\.end).min() ?? 0)..<fill.upperBound }
         // What the worker before showed ends where its pictures do.
         publication.resumeRanges(self.claimed.dateRanges, firstTick: filled?.lowerBound ?? plan.firstTick)
+        // Again where they were known: the worker before may have been killed over it.
+        for range in publication.dateRanges.ranges {
+            if let end = range.end { self.keeper?.keep(.closed(id: range.id, end: end)) }
+        }
         var writer = PublicationWriter(
-            publication: publication, store: self.store, clock: self.clock,
+            publication: publication, store: self.store, clock: self.clock, keeper: self.keeper,
             show: { [weak self] objects in self?.objects.withLock { $0 = objects } },
             recorded: { [weak self] number in self?.intake.withLock { $0.noteRecorded(number) } })
         try writer.begin()

@@ -4,24 +4,25 @@ extension HLSPackager {
     /// Opens an output in a directory, see ``open(_:tracks:store:clock:report:)``.
     package static func open(
         _ settings: HLSOutputSettings, tracks: [TrackDescription], clock: any MonotonicClock,
-        report: @escaping @Sendable (PackagerEvent) -> Void
+        keeper: (any SlotKeeping)? = nil, report: @escaping @Sendable (PackagerEvent) -> Void
     ) throws(MediaError) -> HLSPackager {
         try self.open(
-            settings, tracks: tracks, store: DirectoryStore(directory: settings.directory), clock: clock, report: report
-        )
+            settings, tracks: tracks, store: DirectoryStore(directory: settings.directory), clock: clock,
+            keeper: keeper, report: report)
     }
 
     /// Makes the place ready and claims the room in it: from here on a worker of a lower incarnation publishes nothing more.
     ///
     /// - Parameters:
     ///   - tracks: Renditions in the order players should try them, then the sound at one or several bit rates.
+    ///   - keeper: Is told of everything that is listed, on the thread of ``run()`` and before it that of ``begin(now:)``.
     ///   - report: Called on the thread of ``run()``.
     /// - Throws: ``MediaError/Code/rejected`` for tracks or names that cannot be, or a grid the room does not have;
     ///   ``MediaError/Code/notCreatable``; ``MediaError/Code/roomExited`` for a room that has ended (unless
     ///   `newSession`); ``MediaError/Code/invalidData`` for a damaged state file or an unreadable codec configuration.
     package static func open(
         _ settings: HLSOutputSettings, tracks: [TrackDescription], store: any SegmentStore, clock: any MonotonicClock,
-        report: @escaping @Sendable (PackagerEvent) -> Void
+        keeper: (any SlotKeeping)? = nil, report: @escaping @Sendable (PackagerEvent) -> Void
     ) throws(MediaError) -> HLSPackager {
         try self.check(settings, tracks)
         try store.prepare()
@@ -29,7 +30,8 @@ extension HLSPackager {
             try self.claim(settings, tracks, store)
         }
         return HLSPackager(
-            settings: settings, tracks: tracks, store: store, clock: clock, claimed: claimed, report: report)
+            settings: settings, tracks: tracks, store: store, clock: clock, claimed: claimed, keeper: keeper,
+            report: report)
     }
 
     private static func check(_ settings: HLSOutputSettings, _ tracks: [TrackDescription]) throws(MediaError) {

@@ -103,6 +103,8 @@ package final class HLSPackager: Sendable {
     let clock: any MonotonicClock
     let report: @Sendable (PackagerEvent) -> Void
     let claimed: RoomState
+    /// Keeps what is listed beyond the playlists' time; `nil`: nobody.
+    let keeper: (any SlotKeeping)?
     let segmenters: [TrackIntake]
     let intake = Mutex(Intake())
     let writer = Mutex<PublicationWriter?>(nil)
@@ -114,13 +116,14 @@ package final class HLSPackager: Sendable {
 
     init(
         settings: HLSOutputSettings, tracks: [TrackDescription], store: any SegmentStore, clock: any MonotonicClock,
-        claimed: RoomState, report: @escaping @Sendable (PackagerEvent) -> Void
+        claimed: RoomState, keeper: (any SlotKeeping)? = nil, report: @escaping @Sendable (PackagerEvent) -> Void
     ) {
         self.settings = settings
         self.tracks = tracks
         self.store = store
         self.clock = clock
         self.claimed = claimed
+        self.keeper = keeper
         self.report = report
         self.segmenters = tracks.map { _ in TrackIntake() }
     }

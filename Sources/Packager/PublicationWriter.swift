@@ -22,6 +22,8 @@ struct PublicationWriter: Sendable {
     private let show: @Sendable ([String: PublishedObject]) -> Void
     /// Told once the state file knows the segments below a number.
     private let recorded: @Sendable (Int64) -> Void
+    /// Keeps what is listed beyond the playlists' time; `nil`: nobody.
+    private let keeper: (any SlotKeeping)?
     private(set) var publication: Publication
     private var held: HeldSlot?
     private var unannounced: [ListedSlot] = []
@@ -36,13 +38,14 @@ struct PublicationWriter: Sendable {
 
     init(
         publication: Publication, store: any SegmentStore, clock: any MonotonicClock,
-        show: @escaping @Sendable ([String: PublishedObject]) -> Void,
+        keeper: (any SlotKeeping)? = nil, show: @escaping @Sendable ([String: PublishedObject]) -> Void,
         recorded: @escaping @Sendable (Int64) -> Void = { _ in }
     ) {
         self.publication = publication
         self.recordedMediaSequence = publication.nextMediaSequence
         self.store = store
         self.clock = clock
+        self.keeper = keeper
         self.show = show
         self.recorded = recorded
     }
@@ -104,6 +107,7 @@ struct PublicationWriter: Sendable {
         }
         self.publication.end()
         if self.publish() == .superseded { return .superseded }
+        self.keeper?.ended()
         self.events.append(.playlistEnded)
         return .done
     }
@@ -115,7 +119,7 @@ struct PublicationWriter: Sendable {
     /// seen it, and a successor must know of it.
     mutating func record(_ changes: [DateRange.Change]) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
-        self.publication.list(changes)
+        self.list(changes)
         do {
             let store = self.store
             let result = try store.exclusively { () throws(MediaError) -> Result in
@@ -132,7 +136,10 @@ struct PublicationWriter: Sendable {
     }
 
     /// Lists it with the next segment.
-    mutating func list(_ changes: [DateRange.Change]) { self.publication.list(changes) }
+    mutating func list(_ changes: [DateRange.Change]) {
+        self.publication.list(changes)
+        for change in changes { self.keeper?.keep(change) }
+    }
 
     // MARK: Segments
 
@@ -144,6 +151,7 @@ struct PublicationWriter: Sendable {
         do {
             let listed = try self.publication.append(held.slot, missing: held.unwritten)
             self.unannounced.append(listed)
+            self.keep(listed)
             for (index, track) in self.publication.tracks.enumerated() where !held.unwritten.contains(index) {
                 if let segment = track.window.segments.last, segment.mediaSequence == listed.mediaSequence, !segment.gap
                 {
@@ -157,6 +165,19 @@ struct PublicationWriter: Sendable {
         }
         self.events += self.publication.takeAlarms()
         return held.slot.isFollowed ? .done : self.publish()
+    }
+
+    private func keep(_ listed: ListedSlot) {
+        guard let keeper = self.keeper else { return }
+        let tracks = self.publication.tracks.compactMap { track in
+            track.window.segments.last.map {
+                KeptSlot.Track(name: track.names.track, kind: track.kind, segment: $0)
+            }
+        }
+        keeper.keep(
+            KeptSlot(
+                mediaSequence: listed.mediaSequence, incarnation: self.publication.incarnation, frames: listed.frames,
+                tracks: tracks))
     }
 
     private mutating func write(_ held: inout HeldSlot) {
@@ -196,8 +217,10 @@ struct PublicationWriter: Sendable {
                     try store.put(name, bytes: Array(text.utf8))
                 }
                 guard self.isStillOurs() else { return .superseded }
-                let multivariant = Array(self.publication.multivariant.rendered().utf8)
+                let text = self.publication.multivariant.rendered()
+                let multivariant = Array(text.utf8)
                 if multivariant != self.writtenMultivariant {
+                    self.keeper?.keep(multivariant: text)
                     try store.put(self.publication.settings.multivariantName, bytes: multivariant)
                     self.writtenMultivariant = multivariant
                 }

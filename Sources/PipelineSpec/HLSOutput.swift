@@ -19,6 +19,8 @@ package struct HLSOutput: Sendable, Hashable {
         package var allowOrigins = ["*"]
         /// HTTPS, with HTTP/2, by this certificate; `nil`: HTTP/1.1 in clear text.
         package var tls: TLSSettings?
+        /// Viewers need signed URLs; `nil`: anybody may watch.
+        package var signedURLs: SignedURLs?
         /// Connections at once (1…65,535), as far as the process may open so many files; more wait. Default 8,192.
         package var maxConnections = 8_192
         /// Connections at once from one address (1…65,535), more are closed; `nil`: no limit, since a proxy is one address.

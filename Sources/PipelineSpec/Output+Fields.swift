@@ -1,16 +1,24 @@
 extension Output {
-    /// HLS or raw, told apart by `type`.
+    /// HLS, raw or record, told apart by `type`.
     static let rule = ValueRule<Output>(
-        schema: [JSONMember("oneOf", .array([.object(HLSOutput.rule.schema), .object(RawOutput.rule.schema)]))],
+        schema: [
+            JSONMember(
+                "oneOf",
+                .array(
+                    [HLSOutput.rule.schema, RawOutput.rule.schema, RecordOutput.rule.schema].map { .object($0) }))
+        ],
         read: { node, path, log in
             if node[key: "type"]?.string == "raw" {
                 return RawOutput.rule.read(node, path, &log).map { .raw($0) }
+            }
+            if node[key: "type"]?.string == "record" {
+                return RecordOutput.rule.read(node, path, &log).map { .record($0) }
             }
             if let type = node[key: "type"], type.string != "hls" {
                 log.note("\(path).type", at: type.position)
                 let what =
                     type.string.map { "there is no \(SpecText.quoted($0)) here" } ?? "is \(type.kind), not a string"
-                log.mistake("\(path).type", what, fix: "write \"hls\" or \"raw\"")
+                log.mistake("\(path).type", what, fix: "write \"hls\", \"raw\" or \"record\"")
                 // Which keys belong to it cannot be told.
                 return nil
             }
@@ -99,6 +107,9 @@ extension HLSOutput.HTTP {
                     0...64, standIn: ""),
                 "origins a browser may play from; * is any"),
             Field(optional: "tls", \.tls, .object(TLSSettings.rule), "HTTPS with HTTP/2, by this certificate"),
+            Field(
+                optional: "signedUrls", \.signedURLs, .object(SignedURLs.rule),
+                "lets in only viewers whose URL is signed: see tandem sign-url"),
             Field(
                 "maxConnections", \.maxConnections, .integer(1...65_535),
                 "connections at once, as far as the process may open so many files; more wait"),

@@ -2,12 +2,14 @@
 package enum Output: Sendable, Hashable {
     case hls(HLSOutput)
     case raw(RawOutput)
+    case record(RecordOutput)
 
     /// The id that names it in events and in the control API.
     package var outputID: String {
         switch self {
         case .hls(let output): output.outputID
         case .raw(let output): output.outputID
+        case .record(let output): output.outputID
         }
     }
 
@@ -16,6 +18,7 @@ package enum Output: Sendable, Hashable {
         switch self {
         case .hls(let output): output.path
         case .raw(let output): output.path
+        case .record(let output): output.path
         }
     }
 }

@@ -39,6 +39,14 @@ extension Pipeline {
                     ])
                 add("grid", self.gridLines(hls))
             case .raw(let raw): add("output", ["\(raw.outputID): raw pictures in \(raw.path)"])
+            case .record(let record):
+                let names = self.recordedRenditions.map { "\($0.name).mp4" }.joined(separator: ", ")
+                add(
+                    "output",
+                    [
+                        "\(record.outputID): recording in \(record.path), \(names)"
+                            + (record.vodPlaylist ? " and playlists" : "")
+                    ])
             }
         }
         if self.hasPublishers {

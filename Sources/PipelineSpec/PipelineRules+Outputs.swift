@@ -46,6 +46,7 @@ extension PipelineRules {
         var ids: [String: Int] = [:]
         var paths: [String: Int] = [:]
         var hls: Int?
+        var record: Int?
         for (index, output) in self.pipeline.outputs.enumerated() where log.isSound("outputs[\(index)].type") {
             let path = "outputs[\(index)]"
             if case .hls(let settings) = output {
@@ -57,6 +58,16 @@ extension PipelineRules {
                 hls = index
                 self.checkGrid(settings, path, &log)
                 settings.http.tls?.check(self.checks, at: "\(path).http.tls", &log)
+                settings.http.signedURLs?.check(at: "\(path).http.signedUrls", &log)
+            } else if case .record(let settings) = output {
+                if let record {
+                    log.mistake(
+                        path, "a room has one record output, and outputs[\(record)] is it",
+                        fix: "remove one of the two")
+                    continue
+                }
+                record = index
+                self.check(settings, path, &log)
             } else if self.pipeline.canvas.policy == .perScene {
                 log.mistake(
                     "\(path).type", "a raw output has one size for all pictures, and canvas.policy is \"perScene\"",

@@ -27,8 +27,8 @@ extension VideoEncoding {
         /// What is set besides, in libx264's own words: `name=value`, colons between.
         package var x264Parameters: String {
             switch self {
-            // With one B-picture the diamond finds what the hexagon finds; small inter partitions pay off at higher rates.
-            case .tandemFast, .tandemLowLatency: "me=dia:partitions=i8x8,i4x4:aq-strength=0.7"
+            // With one B-picture the diamond finds what the hexagon finds; small partitions pay off at higher rates.
+            case .tandemFast, .tandemLowLatency: "me=dia:partitions=i8x8:aq-strength=0.7"
             // Of all that superfast leaves out, the macroblock tree alone is worth its time.
             case .tandemFaster: "mbtree=1:aq-strength=0.7"
             default: ""

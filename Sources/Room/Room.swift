@@ -10,6 +10,7 @@ import Origin
 import Packager
 import PipelineSpec
 import Program
+import Recording
 import Stages
 import Synchronization
 
@@ -46,6 +47,7 @@ package final class Room: Sendable {
     /// Of a successor whose viewers are still there.
     let slate: SlateWork?
     let partLatency: PartLatency
+    let recorder: Recorder?
     let mutable: Mutex<Mutable>
     /// As last measured; `nil` where nothing is.
     let levels = Mutex<SoundLevels?>(nil)
@@ -79,6 +81,7 @@ package final class Room: Sendable {
         self.latency = parts.latency
         self.slate = parts.slate
         self.partLatency = parts.partLatency
+        self.recorder = parts.recorder
         self.mutable = Mutex(Mutable())
         let life = RoomLife(settings.pipeline)
         var desk = SceneDesk(settings.pipeline)
@@ -237,7 +240,10 @@ package final class Room: Sendable {
     private func close(_ outcome: RoomOutcome) async -> RoomOutcome {
         var targetDuration: Int?
         if case .ended = outcome { targetDuration = self.packager?.targetDuration }
+        // Behind the live playlists' end, which viewers wait for, and beside the time they are still served.
+        async let recorded: Void = self.finishRecording(outcome)
         await self.listeners.stop(targetDuration: targetDuration)
+        await recorded
         self.mutable.withLock { $0.state = .closed }
         let name =
             switch outcome {

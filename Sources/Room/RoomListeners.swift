@@ -122,6 +122,7 @@ extension Room {
             let origin = try await OriginServer.start(
                 listen: listen, content: content,
                 allowOrigins: http.allowOrigins, roomTitle: self.pipeline.room.title ?? self.pipeline.room.roomID,
+                gate: try self.pipeline.playbackGate(),
                 certificates: try self.openCertificates(http.tls, place: "viewer"), connections: http.maxConnections,
                 connectionsPerAddress: http.maxConnectionsPerAddress, logger: self.logger)
             self.listeners.update { $0.origin = origin }

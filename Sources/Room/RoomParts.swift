@@ -6,6 +6,7 @@ package import MediaTypes
 import Packager
 import PipelineSpec
 import Program
+import Recording
 import Stages
 import Synchronization
 
@@ -19,6 +20,7 @@ struct RoomParts {
     var latency: LatencyTracker
     var slate: SlateWork?
     var partLatency: PartLatency
+    var recorder: Recorder?
 }
 
 /// Late joints between stages: what is made first must reach what is made last.
@@ -62,8 +64,10 @@ extension Room {
         ladderOutput.entered = { parts.entered(track: $0, tick: $1, at: SystemClock().now()) }
         let ladder = try LadderStage.open(
             rungs: self.rungs(pipeline), settings: self.ladderSettings(pipeline), output: ladderOutput)
+        var recorder: Recorder?
         if let output = pipeline.hls {
-            let made = try self.makePackager(output, settings, ladder, joint)
+            recorder = try self.makeRecorder(output, pipeline, joint)
+            let made = try self.makePackager(output, settings, ladder, recorder, joint)
             let steps = pipeline.pictureRenditions.map { Int64(self.frameStep(of: $0, pipeline)) }
             made.watchParts { track, frames in
                 guard steps.indices.contains(track) else { return }
@@ -81,7 +85,7 @@ extension Room {
             settings: settings, events: events, logger: logger,
             parts: RoomParts(
                 clock: clock, slots: slots, program: program, ladder: ladder, packager: packager.get(),
-                latency: latency, slate: slate, partLatency: parts))
+                latency: latency, slate: slate, partLatency: parts, recorder: recorder))
         events.setIncarnation(packager.get()?.incarnation ?? 1)
         joint.set(room)
         return room
@@ -133,7 +137,8 @@ extension Room {
     }
 
     private static func makePackager(
-        _ output: HLSOutput, _ settings: RoomSettings, _ ladder: LadderStage, _ joint: Joint<Room>
+        _ output: HLSOutput, _ settings: RoomSettings, _ ladder: LadderStage, _ recorder: Recorder?,
+        _ joint: Joint<Room>
     ) throws(MediaError) -> HLSPackager {
         let pipeline = settings.pipeline
         let grid = try OutputGrid(
@@ -167,8 +172,16 @@ extension Room {
                 deleteGraceSeconds: output.deleteGraceSeconds, title: pipeline.room.title,
                 newSession: settings.newSession, waitsForStore: pipeline.clock == .offline,
                 variants: variants),
-            tracks: tracks, clock: SystemClock()
+            tracks: tracks, clock: SystemClock(), keeper: recorder
         ) { joint.get()?.packager(did: $0) }
+    }
+
+    private static func makeRecorder(
+        _ output: HLSOutput, _ pipeline: Pipeline, _ joint: Joint<Room>
+    ) throws(MediaError) -> Recorder? {
+        guard let settings = RecordingSettings(pipeline) else { return nil }
+        let store = DirectoryStore(directory: output.path)
+        return try Recorder.open(settings, source: { store.path(of: $0) }) { joint.get()?.recorder(did: $0) }
     }
 
     private static func makeProgram(

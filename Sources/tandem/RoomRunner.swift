@@ -1,6 +1,7 @@
 import LibAV
 import Logging
 import MediaTypes
+import Recording
 import Room
 import UnixSignals
 
@@ -18,6 +19,15 @@ enum RoomRunner {
         let logger = Logger(label: "tandem")
         LibAV.setNativeLogging(logger.logLevel <= .debug)
         let events = RoomEvents(roomID: settings.pipeline.room.roomID, write: write)
+        if let recording = RecordingSettings(settings.pipeline), RecordingFinisher(recording).isDue {
+            // A worker was stopped after the room's end: what it owes is made, and nothing else is left to do.
+            if let error = RecordingReport(recording, events: events).finish() {
+                StandardError.write("\(error)\n")
+                return ExitStatus(error)
+            }
+            events.emit("room.closed", ["outcome": "ended"])
+            return .roomOver
+        }
         let room: Room
         do {
             room = try Room.open(settings, events: events, logger: logger)

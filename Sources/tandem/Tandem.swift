@@ -21,7 +21,7 @@ struct Tandem: AsyncParsableCommand {
         version: "tandem \(TandemVersion.number), FFmpeg \(LibAV.version)",
         subcommands: [
             RunCommand.self, ValidateCommand.self, PublishCommand.self, DemoCommand.self, LintHLSCommand.self,
-            SchemaCommand.self,
+            SchemaCommand.self, SignURLCommand.self,
         ])
 }
 

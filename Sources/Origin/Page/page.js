@@ -3,7 +3,9 @@
 const $ = (id) => document.getElementById(id);
 const video = $("v"), notice = $("notice"), choice = $("rendition");
 const query = new URLSearchParams(location.search);
-const playlistURL = new URL("index.m3u8", location.href).href;
+// What lets the page's reader in lets the player in.
+const signed = new URLSearchParams([...query].filter(([name]) => ["exp", "scope", "sig"].includes(name))).toString();
+const playlistURL = new URL("index.m3u8" + (signed ? `?${signed}` : ""), location.href).href;
 const icons = {
   play: "M6 4l14 8-14 8z", pause: "M6 4h4v16H6zM14 4h4v16h-4z",
   sound: "M4 9v6h4l5 5V4L8 9zM16 8a5 5 0 010 8M16 5a9 9 0 010 14",

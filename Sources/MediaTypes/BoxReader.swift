@@ -1,18 +1,20 @@
 /// Reads ISO base media boxes of outside data: every access is checked, and boxes are opened one level at a time, so that
 /// no nesting costs stack. Spec: ISO/IEC 14496-12 §4.2.
-struct BoxReader: Sendable {
-    struct Box: Sendable {
-        let type: String
+package struct BoxReader: Sendable {
+    package struct Box: Sendable {
+        package let type: String
         /// The whole box.
-        let range: Range<Int>
+        package let range: Range<Int>
         /// Behind size and type.
-        let body: Range<Int>
+        package let body: Range<Int>
     }
 
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
+
+    package init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// The boxes in a range; `nil` where one does not fit.
-    func boxes(in range: Range<Int>) -> [Box]? {
+    package func boxes(in range: Range<Int>) -> [Box]? {
         var boxes: [Box] = []
         var position = range.lowerBound
         while position < range.upperBound {
@@ -36,7 +38,7 @@ struct BoxReader: Sendable {
     }
 
     /// The first box of a path below `range`, such as `["mdia", "mdhd"]`.
-    func first(_ path: [String], in range: Range<Int>) -> Box? {
+    package func first(_ path: [String], in range: Range<Int>) -> Box? {
         var range = range
         var found: Box?
         for type in path {
@@ -47,13 +49,13 @@ struct BoxReader: Sendable {
         return found
     }
 
-    func u8(_ offset: Int) -> UInt8? { self.bytes.indices.contains(offset) ? self.bytes[offset] : nil }
-    func u16(_ offset: Int) -> UInt16? { self.number(offset, 2).map { UInt16(truncatingIfNeeded: $0) } }
-    func u32(_ offset: Int) -> UInt32? { self.number(offset, 4).map { UInt32(truncatingIfNeeded: $0) } }
-    func u64(_ offset: Int) -> UInt64? { self.number(offset, 8) }
+    package func u8(_ offset: Int) -> UInt8? { self.bytes.indices.contains(offset) ? self.bytes[offset] : nil }
+    package func u16(_ offset: Int) -> UInt16? { self.number(offset, 2).map { UInt16(truncatingIfNeeded: $0) } }
+    package func u32(_ offset: Int) -> UInt32? { self.number(offset, 4).map { UInt32(truncatingIfNeeded: $0) } }
+    package func u64(_ offset: Int) -> UInt64? { self.number(offset, 8) }
 
     /// Big-endian, 1…8 bytes.
-    func number(_ offset: Int, _ count: Int) -> UInt64? {
+    package func number(_ offset: Int, _ count: Int) -> UInt64? {
         guard offset >= 0, count >= 0, offset <= self.bytes.count - count else { return nil }
         var value: UInt64 = 0
         for index in offset..<(offset + count) { value = value << 8 | UInt64(self.bytes[index]) }

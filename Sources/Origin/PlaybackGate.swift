@@ -1,0 +1,105 @@
+import Crypto
+
+/// Lets in whoever shows a URL that somebody with the secret has signed, for as long as it says and below the path it names.
+///
+/// A signed URL has three parameters: `exp`, the second of the Unix clock it is good until; `scope`, the path it is good
+/// below, `/` if it is not there; `sig`, HMAC-SHA256 in hexadecimal digits over these lines, without a line break at the end:
+///
+///     tandem-playback
+///     ROOM
+///     SCOPE
+///     EXP
+///
+/// Whoever opens a playlist is let into what is in it, since a playlist's URIs carry the query on.
+package struct PlaybackGate: Sendable {
+    /// What is to be said of a request.
+    package enum Verdict: Sendable, Hashable {
+        case open
+        /// A parameter is missing, twice there or cannot be read.
+        case unsigned
+        /// The signature is another one.
+        case forged
+        case expired
+        /// It is good for another path.
+        case elsewhere
+    }
+
+    /// The longest scope; it is a path of ours or the beginning of one.
+    private static let longestScope = 256
+
+    private let room: String
+    private let secrets: [SymmetricKey]
+    private let now: @Sendable () -> Int64
+
+    /// - Parameters:
+    ///   - secrets: At least one; a URL may be signed with any of them, so that one can follow another.
+    ///   - now: Seconds since the Unix epoch.
+    package init(room: String, secrets: [String], now: @escaping @Sendable () -> Int64) {
+        self.now = now
+        self.room = room
+        self.secrets = secrets.map { SymmetricKey(data: Array($0.utf8)) }
+    }
+
+    /// - Parameters:
+    ///   - path: Decoded, with its leading slash.
+    ///   - query: Decoded.
+    package func verdict(path: String, query: [(name: String, value: String)]) -> Verdict {
+        func only(_ name: String) -> String? {
+            let values = query.filter { $0.name == name }
+            return values.count == 1 ? values[0].value : nil
+        }
+        let scopes = query.filter { $0.name == "scope" }
+        guard let until = only("exp"), let expiry = Int64(until), let signature = only("sig").flatMap(Self.bytes),
+            scopes.count <= 1
+        else { return .unsigned }
+        let scope = scopes.first?.value ?? "/"
+        guard scope.utf8.first == UInt8(ascii: "/"), scope.utf8.count <= Self.longestScope else { return .unsigned }
+        let message = self.message(scope: scope, expiry: until)
+        // Each compares in constant time, and all of them are compared.
+        var isGenuine = false
+        for secret in self.secrets
+        where HMAC<SHA256>.isValidAuthenticationCode(signature, authenticating: message, using: secret) {
+            isGenuine = true
+        }
+        guard isGenuine else { return .forged }
+        guard expiry > self.now() else { return .expired }
+        return path.utf8.starts(with: scope.utf8) ? .open : .elsewhere
+    }
+
+    /// The query of a signed URL, percent-encoded; signed with the first secret.
+    ///
+    /// - Parameter seconds: How long it is good from now on.
+    package func query(scope: String, seconds: Int64) -> String {
+        let expiry = self.now().addingReportingOverflow(seconds).partialValue
+        guard let secret = self.secrets.first else { return "" }
+        let code = HMAC<SHA256>.authenticationCode(
+            for: self.message(scope: scope, expiry: "\(expiry)"), using: secret)
+        let signature = code.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let pairs = [("exp", "\(expiry)")] + (scope == "/" ? [] : [("scope", scope)]) + [("sig", signature)]
+        return QueryPassing.query(pairs.map { (name: $0.0, value: $0.1) })
+    }
+
+    private func message(scope: String, expiry: String) -> [UInt8] {
+        Array("tandem-playback\n\(self.room)\n\(scope)\n\(expiry)".utf8)
+    }
+
+    /// 32 bytes of 64 hexadecimal digits.
+    private static func bytes(_ text: String) -> [UInt8]? {
+        let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == 64, text.utf8.count == 64 else { return nil }
+        return stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+}
+
+extension PlaybackGate.Verdict {
+    /// For a person who looks at the answer; `nil` for ``open``.
+    var reason: String? {
+        switch self {
+        case .open: nil
+        case .unsigned: "this URL is not signed"
+        case .forged: "the signature of this URL is not right"
+        case .expired: "this URL has expired"
+        case .elsewhere: "this URL is signed for another path"
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/// Viewers are let in with signed URLs only.
+package struct SignedURLs: Sendable, Hashable {
+    /// One secret a line; URLs signed with any of them are good. Never ``Secret/inline(_:)``.
+    package var secret: Secret?
+
+    package init() {}
+
+    static let rule = ObjectRule(
+        "viewers are let in with signed URLs only", SignedURLs(),
+        [
+            Field(
+                optional: "secretEnv", \.secretEnv, .variable,
+                "environment variable that holds the secret; several lines: several secrets, the first one signs"),
+            Field(optional: "secretFile", \.secretFile, .path, "file that holds the secret instead"),
+        ])
+
+    private var secretFile: String? {
+        get { self.secret?.file }
+        set { if let newValue { self.secret = .file(newValue) } }
+    }
+
+    private var secretEnv: String? {
+        get { self.secret?.variable }
+        set { if let newValue { self.secret = .env(newValue) } }
+    }
+
+    func check(at path: String, _ log: inout SpecLog) {
+        switch (log.isWritten("\(path).secretEnv"), log.isWritten("\(path).secretFile")) {
+        case (true, true):
+            log.mistake("\(path).secretFile", "stands beside secretEnv", fix: "keep one of the two")
+        case (false, false):
+            log.mistake(
+                "\(path).secretEnv", "is missing",
+                fix: "add \"secretEnv\" or \"secretFile\": where the secret is that URLs are signed with")
+        default: break
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import HLS
+package import MediaTypes
+
+/// What has become of a room: files that are whole and durable.
+package struct FinishedRecording: Sendable, Hashable {
+    package struct File: Sendable, Hashable {
+        /// Name in the recording's directory.
+        package let name: String
+        package let byteCount: Int
+        /// SHA-256 in hexadecimal digits.
+        package let checksum: String
+        /// A part of what the playlists list.
+        package let isSegment: Bool
+
+        init(name: String, byteCount: Int, checksum: String, isSegment: Bool = false) {
+            self.name = name
+            self.byteCount = byteCount
+            self.checksum = checksum
+            self.isSegment = isSegment
+        }
+    }
+
+    package let roomID: String
+    /// Nanoseconds since the Unix epoch.
+    package let start: Int64
+    package let durationMs: Int64
+    /// Pictures of the first file.
+    package let frames: Int
+    package let chapters: [Chapter]
+    package let files: [File]
+
+    /// What `recording.json` says.
+    package var json: JSONValue { self.described(files: self.files) }
+
+    /// The same without the segments, of which there are many.
+    package var summary: JSONValue {
+        self.described(files: self.files.filter { !$0.isSegment })
+    }
+
+    private func described(files: [File]) -> JSONValue {
+        let chapters = self.chapters.map { chapter -> JSONValue in
+            ["startMs": .integer(chapter.startMs), "title": .string(chapter.title)]
+        }
+        let files = files.map { file -> JSONValue in
+            ["name": .string(file.name), "bytes": JSONValue(file.byteCount), "sha256": .string(file.checksum)]
+        }
+        return [
+            "roomId": .string(self.roomID), "start": .string(ProgramDate.format(self.start)),
+            "durationMs": .integer(self.durationMs), "frames": JSONValue(self.frames), "chapters": .array(chapters),
+            "files": .array(files),
+        ]
+    }
+}

@@ -1,0 +1,110 @@
+import MediaTypes
+
+/// The sample tables of one track of a file, gathered segment by segment. Spec: ISO/IEC 14496-12 §8.6, §8.7.
+struct MovieTrack: Sendable {
+    /// Samples one after the other that have the same value.
+    struct Run: Sendable, Hashable {
+        var count: UInt32
+        var value: Int64
+    }
+
+    /// The samples of one segment.
+    struct Chunk: Sendable, Hashable {
+        let samples: UInt32
+        /// Index of the sample entry, from 0.
+        let entry: Int
+        let byteCount: Int
+        /// Which segment of the recording it is, so that tracks are interleaved by time.
+        let slot: Int
+    }
+
+    let kind: TrackKind
+    let timescale: Int64
+    private(set) var entries: [[UInt8]] = []
+    private(set) var width: UInt16 = 0
+    private(set) var height: UInt16 = 0
+    private(set) var sizes: [UInt32] = []
+    private(set) var durations: [Run] = []
+    private(set) var offsets: [Run] = []
+    /// Sample numbers, from 1.
+    private(set) var syncSamples: [UInt32] = []
+    private(set) var chunks: [Chunk] = []
+    /// Decoding time of the first sample on the room's clock, in ticks.
+    private(set) var firstDecodeTime: Int64?
+    private var nextDecodeTime: Int64 = 0
+
+    init(_ head: TrackHead) {
+        self.kind = head.kind
+        self.timescale = head.timescale
+    }
+
+    /// Ticks from the first sample's decoding time to the last one's end.
+    var duration: Int64 { self.nextDecodeTime - (self.firstDecodeTime ?? self.nextDecodeTime) }
+
+    /// Composition time of the first sample on the room's clock, in ticks.
+    var firstTime: Int64 { (self.firstDecodeTime ?? 0) + self.leadIn }
+
+    /// Ticks between the first sample's decoding and composition time.
+    var leadIn: Int64 { max(0, self.offsets.first?.value ?? 0) }
+
+    /// Every sample is a sync sample.
+    var isAllSync: Bool { self.syncSamples.count == self.sizes.count }
+
+    /// Adds a segment.
+    ///
+    /// - Returns: False where it belongs to another kind of track; nothing is changed then.
+    mutating func append(_ segment: SegmentSamples, head: TrackHead, slot: Int) -> Bool {
+        guard head.kind == self.kind, head.timescale == self.timescale else { return false }
+        let entry: Int
+        if let known = self.entries.firstIndex(of: head.entry) {
+            entry = known
+        } else {
+            entry = self.entries.count
+            self.entries.append(head.entry)
+        }
+        self.width = max(self.width, head.width)
+        self.height = max(self.height, head.height)
+        var count: UInt32 = 0
+        var bytes = 0
+        for fragment in segment.fragments {
+            self.move(to: fragment.decodeTime)
+            for sample in fragment.samples { self.append(sample) }
+            count += UInt32(clamping: fragment.samples.count)
+            bytes += fragment.data.count
+        }
+        if count > 0 { self.chunks.append(Chunk(samples: count, entry: entry, byteCount: bytes, slot: slot)) }
+        return true
+    }
+
+    private mutating func append(_ sample: SegmentSamples.Sample) {
+        self.sizes.append(sample.size)
+        if sample.isSync { self.syncSamples.append(UInt32(clamping: self.sizes.count)) }
+        Self.extend(&self.durations, Int64(sample.duration))
+        Self.extend(&self.offsets, Int64(sample.offset))
+        self.nextDecodeTime += Int64(sample.duration)
+    }
+
+    /// A hole lengthens the sample before it: the picture stands, the sound is silent for as long as it was live.
+    private mutating func move(to time: Int64) {
+        guard self.firstDecodeTime != nil else {
+            self.firstDecodeTime = time
+            self.nextDecodeTime = time
+            return
+        }
+        let distance = time - self.nextDecodeTime
+        guard distance != 0, let last = self.durations.popLast() else { return }
+        // What overlaps shortens it, by all but a tick.
+        let change = max(distance, 1 - last.value)
+        if last.count > 1 { self.durations.append(Run(count: last.count - 1, value: last.value)) }
+        Self.extend(&self.durations, last.value + change)
+        self.nextDecodeTime += change
+    }
+
+    private static func extend(_ runs: inout [Run], _ value: Int64) {
+        if let last = runs.last, last.value == value {
+            runs[runs.count - 1].count += 1
+        } else {
+            runs.append(Run(count: 1, value: value))
+        }
+    }
+}

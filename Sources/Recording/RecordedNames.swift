@@ -1,0 +1,20 @@
+/// Names of files in a recording's directory.
+enum RecordedNames {
+    static let manifest = "recording.json"
+
+    /// The file of a rendition.
+    static func movie(_ rendition: String) -> String { "\(rendition).mp4" }
+
+    static func playlist(_ track: String) -> String { "\(track).m3u8" }
+
+    /// A plain file name, so that a journal from elsewhere cannot name a place outside the directory.
+    static func isValid(_ name: String) -> Bool {
+        guard (1...80).contains(name.utf8.count), name.utf8.first != UInt8(ascii: ".") else { return false }
+        return name.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2e, 0x5f, 0x2d: true
+            default: false
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Dispatch
+package import HLS
+import MediaKernels
+package import MediaTypes
+package import Packager
+import Synchronization
+
+/// Keeps everything a room lists: its segments stay in a directory of their own after the live playlists have let them go,
+/// and a journal says what they are. ``RecordingFinisher`` makes files of it when the room is over.
+///
+/// The live playlists wait for it ``patience`` at most, once, and no more until it has caught up. What cannot be written ends
+/// the recording, not the room.
+package final class Recorder: SlotKeeping {
+    /// What the room is told.
+    package enum Event: Sendable {
+        /// Nothing is recorded any more; what is there stays and is finished when the room ends.
+        case stopped(MediaError)
+    }
+
+    private struct State {
+        var pending = 0
+        var isSlow = false
+        var isStopped = false
+    }
+
+    /// Nanoseconds.
+    private static let patience = 100_000_000
+    /// Things that may wait for a disk that hangs: some minutes of segments.
+    private static let mostPending = 256
+
+    private let folder: RecordingFolder
+    /// Where a file of the live output lies.
+    private let source: @Sendable (String) -> String?
+    private let report: @Sendable (Event) -> Void
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "recording")
+    private let multivariantName: String
+
+    /// Goes on with the recording in a directory, or begins one.
+    ///
+    /// - Parameters:
+    ///   - source: Where a file of the live output lies; it is there when a slot is kept.
+    ///   - report: Called from a thread of the recorder's.
+    /// - Throws: ``MediaError/Code/notCreatable``, ``MediaError/Code/roomExited`` for a recording that is finished,
+    ///   ``MediaError/Code/invalidData`` for a damaged journal.
+    package static func open(
+        _ settings: RecordingSettings, source: @escaping @Sendable (String) -> String?,
+        report: @escaping @Sendable (Event) -> Void
+    ) throws(MediaError) -> Recorder {
+        try DirectoryStore(directory: settings.directory).prepare()
+        let folder = RecordingFolder(path: settings.directory)
+        guard !folder.contains(RecordedNames.manifest) else {
+            throw MediaError(
+                .roomExited, "\(settings.directory) holds a recording that is finished", at: "recording",
+                fix: "choose another directory, or take that recording away")
+        }
+        if folder.contains(RecordingJournal.name) {
+            try folder.endLine(of: RecordingJournal.name)
+            let journal = try RecordingFinisher.journal(in: folder)
+            guard journal.roomID == settings.roomID else {
+                throw MediaError(
+                    .rejected, "\(settings.directory) holds the recording of room \(journal.roomID)", at: "recording",
+                    fix: "choose another directory")
+            }
+        } else {
+            try folder.append(RecordingJournal.head(roomID: settings.roomID), to: RecordingJournal.name)
+        }
+        return Recorder(folder: folder, settings: settings, source: source, report: report)
+    }
+
+    private init(
+        folder: RecordingFolder, settings: RecordingSettings, source: @escaping @Sendable (String) -> String?,
+        report: @escaping @Sendable (Event) -> Void
+    ) {
+        self.folder = folder
+        self.source = source
+        self.report = report
+        self.multivariantName = settings.multivariantName
+    }
+
+    package func keep(_ slot: KeptSlot) {
+        self.work { folder, source throws(MediaError) in
+            for track in slot.tracks where !track.segment.gap {
+                for name in [track.segment.map.uri, track.segment.uri] where !folder.contains(name) {
+                    guard let path = source(name) else {
+                        throw folder.lost("the output keeps no file \(name)")
+                    }
+                    try folder.take(name, from: path)
+                }
+            }
+            try folder.append(RecordingJournal.line(slot), to: RecordingJournal.name)
+        }
+    }
+
+    package func keep(_ change: DateRange.Change) {
+        self.work { folder, _ throws(MediaError) in
+            try folder.append(RecordingJournal.line(change), to: RecordingJournal.name)
+        }
+    }
+
+    package func keep(multivariant: String) {
+        let name = self.multivariantName
+        self.work { folder, _ throws(MediaError) in
+            try DirectoryStore(directory: folder.path).put(name, text: multivariant)
+        }
+    }
+
+    package func ended() {
+        // Whatever happened before: the room is over, and what is there can be finished.
+        self.work(always: true) { folder, _ throws(MediaError) in
+            try folder.append(RecordingJournal.endLine, to: RecordingJournal.name)
+        }
+    }
+
+    /// Everything that was asked of it is done, or has failed, when this returns.
+    package func settle() { self.queue.sync {} }
+
+    private func work(
+        always: Bool = false,
+        _ body: @escaping @Sendable (RecordingFolder, (String) -> String?) throws(MediaError) -> Void
+    ) {
+        let waits = self.state.withLock { state -> Bool? in
+            guard always || !state.isStopped else { return nil }
+            state.pending += 1
+            return !state.isSlow
+        }
+        guard let waits else { return }
+        if self.state.withLock({ $0.pending > Self.mostPending }) {
+            self.stop(self.folder.lost("the disk has not answered for \(Self.mostPending) writes"))
+        }
+        let done = DispatchSemaphore(value: 0)
+        self.queue.async {
+            if always || !self.state.withLock(\.isStopped) {
+                do throws(MediaError) {
+                    try body(self.folder, self.source)
+                } catch {
+                    self.stop(error)
+                }
+            }
+            self.state.withLock { state in
+                state.pending -= 1
+                if state.pending == 0 { state.isSlow = false }
+            }
+            done.signal()
+        }
+        guard waits, done.wait(timeout: .now() + .nanoseconds(Self.patience)) == .timedOut else { return }
+        self.state.withLock { $0.isSlow = $0.pending > 0 }
+    }
+
+    private func stop(_ error: MediaError) {
+        let isFirst = self.state.withLock { state in
+            defer { state.isStopped = true }
+            return !state.isStopped
+        }
+        if isFirst { self.report(.stopped(error)) }
+    }
+}
+
+extension DirectoryStore {
+    /// ``put(_:_:durable:)`` of text.
+    func put(_ name: String, text: String, durable: Bool = false) throws(MediaError) {
+        try self.put(name, [PacketMemory(Array(text.utf8))], durable: durable)
+    }
+}

@@ -1,0 +1,194 @@
+import HLS
+package import MediaTypes
+import Packager
+
+/// Makes files of what a ``Recorder`` has kept, once the room is over: playlists that list everything, an MP4 for each chosen
+/// rendition, and last a manifest, which says that all of it is there. Killed at any point, it begins anew.
+package struct RecordingFinisher: Sendable {
+    private let settings: RecordingSettings
+    private let folder: RecordingFolder
+
+    package init(_ settings: RecordingSettings) {
+        self.settings = settings
+        self.folder = RecordingFolder(path: settings.directory)
+    }
+
+    /// The room is over and its recording has no manifest: a worker was stopped before it was done.
+    package var isDue: Bool {
+        guard !self.folder.contains(RecordedNames.manifest), self.folder.contains(RecordingJournal.name) else {
+            return false
+        }
+        return (try? Self.journal(in: self.folder))?.isEnded ?? false
+    }
+
+    static func journal(in folder: RecordingFolder) throws(MediaError) -> RecordingJournal {
+        guard let bytes = folder.read(RecordingJournal.name) else {
+            throw MediaError(
+                .notReadable, "there is no \(folder.full(RecordingJournal.name))", at: "recording",
+                fix: "name the directory of a recording")
+        }
+        do throws(RecordingJournal.Damage) {
+            return try RecordingJournal(text: String(decoding: bytes, as: UTF8.self))
+        } catch {
+            throw MediaError(
+                .invalidData, "line \(error.line) of \(folder.full(RecordingJournal.name)) is damaged",
+                at: "recording", fix: "restore it, or choose another directory for the recording")
+        }
+    }
+
+    /// Blocks until everything is durable.
+    ///
+    /// - Parameter progress: Told after each step how many of how many bytes have been handled.
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/invalidData``; what was there before stays.
+    package func run(
+        progress: @escaping (_ done: Int, _ total: Int) -> Void
+    ) throws(MediaError) -> FinishedRecording {
+        let journal = try Self.journal(in: self.folder)
+        guard let first = journal.slots.first, let last = journal.slots.last,
+            let start = first.tracks.first?.segment.programDate, let final = last.tracks.first?.segment
+        else {
+            throw MediaError(.notFound, "nothing was recorded", at: "recording", fix: "none: the room had no picture")
+        }
+        for name in journal.replaced where RecordedNames.isValid(name) { self.folder.remove(name) }
+        let end = final.programDate &+ final.duration.nanoseconds
+        let chapters = Chapter.chapters(journal.ranges, from: start, to: end)
+        var meter = Meter(report: progress)
+        let sizes = journal.slots.flatMap { slot in slot.tracks.map { ($0.name, $0.segment.byteCount) } }
+        for movie in self.settings.movies {
+            // Read once for the tables, and once to be written.
+            meter.total += 2 * sizes.reduce(0) { $0 + ([movie.video, movie.audio].contains($1.0) ? $1.1 : 0) }
+        }
+        if self.settings.keepsSegments { meter.total += sizes.reduce(0) { $0 + $1.1 } }
+        var files: [FinishedRecording.File] = []
+        var frames = 0
+        var durationMs: Int64 = 0
+        for movie in self.settings.movies {
+            let made = try self.write(movie, journal, chapters, &meter)
+            files.append(made.file)
+            frames = max(frames, made.frames)
+            durationMs = max(durationMs, made.durationMs)
+        }
+        if self.settings.keepsSegments { files += try self.playlists(journal, &meter) }
+        let finished = FinishedRecording(
+            roomID: journal.roomID, start: start, durationMs: durationMs, frames: frames, chapters: chapters,
+            files: files)
+        try self.folder.synchronize(files.map(\.name))
+        if !self.settings.keepsSegments { self.removeSegments(journal) }
+        try DirectoryStore(directory: self.folder.path).put(
+            RecordedNames.manifest, text: finished.json.text + "\n", durable: true)
+        self.folder.remove(RecordingJournal.name)
+        return finished
+    }
+
+    private struct Meter {
+        var done = 0
+        var total = 0
+        let report: (Int, Int) -> Void
+
+        init(report: @escaping (Int, Int) -> Void) { self.report = report }
+
+        mutating func add(_ bytes: Int) {
+            self.done += bytes
+            self.report(self.done, max(self.done, self.total))
+        }
+    }
+
+    // MARK: Files with pictures
+
+    private func write(
+        _ movie: RecordingSettings.Movie, _ journal: RecordingJournal, _ chapters: [Chapter], _ meter: inout Meter
+    ) throws(MediaError) -> (file: FinishedRecording.File, frames: Int, durationMs: Int64) {
+        var video: MovieTrack?
+        var audio: MovieTrack?
+        var heads: [String: TrackHead] = [:]
+        try self.segments(of: movie, journal, &meter) { track, slot, bytes throws(MediaError) in
+            let uri = track.segment.map.uri
+            if heads[uri] == nil {
+                guard let bytes = self.folder.read(uri), let head = TrackHead(bytes) else { throw self.damaged(uri) }
+                heads[uri] = head
+            }
+            guard let head = heads[uri], let samples = SegmentSamples(bytes) else {
+                throw self.damaged(track.segment.uri)
+            }
+            var table = (track.kind == .video ? video : audio) ?? MovieTrack(head)
+            guard table.append(samples, head: head, slot: slot) else { throw self.damaged(track.segment.uri) }
+            if track.kind == .video { video = table } else { audio = table }
+        }
+        let writer = MovieWriter(video: video, audio: audio, chapters: chapters, title: self.settings.title)
+        let name = RecordedNames.movie(movie.name)
+        let partial = self.folder.full(".\(name).partial")
+        var file = try RecordingFolder.FileWriter(path: partial, folder: self.folder)
+        try file.write(writer.head)
+        try file.write(writer.chapterSamples)
+        try self.segments(of: movie, journal, &meter) { track, _, bytes throws(MediaError) in
+            guard let samples = SegmentSamples(bytes) else { throw self.damaged(track.segment.uri) }
+            for fragment in samples.fragments { try file.write(bytes[fragment.data]) }
+        }
+        try file.close(durable: true)
+        try self.folder.rename(partial, to: name)
+        return (
+            FinishedRecording.File(name: name, byteCount: file.byteCount, checksum: file.checksum),
+            video?.sizes.count ?? 0, writer.durationMs
+        )
+    }
+
+    /// The segments of a file in the order they lie in it: of each slot the pictures, then the sound.
+    private func segments(
+        of movie: RecordingSettings.Movie, _ journal: RecordingJournal, _ meter: inout Meter,
+        _ body: (KeptSlot.Track, _ slot: Int, [UInt8]) throws(MediaError) -> Void
+    ) throws(MediaError) {
+        for (index, slot) in journal.slots.enumerated() {
+            for (name, kind) in [(movie.video, TrackKind.video), (movie.audio, .audio)] {
+                guard let track = slot.tracks.first(where: { $0.name == name && $0.kind == kind }),
+                    !track.segment.gap
+                else { continue }
+                guard let bytes = self.folder.read(track.segment.uri) else { throw self.damaged(track.segment.uri) }
+                try body(track, index, bytes)
+                meter.add(bytes.count)
+            }
+        }
+    }
+
+    private func damaged(_ name: String) -> MediaError {
+        MediaError(
+            .invalidData, "\(self.folder.full(name)) is missing or damaged", at: "recording",
+            fix: "restore it from where it was published, and start the room again")
+    }
+
+    // MARK: Playlists
+
+    private func playlists(
+        _ journal: RecordingJournal, _ meter: inout Meter
+    ) throws(MediaError) -> [FinishedRecording.File] {
+        let store = DirectoryStore(directory: self.folder.path)
+        var files: [FinishedRecording.File] = []
+        for (name, text) in try VODPlaylists(slots: journal.slots, ranges: journal.ranges).rendered() {
+            try store.put(name, text: text)
+            files.append(Self.file(name, Array(text.utf8)))
+        }
+        if let bytes = self.folder.read(self.settings.multivariantName) {
+            files.insert(Self.file(self.settings.multivariantName, bytes), at: 0)
+        }
+        var seen: Set<String> = []
+        for track in journal.slots.flatMap(\.tracks) where !track.segment.gap {
+            for name in [track.segment.map.uri, track.segment.uri] where seen.insert(name).inserted {
+                guard let bytes = self.folder.read(name) else { throw self.damaged(name) }
+                files.append(Self.file(name, bytes, isSegment: true))
+                if name == track.segment.uri { meter.add(bytes.count) }
+            }
+        }
+        return files
+    }
+
+    private static func file(
+        _ name: String, _ bytes: [UInt8], isSegment: Bool = false
+    ) -> FinishedRecording.File {
+        FinishedRecording.File(
+            name: name, byteCount: bytes.count, checksum: RecordingFolder.checksum(of: bytes), isSegment: isSegment)
+    }
+
+    private func removeSegments(_ journal: RecordingJournal) {
+        let names = journal.slots.flatMap { slot in slot.tracks.flatMap { [$0.segment.map.uri, $0.segment.uri] } }
+        for name in Set(names + [self.settings.multivariantName]) { self.folder.remove(name) }
+    }
+}

@@ -1,0 +1,167 @@
+import Crypto
+import MediaTypes
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The directory of a recording.
+struct RecordingFolder: Sendable {
+    let path: String
+
+    private static let mode: mode_t = 0o644
+
+    func full(_ name: String) -> String { "\(self.path)/\(name)" }
+
+    func contains(_ name: String) -> Bool { access(self.full(name), F_OK) == 0 }
+
+    func remove(_ name: String) { unlink(self.full(name)) }
+
+    /// Puts a file of the live output here under its name: the same file, or a copy where it lies on another file system.
+    ///
+    /// - Throws: ``MediaError/Code/outputLost``.
+    func take(_ name: String, from source: String) throws(MediaError) {
+        let target = self.full(name)
+        if link(source, target) == 0 || errno == EEXIST { return }
+        guard let bytes = Self.read(source) else {
+            throw self.lost("cannot read \(source): \(Self.reason())")
+        }
+        let temporary = self.full(".\(name).tmp")
+        var file = try FileWriter(path: temporary, folder: self)
+        try file.write(bytes)
+        try file.close(durable: false)
+        try self.rename(temporary, to: name)
+    }
+
+    /// Makes a file that is whole the one of a name.
+    func rename(_ path: String, to name: String) throws(MediaError) {
+        guard systemRename(path, self.full(name)) == 0 else {
+            throw self.lost("cannot write \(self.full(name)): \(Self.reason())")
+        }
+    }
+
+    /// Adds text to the end of a file in one write.
+    func append(_ text: String, to name: String) throws(MediaError) {
+        let descriptor = open(self.full(name), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, Self.mode)
+        guard descriptor >= 0 else { throw self.lost("cannot open \(self.full(name)): \(Self.reason())") }
+        defer { close(descriptor) }
+        let bytes = Array(text.utf8)
+        guard systemWrite(descriptor, bytes, bytes.count) == bytes.count else {
+            throw self.lost("cannot write \(self.full(name)): \(Self.reason())")
+        }
+    }
+
+    /// Cuts off what was being written when a worker was killed, so that the next line is one of its own.
+    func endLine(of name: String) throws(MediaError) {
+        guard let bytes = self.read(name), let last = bytes.last, last != UInt8(ascii: "\n") else { return }
+        let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        guard truncate(self.full(name), off_t(whole)) == 0 else {
+            throw self.lost("cannot shorten \(self.full(name)): \(Self.reason())")
+        }
+    }
+
+    func read(_ name: String) -> [UInt8]? { Self.read(self.full(name)) }
+
+    private static func read(_ path: String) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 256 << 10)
+        while true {
+            let count = systemRead(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            if count == 0 { return bytes }
+            bytes += chunk[..<count]
+        }
+    }
+
+    /// These files, and that they are there, survive the machine once this returns.
+    func synchronize(_ names: [String]) throws(MediaError) {
+        for path in names.map(self.full) + [self.path] {
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw self.lost("cannot open \(path): \(Self.reason())") }
+            defer { close(descriptor) }
+            guard fsync(descriptor) == 0 else { throw self.lost("cannot write \(path): \(Self.reason())") }
+        }
+    }
+
+    func lost(_ what: String) -> MediaError {
+        MediaError(
+            .outputLost, what, at: "recording", fix: "free space or restore the directory, and start the room again")
+    }
+
+    static func reason() -> String { String(cString: strerror(errno)) }
+
+    /// Writes one file from its beginning to its end, and its checksum on the way.
+    struct FileWriter {
+        private let descriptor: Int32
+        private let path: String
+        private let folder: RecordingFolder
+        private var hash = SHA256()
+        private(set) var byteCount = 0
+        private var pending: [UInt8] = []
+
+        /// Bytes that are written at once.
+        private static let block = 1 << 20
+
+        init(path: String, folder: RecordingFolder) throws(MediaError) {
+            unlink(path)
+            self.descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, RecordingFolder.mode)
+            self.path = path
+            self.folder = folder
+            guard self.descriptor >= 0 else {
+                throw folder.lost("cannot create \(path): \(RecordingFolder.reason())")
+            }
+        }
+
+        mutating func write(_ bytes: some Collection<UInt8>) throws(MediaError) {
+            self.pending += bytes
+            if self.pending.count >= Self.block { try self.flush() }
+        }
+
+        private mutating func flush() throws(MediaError) {
+            self.hash.update(data: self.pending)
+            self.byteCount += self.pending.count
+            var rest = self.pending
+            while !rest.isEmpty {
+                let count = systemWrite(self.descriptor, rest, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else {
+                    let reason = RecordingFolder.reason()
+                    Glibc.close(self.descriptor)
+                    unlink(self.path)
+                    throw self.folder.lost("cannot write \(self.path): \(reason)")
+                }
+                rest.removeFirst(count)
+            }
+            self.pending.removeAll(keepingCapacity: true)
+        }
+
+        mutating func close(durable: Bool) throws(MediaError) {
+            try self.flush()
+            let isSafe = !durable || fsync(self.descriptor) == 0
+            guard Glibc.close(self.descriptor) == 0, isSafe else {
+                throw self.folder.lost("cannot write \(self.path): \(RecordingFolder.reason())")
+            }
+        }
+
+        /// In hexadecimal digits; of what has been written when ``close(durable:)`` returns.
+        var checksum: String { RecordingFolder.text(self.hash.finalize()) }
+    }
+
+    /// SHA-256 in hexadecimal digits.
+    static func checksum(of bytes: [UInt8]) -> String { self.text(SHA256.hash(data: bytes)) }
+
+    private static func text(_ digest: SHA256.Digest) -> String {
+        digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
+
+// Inside the type `read` and `write` are its own methods.
+private let systemRead = read
+private let systemWrite = write
+private let systemRename = rename

@@ -1,0 +1,156 @@
+package import HLS
+import MediaTypes
+package import Packager
+
+/// What a recording holds so far, as it lies on disk: a line for each slot, date range and the end, in the order they were
+/// listed. A line that is not whole is the work of a worker that was killed over it and counts for nothing.
+///
+/// Fields are parted by tabs; names and texts hold no control characters.
+package struct RecordingJournal: Sendable, Hashable {
+    package static let name = "recording.journal"
+    static let version = "1"
+
+    /// A numbered journal line that says what it should not.
+    package struct Damage: Error, Hashable { package let line: Int }
+
+    package private(set) var roomID: String
+    /// In the order of their numbers.
+    package private(set) var slots: [KeptSlot] = []
+    package private(set) var ranges: [DateRange] = []
+    package private(set) var isEnded = false
+    /// Files of slots whose number another worker has used again.
+    package private(set) var replaced: Set<String> = []
+    /// Of the worker that wrote the last slot.
+    private var incarnation: Int64 = 0
+
+    init(roomID: String) { self.roomID = roomID }
+
+    // MARK: Writing
+
+    package static func head(roomID: String) -> String {
+        "recording\t\(self.version)\t\(roomID)\n"
+    }
+
+    package static func line(_ slot: KeptSlot) -> String {
+        var fields = [slot.mediaSequence, slot.incarnation, slot.frames.lowerBound, slot.frames.upperBound].map {
+            "\($0)"
+        }
+        fields.insert("slot", at: 0)
+        for track in slot.tracks {
+            let segment = track.segment
+            let flags = (segment.discontinuity ? 1 : 0) + (segment.gap ? 2 : 0) + (segment.independent ? 4 : 0)
+            fields += [
+                track.name, track.kind.rawValue, segment.uri, segment.map.uri, "\(segment.start)",
+                "\(segment.duration.ticks)", "\(segment.duration.timescale)", "\(segment.programDate)",
+                "\(segment.byteCount)", "\(flags)",
+            ]
+        }
+        return fields.joined(separator: "\t") + "\n"
+    }
+
+    package static func line(_ change: DateRange.Change) -> String {
+        switch change {
+        case .opened(let range):
+            var fields = ["open", range.id, range.rangeClass, "\(range.start)"]
+            fields += range.attributes.flatMap { [$0.name, $0.value] }
+            return fields.joined(separator: "\t") + "\n"
+        case .closed(let id, let end): return "close\t\(id)\t\(end)\n"
+        }
+    }
+
+    package static let endLine = "end\n"
+
+    // MARK: Reading
+
+    /// - Throws: ``Damage``.
+    package init(text: String) throws(Damage) {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        // Behind the last line break: nothing, or what was being written.
+        lines.removeLast()
+        guard let head = lines.first?.split(separator: "\t", omittingEmptySubsequences: false), head.count == 3,
+            head[0] == "recording", head[1] == Self.version
+        else { throw Damage(line: 1) }
+        self.init(roomID: String(head[2]))
+        for (index, line) in lines.enumerated().dropFirst() {
+            let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+            guard self.take(fields) else { throw Damage(line: index + 1) }
+        }
+    }
+
+    private mutating func take(_ fields: [String]) -> Bool {
+        switch fields.first {
+        case "slot":
+            guard let slot = Self.slot(fields) else { return false }
+            self.add(slot)
+        case "open":
+            guard fields.count >= 4, fields.count.isMultiple(of: 2), let start = Int64(fields[3]) else { return false }
+            let attributes = stride(from: 4, to: fields.count, by: 2).map {
+                // The name has its X- already.
+                DateRange.Attribute(String(fields[$0].dropFirst(2)), fields[$0 + 1])
+            }
+            let range = DateRange(id: fields[1], rangeClass: fields[2], start: start, attributes: attributes)
+            if !self.ranges.contains(where: { $0.id == range.id }) { self.ranges.append(range) }
+        case "close":
+            guard fields.count == 3, let end = Int64(fields[2]) else { return false }
+            if let index = self.ranges.firstIndex(where: { $0.id == fields[1] && $0.end == nil }) {
+                let range = self.ranges[index]
+                self.ranges[index] = DateRange(
+                    id: range.id, rangeClass: range.rangeClass, start: range.start, end: end,
+                    attributes: range.attributes)
+            }
+        case "end": self.isEnded = true
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func add(_ slot: KeptSlot) {
+        // A worker that was stopped over it and went on beside its successor.
+        guard slot.incarnation >= self.incarnation else {
+            self.replaced.formUnion(slot.tracks.map(\.segment.uri))
+            return
+        }
+        self.incarnation = slot.incarnation
+        while let last = self.slots.last, last.mediaSequence >= slot.mediaSequence {
+            self.replaced.formUnion(last.tracks.map(\.segment.uri))
+            self.slots.removeLast()
+        }
+        self.slots.append(slot)
+        self.replaced.subtract(slot.tracks.map(\.segment.uri))
+    }
+
+    /// Ticks beyond this are damage; sums of a few stay far inside 64 bits.
+    private static let largest: Int64 = 1 << 56
+
+    private static func slot(_ fields: [String]) -> KeptSlot? {
+        let head = fields.prefix(5).dropFirst().compactMap { Self.number($0) }
+        guard head.count == 4, head[2] <= head[3], (fields.count - 5).isMultiple(of: 10), fields.count > 5 else {
+            return nil
+        }
+        var tracks: [KeptSlot.Track] = []
+        for first in stride(from: 5, to: fields.count, by: 10) {
+            let numbers = fields[(first + 4)..<(first + 10)].compactMap { Self.number($0) }
+            let names = [fields[first], fields[first + 2], fields[first + 3]]
+            guard numbers.count == 6, names.allSatisfy(RecordedNames.isValid),
+                let kind = TrackKind(rawValue: fields[first + 1]), numbers[1] > 0, (1...1_000_000).contains(numbers[2]),
+                let timescale = Int32(exactly: numbers[2]), (0...7).contains(numbers[5]),
+                [numbers[0], numbers[1], numbers[4]].allSatisfy({ $0 < Self.largest }),
+                let bytes = Int(exactly: numbers[4])
+            else { return nil }
+            let segment = Segment(
+                mediaSequence: head[0], uri: names[1], start: numbers[0],
+                duration: MediaDuration(ticks: numbers[1], timescale: timescale), programDate: numbers[3],
+                map: InitializationSegment(uri: names[2]), discontinuity: numbers[5] & 1 != 0,
+                gap: numbers[5] & 2 != 0, byteCount: bytes, independent: numbers[5] & 4 != 0)
+            tracks.append(KeptSlot.Track(name: names[0], kind: kind, segment: segment))
+        }
+        return KeptSlot(
+            mediaSequence: head[0], incarnation: head[1], frames: head[2]..<head[3], tracks: tracks)
+    }
+
+    /// Nothing here is negative, and sums of two stay inside 64 bits.
+    private static func number(_ text: String) -> Int64? {
+        guard let value = Int64(text), (0..<Int64.max / 2).contains(value) else { return nil }
+        return value
+    }
+}

@@ -1,0 +1,65 @@
+import HLS
+import MediaTypes
+import Packager
+
+/// The playlists of a recording that is over: the same segments under the same names, from the first to the last, with
+/// `EXT-X-PLAYLIST-TYPE:VOD`. Spec: rfc8216bis §4.4.3.5, §6.2.1.
+struct VODPlaylists: Sendable {
+    let slots: [KeptSlot]
+    let ranges: [DateRange]
+
+    /// Name and text of each media playlist, in the order of the tracks.
+    func rendered() throws(MediaError) -> [(name: String, text: String)] {
+        var names: [String] = []
+        for slot in self.slots {
+            for track in slot.tracks where !names.contains(track.name) { names.append(track.name) }
+        }
+        var playlists: [(name: String, text: String)] = []
+        for name in names {
+            playlists.append((RecordedNames.playlist(name), try self.playlist(of: name)))
+        }
+        return playlists
+    }
+
+    private func playlist(of name: String) throws(MediaError) -> String {
+        let listed = self.slots.map { slot in slot.tracks.first { $0.name == name }?.segment }
+        // A track that a later worker added begins where the others are already.
+        let segments = listed.drop { $0 == nil }.compactMap { $0 }
+        let longest = segments.map(\.duration.roundedSeconds).max() ?? 1
+        var window = try PlaylistWindow(
+            style: .event, targetDuration: Int(clamping: max(1, longest)), slackSeconds: 0,
+            segments: segments.enumerated().map { Self.numbered($1, $0) }, nextMediaSequence: 0,
+            discontinuitySequence: 0, retired: [], longestDuration: 0)
+        window.end()
+        var playlist = MediaPlaylist(window, dateRanges: self.dateRanges(segments))
+        playlist.isVOD = true
+        return playlist.rendered()
+    }
+
+    /// A list that does not change begins with 0, whatever the numbers were when it was live; so does its first segment
+    /// continue nothing.
+    private static func numbered(_ segment: Segment, _ index: Int) -> Segment {
+        Segment(
+            mediaSequence: Int64(index), uri: segment.uri, start: segment.start, duration: segment.duration,
+            programDate: segment.programDate, map: segment.map, discontinuity: segment.discontinuity && index > 0,
+            gap: segment.gap, byteCount: segment.byteCount, independent: segment.independent)
+    }
+
+    private func dateRanges(_ segments: [Segment]) -> DateRangeList {
+        var list = DateRangeList()
+        func place(_ date: Int64) -> Int64 {
+            Int64(segments.lastIndex { $0.programDate <= date } ?? 0)
+        }
+        let changes = self.ranges.flatMap { range -> [(Int64, DateRange.Change)] in
+            let opened = DateRange(
+                id: range.id, rangeClass: range.rangeClass, start: range.start, attributes: range.attributes)
+            return [(range.start, .opened(opened))] + (range.end.map { [($0, .closed(id: range.id, end: $0))] } ?? [])
+        }
+        for (date, change) in changes.enumerated().sorted(by: { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) })
+            .map(\.element)
+        {
+            list.list(change, mediaSequence: place(date), at: date)
+        }
+        return list
+    }
+}

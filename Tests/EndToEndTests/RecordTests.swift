@@ -1,0 +1,65 @@
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    @Suite("A room is recorded: what it leaves behind is what was on air")
+    struct RecordTests {
+        private static func room(_ work: WorkDirectory) -> String {
+            let pk =
+                #""pk": { "scene": "pk", "countdownMs": 0, "durationMs": 60000, "punishMs": 0, "endScene": "solo" }, "#
+            return Rooms.small(work.path("out"), members: pk).replacingOccurrences(
+                of: #""outputs": ["#,
+                with: #""outputs": [ { "type": "record", "path": "\#(work.path("recording"))" },"#)
+        }
+
+        @Test(
+            "a PK, a worker killed in the midst, a worker killed over the files: chapters, every picture, every sound")
+        func killed() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            try media.make(work.path("clip.mp4"), size: "320x180", seconds: 4)
+            var frames = 0
+            for run in 0...1 {
+                let room = try RunningRoom(Self.room(work))
+                let publishers = try ["a", "b"].map {
+                    try Publisher(EndToEnd.binary, ["publish", work.path("clip.mp4"), room.url($0), "--loop"])
+                }
+                try room.event("source.live", uid: "2002")
+                try room.segments(1)
+                #expect(try HTTPClient.request("POST", room.control, "/v1/pk:start", body: "{}").status == 200)
+                try room.segments(2)
+                if run == 1 {
+                    #expect(try HTTPClient.request("POST", room.control, "/v1/pk:end", body: "{}").status == 200)
+                    try room.segments(1)
+                    _ = try HTTPClient.request("POST", room.control, "/v1/room:end", body: "{}")
+                    try room.event("recording.finishing")
+                }
+                _ = try room.terminate(SIGKILL)
+                frames += room.events("segment.published").compactMap { $0.integer("ticks") }.reduce(0, +)
+                for publisher in publishers { publisher.stop(SIGKILL) }
+            }
+            // If the files were made before the kill came, there is nothing left to do.
+            let manifest = work.path("recording/recording.json")
+            if !FileManager.default.fileExists(atPath: manifest) {
+                let result = try Command.tandem(["run", "-"], input: Self.room(work))
+                #expect(result.code == 0 && result.output.contains("recording.ready"), "\(result.errors)")
+            }
+            let movie = try #require(
+                try FileManager.default.contentsOfDirectory(atPath: work.path("recording")).first {
+                    $0.hasSuffix(".mp4") && !$0.contains("-")
+                })
+            let path = work.path("recording/\(movie)")
+            #expect(try media.complaints(path) == "")
+            #expect(try media.frameCount(path) == frames)
+            let result = try Command.run(
+                media.ffprobe,
+                ["-v", "error", "-show_chapters", "-show_entries", "chapter_tags=title", "-of", "csv=p=0", path])
+            let titles = result.output.split(separator: "\n").map(String.init)
+            EndToEnd.report("chapters of \(frames) pictures: \(titles.joined(separator: ", "))")
+            #expect(titles.contains("pk") && titles.last == "solo")
+            let lint = try Command.tandem(["lint-hls", work.path("recording/index.m3u8")])
+            #expect(lint.code == 0, "\(lint.output)")
+        }
+    }
+}

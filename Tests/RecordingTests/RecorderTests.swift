@@ -1,0 +1,227 @@
+import Foundation
+import HLS
+import HLSLint
+import HLSTestKit
+import MediaKernels
+import MediaTypes
+import Packager
+import Recording
+import Synchronization
+import Testing
+
+/// A room's output of real packets, recorded.
+private struct RecordedRoom {
+    struct Clock: MonotonicClock { func now() -> Int64 { 1 } }
+
+    static let origin: Int64 = 1_700_000_000_000_000_000
+
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recording-\(UUID().uuidString)")
+    let video: EncodedTrack
+    let audio: EncodedTrack
+
+    var live: String { self.folder.appendingPathComponent("live").path }
+    var recording: String { self.folder.appendingPathComponent("recording").path }
+
+    /// - Returns: `nil` without ffmpeg and ffprobe.
+    init?() throws {
+        guard let ffmpeg = Tool.find("ffmpeg"), let ffprobe = Tool.find("ffprobe") else { return nil }
+        try FileManager.default.createDirectory(at: self.folder, withIntermediateDirectories: true)
+        self.video = try EncodedTrack.encode(
+            .video, source: "testsrc2=s=160x90:r=30:d=9",
+            encoder: [
+                "-c:v", "libx264", "-preset", "veryfast", "-b:v", "200k", "-bf", "1", "-g", "32", "-keyint_min", "32",
+                "-sc_threshold", "0", "-pix_fmt", "yuv420p", "-video_track_timescale", "30000",
+            ], in: self.folder, ffmpeg: ffmpeg, ffprobe: ffprobe)
+        self.audio = try EncodedTrack.encode(
+            .audio, source: "sine=r=48000:d=9", encoder: ["-c:a", "aac", "-ac", "2", "-b:a", "64k"],
+            in: self.folder, ffmpeg: ffmpeg, ffprobe: ffprobe)
+    }
+
+    func settings(keepsSegments: Bool = true, roomID: String = "88231") -> RecordingSettings {
+        RecordingSettings(
+            directory: self.recording, roomID: roomID, title: "A & B",
+            movies: [RecordingSettings.Movie(video: "90p", audio: "audio")], keepsSegments: keepsSegments)
+    }
+
+    func recorder(_ settings: RecordingSettings) throws -> Recorder {
+        let store = DirectoryStore(directory: self.live)
+        return try Recorder.open(settings, source: { store.path(of: $0) }) { event in
+            if case .stopped(let error) = event { Issue.record("\(error)") }
+        }
+    }
+
+    /// A worker's run.
+    ///
+    /// - Parameter marks: Phases by their first picture, counted from the run's first.
+    func run(_ recorder: Recorder, ends: Bool, at second: Int64, marks: [(Int64, String?)] = []) throws {
+        var settings = HLSOutputSettings(directory: self.live, grid: try OutputGrid(fps: 30), windowSeconds: 6)
+        settings.deleteGraceSeconds = 0
+        let tracks = [
+            TrackDescription(
+                name: "90p", kind: .video, parameters: self.video.parameters, width: 160, height: 90,
+                bitrate: 200_000, maxBitrate: 400_000, bufferSize: 400_000),
+            TrackDescription(
+                name: "audio", kind: .audio, parameters: self.audio.parameters, bitrate: 64_000, channels: 2),
+        ]
+        let packager = try HLSPackager.open(settings, tracks: tracks, clock: Clock(), keeper: recorder) { event in
+            if case .outputFailed(let error) = event { Issue.record("\(error)") }
+        }
+        let first = try packager.begin(now: Self.origin + second * 1_000_000_000).firstTick
+        for (frame, phase) in marks {
+            packager.mark(
+                ProgramMark(
+                    rangeClass: "live.tandem.pk", tick: first + frame,
+                    attributes: phase.map { [DateRange.Attribute("TANDEM-PHASE", $0)] }))
+        }
+        var packets: [(track: Int, packet: CodedPacket)] = []
+        for (index, track) in [self.video, self.audio].enumerated() {
+            packets += track.packets.map { packet in
+                var packet = packet
+                let shift = first * Int64(packet.timescale) / 30
+                packet.pts += shift
+                packet.dts += shift
+                return (index, packet)
+            }
+        }
+        packets.sort { left, right in
+            left.packet.dts * Int64(right.packet.timescale) < right.packet.dts * Int64(left.packet.timescale)
+        }
+        for (track, packet) in packets {
+            packager.receive(track: track, packet)
+            _ = packager.step()
+        }
+        packager.finish(endlist: ends)
+        #expect(packager.step() == (ends ? .ended : .drained))
+        recorder.settle()
+    }
+}
+
+@Suite("A room is recorded, and made into files")
+struct RecorderTests {
+    private static func probe(_ arguments: [String], _ path: String) throws -> String {
+        guard let ffprobe = Tool.find("ffprobe") else { return "" }
+        let result = try ffprobe.run(["-v", "error"] + arguments + ["-of", "csv=p=0", path])
+        #expect(result.errors == "")
+        return result.output
+    }
+
+    @Test("two workers, a window shorter than the room: an MP4 with every picture, sound in step, chapters, a manifest")
+    func whole() throws {
+        guard let room = try RecordedRoom() else { return }
+        defer { try? FileManager.default.removeItem(at: room.folder) }
+        try room.run(try room.recorder(room.settings()), ends: false, at: 0, marks: [(90, "pk")])
+        let finisher = RecordingFinisher(room.settings())
+        #expect(!finisher.isDue)
+        try room.run(try room.recorder(room.settings()), ends: true, at: 30, marks: [(60, "pk"), (150, nil)])
+        #expect(finisher.isDue)
+        let steps = Mutex<[Int]>([])
+        let finished = try finisher.run { done, total in
+            #expect(done <= total)
+            steps.withLock { $0.append(done) }
+        }
+        #expect(steps.withLock { $0 == $0.sorted() && $0.count > 6 })
+        #expect(!finisher.isDue)
+        // Whole segments of the first run (of 64 frames), all of the second.
+        let frames = 256 + 270
+        #expect(finished.frames == frames)
+        let movie = room.recording + "/90p.mp4"
+        let counted = try Self.probe(
+            ["-count_frames", "-select_streams", "v:0", "-show_entries", "stream=nb_read_frames"], movie)
+        #expect(counted.contains("\(frames)"), "\(counted)")
+        let titles = try Self.probe(["-show_chapters", "-show_entries", "chapter_tags=title"], movie)
+        #expect(titles.split(separator: "\n") == ["solo", "pk", "solo", "pk", "solo"], "\(titles)")
+        let starts = try Self.probe(["-show_entries", "stream=codec_type,start_time", "-select_streams", "v:0"], movie)
+        #expect(starts.contains("video,0.000000"), "\(starts)")
+        let title = try Self.probe(["-show_entries", "format_tags=title"], movie)
+        #expect(title.contains("A & B"), "\(title)")
+        // Boxes in front of the media: a player may begin before it has the rest.
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: movie)))
+        let types = try #require(BoxReader(bytes: bytes).boxes(in: 0..<bytes.count)).map(\.type)
+        #expect(types == ["ftyp", "moov", "mdat"])
+        try Self.expectManifest(room, finished)
+        try Self.expectPlayable(room)
+    }
+
+    /// Every file of the manifest is there, with that size and that checksum.
+    private static func expectManifest(_ room: RecordedRoom, _ finished: FinishedRecording) throws {
+        let data = try Data(contentsOf: URL(fileURLWithPath: room.recording + "/recording.json"))
+        let manifest = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        let files = try #require(manifest["files"] as? [[String: Any]])
+        #expect(files.count == finished.files.count && files.count > 20)
+        for file in files {
+            let name = try #require(file["name"] as? String)
+            let path = room.recording + "/" + name
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)).count == file["bytes"] as? Int, "\(name)")
+            guard let sum = Tool.find("sha256sum") else { continue }
+            #expect(try sum.run([path]).output.prefix(64) == file["sha256"] as? String ?? "", "\(name)")
+        }
+        let names = Set(files.compactMap { $0["name"] as? String }).union(["recording.json"])
+        #expect(Set(try FileManager.default.contentsOfDirectory(atPath: room.recording)) == names)
+    }
+
+    /// The playlists list everything, in order, and the linter finds nothing.
+    private static func expectPlayable(_ room: RecordedRoom) throws {
+        let text = try String(contentsOfFile: room.recording + "/90p.m3u8", encoding: .utf8)
+        #expect(text.contains("#EXT-X-PLAYLIST-TYPE:VOD\n") && text.hasSuffix("#EXT-X-ENDLIST\n"))
+        #expect(text.contains("#EXT-X-MEDIA-SEQUENCE:0\n") && text.contains("live.tandem.pk"))
+        var linter = Linter(url: room.recording + "/index.m3u8")
+        var requests = linter.begin(at: 0)
+        while let request = requests.popLast() {
+            let bytes = FileManager.default.contents(atPath: request.url)
+            let reply = LintReply(
+                status: bytes == nil ? 404 : 200, body: [UInt8](bytes ?? Data()), sentAt: 0, receivedAt: 0,
+                isLocal: true)
+            requests += linter.received(reply, for: request).filter { !$0.isPoll || !linter.isEnded }
+        }
+        linter.finish(at: 0)
+        for finding in linter.findings { Issue.record("\(finding.text(since: 0))") }
+        #expect(linter.playlistCount == 2 && linter.segmentCount == 2 * 9)
+    }
+
+    @Test("killed while the files are made: it begins anew and makes the same; without playlists the segments go")
+    func again() throws {
+        guard let room = try RecordedRoom() else { return }
+        defer { try? FileManager.default.removeItem(at: room.folder) }
+        try room.run(try room.recorder(room.settings()), ends: true, at: 0)
+        let journal = room.recording + "/recording.journal"
+        let kept = try Data(contentsOf: URL(fileURLWithPath: journal))
+        let first = try RecordingFinisher(room.settings()).run { _, _ in }
+        // As a worker leaves it that is killed before the manifest, over a half-written file.
+        try kept.write(to: URL(fileURLWithPath: journal))
+        try FileManager.default.removeItem(atPath: room.recording + "/recording.json")
+        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: room.recording + "/.90p.mp4.partial"))
+        #expect(RecordingFinisher(room.settings()).isDue)
+        let second = try RecordingFinisher(room.settings()).run { _, _ in }
+        #expect(first == second)
+        try kept.write(to: URL(fileURLWithPath: journal))
+        try FileManager.default.removeItem(atPath: room.recording + "/recording.json")
+        let third = try RecordingFinisher(room.settings(keepsSegments: false)).run { _, _ in }
+        #expect(third.files == Array(first.files.prefix(1)))
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: room.recording).filter { $0.hasSuffix(".m4s") } == [])
+    }
+
+    @Test("what is finished is never written over, nor another room's; a damaged segment is named")
+    func refusals() throws {
+        guard let room = try RecordedRoom() else { return }
+        defer { try? FileManager.default.removeItem(at: room.folder) }
+        try room.run(try room.recorder(room.settings()), ends: true, at: 0)
+        #expect(throws: MediaError.self) { try room.recorder(room.settings(roomID: "2")) }
+        let segment = room.recording + "/90p-1-1.m4s"
+        let whole = try Data(contentsOf: URL(fileURLWithPath: segment))
+        try FileManager.default.removeItem(atPath: segment)
+        try whole.prefix(100).write(to: URL(fileURLWithPath: segment))
+        #expect {
+            try RecordingFinisher(room.settings()).run { _, _ in }
+        } throws: { error in
+            "\(error)".contains("90p-1-1.m4s is missing or damaged")
+        }
+        try whole.write(to: URL(fileURLWithPath: segment))
+        _ = try RecordingFinisher(room.settings()).run { _, _ in }
+        #expect {
+            try room.recorder(room.settings())
+        } throws: { error in
+            (error as? MediaError)?.code == .roomExited
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import HLS
+import MediaTypes
+import Packager
+import Recording
+import Testing
+
+@Suite("The journal of a recording")
+struct RecordingJournalTests {
+    static func slot(_ number: Int64, incarnation: Int64 = 1, gap: Bool = false) -> KeptSlot {
+        func track(_ name: String, _ kind: TrackKind) -> KeptSlot.Track {
+            let timescale: Int32 = kind == .video ? 30_000 : 48_000
+            return KeptSlot.Track(
+                name: name, kind: kind,
+                segment: Segment(
+                    mediaSequence: number, uri: "\(name)-\(incarnation)-\(number).m4s",
+                    start: number * 2 * Int64(timescale),
+                    duration: MediaDuration(ticks: 2 * Int64(timescale), timescale: timescale),
+                    programDate: 1_700_000_000_000_000_000 + number * 2_000_000_000,
+                    map: InitializationSegment(uri: "\(name)-\(incarnation).mp4"), discontinuity: number == 3,
+                    gap: gap, byteCount: gap ? 0 : 1_000, independent: true))
+        }
+        return KeptSlot(
+            mediaSequence: number, incarnation: incarnation, frames: number * 60..<(number + 1) * 60,
+            tracks: [track("720p", .video), track("audio", .audio)])
+    }
+
+    private static let range = DateRange(
+        id: "pk-1-1", rangeClass: "live.tandem.pk", start: 1_700_000_002_000_000_000,
+        attributes: [DateRange.Attribute("TANDEM-PHASE", "pk"), DateRange.Attribute("TANDEM-UIDS", "1001,2002")])
+
+    @Test("what is written is read again")
+    func roundTrip() throws {
+        let slots = [Self.slot(0), Self.slot(1, gap: true), Self.slot(2, incarnation: 2), Self.slot(3, incarnation: 2)]
+        var text = RecordingJournal.head(roomID: "88231")
+        for slot in slots { text += RecordingJournal.line(slot) }
+        text += RecordingJournal.line(.opened(Self.range))
+        text += RecordingJournal.line(.closed(id: "pk-1-1", end: 1_700_000_004_000_000_000))
+        text += RecordingJournal.endLine
+        let journal = try RecordingJournal(text: text)
+        #expect(journal.roomID == "88231" && journal.isEnded && journal.slots == slots)
+        let range = try #require(journal.ranges.first)
+        #expect(range.attributes == Self.range.attributes && range.end == 1_700_000_004_000_000_000)
+    }
+
+    @Test("cut anywhere it holds the whole lines before the cut, and never more")
+    func cut() throws {
+        let lines = [RecordingJournal.head(roomID: "1")] + (0..<3).map { RecordingJournal.line(Self.slot($0)) }
+        let bytes = Array(lines.joined().utf8)
+        let first = lines[0].utf8.count
+        for count in first...bytes.count {
+            let text = String(decoding: bytes[..<count], as: UTF8.self)
+            let whole = text.utf8.count { $0 == UInt8(ascii: "\n") } - 1
+            #expect(try RecordingJournal(text: text).slots.count == whole)
+        }
+    }
+
+    @Test("a successor that uses a number again replaces it; a worker that was stopped meanwhile changes nothing")
+    func incarnations() throws {
+        var text = RecordingJournal.head(roomID: "1")
+        for number: Int64 in 0...2 { text += RecordingJournal.line(Self.slot(number)) }
+        for number: Int64 in 2...4 { text += RecordingJournal.line(Self.slot(number, incarnation: 2)) }
+        text += RecordingJournal.line(Self.slot(3, incarnation: 1))
+        let journal = try RecordingJournal(text: text)
+        #expect(journal.slots.map(\.mediaSequence) == [0, 1, 2, 3, 4])
+        #expect(journal.slots.map(\.incarnation) == [1, 1, 2, 2, 2])
+        #expect(journal.replaced == ["720p-1-2.m4s", "audio-1-2.m4s", "720p-1-3.m4s", "audio-1-3.m4s"])
+    }
+
+    @Test(
+        "a line that says what none can say is named",
+        arguments: [
+            "slot\t1\t1\t0\t60", "slot\t1\t1\t60\t0\t720p\tvideo\ta.m4s\ta.mp4\t0\t1\t30\t0\t1\t0",
+            "slot\t1\t1\t0\t60\t720p\tvideo\t../a.m4s\ta.mp4\t0\t1\t30\t0\t1\t0",
+            "slot\t1\t1\t0\t60\t720p\tvideo\ta.m4s\ta.mp4\t0\t1\t0\t0\t1\t0",
+            "slot\t1\t1\t0\t60\t720p\tvideo\ta.m4s\ta.mp4\t-1\t1\t30\t0\t1\t0",
+            "slot\t1\t1\t0\t60\t720p\tvideo\ta.m4s\ta.mp4\t0\t99999999999999999999\t30\t0\t1\t0",
+            "open\tid", "close\tid\tlater", "nothing",
+        ])
+    func damage(line: String) {
+        let text = RecordingJournal.head(roomID: "1") + RecordingJournal.line(Self.slot(0)) + line + "\n"
+        #expect(throws: RecordingJournal.Damage.self) { try RecordingJournal(text: text) }
+        #expect(throws: RecordingJournal.Damage.self) { try RecordingJournal(text: line + "\n") }
+    }
+}
