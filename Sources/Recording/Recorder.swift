@@ -35,6 +35,7 @@ package final class Recorder: SlotKeeping {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "recording")
     private let multivariantName: String
+    private let waits: Bool
 
     /// Goes on with the recording in a directory, or begins one.
     ///
@@ -76,6 +77,7 @@ package final class Recorder: SlotKeeping {
         self.source = source
         self.report = report
         self.multivariantName = settings.multivariantName
+        self.waits = settings.waits
     }
 
     package func keep(_ slot: KeptSlot) {
@@ -125,7 +127,7 @@ package final class Recorder: SlotKeeping {
             return !state.isSlow
         }
         guard let waits else { return }
-        if self.state.withLock({ $0.pending > Self.mostPending }) {
+        if !self.waits, self.state.withLock({ $0.pending > Self.mostPending }) {
             self.stop(self.folder.lost("the disk has not answered for \(Self.mostPending) writes"))
         }
         let done = DispatchSemaphore(value: 0)
@@ -143,6 +145,7 @@ package final class Recorder: SlotKeeping {
             }
             done.signal()
         }
+        if self.waits { return done.wait() }
         guard waits, done.wait(timeout: .now() + .nanoseconds(Self.patience)) == .timedOut else { return }
         self.state.withLock { $0.isSlow = $0.pending > 0 }
     }

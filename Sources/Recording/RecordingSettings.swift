@@ -25,6 +25,8 @@ package struct RecordingSettings: Sendable, Hashable {
     package var multivariantName: String
     /// The segments stay, with playlists that list all of them.
     package var keepsSegments: Bool
+    /// The output waits until what it lists is kept: for jobs that run as fast as they can.
+    package var waits = false
 
     package init(
         directory: String, roomID: String, title: String? = nil, movies: [Movie],

@@ -15,6 +15,7 @@ extension RecordingSettings {
                 Movie(video: $0.isAudioOnly ? nil : $0.name, audio: $0.audio.first)
             },
             multivariantName: hls.multivariantPlaylist, keepsSegments: record.vodPlaylist)
+        self.waits = pipeline.clock == .offline
     }
 }
 
