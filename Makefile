@@ -7,7 +7,7 @@ ARGS ?=
 PIPELINE ?= pipelines/pk-landscape.json
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search asan clean
+.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search asan tsan clean
 
 help: ## This list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,8 +62,11 @@ bench-live: deps build ## PK rooms in real time until a frame is late, latency, 
 bench-search: deps build ## x264 settings over clips: CPU against VMAF-NEG and SSIM at equal size
 	benchmarks/run.sh search
 
-asan: ## A size change in mid-stream under AddressSanitizer (builds for minutes, into .build-asan)
+asan: deps ## All tests of one process and a live room under AddressSanitizer (builds for minutes, into .build-asan)
 	.ci/asan
 
+tsan: deps ## The same under ThreadSanitizer (into .build-tsan)
+	.ci/tsan
+
 clean: ## Remove build products and what the demo wrote
-	rm -rf .build .build-asan benchmarks/.build benchmarks/work tandem-demo
+	rm -rf .build .build-asan .build-tsan benchmarks/.build benchmarks/work tandem-demo

@@ -60,8 +60,9 @@ let package = Package(
         .target(
             name: "Ingest",
             dependencies: [
-                "Admission", "TLSFiles", "RTMP", "PipelineSpec", "MediaTypes", "MediaKernels", nioSSL, logging,
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "Admission", "TLSFiles", "RTMP", "LibAV", "Stages", "PipelineSpec", "MediaTypes", "MediaKernels",
+                nioSSL,
+                logging, .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ] + nio, swiftSettings: house),
         .target(
             name: "Program",

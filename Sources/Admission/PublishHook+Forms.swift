@@ -39,8 +39,8 @@ extension PublishHook {
                 "user_agent": .string(facts.flashVersion),
             ],
             "request": [
-                "direction": "incoming", "protocol": "rtmp", "status": "opening",
-                "url": .string("rtmp://\(facts.server)/\(facts.app)/\(facts.stream)\(query)"),
+                "direction": "incoming", "protocol": .string(facts.scheme), "status": "opening",
+                "url": .string("\(facts.scheme)://\(facts.server)/\(facts.app)/\(facts.stream)\(query)"),
                 "time": .string(ProgramDate.format(facts.time.multipliedReportingOverflow(by: 1_000_000_000).0)),
             ],
         ]

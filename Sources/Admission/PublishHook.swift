@@ -20,6 +20,8 @@ package struct PublishFacts: Sendable, Hashable {
     package var flashVersion: String
     /// `HOST:PORT` of the listener.
     package var server: String
+    /// `rtmp` or `srt`.
+    package var scheme = "rtmp"
 
     package init(
         time: Int64, connection: Int, address: IPAddress?, port: Int, app: String, stream: String, query: String,

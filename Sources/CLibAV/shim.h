@@ -17,6 +17,7 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,6 +33,7 @@ static const int CLIBAV_CODEC_FLAG_BITEXACT = AV_CODEC_FLAG_BITEXACT;
 static const int CLIBAV_PACKET_FLAG_KEY = AV_PKT_FLAG_KEY;
 static const int CLIBAV_FRAME_FLAG_CORRUPT = AV_FRAME_FLAG_CORRUPT;
 static const int CLIBAV_SEARCH_CHILDREN = AV_OPT_SEARCH_CHILDREN;
+static const int CLIBAV_FORMAT_NO_FILL_IN = AVFMT_FLAG_NOFILLIN;
 static const int CLIBAV_LOG_ERROR = AV_LOG_ERROR;
 static const int CLIBAV_LOG_QUIET = AV_LOG_QUIET;
 
@@ -48,6 +50,13 @@ static inline void clibav_limit_heaps(int heaps) {
 #else
     (void)heaps;
 #endif
+}
+
+// libsrt writes what peers do wrong on standard error by itself, stream ids included. It comes with libavformat and has no
+// header here.
+static inline void clibav_quiet_srt(void) {
+    void (*set_level)(int) = (void (*)(int))dlsym(RTLD_DEFAULT, "srt_setloglevel");
+    if (set_level) set_level(0);
 }
 
 // The highest number of a signal that a fault raises.

@@ -44,7 +44,7 @@ package struct ControlResponder: Sendable {
         _ route: ControlRoute, _ method: HTTPRequest.Method, query: [(name: String, value: String)], body: [UInt8]
     ) throws(ControlFailure) -> ListenerReply {
         switch route {
-        case .source, .relay, .kick: break
+        case .source, .relay, .kick, .statistics: break
         default: if !route.isProbe { try Self.refuseUnknown(query, known: []) }
         }
         switch route {
@@ -55,6 +55,7 @@ package struct ControlResponder: Sendable {
         case .scene(let id):
             return .json(.ok, try method == .delete ? self.room.removeScene(id) : self.room.setScene(id, body))
         case .sources: return .json(.ok, self.room.sourcesJSON())
+        case .statistics: return .json(.ok, self.room.statisticsJSON(isDebug: try Self.isDebug(query)))
         case .source(let uid):
             try Self.refuseUnknown(query, known: ["streamType"])
             return method == .put
@@ -82,6 +83,17 @@ package struct ControlResponder: Sendable {
             _ = try FlatObject(body: body, keys: [])
             self.room.drain()
             return .json(.accepted, #"{"accepted":"drain"}"#)
+        }
+    }
+
+    /// What `level` says: `standard`, which is the default, or `debug`.
+    private static func isDebug(_ query: [(name: String, value: String)]) throws(ControlFailure) -> Bool {
+        try self.refuseUnknown(query, known: ["level"])
+        switch query.last?.value ?? "standard" {
+        case "standard": return false
+        case "debug": return true
+        case let other:
+            throw .invalidFormat("there is no level \"\(other.prefix(32))\"", fix: "use standard or debug")
         }
     }
 

@@ -8,6 +8,7 @@ package enum ControlRoute: Hashable {
     case scenes
     case scene(String)
     case sources
+    case statistics
     case source(uid: String)
     case relay(uid: String, relayID: String)
     case kick(uid: String)
@@ -35,7 +36,7 @@ package enum ControlRoute: Hashable {
     /// Methods the route answers, in the order of `Allow`.
     package var methods: [HTTPRequest.Method] {
         switch self {
-        case .state, .scenes, .sources, .startup, .liveness, .readiness: [.get, .head]
+        case .state, .scenes, .sources, .statistics, .startup, .liveness, .readiness: [.get, .head]
         case .program, .text, .score, .countdown: [.put]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
@@ -46,7 +47,7 @@ package enum ControlRoute: Hashable {
     package static let paths = [
         "/v1/room", "/v1/state", "/v1/program", "/v1/scenes", "/v1/scenes/{sceneId}", "/v1/sources",
         "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}",
-        "/v1/scores/{scoreId}",
+        "/v1/scores/{scoreId}", "/v1/stats",
         "/v1/countdowns/{countdownId}", "/v1/pk:start", "/v1/pk:punish", "/v1/pk:end", "/v1/room:end",
         "/v1/room:drain", "/startupz", "/livez", "/readyz",
     ]
@@ -63,6 +64,7 @@ package enum ControlRoute: Hashable {
         case "/v1/program": self = .program
         case "/v1/scenes": self = .scenes
         case "/v1/sources": self = .sources
+        case "/v1/stats": self = .statistics
         case "/v1/room:end": self = .end
         case "/v1/room:drain": self = .drain
         case "/v1/pk:start": self = .pk(.start)

@@ -25,6 +25,11 @@ package protocol RoomControlling: Sendable {
     /// Every source.
     func sourcesJSON() -> String
 
+    /// Numbers of every source, and of the program.
+    ///
+    /// - Parameter isDebug: With what was mended and dropped on the way.
+    func statisticsJSON(isDebug: Bool) -> String
+
     /// One source.
     func sourceJSON(uid: String, streamType: String) throws(ControlFailure) -> String
 

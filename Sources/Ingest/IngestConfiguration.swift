@@ -49,6 +49,8 @@ package struct IngestConfiguration: Sendable {
     package var listen: String?
     /// nil: no RTMPS.
     package var secure: Secure?
+    /// nil: no SRT.
+    package var srt: SRTSettings?
     /// Connections from here begin with a PROXY header, no others.
     package var proxies: [AddressRange] = []
     /// Who may publish as what.

@@ -15,7 +15,7 @@ final class IngestCore {
     let emit: @Sendable (IngestEvent) -> Void
     private var ledger: ConnectionLedger
     private var isSweepDue = false
-    private var handlers: [Int: RTMPConnectionHandler] = [:]
+    private var handlers: [Int: any PublishingConnection] = [:]
     /// Connections that are closing and give their peers time to read why.
     private var lingering = 0
     private static let maximumLingering = 256
@@ -26,8 +26,12 @@ final class IngestCore {
     let client: HTTPClient?
     /// `HOST:PORT` of the listener.
     var address = ""
+    /// The same of the SRT listener.
+    var srtAddress = ""
+    /// Threads that read from SRT, which the server waits for at its end.
+    private(set) var feeds: [TransportFeed] = []
     private var connections = 0
-    private var publishers: [SourceID: RTMPConnectionHandler] = [:]
+    private var publishers: [SourceID: any PublishingConnection] = [:]
     private var flapGuards: [SourceID: FlapGuard] = [:]
 
     init(
@@ -62,7 +66,7 @@ final class IngestCore {
     }
 
     /// A connection has come, or it has become known where it comes from; whoever has to go for it goes.
-    func opened(_ handler: RTMPConnectionHandler, from address: IPAddress?, on loop: any EventLoop) {
+    func opened(_ handler: any PublishingConnection, from address: IPAddress?, on loop: any EventLoop) {
         self.handlers[handler.number] = handler
         let leaving = self.ledger.opened(handler.number, from: address, now: self.clock.now())
         for number in leaving { self.handlers[number]?.crowdedOut() }
@@ -89,16 +93,16 @@ final class IngestCore {
     }
 
     /// It has got a step further on its way to publish.
-    func advanced(_ handler: RTMPConnectionHandler) { self.ledger.advanced(handler.number, now: self.clock.now()) }
+    func advanced(_ handler: any PublishingConnection) { self.ledger.advanced(handler.number, now: self.clock.now()) }
 
     /// It waits to be told that its key is wrong.
-    func denied(_ handler: RTMPConnectionHandler) { self.ledger.denied(handler.number) }
+    func denied(_ handler: any PublishingConnection) { self.ledger.denied(handler.number) }
 
     /// It publishes, and makes room for nobody.
-    func published(_ handler: RTMPConnectionHandler) { self.ledger.published(handler.number) }
+    func published(_ handler: any PublishingConnection) { self.ledger.published(handler.number) }
 
     /// It counts no more; false: there is no time for its peer to read why.
-    func closing(_ handler: RTMPConnectionHandler) -> Bool {
+    func closing(_ handler: any PublishingConnection) -> Bool {
         self.ledger.closed(handler.number)
         guard self.lingering < Self.maximumLingering else { return false }
         self.lingering += 1
@@ -107,9 +111,15 @@ final class IngestCore {
 
     func lingered() { self.lingering -= 1 }
 
-    func closed(_ handler: RTMPConnectionHandler) {
+    func closed(_ handler: any PublishingConnection) {
         self.ledger.closed(handler.number)
         self.handlers[handler.number] = nil
+    }
+
+    /// A thread reads from SRT.
+    func note(_ feed: TransportFeed) {
+        self.feeds.removeAll(where: \.hasFinished)
+        self.feeds.append(feed)
     }
 
     /// Whose key it is.
@@ -132,7 +142,7 @@ final class IngestCore {
     }
 
     /// Gives the source to `handler`, and makes room when it is taken over.
-    func claim(_ source: SourceID, by handler: RTMPConnectionHandler) -> Claim {
+    func claim(_ source: SourceID, by handler: any PublishingConnection) -> Claim {
         guard let hub = self.hubs[source] else { return .deny(.denied, reason: nil) }
         if let refusal = self.refusal(of: source) {
             return .deny(refusal, reason: "\(source) is refused for some time")
@@ -156,10 +166,10 @@ final class IngestCore {
     }
 
     /// `handler` publishes no more.
-    func release(_ source: SourceID, by handler: RTMPConnectionHandler) {
+    func release(_ source: SourceID, by handler: any PublishingConnection) {
         if self.publishers[source] === handler { self.publishers[source] = nil }
     }
 
     /// Who publishes `source` now.
-    func publisher(of source: SourceID) -> RTMPConnectionHandler? { self.publishers[source] }
+    func publisher(of source: SourceID) -> (any PublishingConnection)? { self.publishers[source] }
 }

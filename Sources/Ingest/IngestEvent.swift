@@ -6,6 +6,8 @@ package enum IngestEvent: Sendable, Hashable {
     case listening(address: String)
     /// The server is bound to this address for RTMPS as well, `HOST:PORT`.
     case listeningSecurely(address: String)
+    /// The server is bound to this UDP address for SRT as well, `HOST:PORT`.
+    case listeningForSRT(address: String)
     /// Someone opened a connection.
     case connected(remote: String)
     /// A publisher was let in.

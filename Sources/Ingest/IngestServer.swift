@@ -14,6 +14,8 @@ import Synchronization
 package final class IngestServer: Sendable {
     private struct Running {
         var channels: [any Channel] = []
+        /// What publishers that are sent away still have to be told through.
+        var datagrams: [any Channel] = []
         var isStopped = false
     }
 
@@ -24,6 +26,7 @@ package final class IngestServer: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let loop: any EventLoop
     private let core: NIOLoopBoundBox<IngestCore>
+    private let doors: NIOLoopBoundBox<[SRTDoor]>
     private let running = Mutex(Running())
 
     /// - Parameters:
@@ -44,6 +47,7 @@ package final class IngestServer: Sendable {
         self.core = NIOLoopBoundBox.makeBoxSendingValue(
             IngestCore(configuration: configuration, clock: clock, logger: logger, hubs: hubs, emit: events),
             eventLoop: self.loop)
+        self.doors = NIOLoopBoundBox.makeBoxSendingValue([], eventLoop: self.loop)
         for (source, hub) in hubs {
             hub.onFullChange { [loop, core] isFull in
                 loop.execute { core.value.publisher(of: source)?.setPaused(isFull) }
@@ -62,8 +66,8 @@ package final class IngestServer: Sendable {
     /// - Returns: The bound addresses, `HOST:PORT`; they have been told as events too.
     /// - Throws: ``MediaError/Code/bindFailed``, ``MediaError/Code/rejected`` for a certificate that cannot be used.
     @discardableResult
-    package func start() async throws(MediaError) -> (plain: String?, secure: String?) {
-        var bound: (plain: String?, secure: String?) = (nil, nil)
+    package func start() async throws(MediaError) -> (plain: String?, secure: String?, srt: String?) {
+        var bound: (plain: String?, secure: String?, srt: String?) = (nil, nil, nil)
         if let listen = self.configuration.listen {
             let address = try await self.bind(listen, "ingest.rtmp.listen", tls: nil)
             self.loop.execute { [core] in core.value.address = address }
@@ -85,7 +89,37 @@ package final class IngestServer: Sendable {
             self.emit(.listeningSecurely(address: address))
             bound.secure = address
         }
+        if let srt = self.configuration.srt { bound.srt = try await self.bindSRT(srt) }
         return bound
+    }
+
+    private func bindSRT(_ settings: SRTSettings) async throws(MediaError) -> String {
+        guard case .tcp(let host, let port) = try? ListenAddress(parsing: settings.listen) else {
+            throw self.bindFailure("`\(settings.listen)` is not HOST:PORT", "ingest.srt.listen")
+        }
+        let channel: any Channel
+        do {
+            channel = try await DatagramBootstrap(group: self.group)
+                .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
+                .channelOption(.datagramVectorReadMessageCount, value: 16)
+                .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 16 * 2048))
+                .channelInitializer { [core, loop, doors] channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        let door = SRTDoor(core: core.value, settings: settings, loop: loop)
+                        doors.value.append(door)
+                        try channel.pipeline.syncOperations.addHandler(door)
+                    }
+                }
+                .bind(host: host, port: Int(port)).get()
+        } catch {
+            throw self.bindFailure("\(settings.listen) cannot be listened on: \(error)", "ingest.srt.listen")
+        }
+        let address = channel.localAddress.map(IngestServer.text) ?? settings.listen
+        self.loop.execute { [core] in core.value.srtAddress = address }
+        self.logger.info("listening for SRT", metadata: ["address": "\(address)"])
+        self.emit(.listeningForSRT(address: address))
+        self.running.withLock { $0.datagrams.append(channel) }
+        return address
     }
 
     private func bind(_ listen: String, _ field: String, tls: NIOSSLContext?) async throws(MediaError) -> String {
@@ -127,18 +161,31 @@ package final class IngestServer: Sendable {
 
     /// Closes the listener and every connection, and ends the thread.
     package func stop() async {
-        let (channels, wasStopped) = self.running.withLock { running in
+        let (channels, datagrams, wasStopped) = self.running.withLock { running in
             defer { running.isStopped = true }
-            return (running.channels, running.isStopped)
+            return (running.channels, running.datagrams, running.isStopped)
         }
         if wasStopped { return }
         // Neither can fail in a way that leaves something to do: the process or the group goes on without them.
         for channel in channels { try? await channel.close().get() }
-        try? await self.loop.submit { [core, hubs] in
+        try? await self.loop.submit { [core, hubs, doors] in
             for source in hubs.keys { core.value.publisher(of: source)?.refuse(.ended) }
+            for door in doors.value { door.stop() }
         }.get()
+        await self.joinFeeds()
+        for channel in datagrams { try? await channel.close().get() }
         try? await self.loop.submit { [core] in core.value.client }.get()?.shutdown()
         try? await self.group.shutdownGracefully()
+    }
+
+    /// Waits for the threads that read from SRT: they say good-bye through the loop, and report to it.
+    private func joinFeeds() async {
+        let feeds = (try? await self.loop.submit { [core] in core.value.feeds }.get()) ?? []
+        await TransportFeed.join(feeds)
+        // Their good-bye is on its way through the relays.
+        if !feeds.isEmpty { try? await self.loop.scheduleTask(in: .milliseconds(50)) {}.futureResult.get() }
+        // What they told the loop has its turn.
+        try? await self.loop.submit { [doors] in doors.value = [] }.get()
     }
 
     /// - Parameter tls: nil: clear text.
@@ -186,7 +233,7 @@ package final class IngestServer: Sendable {
         return bytes
     }
 
-    private static func text(_ address: SocketAddress) -> String {
+    static func text(_ address: SocketAddress) -> String {
         let host = address.ipAddress ?? "?"
         return host.contains(":") ? "[\(host)]:\(address.port ?? 0)" : "\(host):\(address.port ?? 0)"
     }

@@ -5,7 +5,7 @@ import RTMP
 /// Plays one source from another server, again and again. Bound to the event loop.
 ///
 /// States: idle → connecting → live (the server has agreed) → waiting (a timer runs) → connecting …; any → stopped.
-final class PullDriver: RTMPClientOwner {
+final class PullDriver: RTMPClientOwner, SourcePuller {
     private enum State: Hashable { case idle, connecting, live, waiting, stopped }
 
     private let settings: PullSettings

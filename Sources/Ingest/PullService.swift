@@ -12,29 +12,37 @@ package final class PullService: Sendable {
     private let hubs: [SourceID: SourceHub]
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     private let loop: any EventLoop
-    private let drivers: NIOLoopBoundBox<[PullDriver]>
+    private let drivers: NIOLoopBoundBox<[any SourcePuller]>
     private let isStopped = Mutex(false)
 
     /// - Parameters:
     ///   - clock: Stamps the arrival of packets.
     ///   - events: Called on the service's thread; must not block.
     package init(
-        _ sources: [PullSettings], clock: any MonotonicClock, events: @escaping @Sendable (IngestEvent) -> Void
+        _ sources: [PullSettings], srt: [SRTPullSettings] = [], clock: any MonotonicClock,
+        events: @escaping @Sendable (IngestEvent) -> Void
     ) {
         let loop = self.group.next()
         self.loop = loop
         let hubs = Dictionary(
-            sources.map { ($0.source, SourceHub(source: $0.source)) }, uniquingKeysWith: { first, _ in first })
+            (sources.map(\.source) + srt.map(\.source)).map { ($0, SourceHub(source: $0)) },
+            uniquingKeysWith: { first, _ in first })
         self.hubs = hubs
         self.drivers = NIOLoopBoundBox.makeBoxSendingValue([], eventLoop: loop)
         loop.execute { [drivers] in
             drivers.value = sources.compactMap { settings in
-                hubs[settings.source].map { hub in
-                    let driver = PullDriver(settings, hub: hub, clock: clock, loop: loop, emit: events)
-                    let box = NIOLoopBound(driver, eventLoop: loop)
-                    hub.onFullChange { isFull in loop.execute { box.value.setPaused(isFull) } }
-                    return driver
+                hubs[settings.source].map {
+                    PullDriver(settings, hub: $0, clock: clock, loop: loop, emit: events)
                 }
+            }
+            drivers.value += srt.compactMap { settings in
+                hubs[settings.source].map {
+                    SRTPullDriver(settings, hub: $0, clock: clock, loop: loop, emit: events)
+                }
+            }
+            for driver in drivers.value {
+                let box = NIOLoopBound(driver, eventLoop: loop)
+                hubs[driver.source]?.onFullChange { isFull in loop.execute { box.value.setPaused(isFull) } }
             }
         }
     }
@@ -65,10 +73,12 @@ package final class PullService: Sendable {
         // A hub outlives the thread.
         for hub in self.hubs.values { hub.onFullChange { _ in } }
         // Neither can fail in a way that leaves something to do.
-        try? await self.loop.submit { [drivers] in
+        let feeds = try? await self.loop.submit { [drivers] in
             for driver in drivers.value { driver.stop() }
-            drivers.value = []
+            defer { drivers.value = [] }
+            return drivers.value.compactMap { ($0 as? SRTPullDriver)?.lastFeed }
         }.get()
+        await TransportFeed.join(feeds ?? [])
         try? await self.group.shutdownGracefully()
     }
 }

@@ -28,10 +28,12 @@ extension PipelineRules {
         let ingest = self.pipeline.ingest
         ingest.rtmps?.tls.check(self.checks, at: "ingest.rtmps.tls", &log)
         let hasPublishers = self.pipeline.sources.contains { if case .rtmp = $0.input { true } else { false } }
-        if hasPublishers, ingest.rtmp.listen == nil, ingest.rtmps == nil, log.isSound("ingest.rtmps", "sources") {
+        if hasPublishers, ingest.rtmp.listen == nil, ingest.rtmps == nil, ingest.srt == nil,
+            log.isSound("ingest.rtmps", "ingest.srt", "sources")
+        {
             log.mistake(
-                "ingest.rtmp.listen", "is null, and there is no rtmps: nobody could publish",
-                fix: "write host:port, or add \"rtmps\"")
+                "ingest.rtmp.listen", "is null, and there is neither rtmps nor srt: nobody could publish",
+                fix: "write host:port, or add \"rtmps\" or \"srt\"")
         }
     }
 }

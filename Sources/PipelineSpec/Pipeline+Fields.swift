@@ -18,7 +18,7 @@ extension Pipeline {
             Field(
                 required: "sources", \.sources,
                 .list(
-                    of: .object(SourceDraft.rule, finish: SourceDraft.finished), 1...64,
+                    of: .object(SourceDraft.rule, finish: SourceDraft.finished), 1...128,
                     standIn: SourceDraft.rule.prototype.source),
                 "the publishers and files; uid with streamType is unique"),
             Field("canvas", \.canvas, .object(Canvas.rule), "the one picture everything is composed into"),
@@ -117,6 +117,9 @@ extension Pipeline.Ingest {
             Field(
                 optional: "rtmps", \.rtmps, .object(Pipeline.RTMPS.rule),
                 "RTMP over TLS as well, with the app, keys and limits of rtmp"),
+            Field(
+                optional: "srt", \.srt, .object(Pipeline.SRT.rule, finish: Pipeline.SRT.checked),
+                "MPEG-TS over SRT as well, with the keys, admission and time-outs of rtmp: the stream id is the key"),
             Field(
                 "proxies", \.proxies, .list(of: .addressRange, 0...64, standIn: .standIn),
                 "proxies in front of this worker: connections from there begin with a PROXY header (v1 or v2), no others"
@@ -255,6 +258,6 @@ extension Pipeline.Limits {
             Field(
                 "maxInputFps", \.maxInputFps, .integer(1...240),
                 "largest frame rate of a source, in pictures per second"),
-            Field("maxSources", \.maxSources, .integer(1...64), "most sources"),
+            Field("maxSources", \.maxSources, .integer(1...128), "most sources"),
         ])
 }

@@ -18,6 +18,8 @@ extension Pipeline {
         package var allowedAddresses: [AddressRange] = []
         /// RTMP over TLS as well; `nil`: none.
         package var rtmps: RTMPS?
+        /// MPEG-TS over SRT as well; `nil`: none.
+        package var srt: SRT?
         /// Proxies whose connections begin with a PROXY header; empty: none.
         package var proxies: [AddressRange] = []
         package var pull = Pull()

@@ -1,7 +1,7 @@
 package import MediaTypes
 
 extension Pipeline {
-    /// Servers that `rtmp-pull` sources may be fetched from.
+    /// Servers that `rtmp-pull` and `srt-pull` sources may be fetched from.
     package struct Pull: Sendable, Equatable {
         /// None by default: a pipeline from outside must not make the worker open connections where it likes.
         package var allowedHosts: [HostPattern] = []
@@ -33,7 +33,8 @@ extension Pipeline.Pull {
         [
             Field(
                 "allowedHosts", \.allowedHosts, .list(of: .hostPattern, 0...64, standIn: .standIn),
-                "servers that rtmp-pull sources may name: HOST, HOST:PORT, HOST:*, *.DOMAIN; without a port only 1935")
+                "servers that rtmp-pull and srt-pull sources may name: HOST, HOST:PORT, HOST:*, *.DOMAIN; without a port only 1935"
+            )
         ])
 }
 

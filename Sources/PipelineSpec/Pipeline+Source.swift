@@ -11,6 +11,8 @@ extension Pipeline {
             case file(path: String, loop: Bool)
             /// Another server, from which this worker plays.
             case pull(url: Secret)
+            /// An SRT listener, which this worker calls.
+            case srtPull(url: Secret)
         }
 
         package var id: SourceID

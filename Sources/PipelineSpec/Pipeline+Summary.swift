@@ -52,7 +52,10 @@ extension Pipeline {
         if self.hasPublishers {
             let plain = self.ingest.rtmp.listen.map { "rtmp://\($0)" }
             let secure = self.ingest.rtmps.map { "rtmps://\($0.listen)" }
-            add("ingest", [plain, secure].compactMap { $0.map { "\($0)/\(self.ingest.rtmp.app)" } })
+            let srt = self.ingest.srt.map { "srt://\($0.listen)" }
+            add(
+                "ingest",
+                [plain, secure].compactMap { $0.map { "\($0)/\(self.ingest.rtmp.app)" } } + [srt].compactMap(\.self))
         }
         add("control", ["\(self.control.listen)\(self.control.token.map { ", token from \($0)" } ?? "")"])
         let width = 9
@@ -77,6 +80,9 @@ extension Pipeline {
             }
         case .pull(.inline(let text)):
             return "\(source.id)\(name): rtmp-pull from \(RTMPURL(text)?.redacted ?? "?")\(volume)"
+        case .srtPull(.inline(let text)):
+            return "\(source.id)\(name): srt-pull from \(SRTURL(text)?.redacted ?? "?")\(volume)"
+        case .srtPull(let url): return "\(source.id)\(name): srt-pull, URL from \(url)\(volume)"
         case .pull(let url): return "\(source.id)\(name): rtmp-pull, URL from \(url)\(volume)"
         case .file(let path, let loop): return "\(source.id)\(name): file \(path)\(loop ? ", looped" : "")\(volume)"
         }

@@ -119,7 +119,7 @@ extension Pipeline {
         package var maxInputHeight = 1920
         /// Largest accepted frame rate of a source, in pictures per second (1…240). Default 60.
         package var maxInputFps = 60
-        /// Most entries in `sources` (1…64). Default 16.
+        /// Most entries in `sources` (1…128). Default 16.
         package var maxSources = 16
 
         package init() {}

@@ -15,6 +15,7 @@ struct PipelineRules {
     func check(_ log: inout SpecLog) {
         self.checkSources(&log)
         self.checkRelays(&log)
+        self.checkSRTPulls(&log)
         self.checkClock(&log)
         self.checkScenes(&log)
         self.checkLosses(&log)
@@ -90,7 +91,7 @@ struct PipelineRules {
         guard self.pipeline.clock == .offline, log.isSound("clock") else { return }
         for (index, source) in self.pipeline.sources.enumerated() where log.isSound("sources[\(index)].type") {
             switch source.input {
-            case .rtmp, .pull:
+            case .rtmp, .pull, .srtPull:
                 log.mistake(
                     "sources[\(index)]", "is an rtmp source, and the clock is offline",
                     fix: "use \"type\": \"file\" with a path, or \"clock\": \"live\"")

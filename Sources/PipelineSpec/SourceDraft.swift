@@ -5,6 +5,7 @@ struct SourceDraft: Sendable {
     enum Kind: String, Sendable, CaseIterable {
         case rtmp, file
         case pull = "rtmp-pull"
+        case srtPull = "srt-pull"
     }
 
     var source = Pipeline.Source(SourceID(""), .rtmp(streamKeys: []))
@@ -30,7 +31,7 @@ struct SourceDraft: Sendable {
             Field(optional: "name", \.source.name, .title, "a name for people"),
             Field(
                 "type", \.kind, .choice,
-                "a publisher over RTMP, a media file, or a stream this worker fetches over RTMP"),
+                "a publisher (over RTMP, RTMPS or SRT), a media file, or a stream this worker fetches over RTMP or SRT"),
             Field(optional: "streamKey", \.streamKey, .streamKey, "what the publisher must present (rtmp); unique"),
             Field(
                 "streamKeys", \.streamKeys, .list(of: .streamKey, 0...8, standIn: ""),
@@ -44,10 +45,12 @@ struct SourceDraft: Sendable {
             Field(optional: "path", \.path, .path, "the media file (file), relative to the working directory"),
             Field("loop", \.loop, .boolean, "start the file again at its end (file)"),
             Field(
-                optional: "url", \.url, .rtmpURL,
-                "rtmp://host[:port]/app/name to play (rtmp-pull); its host must be in ingest.pull.allowedHosts"),
+                optional: "url", \.url, .pullURL,
+                "rtmp://host[:port]/app/name to play (rtmp-pull), srt://host:port?streamid=… to call (srt-pull); its host "
+                    + "must be in ingest.pull.allowedHosts"),
             Field(
-                optional: "urlEnv", \.urlEnv, .variable, "environment variable that holds the URL instead (rtmp-pull)"),
+                optional: "urlEnv", \.urlEnv, .variable,
+                "environment variable that holds the URL instead (rtmp-pull, srt-pull)"),
             Field("volume", \.source.volume, .integer(0...200), "gain of its sound in percent"),
             Field(
                 "jitterBufferMs", \.source.jitterBufferMs, .integer(0...5000),
@@ -90,11 +93,12 @@ struct SourceDraft: Sendable {
                 .list(
                     of: .object(RelayDraft.rule, finish: RelayDraft.finished), 0...4,
                     standIn: Pipeline.Relay(relayID: "", url: .inline(""))),
-                "other rooms its packets go to from the begin; more by control (rtmp, rtmp-pull)"),
+                "other rooms its packets go to from the begin; more by control (all but file)"),
         ], keywords: [JSONMember("if", isType("file")), JSONMember("then", needs(["path"])), JSONMember("else", other)])
 
     private static let other: JSONNode = .object([
-        JSONMember("if", isType("rtmp-pull")), JSONMember("then", .object([needsURL])), JSONMember("else", needsKey),
+        JSONMember("if", .object([JSONMember("anyOf", .array([isType("rtmp-pull"), isType("srt-pull")]))])),
+        JSONMember("then", .object([needsURL])), JSONMember("else", needsKey),
     ])
 
     private static func isType(_ word: String) -> JSONNode {
@@ -147,9 +151,16 @@ struct SourceDraft: Sendable {
             source.input = .file(path: draft.path ?? "", loop: draft.loop)
         case .pull:
             self.checkURL(path, &log)
+            self.checkScheme(draft, path, &log)
             self.refuse(keys, "belongs to rtmp sources", "remove \"type\": \"rtmp-pull\"", path, &log)
             self.refuse(self.fileWords, "belongs to file sources", "add \"type\": \"file\"", path, &log)
             source.input = .pull(url: draft.urlEnv.map { .env($0) } ?? .inline(draft.url ?? ""))
+        case .srtPull:
+            self.checkURL(path, &log)
+            self.checkScheme(draft, path, &log)
+            self.refuse(keys, "belongs to rtmp sources", "remove \"type\": \"srt-pull\"", path, &log)
+            self.refuse(self.fileWords, "belongs to file sources", "add \"type\": \"file\"", path, &log)
+            source.input = .srtPull(url: draft.urlEnv.map { .env($0) } ?? .inline(draft.url ?? ""))
         }
         return source
     }

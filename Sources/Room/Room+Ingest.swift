@@ -39,6 +39,7 @@ extension Room {
         self.listeners.update { $0.ingest = ingest }
         let bound = try await ingest.start()
         if let plain = bound.plain { self.note("rtmp", "rtmp://" + Self.reachable(plain)) }
+        if let srt = bound.srt { self.note("srt", "srt://" + Self.reachable(srt)) }
         if let secure = bound.secure { self.note("rtmps", "rtmps://" + Self.reachable(secure)) }
     }
 
@@ -73,6 +74,7 @@ extension Room {
             configuration.secure = IngestConfiguration.Secure(
                 listen: rtmps.listen.description, certificates: certificates)
         }
+        configuration.srt = try self.srtSettings()
         configuration.refused = self.initialRefusals()
         self.setCodecs(&configuration)
         if let hook = try self.hook() {
@@ -86,7 +88,7 @@ extension Room {
     /// What the RTMP server reports, on its event loop.
     func ingest(did event: IngestEvent) {
         switch event {
-        case .listening, .listeningSecurely, .connected: break
+        case .listening, .listeningSecurely, .listeningForSRT, .connected: break
         case .configuration(let id, let parameters): self.slots[id]?.setCodec(parameters)
         case .firstVideo(let id), .firstAudio(let id): self.life.add(.source(id, .arrived), at: self.machine.now())
         case .publishing(let id, let info):

@@ -40,8 +40,9 @@ extension Room {
             settings.codecs = self.codecs(of: source)
             pulls.append(settings)
         }
-        if pulls.isEmpty { return }
-        let service = PullService(pulls, clock: self.machine) { [weak self] in self?.ingest(did: $0) }
+        let calls = try self.srtPulls()
+        if pulls.isEmpty, calls.isEmpty { return }
+        let service = PullService(pulls, srt: calls, clock: self.machine) { [weak self] in self?.ingest(did: $0) }
         for (id, slot) in self.slots {
             guard let hub = service.hub(for: id) else { continue }
             _ = hub.subscribe(

@@ -149,7 +149,7 @@ extension Room {
         self.events.emit(
             "room.ready",
             [
-                "rtmp": address("rtmp"), "rtmps": address("rtmps"), "viewer": JSONValue(viewer),
+                "rtmp": address("rtmp"), "rtmps": address("rtmps"), "srt": address("srt"), "viewer": JSONValue(viewer),
                 "playlist": JSONValue(playlist),
                 "control": address("control"), "scene": .string(self.program.scene.sceneID),
             ])

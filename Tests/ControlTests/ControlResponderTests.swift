@@ -17,6 +17,17 @@ struct ControlResponderTests {
         return (reply.status.code, String(decoding: bytes[range], as: UTF8.self), reply.fields)
     }
 
+    @Test("numbers come in two levels, and a level that there is not is named")
+    func statistics() {
+        #expect(Self.reply(.get, "/v1/stats").text.hasPrefix(#"{"level":"standard"}"#))
+        #expect(Self.reply(.get, "/v1/stats?level=standard").text.hasPrefix(#"{"level":"standard"}"#))
+        #expect(Self.reply(.get, "/v1/stats?level=debug").text.hasPrefix(#"{"level":"debug"}"#))
+        let wrong = Self.reply(.get, "/v1/stats?level=all")
+        #expect(wrong.status == 400 && wrong.text.contains("use standard or debug"))
+        #expect(Self.reply(.get, "/v1/stats?detail=1").status == 400)
+        #expect(Self.reply(.post, "/v1/stats").status == 405)
+    }
+
     @Test(
         "a request reaches the room",
         arguments: [

@@ -17,6 +17,7 @@ final class FakeRoom: RoomControlling {
 
     func stateJSON() -> String { #"{"state":"live"}"# }
     func scenesJSON() -> String { #"{"scenes":[]}"# }
+    func statisticsJSON(isDebug: Bool) -> String { #"{"level":"\#(isDebug ? "debug" : "standard")"}"# }
     func sourcesJSON() -> String { #"{"sources":[]}"# }
 
     func setProgram(_ body: [UInt8]) throws(ControlFailure) -> String {

@@ -34,10 +34,10 @@ extension EndToEnd {
             let wrong = try Command.run(
                 ffmpeg,
                 Publisher.arguments(size: "320x180", seconds: 20, hertz: 440, isRealTime: true) + [
-                    "-f", "flv", "\(url)/live/wrong",
+                    "-f", "flv", "\(url)/live/\(room.key("wrong"))",
                 ])
             #expect(wrong.code != 0 && wrong.errors.contains("stream key is not valid"), "\(wrong.errors)")
-            let publisher = try Publisher.ffmpeg(ffmpeg, to: "\(url)/live/a", size: "320x180")
+            let publisher = try Publisher.ffmpeg(ffmpeg, to: "\(url)/live/\(room.key("a"))", size: "320x180")
             try room.event("source.live", uid: "1001")
             try room.segments(1)
             let sources = try #require(try room.state()["sources"] as? [[String: Any]])
@@ -66,7 +66,7 @@ extension EndToEnd {
             ] {
                 let proxy = try ResettingProxy(to: port, prefix: header)
                 let publisher = try Publisher.pattern(
-                    "ANNA", to: "rtmp://127.0.0.1:\(proxy.port)/live/\(stream)", size: "320x180")
+                    "ANNA", to: "rtmp://127.0.0.1:\(proxy.port)/live/\(room.key(stream))", size: "320x180")
                 #expect(try room.event("ingest.publishing", uid: uid).text("remote") == remote)
                 try room.event("source.live", uid: uid)
                 publisher.stop()

@@ -46,7 +46,7 @@ extension EndToEnd {
             var proxy: ResettingProxy?
             if way == .reset, let port = room.rtmp.split(separator: ":").last.flatMap({ UInt16($0) }) {
                 let wire = try ResettingProxy(to: port)
-                url = "rtmp://127.0.0.1:\(wire.port)/live/b"
+                url = "rtmp://127.0.0.1:\(wire.port)/live/\(room.key("b"))"
                 proxy = wire
             }
             let ben = try Publisher.pattern("BEN", to: url, size: "640x360")

@@ -37,6 +37,7 @@ enum Documents {
             "handshakeTimeoutMs": 4000, "publishTimeoutMs": 9000, "maxConnectionsPerAddress": 4, "maxMessageBytes": 100000,
             "maxPartialBytes": 200000, "maxPartialMessages": 4, "maxChunkStreams": 16, "maxAmfDepth": 8 },
             "rtmps": { "listen": "127.0.0.1:1937", "tls": { "certificate": "a.crt", "key": "a.key" } },
+            "srt": { "listen": "127.0.0.1:9001", "latencyMs": 200, "passphraseEnv": "WORD", "pbkeylen": 24 },
             "proxies": ["10.0.0.1"],
             "pull": { "allowedHosts": ["cdn.example"] }, "codecs": ["h264", "g711a"],
             "auth": { "type": "tencent", "secretEnv": "SIGNING", "maxSkewSeconds": 5, "validSeconds": 60, "singleUse": true },
@@ -107,7 +108,7 @@ enum Documents {
         Self.room.replacing("\"listen\": \"127.0.0.1:0\"", with: "\"tokenEnv\": \"TOKEN\"").replacing(
             "\"control\": {",
             with: """
-                "ingest": { "auth": { "secretFile": "/run/s" },
+                "ingest": { "srt": { "passphraseFile": "/run/w" }, "auth": { "secretFile": "/run/s" },
                   "onPublish": { "url": "http://hooks.example", "form": "ome", "secretFile": "/run/h" } }, "control": {
                 """),
     ]

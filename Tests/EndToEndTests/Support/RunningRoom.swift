@@ -8,6 +8,9 @@ final class RunningRoom: Sendable {
     let rtmp: String
     let control: String
     let viewer: String?
+    /// What the room must keep to itself.
+    let secrets: SecretWatch
+    private let isFile: Bool
 
     /// Starts `tandem run` and waits until it is ready.
     ///
@@ -16,9 +19,13 @@ final class RunningRoom: Sendable {
         _ pipeline: String, _ arguments: [String] = [], environment: [String: String] = [:]
     ) throws {
         let isFile = pipeline.hasPrefix("/")
+        let pipeline = isFile ? pipeline : SecretWatch.hiding(in: pipeline)
         let child = try Child(
             EndToEnd.binary, ["run", isFile ? pipeline : "-"] + arguments, environment: environment,
             input: isFile ? nil : pipeline)
+        let text = isFile ? (try? Files.text(pipeline)) ?? "" : pipeline
+        self.isFile = isFile
+        self.secrets = SecretWatch(text, environment: environment)
         guard let (line, _) = child.line(from: 0, timeout: 15, matches: { _ in true }), let ready = Event(line) else {
             child.stop(SIGKILL)
             throw Missing("the room said nothing; it said: \(child.errors)")
@@ -30,10 +37,20 @@ final class RunningRoom: Sendable {
         self.viewer = ready.text("viewer")
     }
 
-    deinit { self.child.signal(SIGKILL) }
+    deinit {
+        self.child.signal(SIGKILL)
+        self.secrets.check(self.child)
+    }
 
     /// The address to publish to with `key`.
-    func url(_ key: String) -> String { "\(self.rtmp)/live/\(key)" }
+    func url(_ key: String) -> String { "\(self.rtmp)/live/\(self.key(key))" }
+
+    /// The key as the room knows it, for other addresses; or a wrong one, which it must keep to itself as well.
+    func key(_ key: String) -> String {
+        let long = self.isFile ? key : SecretWatch.long(key)
+        self.secrets.add(long)
+        return long
+    }
 
     // MARK: Events
 
@@ -84,17 +101,24 @@ final class RunningRoom: Sendable {
         return reply
     }
 
-    func state() throws -> [String: Any] { try HTTPClient.request("GET", self.control, "/v1/room").json() }
+    func state() throws -> [String: Any] {
+        let reply = try HTTPClient.request("GET", self.control, "/v1/room")
+        self.secrets.note(reply.body)
+        return reply.json()
+    }
 
     /// Ends the room as an operator does, and waits for its process.
     func end(timeout: Double = 20) throws -> Int32 {
+        _ = try? self.state()
         let reply = try HTTPClient.request("POST", self.control, "/v1/room:end")
         #expect((200..<300).contains(reply.status), "\(reply.body)")
+        defer { self.secrets.check(self.child) }
         return try self.child.wait(timeout: timeout)
     }
 
     func terminate(_ signal: Int32, timeout: Double = 20) throws -> Int32 {
         self.child.signal(signal)
+        defer { self.secrets.check(self.child) }
         return try self.child.wait(timeout: timeout)
     }
 }

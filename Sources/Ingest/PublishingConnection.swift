@@ -1,0 +1,23 @@
+import MediaTypes
+import RTMP
+
+/// Somebody who publishes, or wants to, through any of the doors. Bound to the server's event loop.
+protocol PublishingConnection: AnyObject {
+    /// Which connection of this worker it is.
+    var number: Int { get }
+    /// `IP:PORT`.
+    var remote: String { get }
+    /// When bytes last came.
+    var lastReceived: Int64 { get }
+
+    /// Ends it with a status for the encoder, as far as its protocol has one.
+    func refuse(_ refusal: PublishRefusal)
+    /// Ends it because a newer one has taken its source over.
+    func giveWay()
+    /// Others need its place, and it does not publish.
+    func crowdedOut()
+    /// Back-pressure on this one publisher.
+    func setPaused(_ isPaused: Bool)
+}
+
+extension RTMPConnectionHandler: PublishingConnection {}

@@ -1,0 +1,124 @@
+import MediaTypes
+
+/// One SRT control packet of a handshake.
+///
+/// Spec: draft-sharabayko-srt-01 §3.2.1. All words are big-endian; the text of a stream id is stored in words that are turned
+/// round (§3.2.1.3).
+package struct SRTHandshake: Sendable, Hashable {
+    /// The header and the fields up to the extensions, in bytes.
+    static let fixedLength = 64
+    /// What `type` may be.
+    package static let induction: Int32 = 1
+    package static let conclusion: Int32 = -1
+    /// From here on it is a refusal, and what is above is the code.
+    package static let refusals: Int32 = 1000
+    /// In the extension field of an induction's answer.
+    static let magic: UInt16 = 0x4A17
+
+    package var version: UInt32
+    package var type: Int32
+    /// The sender's socket, which the other side writes its packets to.
+    package var socketID: UInt32
+    package var cookie: UInt32
+
+    /// - Returns: nil for anything else.
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.count >= Self.fixedLength, bytes[0] == 0x80, bytes[1] == 0 else { return nil }
+        self.version = Self.word(bytes, 16)
+        self.type = Int32(bitPattern: Self.word(bytes, 36))
+        self.socketID = Self.word(bytes, 40)
+        self.cookie = Self.word(bytes, 44)
+    }
+
+    /// The two extensions of a conclusion that matter here.
+    package struct Extensions: Sendable, Hashable {
+        /// nil: none, or not UTF-8.
+        package var streamID: String?
+        /// `0x00MMmmpp`; 0: not said.
+        package var softwareVersion: UInt32 = 0
+
+        package init() {}
+    }
+
+    /// - Returns: nil when the blocks do not land on the end of the packet.
+    package static func extensions(of bytes: [UInt8]) -> Extensions? {
+        var extensions = Extensions()
+        var offset = Self.fixedLength
+        while offset < bytes.count {
+            guard bytes.count - offset >= 4 else { return nil }
+            let type = UInt16(bytes[offset]) << 8 | UInt16(bytes[offset + 1])
+            let length = 4 * (Int(bytes[offset + 2]) << 8 | Int(bytes[offset + 3]))
+            offset += 4
+            guard length <= bytes.count - offset else { return nil }
+            if type == 1, length >= 4 { extensions.softwareVersion = Self.word(bytes, offset) }
+            if type == 5, length <= 512 { extensions.streamID = Self.text(bytes[offset..<offset + length]) }
+            offset += length
+        }
+        return extensions
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
+        var text: [UInt8] = []
+        var word: [UInt8] = []
+        for byte in bytes {
+            word.append(byte)
+            if word.count == 4 {
+                text += word.reversed()
+                word = []
+            }
+        }
+        while text.last == 0 { text.removeLast() }
+        return String(validating: text, as: UTF8.self)
+    }
+
+    /// What a listener says to `request`, an induction.
+    package static func inductionAnswer(to request: [UInt8], cookie: UInt32) -> [UInt8] {
+        var answer = Self.answer(to: request, type: Self.induction)
+        Self.set(&answer, 16, 5)
+        Self.set(&answer, 20, UInt32(Self.magic))
+        Self.set(&answer, 44, cookie)
+        return answer
+    }
+
+    /// What a listener says to `request`, a conclusion that it does not accept.
+    ///
+    /// - Parameter code: 1000 and more (SRT Access Control Guidelines), or a reason of SRT's own below.
+    package static func refusal(of request: [UInt8], code: Int) -> [UInt8] {
+        Self.answer(to: request, type: Self.refusals &+ Int32(clamping: code))
+    }
+
+    /// An induction of `request`'s sender, as it would have begun.
+    package static func induction(from request: [UInt8]) -> [UInt8] {
+        var bytes = [UInt8](request.prefix(Self.fixedLength))
+        Self.set(&bytes, 12, 0)
+        Self.set(&bytes, 16, 4)
+        Self.set(&bytes, 20, 2)  // no encryption said; a datagram socket
+        Self.set(&bytes, 36, UInt32(bitPattern: Self.induction))
+        Self.set(&bytes, 44, 0)
+        return bytes
+    }
+
+    /// The same conclusion with another cookie.
+    package static func conclusion(_ request: [UInt8], cookie: UInt32) -> [UInt8] {
+        var bytes = request
+        Self.set(&bytes, 44, cookie)
+        return bytes
+    }
+
+    private static func answer(to request: [UInt8], type: Int32) -> [UInt8] {
+        var bytes = [UInt8](request.prefix(Self.fixedLength))
+        Self.set(&bytes, 12, Self.word(request, 40))
+        Self.set(&bytes, 36, UInt32(bitPattern: type))
+        return bytes
+    }
+
+    private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
+        guard offset >= 0, offset + 4 <= bytes.count else { return 0 }
+        return bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    private static func set(_ bytes: inout [UInt8], _ offset: Int, _ value: UInt32) {
+        guard offset >= 0, offset + 4 <= bytes.count else { return }
+        for index in 0..<4 { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> UInt32(24 - 8 * index)) }
+    }
+}

@@ -1,0 +1,53 @@
+import Admission
+import LibAV
+import Logging
+import MediaTypes
+import NIOCore
+import PipelineSpec
+import RTMP
+
+/// One caller of the SRT door, from its conclusion to its end. Bound to the event loop.
+///
+/// States: deciding → joining (a listener of its own is made for it) → publishing → ended; any → ended.
+final class SRTPublisher: PublishingConnection {
+    let number: Int
+    let remote: String
+    let peer: SocketAddress
+    let address: IPAddress?
+    let software: String
+    var lastReceived: Int64
+    /// Towards its listener; nil until that is made.
+    var relay: (any Channel)?
+    var listener: SocketAddress?
+    var feed: TransportFeed?
+    var source: SourceID?
+    private(set) var hub: SourceHub?
+    var key: RedactedKey?
+    var hasEnded = false
+    /// It has said that it goes.
+    var hasLeft = false
+    private let door: SRTDoor
+
+    init(_ door: SRTDoor, peer: SocketAddress, caller: SRTCaller, number: Int, now: Int64) {
+        self.door = door
+        self.peer = peer
+        self.number = number
+        self.remote = IngestServer.text(peer)
+        self.address = peer.ipAddress.flatMap { IPAddress($0) }
+        self.software = caller.software
+        self.lastReceived = now
+    }
+
+    func begin(_ hub: SourceHub) { self.hub = hub }
+
+    /// The hub it published into, which it does no more.
+    func takeHub() -> SourceHub? {
+        defer { self.hub = nil }
+        return self.hub
+    }
+
+    func refuse(_ refusal: PublishRefusal) { self.door.refuse(self, refusal, reason: refusal.text) }
+    func giveWay() { self.door.giveWay(self) }
+    func crowdedOut() { self.door.drop(self, "too many connections that do not publish") }
+    func setPaused(_ isPaused: Bool) { self.feed?.setPaused(isPaused) }
+}

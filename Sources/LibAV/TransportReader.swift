@@ -1,0 +1,148 @@
+import CLibAV
+import MediaKernels
+package import MediaTypes
+
+/// Reads an MPEG transport stream from the network. Blocks; made, used and released on one thread.
+///
+/// Nothing is decoded, and nothing but MPEG-TS over the protocol that is named is ever opened, whatever the bytes look like.
+@safe
+package final class TransportReader {
+    /// Where the stream comes from.
+    package struct Address: Sendable {
+        /// `srt://HOST:PORT?mode=…`. Holds no secret, because libavformat writes it into its messages.
+        package var url: String
+        /// What libavformat calls options.
+        package var options: [(name: String, value: String)]
+
+        package init(url: String, options: [(name: String, value: String)]) {
+            self.url = url
+            self.options = options
+        }
+    }
+
+    package enum Next {
+        case unit(TransportUnit)
+        /// The sender is gone, or has taken leave: the protocol does not tell the two apart.
+        case ended
+        /// ``StreamInterrupt`` says no.
+        case interrupted
+    }
+
+    private let context: UnsafeMutablePointer<AVFormatContext>
+    private let interrupt: StreamInterrupt
+    private let slot: PacketSlot
+    private var tracks: [Int32: Track] = [:]
+    private var counts: [TrackKind: UInt8] = [:]
+
+    private struct Track {
+        var kind: TrackKind
+        var number: UInt8
+        var codec: CodecName?
+        var name: String
+    }
+
+    /// Bytes that are looked at for the tables of the stream before it is read: a quarter of a second of most.
+    private static let probeSize: Int64 = 32_768
+
+    /// Waits for the sender, or connects to it.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable`` when there is none, or `interrupt` did not let it wait.
+    package static func open(
+        _ address: Address, interrupt: StreamInterrupt, place: String
+    ) throws(MediaError) -> TransportReader {
+        let slot = try PacketSlot.open(place: place)
+        guard let format = unsafe av_find_input_format("mpegts"), let made = unsafe avformat_alloc_context() else {
+            throw MediaError(
+                .unavailable, "libavformat has no MPEG-TS", at: place, fix: "install an FFmpeg that has it")
+        }
+        var context: UnsafeMutablePointer<AVFormatContext>? = unsafe made
+        unsafe made.pointee.interrupt_callback = interrupt.callback
+        unsafe made.pointee.probesize = Self.probeSize
+        unsafe made.pointee.correct_ts_overflow = 0
+        // What the stream does not say is not made up here.
+        unsafe made.pointee.flags |= CLIBAV_FORMAT_NO_FILL_IN
+        var options: OpaquePointer?
+        defer { unsafe av_dict_free(&options) }
+        for option in address.options { unsafe av_dict_set(&options, option.name, option.value, 0) }
+        unsafe av_dict_set(&options, "protocol_whitelist", "srt,udp", 0)
+        clibav_quiet_srt()
+        // Frees the context when it fails.
+        let status = unsafe avformat_open_input(&context, address.url, format, &options)
+        guard status >= 0, let opened = unsafe context else {
+            throw .libav(
+                .notReadable, interrupt.isOverdue ? "nobody sent in time" : "no SRT connection", status, at: place,
+                fix: "check address, stream id and passphrase")
+        }
+        return unsafe TransportReader(owning: opened, interrupt, slot)
+    }
+
+    private init(
+        owning context: UnsafeMutablePointer<AVFormatContext>, _ interrupt: StreamInterrupt,
+        _ slot: consuming PacketSlot
+    ) {
+        unsafe self.context = context
+        self.interrupt = interrupt
+        self.slot = slot
+    }
+
+    deinit {
+        var context: UnsafeMutablePointer<AVFormatContext>? = unsafe self.context
+        unsafe avformat_close_input(&context)
+    }
+
+    /// The next unit of any track, as soon as it is there.
+    package func next() -> Next {
+        while true {
+            unsafe av_packet_unref(self.slot.raw)
+            let status = unsafe av_read_frame(self.context, self.slot.raw)
+            guard status >= 0 else {
+                if self.interrupt.wasRaised || self.interrupt.isOverdue { return .interrupted }
+                if status == CLIBAV_ERROR_AGAIN { continue }
+                return .ended
+            }
+            let packet = unsafe self.slot.raw.pointee
+            guard unsafe packet.size > 0, let data = unsafe packet.data,
+                let track = unsafe self.track(packet.stream_index)
+            else { continue }
+            // Checked: libavformat's own packet of that many bytes.
+            let bytes = unsafe UnsafeRawBufferPointer(start: data, count: Int(packet.size))
+            var types: NALTypes = []
+            let payload: PacketMemory
+            if track.codec == .h264 || track.codec == .hevc {
+                let units = unsafe AnnexB.lengthPrefixed(bytes)
+                (payload, types) = (units.memory, units.types)
+                if payload.count == 0 { continue }
+            } else {
+                payload = unsafe PacketMemory(copying: bytes)
+            }
+            return unsafe .unit(
+                TransportUnit(
+                    kind: track.kind, track: track.number, codec: track.codec, codecName: track.name, payload: payload,
+                    types: types, pts: packet.pts == CLIBAV_NO_TIMESTAMP ? nil : packet.pts,
+                    dts: packet.dts == CLIBAV_NO_TIMESTAMP ? nil : packet.dts, duration: max(0, packet.duration)))
+        }
+    }
+
+    /// nil: neither picture nor sound.
+    private func track(_ index: Int32) -> Track? {
+        if let known = self.tracks[index] { return known }
+        guard index >= 0, unsafe UInt32(index) < self.context.pointee.nb_streams,
+            let stream = unsafe self.context.pointee.streams[Int(index)]
+        else { return nil }
+        let parameters = unsafe stream.pointee.codecpar.pointee
+        let kind: TrackKind
+        switch unsafe parameters.codec_type {
+        case AVMEDIA_TYPE_VIDEO: kind = .video
+        case AVMEDIA_TYPE_AUDIO: kind = .audio
+        default: return nil
+        }
+        let number = self.counts[kind, default: 0]
+        // A stream that keeps adding tracks is not listened to for ever.
+        guard number < 32 else { return nil }
+        self.counts[kind] = number + 1
+        let name = unsafe avcodec_get_name(parameters.codec_id).map { unsafe String(cString: $0) } ?? "unknown"
+        let track = unsafe Track(kind: kind, number: number, codec: CodecName(parameters.codec_id), name: name)
+        self.tracks[index] = track
+        return track
+    }
+}

@@ -1,0 +1,93 @@
+/// Where a stream is fetched over SRT: `srt://host:port[?streamid=…&latency=…&passphrase=…&pbkeylen=…]`.
+package struct SRTURL: Sendable, Hashable {
+    package let host: String
+    package let port: Int
+    /// Empty: none. Secret.
+    package let streamID: String
+    /// Milliseconds; 120 unless the URL says otherwise.
+    package let latencyMs: Int
+    /// Empty: the stream is not encrypted. Secret.
+    package let passphrase: String
+    /// Bytes of the key that is made of the passphrase: 16, 24 or 32; 0: the other side decides.
+    package let keyLength: Int
+
+    /// Longest stream id, in bytes.
+    package static let longestStreamID = 512
+
+    /// - Returns: nil for another scheme, no host, no port from 1 to 65,535, a word of the query that is unknown, a latency
+    ///   outside 20 to 8,000, a passphrase that is not 10 to 79 bytes, or a `mode` other than `caller`.
+    package init?(_ text: String) {
+        guard text.lowercased().hasPrefix("srt://") else { return nil }
+        var authority = text.dropFirst("srt://".count)
+        var query = Substring()
+        if let mark = authority.firstIndex(of: "?") {
+            query = authority[authority.index(after: mark)...]
+            authority = authority[..<mark]
+        }
+        if authority.hasSuffix("/") { authority = authority.dropLast() }
+        guard let colon = authority.lastIndex(of: ":"), let port = Int(authority[authority.index(after: colon)...]),
+            (1...65_535).contains(port)
+        else { return nil }
+        var host = authority[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            return nil
+        }
+        guard !host.isEmpty, host.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
+            !host.contains(where: { "/@?#".contains($0) })
+        else { return nil }
+        (self.host, self.port) = (String(host), port)
+        var (streamID, latency, passphrase, keyLength) = ("", 120, "", 0)
+        for item in query.split(separator: "&") {
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let value = Self.decoded(parts[1]) else { return nil }
+            switch parts[0] {
+            case "streamid": streamID = value
+            case "passphrase": passphrase = value
+            case "mode": guard value == "caller" else { return nil }
+            case "latency":
+                guard let number = Int(value), (20...8000).contains(number) else { return nil }
+                latency = number
+            case "pbkeylen":
+                guard let number = Int(value), [16, 24, 32].contains(number) else { return nil }
+                keyLength = number
+            default: return nil
+            }
+        }
+        guard streamID.utf8.count <= Self.longestStreamID, passphrase.isEmpty || Self.isPassphrase(passphrase) else {
+            return nil
+        }
+        (self.streamID, self.latencyMs, self.passphrase, self.keyLength) = (streamID, latency, passphrase, keyLength)
+    }
+
+    /// Whether SRT takes it.
+    package static func isPassphrase(_ text: String) -> Bool { (10...79).contains(text.utf8.count) }
+
+    /// `%XX` as bytes; nil when that is no UTF-8 or holds control characters.
+    private static func decoded(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == 0x25 else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = Substring(rest.prefix(2))
+            guard digits.utf8.count == 2, !digits.contains("+"), !digits.contains("-"),
+                let pair = UInt8(digits, radix: 16)
+            else { return nil }
+            bytes.append(pair)
+            rest = rest.dropFirst(2)
+        }
+        guard let text = String(validating: bytes, as: UTF8.self),
+            text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f })
+        else { return nil }
+        return text
+    }
+
+    /// `srt://host:port`: what may stand in a log or a state.
+    package var redacted: String {
+        "srt://\(self.host.contains(":") ? "[\(self.host)]" : self.host):\(self.port)"
+    }
+}

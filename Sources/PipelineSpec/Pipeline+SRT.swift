@@ -1,0 +1,123 @@
+package import MediaTypes
+
+extension Pipeline {
+    /// The SRT listener: MPEG-TS over SRT, with the keys, the admission and the time-outs of RTMP. The stream id is the key.
+    package struct SRT: Sendable, Equatable {
+        /// A UDP address. Default `0.0.0.0:9000`.
+        package var listen = ListenAddress.tcp(host: "0.0.0.0", port: 9000)
+        /// Time in which lost packets can be sent again, in milliseconds (20…8,000); the greater wish of the two sides holds.
+        /// Default 120.
+        package var latencyMs = 120
+        /// Whoever publishes must encrypt with it; `nil`: nobody may. Never ``Secret/inline(_:)``.
+        package var passphrase: Secret?
+        /// Bytes of the key that is made of it (16, 24, 32). Default 16.
+        package var keyLength = 16
+
+        package init() {}
+    }
+}
+
+extension Pipeline.SRT {
+    static let rule = ObjectRule(
+        "the SRT listener", Pipeline.SRT(),
+        [
+            Field("listen", \.listen, .address(unix: false), "host:port of UDP; port 0: any"),
+            Field(
+                "latencyMs", \.latencyMs, .integer(20...8000),
+                "milliseconds in which lost packets can be sent again; the greater wish of the two sides holds"),
+            Field(
+                optional: "passphraseEnv", \.passphraseEnv, .variable,
+                "environment variable that holds the passphrase everybody must encrypt with, 10 to 79 bytes"),
+            Field(optional: "passphraseFile", \.passphraseFile, .path, "file that holds the passphrase instead"),
+            Field(
+                "pbkeylen", \.keyLength, .srtKeyLength, "bytes of the key that is made of the passphrase: 16, 24 or 32"),
+        ])
+
+    private var passphraseFile: String? {
+        get { self.passphrase?.file }
+        set { if let newValue { self.passphrase = .file(newValue) } }
+    }
+
+    private var passphraseEnv: String? {
+        get { self.passphrase?.variable }
+        set { if let newValue { self.passphrase = .env(newValue) } }
+    }
+
+    static func checked(_ srt: Pipeline.SRT, _ path: String, _ log: inout SpecLog) -> Pipeline.SRT {
+        if log.isWritten("\(path).passphraseEnv"), log.isWritten("\(path).passphraseFile") {
+            log.mistake("\(path).passphraseFile", "stands beside passphraseEnv", fix: "keep one of the two")
+        }
+        if srt.passphrase == nil, log.isWritten("\(path).pbkeylen"), log.isSound("\(path).pbkeylen") {
+            log.mistake(
+                "\(path).pbkeylen", "is the length of a key, and there is no passphrase",
+                fix: "add \"passphraseEnv\" or \"passphraseFile\", or remove pbkeylen")
+        }
+        return srt
+    }
+}
+
+extension ValueRule where Value == Int {
+    /// Bytes of an AES key: 16, 24 or 32.
+    static var srtKeyLength: ValueRule {
+        let allowed: [Int64] = [16, 24, 32]
+        return ValueRule(
+            schema: [JSONMember("enum", .array(allowed.map { .integer(Int($0)) }))],
+            read: { node, path, log in
+                if case .integer(let number) = node.content, allowed.contains(number) { return Int(number) }
+                let what =
+                    if case .integer(let number) = node.content { "\(number) is no length of an AES key" } else {
+                        "is \(node.kind), not a number"
+                    }
+                log.mistake(path, what, fix: "write 16, 24 or 32", at: node.position)
+                return nil
+            },
+            write: { .integer($0) })
+    }
+}
+
+extension ValueRule where Value == String {
+    /// Where a stream is fetched. Holds secrets.
+    static var pullURL: ValueRule {
+        self.text(
+            "rtmp://host[:port]/app/name, or srt://host:port?streamid=… (words: streamid, latency, passphrase, pbkeylen)",
+            pattern: "^([rR][tT][mM][pP]://[^/]+/.+|[sS][rR][tT]://[^/]+:[0-9]+.*)$", isSecret: true
+        ) { text in
+            text.utf8.count <= 1024 && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+                && (RTMPURL(text) != nil || SRTURL(text) != nil)
+        }
+    }
+}
+
+extension SourceDraft {
+    /// The scheme is that of the type.
+    static func checkScheme(_ draft: SourceDraft, _ path: String, _ log: inout SpecLog) {
+        guard let url = draft.url, log.isSound("\(path).url") else { return }
+        let isSRT = SRTURL(url) != nil
+        guard isSRT != (draft.kind == .srtPull) else { return }
+        log.mistake(
+            "\(path).url", "is no \(isSRT ? "rtmp" : "srt") address",
+            fix: "write \"type\": \"\(isSRT ? "srt-pull" : "rtmp-pull")\", or the other address")
+    }
+}
+
+extension Pipeline.Pull {
+    package func allows(_ url: SRTURL) -> Bool {
+        self.allowedHosts.contains { $0.allows(host: url.host, port: url.port) }
+    }
+}
+
+extension PipelineRules {
+    /// SRT sources that are fetched come from servers that are listed.
+    func checkSRTPulls(_ log: inout SpecLog) {
+        for (index, source) in self.pipeline.sources.enumerated() {
+            let path = "sources[\(index)]"
+            guard case .srtPull(.inline(let text)) = source.input, let url = SRTURL(text),
+                log.isSound("\(path).url", "ingest.pull"), !self.pipeline.ingest.pull.allows(url)
+            else { continue }
+            let server = "\(url.host.contains(":") ? "[\(url.host)]" : url.host):\(url.port)"
+            log.mistake(
+                "\(path).url", "\(server) is not in ingest.pull.allowedHosts",
+                fix: "add \(SpecText.quoted(server)) to ingest.pull.allowedHosts if it is yours")
+        }
+    }
+}

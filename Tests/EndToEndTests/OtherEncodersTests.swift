@@ -1,0 +1,161 @@
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    /// What else people publish with. Each in a room of its own, so it takes a while: `TANDEM_ENCODERS=full`. A tool that is not
+    /// there is named and skipped; `TANDEM_NEW_FFMPEG` is the path of an FFmpeg 8 or later, which speaks Enhanced RTMP.
+    @Suite(
+        "Encoders of others, all that are to be had", .serialized,
+        .enabled(if: ProcessInfo.processInfo.environment["TANDEM_ENCODERS"] == "full"))
+    struct OtherEncodersTests {
+        /// A room for anything, with SRT beside RTMP.
+        private static func room(_ work: WorkDirectory) throws -> RunningRoom {
+            try RunningRoom(
+                Rooms.small(work.path("out")).replacingOccurrences(
+                    of: #""ingest": {"#,
+                    with: """
+                        "ingest": { "srt": { "listen": "127.0.0.1:0" },
+                          "codecs": ["h264", "hevc", "av1", "vp9", "vp8", "aac", "mp3", "opus", "ac3", "eac3", "flac"],
+                        """))
+        }
+
+        /// On air with picture and sound, and a row for the table.
+        private static func judge(_ name: String, _ room: RunningRoom, _ publisher: Publisher, sound: Bool = true)
+            throws
+        {
+            do {
+                let live = try room.event("source.live", uid: "1001", timeout: 20)
+                if sound { try room.event("source.sound", uid: "1001", timeout: 10) }
+                try room.segments(1)
+                let sources = try #require(try room.state()["sources"] as? [[String: Any]])
+                let row = try #require(sources.first)
+                let tracks = (row["audioTracks"] as? [[String: Any]] ?? []).map { $0["codec"] as? String ?? "?" }
+                EndToEnd.report(
+                    "encoder \(name): \(row["videoCodec"] as? String ?? "-") \(live.text("picture") ?? "-"), "
+                        + "sound \(tracks.joined(separator: "+")), damaged \(row["damaged"] as? Int ?? -1)")
+                #expect(row["damaged"] as? Int == 0)
+                #expect(publisher.child.isRunning, "\(publisher.child.errors.suffix(800))")
+            } catch {
+                EndToEnd.report("encoder \(name): NOT on air; it says: \(publisher.child.errors.suffix(600))")
+                throw error
+            }
+            #expect(try room.end() == 0)
+            publisher.stop()
+        }
+
+        private static func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
+
+        private static let test =
+            "-nostdin -loglevel error -re -f lavfi -i testsrc2=size=320x180:rate=30 -re -f lavfi "
+            + "-i sine=sample_rate=48000 -t 60 -pix_fmt yuv420p -g 30"
+
+        @Test(
+            "a current ffmpeg, by Enhanced RTMP",
+            arguments: [
+                ("h264 + aac", "-c:v libx264 -preset ultrafast -c:a aac"),
+                ("hevc + aac", "-c:v libx265 -preset ultrafast -x265-params log-level=error -c:a aac"),
+                ("av1 + opus", "-c:v libsvtav1 -preset 12 -c:a libopus"),
+                ("vp9 + opus", "-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -c:a libopus"),
+                ("h264 + mp3", "-c:v libx264 -preset ultrafast -c:a libmp3lame"),
+                ("h264 + two aac", "-c:v libx264 -preset ultrafast -c:a aac -map 0:v -map 1:a -map 1:a"),
+                ("h264 + ac3", "-c:v libx264 -preset ultrafast -c:a ac3"),
+                ("h264 + flac", "-c:v libx264 -preset ultrafast -c:a flac"),
+            ])
+        func newFFmpeg(name: String, codecs: String) throws {
+            guard let ffmpeg = ProcessInfo.processInfo.environment["TANDEM_NEW_FFMPEG"] else {
+                print("SKIPPED: TANDEM_NEW_FFMPEG names no FFmpeg 8 or later; Enhanced RTMP is not judged by it")
+                return
+            }
+            let work = try WorkDirectory()
+            let room = try Self.room(work)
+            let publisher = try Publisher(
+                ffmpeg, Self.words("\(Self.test) -ac 2 \(codecs) -f flv") + [room.url("a")])
+            try Self.judge("ffmpeg new, \(name)", room, publisher)
+        }
+
+        @Test(
+            "this machine's ffmpeg: its own RTMP, HEVC over SRT, MP3 over SRT",
+            arguments: [
+                ("rtmp, h264 + aac", "-c:v libx264 -preset ultrafast -c:a aac -f flv"),
+                ("rtmp, h264 + mp3", "-c:v libx264 -preset ultrafast -c:a libmp3lame -f flv"),
+                ("srt, h264 with B-pictures + aac", "-c:v libx264 -preset veryfast -bf 2 -c:a aac -f mpegts"),
+                ("srt, hevc + aac", "-c:v libx265 -preset ultrafast -x265-params log-level=error -c:a aac -f mpegts"),
+                ("srt, h264 + mp3", "-c:v libx264 -preset ultrafast -c:a libmp3lame -f mpegts"),
+                ("srt, h264 + ac3", "-c:v libx264 -preset ultrafast -c:a ac3 -f mpegts"),
+            ])
+        func ffmpeg(name: String, codecs: String) throws {
+            guard let ffmpeg = EndToEnd.tool("ffmpeg") else { return }
+            let work = try WorkDirectory()
+            let room = try Self.room(work)
+            let srt = try #require(try room.event("room.ready").text("srt"))
+            let url = name.hasPrefix("srt") ? "\(srt)?streamid=live/\(room.key("a"))" : room.url("a")
+            let publisher = try Publisher(ffmpeg, Self.words("\(Self.test) -ac 2 \(codecs)") + [url])
+            try Self.judge("ffmpeg, \(name)", room, publisher)
+        }
+
+        @Test("VLC, by RTMP and by SRT", arguments: ["rtmp", "srt"])
+        func vlc(door: String) throws {
+            guard let vlc = EndToEnd.tool("cvlc"), let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            try media.make(work.path("clip.mp4"), size: "320x180", seconds: 60)
+            let room = try Self.room(work)
+            let srt = try #require(try room.event("room.ready").text("srt"))
+            let port = srt.split(separator: ":").last.map(String.init) ?? ""
+            let output =
+                door == "rtmp"
+                ? "#std{access=avio{options={}},mux=ffmpeg{mux=flv},dst=\(room.url("a"))}"
+                : "#std{access=srt{streamid=live/\(room.key("a"))},mux=ts,dst=127.0.0.1:\(port)}"
+            var arguments = [vlc, "-I", "dummy", work.path("clip.mp4"), "--sout", output, "--sout-keep"]
+            // It does not run as root.
+            if geteuid() == 0 {
+                guard
+                    let runuser = ["/usr/sbin/runuser", "/sbin/runuser"].first(where: {
+                        FileManager.default.isExecutableFile(atPath: $0)
+                    })
+                else {
+                    print("SKIPPED: VLC does not run as root, and there is no runuser")
+                    return
+                }
+                chmod(work.path, 0o755)
+                arguments = [runuser, "-u", "nobody", "--"] + arguments
+            }
+            try Self.judge("VLC, \(door)", room, try Publisher(arguments[0], Array(arguments.dropFirst())))
+        }
+
+        @Test("nginx-rtmp pushes what is published to it")
+        func nginx() throws {
+            guard let ffmpeg = EndToEnd.tool("ffmpeg") else { return }
+            let module = ["/usr/lib/nginx/modules/ngx_rtmp_module.so"].first {
+                FileManager.default.isReadableFile(atPath: $0)
+            }
+            guard let module,
+                let nginx = ["/usr/sbin/nginx", "/usr/local/sbin/nginx"].first(where: {
+                    FileManager.default.isExecutableFile(atPath: $0)
+                })
+            else {
+                print("SKIPPED: nginx with ngx_rtmp_module is not installed; it does not push here")
+                return
+            }
+            let work = try WorkDirectory()
+            let room = try Self.room(work)
+            let port = try LoopbackAddress.withTakenPort { $0 }
+            let configuration = try work.write(
+                """
+                load_module \(module);
+                daemon off; master_process off; pid \(work.path("nginx.pid")); error_log stderr warn;
+                events {}
+                rtmp { server { listen 127.0.0.1:\(port); application in {
+                  live on; push \(room.url("a")); } } }
+                """, to: "nginx.conf")
+            let server = try Publisher(nginx, ["-c", configuration, "-p", work.path])
+            usleep(500_000)
+            let publisher = try Publisher(
+                ffmpeg,
+                Self.words("\(Self.test) -ac 2 -c:v libx264 -preset ultrafast -c:a aac -f flv")
+                    + ["rtmp://127.0.0.1:\(port)/in/x"])
+            try Self.judge("nginx-rtmp push", room, publisher)
+            server.stop()
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    @Suite("SRT: a second door into the same house")
+    struct SRTTests {
+        private static let passphrase = "a passphrase of 27 letters!"
+
+        private static func libavformatHasSRT(_ ffmpeg: String) throws -> Bool {
+            let found = try Command.run(ffmpeg, ["-hide_banner", "-protocols"]).output.split(separator: "\n")
+                .contains { $0.trimmingCharacters(in: .whitespaces) == "srt" }
+            if !found { print("SKIPPED: this ffmpeg has no SRT; nobody publishes over it here") }
+            return found
+        }
+
+        private static func ffmpeg(
+            _ ffmpeg: String, to url: String, streamID: String, passphrase: String? = nil, seconds: Double = 60
+        ) throws -> Publisher {
+            try Publisher(
+                ffmpeg,
+                Publisher.arguments(size: "320x180", seconds: seconds, hertz: 440, isRealTime: true)
+                    + ["-f", "mpegts", "-srt_streamid", streamID] + (passphrase.map { ["-passphrase", $0] } ?? []) + [
+                        url
+                    ])
+        }
+
+        @Test(
+            "ffmpeg publishes encrypted by SRT as others by RTMP; wrong keys and passphrases are told by code; a killed one is back"
+        )
+        func listener() throws {
+            guard let media = Media.find(), try Self.libavformatHasSRT(media.ffmpeg) else { return }
+            let work = try WorkDirectory()
+            let pipeline = Rooms.small(work.path("out")).replacingOccurrences(
+                of: #""ingest": {"#,
+                with: #""ingest": { "srt": { "listen": "127.0.0.1:0", "passphraseEnv": "SRT_PASSPHRASE" },"#)
+            let room = try RunningRoom(pipeline, environment: ["SRT_PASSPHRASE": Self.passphrase])
+            let url = try #require(try room.event("room.ready").text("srt"))
+            let wrongKey = try Self.ffmpeg(
+                media.ffmpeg, to: url, streamID: room.key("wrong"), passphrase: Self.passphrase)
+            let wrongWord = try Self.ffmpeg(
+                media.ffmpeg, to: url, streamID: room.key("b"), passphrase: "another passphrase")
+            #expect(try wrongKey.child.wait(timeout: 10) != 0)
+            #expect(try wrongWord.child.wait(timeout: 10) != 0)
+            try room.event("ingest.refused") { $0.text("reason")?.contains("unknown key") == true }
+            try room.event("ingest.refused") { $0.text("reason")?.contains("passphrase") == true }
+            #expect(wrongKey.child.errors.contains("Application-defined"), "a code: \(wrongKey.child.errors)")
+
+            let began = Date().timeIntervalSince1970
+            let first = try Self.ffmpeg(
+                media.ffmpeg, to: url, streamID: "#!::r=live/\(room.key("a")),m=publish", passphrase: Self.passphrase)
+            let guest = try Publisher.pattern("BEN", to: room.url("b"), size: "320x180")
+            let live = try room.event("source.live", uid: "1001")
+            EndToEnd.report("by SRT on air \(Int((live.time - began) * 1000)) ms after ffmpeg was started")
+            #expect(live.text("picture")?.hasPrefix("320x180") == true)
+            try room.event("source.sound", uid: "1001")
+            #expect(try room.event("ingest.publishing", uid: "1001").text("encoder")?.hasPrefix("SRT ") == true)
+            try room.segments(1)
+
+            // Gone without a word; the next one comes before SRT has noticed, and takes over.
+            let mark = room.now
+            first.stop(SIGKILL)
+            let second = try Self.ffmpeg(media.ffmpeg, to: url, streamID: room.key("a"), passphrase: Self.passphrase)
+            #expect(try room.event("ingest.publishing", uid: "1001", from: mark).line.contains("\"takeover\":true"))
+            try room.event("source.live", uid: "1001", from: mark)
+            let sources = try #require(try room.state()["sources"] as? [[String: Any]])
+            #expect(sources.first?["videoCodec"] as? String == "h264")
+            second.stop(SIGINT)
+            #expect(
+                try room.event("ingest.unpublished", uid: "1001", from: mark, timeout: 5).text("reason")
+                    == "unpublished by the encoder")
+            try room.segments(1)
+            #expect(try room.end() == 0)
+            guest.stop()
+            #expect(try media.complaints(work.path("out/index.m3u8")) == "")
+        }
+
+        @Test("GStreamer's srtsink publishes; kicked, it is told to come back later")
+        func gstreamer() throws {
+            guard let gst = EndToEnd.tool("gst-launch-1.0"), let inspect = EndToEnd.tool("gst-inspect-1.0") else {
+                return
+            }
+            for element in ["srtsink", "x264enc", "avenc_aac", "mpegtsmux"]
+            where try Command.run(inspect, ["--exists", element]).code != 0 {
+                print("SKIPPED: GStreamer has no \(element); it does not publish over SRT here")
+                return
+            }
+            let work = try WorkDirectory()
+            let room = try RunningRoom(
+                Rooms.small(work.path("out")).replacingOccurrences(
+                    of: #""ingest": {"#, with: #""ingest": { "srt": { "listen": "127.0.0.1:0" },"#))
+            let url = try #require(try room.event("room.ready").text("srt"))
+            let words = """
+                -q -e videotestsrc is-live=true ! video/x-raw,width=320,height=180,framerate=30/1 ! x264enc tune=zerolatency \
+                speed-preset=ultrafast key-int-max=30 ! mpegtsmux name=m ! srtsink wait-for-connection=true
+                """
+            let publisher = try Publisher(
+                gst,
+                words.split(separator: " ").map(String.init) + ["uri=\(url)?streamid=\(room.key("a"))"]
+                    + "audiotestsrc is-live=true ! audio/x-raw,rate=48000,channels=2 ! avenc_aac ! m."
+                    .split(separator: " ").map(String.init))
+            try room.event("source.live", uid: "1001")
+            try room.event("source.sound", uid: "1001")
+            let reply = try HTTPClient.request(
+                "POST", room.control, "/v1/sources/1001:kick", body: #"{"refuseSeconds":60}"#)
+            #expect((200..<300).contains(reply.status), "\(reply.body)")
+            try room.event("ingest.lost", uid: "1001", timeout: 3)
+            #expect(try room.end() == 0)
+            publisher.stop()
+        }
+
+        @Test("a source is called at an SRT listener, and again when that is back")
+        func caller() throws {
+            guard let media = Media.find(), try Self.libavformatHasSRT(media.ffmpeg) else { return }
+            let work = try WorkDirectory()
+            let port = try LoopbackAddress.withTakenPort { $0 }
+            let address = "srt://127.0.0.1:\(port)"
+            let pipeline = Rooms.small(work.path("out"))
+                .replacingOccurrences(of: #""streamKey": "b""#, with: #""type": "srt-pull", "urlEnv": "SRT_URL""#)
+                .replacingOccurrences(
+                    of: #""ingest": {"#, with: #""ingest": { "pull": { "allowedHosts": ["127.0.0.1:\#(port)"] },"#)
+            let room = try RunningRoom(
+                pipeline,
+                environment: ["SRT_URL": "\(address)?streamid=a-5ecret-stream&passphrase=\("another+passphrase")"])
+            for _ in 1...2 {
+                let start = room.now
+                let server = try Self.ffmpeg(
+                    media.ffmpeg, to: "\(address)?mode=listener", streamID: "x", passphrase: "another+passphrase")
+                try room.event("source.live", uid: "2002", from: start, timeout: 20)
+                server.stop(SIGINT)
+                try room.event("ingest.lost", uid: "2002", from: start, timeout: 10)
+            }
+            try room.event("pull.failed", uid: "2002")
+            #expect(try room.end() == 0)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import MediaTypes
+import PipelineSpec
+import Testing
+
+@Suite("Pipeline file: SRT")
+struct SRTSpecTests {
+    static func report(_ source: String, ingest: String) -> SpecReport {
+        Pipeline.parse(
+            Documents.room
+                .replacing(#"{ "uid": "2002", "streamKey": "hunter2b" }"#, with: source)
+                .replacing(#""sources": ["#, with: #""ingest": \#(ingest), "sources": ["#))
+    }
+
+    @Test("a listener has defaults, and a passphrase that is not in the file")
+    func listener() throws {
+        let key = #"{ "uid": "2002", "streamKey": "k" }"#
+        let plain = try #require(Self.report(key, ingest: #"{ "srt": {} }"#).pipeline?.ingest.srt)
+        #expect(plain.listen.description == "0.0.0.0:9000" && plain.latencyMs == 120 && plain.passphrase == nil)
+        let alone = Self.report(
+            key,
+            ingest:
+                #"{ "rtmp": { "listen": null }, "srt": { "listen": "[::]:7000", "passphraseEnv": "P", "pbkeylen": 32 } }"#
+        )
+        let srt = try #require(alone.pipeline?.ingest.srt, "\(alone.text(file: "f"))")
+        #expect(srt.passphrase == .env("P") && srt.keyLength == 32)
+        #expect(try #require(alone.pipeline).summary().contains("srt://[::]:7000"))
+    }
+
+    @Test("a source may be called at a listed listener, its URL a secret")
+    func caller() throws {
+        let report = Self.report(
+            #"{ "uid": "2002", "type": "srt-pull", "url": "srt://a.example:9000?streamid=hunter2c" }"#,
+            ingest: #"{ "pull": { "allowedHosts": ["a.example:9000"] } }"#)
+        let pipeline = try #require(report.pipeline, "\(report.text(file: "f"))")
+        #expect(pipeline.sources[1].input == .srtPull(url: .inline("srt://a.example:9000?streamid=hunter2c")))
+        #expect(pipeline.summary().contains("srt-pull from srt://a.example:9000"))
+        #expect(!"\(pipeline)".contains("hunter2c") && !pipeline.summary().contains("hunter2c"))
+    }
+
+    @Test(
+        "what is wrong is said with its place",
+        arguments: [
+            (
+                #""streamKey": "k""#, #"{ "srt": { "pbkeylen": 17 } }"#, "ingest.srt.pbkeylen",
+                "17 is no length of an AES key"
+            ),
+            (#""streamKey": "k""#, #"{ "srt": { "pbkeylen": 16 } }"#, "ingest.srt.pbkeylen", "there is no passphrase"),
+            (
+                #""streamKey": "k""#, #"{ "srt": { "passphraseEnv": "A", "passphraseFile": "b" } }"#,
+                "ingest.srt.passphraseFile", "stands beside passphraseEnv"
+            ),
+            (#""streamKey": "k""#, #"{ "srt": { "passphrase": "x" } }"#, "ingest.srt.passphrase", "there is no key"),
+            (#""streamKey": "k""#, #"{ "srt": { "latencyMs": 5 } }"#, "ingest.srt.latencyMs", "5"),
+            (
+                #""type": "srt-pull", "url": "srt://a.example:9000""#, "{}", "sources[1].url",
+                "a.example:9000 is not in ingest.pull.allowedHosts"
+            ),
+            (#""type": "srt-pull""#, "{}", "sources[1].url", "is missing"),
+            (#""type": "srt-pull", "url": "rtmp://a/b/c""#, "{}", "sources[1].url", "is no srt address"),
+            (#""type": "rtmp-pull", "url": "srt://a:1""#, "{}", "sources[1].url", "is no rtmp address"),
+            (
+                #""type": "srt-pull", "url": "srt://a:1", "streamKey": "k""#, "{}", "sources[1].streamKey",
+                "belongs to rtmp"
+            ),
+            (#""type": "srt-pull", "url": "srt://a:1?passphrase=x""#, "{}", "sources[1].url", "does not fit"),
+        ])
+    func mistakes(source: String, ingest: String, path: String, what: String) {
+        let report = Self.report(#"{ "uid": "2002", \#(source) }"#, ingest: ingest)
+        #expect(
+            report.mistakes.contains { $0.path == path && $0.what.contains(what) }, "\(report.mistakes)")
+    }
+}

@@ -1,0 +1,124 @@
+import MediaKernels
+import MediaTypes
+import RTMP
+import Testing
+
+@Suite("Transport stream units: ISO/IEC 13818-1 §2.4.3")
+struct ElementaryDemuxerTests {
+    static let sps: [UInt8] = [0x67, 0x42, 0xC0, 0x0D, 0xDA, 0x05, 0x07, 0xE8]
+    static let otherSPS: [UInt8] = [0x67, 0x42, 0xC0, 0x1F, 0xDA, 0x05, 0x07, 0xE8]
+    static let pps: [UInt8] = [0x68, 0xCE, 0x3C, 0x80]
+
+    static func units(_ units: [[UInt8]]) -> PacketMemory {
+        PacketMemory(units.flatMap { [0, 0, 0, UInt8($0.count)] + $0 })
+    }
+
+    static func picture(
+        _ units: [[UInt8]], pts: Int64?, dts: Int64? = nil, codec: CodecName? = .h264, track: UInt8 = 0
+    ) -> TransportUnit {
+        let types = units.reduce(into: NALTypes()) { $0.formUnion(NALTypes(header: $1[0])) }
+        return TransportUnit(
+            kind: .video, track: track, codec: codec, codecName: codec?.rawValue ?? "mpeg2video",
+            payload: self.units(units), types: types, pts: pts, dts: dts)
+    }
+
+    static func key(pts: Int64, dts: Int64? = nil, sps: [UInt8] = Self.sps) -> TransportUnit {
+        self.picture([sps, self.pps, [0x65, 0x88]], pts: pts, dts: dts)
+    }
+
+    /// 48 kHz stereo LC, `count` bytes behind its header.
+    static func aac(pts: Int64?, track: UInt8 = 0, count: Int = 10) -> TransportUnit {
+        let length = 7 + count
+        let header: [UInt8] = [
+            0xFF, 0xF1, 0x4C, 0x80, UInt8(length >> 3), UInt8((length & 7) << 5 | 0x1F), 0xFC,
+        ]
+        return TransportUnit(
+            kind: .audio, track: track, codec: .aac, codecName: "aac",
+            payload: PacketMemory(header + [UInt8](repeating: 0x21, count: count)), pts: pts, dts: nil)
+    }
+
+    static func items(
+        _ units: [TransportUnit], _ demuxer: inout ElementaryDemuxer
+    ) -> (configurations: [CodecParameters], packets: [CodedPacket]) {
+        var items: [SourceItem] = []
+        for unit in units { demuxer.receive(unit, arrival: 5, into: &items) }
+        return (
+            items.compactMap { if case .configuration(let parameters) = $0 { parameters } else { nil } },
+            items.compactMap { if case .packet(let packet) = $0 { packet } else { nil } }
+        )
+    }
+
+    @Test("parameter sets in the stream make the configuration, once; what comes before them is dropped")
+    func configuration() {
+        var demuxer = ElementaryDemuxer()
+        let (configurations, packets) = Self.items(
+            [
+                Self.picture([[0x41, 1]], pts: 100), Self.key(pts: 3_100, dts: 100),
+                Self.picture([[0x41, 1]], pts: 6_100),
+                Self.key(pts: 9_100),
+            ], &demuxer)
+        #expect(configurations.map(\.codec) == [.h264])
+        #expect(AVCConfiguration(record: configurations[0].configuration)?.sequenceParameterSets == [Self.sps])
+        #expect(packets.map(\.isKey) == [true, false, true])
+        #expect(packets.map(\.pts) == [3_100, 6_100, 9_100] && packets[0].dts == 100)
+        #expect(packets.allSatisfy { $0.timescale == 90_000 && $0.arrival == 5 })
+        #expect(demuxer.counters.beforeConfiguration == 1)
+    }
+
+    @Test("other parameter sets at a key picture are another configuration, in order with the pictures")
+    func change() {
+        var demuxer = ElementaryDemuxer()
+        let (configurations, packets) = Self.items(
+            [Self.key(pts: 0), Self.key(pts: 3_000, sps: Self.otherSPS), Self.key(pts: 6_000, sps: Self.otherSPS)],
+            &demuxer)
+        #expect(configurations.count == 2 && packets.count == 3)
+    }
+
+    @Test("33 bits wrap for sound and picture together, and a B-picture's pts may wrap before its dts")
+    func wrap() {
+        let end: Int64 = 1 << 33
+        var demuxer = ElementaryDemuxer()
+        let (_, packets) = Self.items(
+            [
+                Self.key(pts: end - 6_000), Self.aac(pts: end - 5_000),
+                Self.picture([[0x41, 1]], pts: 0, dts: end - 3_000),
+                Self.aac(pts: 1_000), Self.picture([[0x41, 1]], pts: 3_000, dts: 0), Self.aac(pts: end - 500),
+            ], &demuxer)
+        #expect(packets.map(\.pts) == [end - 6_000, end - 5_000, end, end + 1_000, end + 3_000, end - 500])
+        #expect(packets[2].dts == end - 3_000 && packets[4].dts == end)
+    }
+
+    @Test("frames that share one time follow one another without a gap, to the tick")
+    func sharedTime() {
+        var demuxer = ElementaryDemuxer()
+        let (configurations, packets) = Self.items(
+            [Self.aac(pts: 1_000), Self.aac(pts: nil), Self.aac(pts: nil), Self.aac(pts: 6_760)], &demuxer)
+        #expect(configurations == [CodecParameters(codec: .aac, configuration: [0x11, 0x90])])
+        #expect(packets.map(\.pts) == [1_000, 2_920, 4_840, 6_760])
+        #expect(packets.allSatisfy { $0.count == 10 }, "without the ADTS header")
+    }
+
+    @Test("a second track of sound has its number; more than four are not heard")
+    func tracks() {
+        var demuxer = ElementaryDemuxer()
+        let (configurations, packets) = Self.items(
+            (0..<6).map { Self.aac(pts: 0, track: $0) } + [Self.picture([[0x41, 1]], pts: 0, track: 1)], &demuxer)
+        #expect(configurations.map(\.track) == [0, 1, 2, 3] && packets.map(\.track) == [0, 1, 2, 3])
+        #expect(demuxer.counters.extraTracks == 3)
+    }
+
+    @Test("what is not listed, too large, or has no header is dropped and named, and the rest goes on")
+    func refused() {
+        var demuxer = ElementaryDemuxer(maximumBytes: 64)
+        var noHeader = Self.aac(pts: 0)
+        noHeader.payload = PacketMemory([1, 2, 3])
+        let (configurations, packets) = Self.items(
+            [
+                Self.picture([[0x41, 1]], pts: 0, codec: nil), Self.picture([[0x41, 1]], pts: 0, codec: .hevc),
+                Self.aac(pts: 0, count: 100), noHeader, Self.aac(pts: nil), Self.aac(pts: 0),
+            ], &demuxer)
+        #expect(configurations.count == 1 && packets.count == 1)
+        #expect(demuxer.unsupportedCodec == "hevc" && demuxer.unsupportedVideo == "hevc" && demuxer.hasSupportedTrack)
+        #expect(demuxer.counters.unsupported == 2 && demuxer.counters.malformed == 3)
+    }
+}
