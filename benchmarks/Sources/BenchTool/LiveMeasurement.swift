@@ -208,7 +208,7 @@ struct LiveMeasurement {
     }
 
     /// The PK room of R1, live.
-    private static func pk(_ output: String) -> String {
+    static func pk(_ output: String) -> String {
         """
         {
           "room": { "roomId": "bench" }, "ingest": { "rtmp": { "listen": "127.0.0.1:0" } },
