@@ -48,6 +48,7 @@ tools() {
         $(pkg-config --cflags --libs libavformat libavcodec libswscale libavutil) || rm -f work/floor
     ${CC:-cc} -O1 -fno-builtin -fPIC -shared -o work/copies.so floor/copies.c || rm -f work/copies.so
     ${CC:-cc} -O2 -fPIC -shared -o work/where.so floor/where.c -ldl || rm -f work/where.so
+    ${CC:-cc} -O2 -fPIC -shared -o work/allocs.so floor/allocs.c -ldl -lpthread || rm -f work/allocs.so
 }
 
 case $mode in
@@ -82,8 +83,8 @@ build BenchTool
 
 if [ "$mode" = quick ] || [ "$mode" = kernels ]; then "$tool" begin quick "$last"; else "$tool" begin full "$last"; fi
 case $mode in
-quick) parts="kernels r1 places quality live" ;;
-full) parts="kernels r1 places quality live growth" ;;
+quick) parts="kernels r1 places quality allocations live" ;;
+full) parts="kernels r1 places quality allocations live growth" ;;
 *) parts=$mode ;;
 esac
 [ "$mode" != live ] || [ -f work/r1/b.flv ] || ./r1.sh sources work/r1

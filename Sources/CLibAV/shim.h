@@ -22,6 +22,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 static const int CLIBAV_ERROR_AGAIN = AVERROR(EAGAIN);
 static const int CLIBAV_ERROR_EOF = AVERROR_EOF;
@@ -57,6 +61,27 @@ static inline void clibav_limit_heaps(int heaps) {
 static inline void clibav_quiet_srt(void) {
     void (*set_level)(int) = (void (*)(int))dlsym(RTLD_DEFAULT, "srt_setloglevel");
     if (set_level) set_level(0);
+}
+
+// Asks the kernel to let the calling thread run this long before others of its kind take their turn (sched_setattr(2),
+// `sched_runtime` of SCHED_OTHER, Linux 6.12). Everything else about the thread stays; an older kernel ignores it.
+static inline void clibav_request_slice(int milliseconds) {
+#if defined(__linux__) && defined(SYS_sched_setattr) && defined(SYS_sched_getattr)
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } attributes;
+    memset(&attributes, 0, sizeof attributes);
+    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0)) return;
+    attributes.size = sizeof attributes;
+    attributes.runtime = (uint64_t)milliseconds * 1000000;
+    (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
+#else
+    (void)milliseconds;
+#endif
 }
 
 // The highest number of a signal that a fault raises.

@@ -83,9 +83,11 @@ package final class LadderStage: Sendable {
     }
 
     /// Pictures that may wait before each encoder. Live: encoders are bursty (60 ms). Offline: as few as keep every
-    /// thread busy, because each 720p picture is 1.4 MB.
+    /// thread busy, because each 720p picture is 1.4 MB, and all of them at once: the second of two pictures in a row costs
+    /// 5 % less than each of two that others' pictures lie between.
     private static let liveDepth = 15
-    private static let offlineDepth = 1
+    private static let offlineDepth = 2
+    private static let offlineSoundDepth = 8
     /// Seconds of canvases that may wait before scaling: a machine that was stopped for two seconds makes up its ticks
     /// at once, and none of them may be lost.
     private static let liveSeconds = 3
@@ -134,11 +136,15 @@ package final class LadderStage: Sendable {
     /// - Throws: The first ``MediaError`` of any of them; all threads have ended then.
     package static func open(rungs: [Rung], settings: Settings, output: Output) throws(MediaError) -> LadderStage {
         let depth = settings.isOffline ? self.offlineDepth : self.liveDepth
-        let canvases = BoundedQueue<Ticked>(capacity: settings.isOffline ? depth : settings.fps * self.liveSeconds)
+        let batch = settings.isOffline ? depth : 1
+        let canvases = BoundedQueue<Ticked>(
+            capacity: settings.isOffline ? depth : settings.fps * self.liveSeconds, batch: batch)
         let sounds = settings.audioBitrates.map { _ in
-            BoundedQueue<SoundBlock>(capacity: settings.isOffline ? 8 : 256)
+            settings.isOffline
+                ? BoundedQueue<SoundBlock>(capacity: self.offlineSoundDepth, batch: self.offlineSoundDepth)
+                : BoundedQueue<SoundBlock>(capacity: 256)
         }
-        let queues = rungs.map { _ in BoundedQueue<Ticked>(capacity: depth) }
+        let queues = rungs.map { _ in BoundedQueue<Ticked>(capacity: depth, batch: batch) }
         var threads: [StageThread] = []
         let control = LadderControl(tracks: rungs.count)
         let births = (0..<rungs.count + sounds.count + 1).map { _ in Birth() }

@@ -17,12 +17,16 @@ struct ScaleWorker {
         // A few graphs at most: one for each size of the canvas, and for each way its colors are signaled: a canvas that is
         // the background alone says them, one that comes straight from a source may not.
         var graphs: [Key: FilterGraph] = [:]
+        let all = Array(self.rungs.indices)
+        let takesEach = self.rungs.allSatisfy { $0.frameStep == 1 }
+        var input: [Picture] = []
         // A canvas that is shown again has been scaled already.
         var made: [[Int]: (canvas: Picture, pictures: [Picture])] = [:]
+        if self.settings.isOffline { CodecSlice.offline.requestForThisThread() }
         birth.report(.success(nil))
         while let canvas = canvases.take() {
             do throws(MediaError) {
-                let takers = self.rungs.indices.filter { self.rungs[$0].takes(canvas.tick) }
+                let takers = takesEach ? all : all.filter { self.rungs[$0].takes(canvas.tick) }
                 guard !takers.isEmpty else { continue }
                 if let made = made[takers],
                     made.canvas === canvas.picture
@@ -40,7 +44,10 @@ struct ScaleWorker {
                     graph = try self.open(for: key)
                     graphs[key] = graph
                 }
-                let pictures = try graph.run([canvas.picture], pts: canvas.tick)
+                input.removeAll(keepingCapacity: true)
+                input.append(canvas.picture)
+                var pictures = made.removeValue(forKey: takers)?.pictures ?? []
+                try graph.run(input, pts: canvas.tick, into: &pictures)
                 made[takers] = (canvas.picture, pictures)
                 Self.hand(pictures, to: takers, canvas.tick, queues)
             } catch {
@@ -89,6 +96,7 @@ struct RungWorker {
 
     func run(_ queue: BoundedQueue<LadderStage.Ticked>, _ birth: Birth) {
         defer { self.output.finished(self.track) }
+        CodecSlice(isOffline: self.settings.isOffline).requestForThisThread()
         var isCheap = false
         var settings = self.rung.settings
         var encoder: VideoEncoder
@@ -106,7 +114,8 @@ struct RungWorker {
                 if let last, self.control.holds(ticked.tick), last.format == ticked.picture.format {
                     ticked.picture = last
                 }
-                last = ticked.picture
+                // Offline nothing is held, and a picture is worth its memory.
+                if !self.settings.isOffline { last = ticked.picture }
                 let format = ticked.picture.format
                 if format.width != settings.width || format.height != settings.height {
                     try encoder.finish { self.output.packet(self.track, $0) }
@@ -177,6 +186,7 @@ struct SoundWorker {
 
     func run(_ queue: BoundedQueue<LadderStage.SoundBlock>, _ birth: Birth) {
         defer { self.output.finished(self.track) }
+        if self.settings.isOffline { CodecSlice.offline.requestForThisThread() }
         let encoder: AudioEncoder
         do {
             encoder = try AudioEncoder.open(

@@ -27,6 +27,8 @@ package final class FilterGraph {
     let ticksPerSecond: Int32
     /// Its filters keep pictures until later ones come; set by whoever wrote the text.
     var holdsPictures = false
+    /// What the outputs' samples are, whatever the filters that made them say; set by whoever knows.
+    package var signals: PictureFormat?
 
     /// - Parameters:
     ///   - text: The graph in libavfilter's syntax. Every input label and output label must stand in it.
@@ -127,6 +129,16 @@ package final class FilterGraph {
     /// - Returns: One picture per output, in order.
     /// - Throws: ``MediaError/Code/rejected`` when a format differs or libavfilter fails.
     package func run(_ pictures: [Picture], pts: Int64) throws(MediaError) -> [Picture] {
+        var results: [Picture] = []
+        try self.run(pictures, pts: pts, into: &results)
+        return results
+    }
+
+    /// Runs one tick as ``run(_:pts:)`` does, without memory of its own: an array that is used again keeps its place.
+    ///
+    /// - Parameter results: Gets one picture per output, in order; what was in it goes first.
+    package func run(_ pictures: [Picture], pts: Int64, into results: inout [Picture]) throws(MediaError) {
+        results.removeAll(keepingCapacity: true)
         guard pictures.count == self.inputs.count else {
             throw MediaError(
                 .internal, "\(pictures.count) pictures for \(self.inputs.count) inputs", at: self.place,
@@ -148,11 +160,7 @@ package final class FilterGraph {
                 throw .libav(.rejected, "a picture was refused", status, at: self.place, fix: "rebuild the graph")
             }
         }
-        var results: [Picture] = []
-        let count = unsafe self.sinks.count
-        results.reserveCapacity(count)
-        for index in 0..<count { results.append(try unsafe self.pull(from: self.sinks[index])) }
-        return results
+        for index in unsafe self.sinks.indices { results.append(try unsafe self.pull(from: self.sinks[index])) }
     }
 
     private func pull(from sink: UnsafeMutablePointer<AVFilterContext>) throws(MediaError) -> Picture {
@@ -167,6 +175,7 @@ package final class FilterGraph {
         }
         unsafe frame.pointee.pict_type = AV_PICTURE_TYPE_NONE
         unsafe frame.removeSideData()
+        if let signals = self.signals, unsafe frame.isShaped(as: signals) { unsafe frame.sign(as: signals) }
         return unsafe Picture(owning: frame)
     }
 }

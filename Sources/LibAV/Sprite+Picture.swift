@@ -62,6 +62,12 @@ extension Picture {
 }
 
 extension UnsafeMutablePointer where Pointee == AVFrame {
+    /// Size and pixel format are those of `format`.
+    func isShaped(as format: PictureFormat) -> Bool {
+        unsafe Int(self.pointee.width) == format.width && Int(self.pointee.height) == format.height
+            && self.pointee.format == format.pixelFormat
+    }
+
     func sign(as format: PictureFormat) {
         unsafe self.pointee.color_range = AVColorRange(format.range)
         unsafe self.pointee.colorspace = AVColorSpace(format.matrix)

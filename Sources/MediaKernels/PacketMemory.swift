@@ -17,33 +17,37 @@ public final class PacketMemory: @unchecked Sendable {
     public static let padding = 64
 
     private let base: UnsafeMutableRawPointer
+    /// Of the block.
+    private let size: Int
     /// Payload bytes.
     public let count: Int
 
-    /// Takes over `base`, a `malloc` block of at least `count` + ``padding`` bytes whose padding is already zero.
-    init(owning base: UnsafeMutableRawPointer, count: Int) {
+    /// Takes over `base`, a block of ``PacketBlocks`` of `size` bytes, at least `count` + ``padding``, whose padding is
+    /// already zero.
+    init(owning base: UnsafeMutableRawPointer, size: Int, count: Int) {
         unsafe self.base = base
+        self.size = size
         self.count = count
     }
 
-    deinit { unsafe free(self.base) }
+    deinit { unsafe PacketBlocks.free(self.base, size: self.size) }
 
     /// A copy of `bytes`.
     public convenience init(copying bytes: UnsafeRawBufferPointer) {
-        let base = unsafe PacketMemory.allocate(capacity: bytes.count)
+        let (base, size) = unsafe PacketMemory.allocate(capacity: bytes.count)
         if let source = bytes.baseAddress { unsafe base.copyMemory(from: source, byteCount: bytes.count) }
         unsafe memset(base + bytes.count, 0, PacketMemory.padding)
-        unsafe self.init(owning: base, count: bytes.count)
+        unsafe self.init(owning: base, size: size, count: bytes.count)
     }
 
     /// A copy of `bytes`.
     public convenience init(_ bytes: [UInt8]) {
-        let base = unsafe PacketMemory.allocate(capacity: bytes.count)
+        let (base, size) = unsafe PacketMemory.allocate(capacity: bytes.count)
         unsafe bytes.withUnsafeBytes { source in
             if let start = source.baseAddress { unsafe base.copyMemory(from: start, byteCount: source.count) }
         }
         unsafe memset(base + bytes.count, 0, PacketMemory.padding)
-        unsafe self.init(owning: base, count: bytes.count)
+        unsafe self.init(owning: base, size: size, count: bytes.count)
     }
 
     /// Lends the payload. The pointer is valid only inside `body`.
@@ -62,35 +66,38 @@ public final class PacketMemory: @unchecked Sendable {
     /// The payload as an array: a copy, for headers, tests and text.
     public var bytes: [UInt8] { unsafe self.withBytes { unsafe [UInt8]($0) } }
 
-    /// `malloc` of a block that holds `capacity` payload bytes and the padding.
-    static func allocate(capacity: Int) -> UnsafeMutableRawPointer {
+    /// A block that holds `capacity` payload bytes and the padding, and its whole size.
+    static func allocate(capacity: Int) -> (base: UnsafeMutableRawPointer, size: Int) {
         // Out of memory for one packet cannot be recovered in a way that keeps the room: glibc overcommits, so a nil
         // here means an address space limit, and the supervisor's restart is the remedy.
-        guard let base = unsafe malloc(capacity + PacketMemory.padding) else {
+        guard let block = unsafe PacketBlocks.allocate(size: capacity + PacketMemory.padding) else {
             fatalError("out of memory for a packet")
         }
-        return unsafe base
+        return unsafe block
     }
 }
 
 /// Gathers one packet from pieces, with a cap, growing only as bytes really arrive: a peer that announces 16 MiB and
-/// sends ten bytes costs ten bytes (rounded up).
+/// sends ten bytes costs ten bytes (rounded up), and never more than eight times what it sends.
 @safe
 public struct PacketAssembler: ~Copyable {
     private var base: UnsafeMutableRawPointer
-    private var capacity: Int
+    /// Of the block.
+    private var size: Int
+    /// Bytes announced.
+    private let expected: Int
+    private var capacity: Int { self.size - PacketMemory.padding }
     /// Bytes gathered so far.
     public private(set) var count: Int
 
     /// - Parameter expected: The announced length in bytes. At most 64 KiB of it are reserved ahead.
     public init(expecting expected: Int) {
-        let capacity = max(64, min(expected, 64 << 10))
-        unsafe self.base = PacketMemory.allocate(capacity: capacity)
-        self.capacity = capacity
+        (unsafe self.base, self.size) = unsafe PacketMemory.allocate(capacity: max(64, min(expected, 64 << 10)))
+        self.expected = expected
         self.count = 0
     }
 
-    deinit { unsafe free(self.base) }
+    deinit { unsafe PacketBlocks.free(self.base, size: self.size) }
 
     /// Copies `bytes` behind what is there. Amortized O(*n*); the block doubles when it is full.
     @inline(__always)
@@ -115,18 +122,19 @@ public struct PacketAssembler: ~Copyable {
     }
 
     private mutating func grow(to needed: Int) {
-        let capacity = max(needed, self.capacity &* 2)
-        guard let base = unsafe realloc(self.base, capacity + PacketMemory.padding) else {
-            fatalError("out of memory for a packet")  // see PacketMemory.allocate
-        }
+        // What was announced, or eight times what has come: a large packet is moved once while it grows.
+        let wanted = max(needed, self.capacity &* 2, min(self.expected, self.capacity &* 8))
+        let (base, size) = unsafe PacketMemory.allocate(capacity: wanted)
+        unsafe base.copyMemory(from: self.base, byteCount: self.count)
+        unsafe PacketBlocks.free(self.base, size: self.size)
         unsafe self.base = base
-        self.capacity = capacity
+        self.size = size
     }
 
     /// The finished packet. The assembler is used up; no byte is copied.
     public consuming func finish() -> PacketMemory {
         unsafe memset(self.base + self.count, 0, PacketMemory.padding)
-        let memory = unsafe PacketMemory(owning: self.base, count: self.count)
+        let memory = unsafe PacketMemory(owning: self.base, size: self.size, count: self.count)
         discard self
         return memory
     }

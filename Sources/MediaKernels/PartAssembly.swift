@@ -68,7 +68,7 @@ public enum PartAssembly {
     public static func assemble(prefix: [UInt8], samples: [PartSample], table: Table) -> PacketMemory {
         let payload = self.payloadSize(of: samples)
         let total = prefix.count + samples.count * table.rowSize + self.mediaDataHeaderSize + payload
-        let base = unsafe PacketMemory.allocate(capacity: total)
+        let (base, size) = unsafe PacketMemory.allocate(capacity: total)
         // Each write below ends inside `total`: the sum above counts the same pieces.
         unsafe prefix.withUnsafeBytes { source in
             if let start = source.baseAddress { unsafe base.copyMemory(from: start, byteCount: source.count) }
@@ -92,7 +92,7 @@ public enum PartAssembly {
             unsafe cursor += sample.range.count
         }
         unsafe memset(cursor, 0, PacketMemory.padding)
-        return unsafe PacketMemory(owning: base, count: total)
+        return unsafe PacketMemory(owning: base, size: size, count: total)
     }
 
     @inline(__always)

@@ -23,6 +23,9 @@ package final class Composition: @unchecked Sendable {
     private let canvas: PictureFormat
     /// Pictures must be stamped in order; how often this graph ran is as good as any clock.
     private var runs: Int64 = 0
+    /// Used again each tick; empty in between, so that no picture is held.
+    private var feeds: [Picture] = []
+    private var results: [Picture] = []
 
     /// Everything that is fed to the graph.
     struct Parts {
@@ -53,6 +56,7 @@ package final class Composition: @unchecked Sendable {
         self.cards = parts.cards
         self.sprites = parts.sprites
         self.canvas = canvas
+        graph?.signals = canvas
     }
 
     /// One canvas.
@@ -72,21 +76,24 @@ package final class Composition: @unchecked Sendable {
             let sprite = self.slotSprites[index]
             if let picture, picture.format == self.sprites[sprite].format { self.sprites[sprite] = picture }
         }
-        var feeds: [Picture] = []
-        feeds.reserveCapacity(self.roles.count)
+        defer {
+            self.feeds.removeAll(keepingCapacity: true)
+            self.results.removeAll(keepingCapacity: true)
+        }
         for role in self.roles {
             switch role {
-            case .background: feeds.append(self.background)
+            case .background: self.feeds.append(self.background)
             case .pane(let index):
                 let picture = index < pictures.count ? pictures[index] : nil
-                feeds.append(picture.flatMap { $0.format == self.formats[index] ? $0 : nil } ?? self.cards[index])
-            case .mask(let index): feeds.append(self.masks[index] ?? self.background)
-            case .ring(let index): feeds.append(self.rings[index] ?? self.background)
-            case .sprite(let index): feeds.append(self.sprites[index])
+                self.feeds.append(picture.flatMap { $0.format == self.formats[index] ? $0 : nil } ?? self.cards[index])
+            case .mask(let index): self.feeds.append(self.masks[index] ?? self.background)
+            case .ring(let index): self.feeds.append(self.rings[index] ?? self.background)
+            case .sprite(let index): self.feeds.append(self.sprites[index])
             }
         }
         self.runs += 1
-        guard let composed = try graph.run(feeds, pts: self.runs).first else {
+        try graph.run(self.feeds, pts: self.runs, into: &self.results)
+        guard let composed = self.results.first else {
             throw MediaError(.internal, "the scene graph has no output", at: "compose", fix: "report this")
         }
         return try composed.signalled(as: self.canvas)

@@ -193,6 +193,7 @@ package final class DecodeStage: Sendable {
             worker.runLive()
             return
         }
+        CodecSlice.offline.requestForThisThread()
         while let item = self.queue.take(), !self.isStopped {
             self.buffer.waitUntilWanted({ self.isStopped }, soundWantedUntil: soundWantedUntil)
             worker.handle(item)

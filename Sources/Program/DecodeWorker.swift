@@ -143,7 +143,7 @@ struct DecodeWorker {
         let mark = self.marks[.video]
         mark?.raise()
         defer { mark?.lower() }
-        let outcome = self.video.decode(
+        var outcome = self.video.decode(
             numbered, rotation: self.stage.rotation, past: self.past,
             skipsLoopFilter: self.buffer.need.skipsLoopFilter)
         for number in outcome.leftOut {
@@ -152,6 +152,7 @@ struct DecodeWorker {
         }
         if outcome.isSkipped { self.arrivals[numbered.pts] = nil }
         self.take(outcome)
+        self.video.reuse(&outcome)
         // A decoder that swallowed pictures leaves their times behind; far more than any reorder depth is garbage.
         if self.arrivals.count > 64 { self.arrivals.removeAll() }
         if self.past.count > 64 { self.past.removeAll() }

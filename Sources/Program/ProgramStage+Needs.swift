@@ -7,8 +7,10 @@ extension ProgramStage {
     ///
     /// A source that has its card in its pane is: what it showed while it was covered must not be seen when it is
     /// uncovered.
-    func noteNeeds(at tick: Int64) {
-        let seen = self.director.sourcesInSight(until: tick + Int64(self.director.canvas.fps))
+    ///
+    /// - Parameter seen: Used again each tick.
+    func noteNeeds(at tick: Int64, seen: inout Set<SourceID>) {
+        self.director.sourcesInSight(until: tick + Int64(self.director.canvas.fps), into: &seen)
         let isHeld = self.pictureThrift == .hold
         for (id, buffer) in self.buffers { buffer.need.setHidden(isHeld || !seen.contains(id)) }
     }
@@ -29,15 +31,14 @@ extension ProgramStage {
 
 extension SceneDirector {
     /// Sources in the scene on air, in the one that is leaving, and in those that come before `tick`.
-    func sourcesInSight(until tick: Int64) -> Set<SourceID> {
+    func sourcesInSight(until tick: Int64, into seen: inout Set<SourceID>) {
+        seen.removeAll(keepingCapacity: true)
         self.state.withLock { state in
-            var seen: Set<SourceID> = []
             for pane in state.onAir.panes { seen.insert(pane.source) }
             for pane in state.leaving?.panes ?? [] { seen.insert(pane.source) }
             for pending in state.pending where pending.tick <= tick {
                 for pane in pending.scene.panes { seen.insert(pane.source) }
             }
-            return seen
         }
     }
 }

@@ -204,6 +204,7 @@ package final class ProgramStage: Sendable {
             return
         }
         self.director.prepareOnAir()
+        if self.settings.isOffline { CodecSlice.offline.requestForThisThread() }
         var worker = ProgramWorker(
             player: ScenePlayer(director: self.director),
             mixer: Mixer(
@@ -217,7 +218,7 @@ package final class ProgramStage: Sendable {
         var tick = first
         while true {
             let due = self.time(of: tick)
-            self.noteNeeds(at: tick)
+            self.noteNeeds(at: tick, seen: &worker.seen)
             if self.settings.isOffline {
                 if self.isOver(tick, first) { break }
                 self.awaitSources(due, tick)
@@ -307,9 +308,9 @@ package final class ProgramStage: Sendable {
         _ worker: inout ProgramWorker
     ) -> (Picture?, Int64?) {
         // Every source moves on with every tick, on air or not: what comes on air later must be the present.
-        var selected: [SourceID: SourceBuffer.Selection] = [:]
+        var (selected, pictures) = worker.takeTables()
+        defer { worker.giveBack(&selected, &pictures) }
         for (id, source) in self.sources { selected[id] = source.buffer.select(at: due, interval: interval) }
-        var pictures: [SourceID: Picture] = [:]
         for (id, selection) in selected where !self.isStale(selection, id, due) { pictures[id] = selection.picture }
         let mayRepeat = !isNew && hidden == worker.covered && self.repeatsPicture(at: tick)
         worker.covered = hidden
@@ -372,6 +373,28 @@ private struct ProgramWorker {
     var catchUp = CatchUp()
     /// Sources that had their cards at the tick before.
     var covered: Set<SourceID> = []
+    /// Used again each tick.
+    var seen: Set<SourceID> = []
+    private var selected: [SourceID: SourceBuffer.Selection] = [:]
+    private var pictures: [SourceID: Picture] = [:]
+
+    /// The empty tables of a tick, for one owner.
+    mutating func takeTables() -> ([SourceID: SourceBuffer.Selection], [SourceID: Picture]) {
+        var (selected, pictures): ([SourceID: SourceBuffer.Selection], [SourceID: Picture]) = ([:], [:])
+        swap(&selected, &self.selected)
+        swap(&pictures, &self.pictures)
+        return (selected, pictures)
+    }
+
+    /// Lets go of what is in the tables and keeps their memory.
+    mutating func giveBack(
+        _ selected: inout [SourceID: SourceBuffer.Selection], _ pictures: inout [SourceID: Picture]
+    ) {
+        selected.removeAll(keepingCapacity: true)
+        pictures.removeAll(keepingCapacity: true)
+        swap(&selected, &self.selected)
+        swap(&pictures, &self.pictures)
+    }
 
     init(player: ScenePlayer, mixer: Mixer) {
         self.player = player

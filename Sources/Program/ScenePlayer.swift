@@ -41,6 +41,8 @@ package struct ScenePlayer {
     package private(set) var last: Picture?
     /// What the newest canvas was made of: as long as nothing of it changes it is shown again, and nothing is composed.
     private var made: Made?
+    /// Used again each tick; empty in between.
+    private var spareFeeds: [Picture?] = []
     /// Ticks for which no canvas could be composed and the one before was repeated.
     package private(set) var failures = 0
     /// The longest it took to take up another composition, in nanoseconds.
@@ -91,8 +93,10 @@ package struct ScenePlayer {
             // Nor may an old picture of it come back while a graph is made.
             self.held[source] = nil
         }
-        let formats = shown.mapValues(\.format)
-        if formats != self.formats {
+        let isSame =
+            shown.count == self.formats.count && shown.allSatisfy { self.formats[$0.key] == $0.value.format }
+        if !isSame {
+            let formats = shown.mapValues(\.format)
             self.formats = formats
             self.director.setFormats(formats)
         }
@@ -139,7 +143,7 @@ package struct ScenePlayer {
     ) throws(MediaError) -> Picture {
         let composition = try self.pick(scene)
         var feeds: [Picture?] = []
-        feeds.reserveCapacity(composition.panes.count)
+        swap(&feeds, &self.spareFeeds)
         for (pane, format) in zip(composition.panes, composition.formats) {
             guard let picture = pictures[pane.source] else {
                 feeds.append(nil)
@@ -158,9 +162,14 @@ package struct ScenePlayer {
         if let made = self.made, made.composition === composition, Self.areSame(made.feeds, feeds),
             Self.areSame(made.decorations, decorations)
         {
+            feeds.removeAll(keepingCapacity: true)
+            swap(&feeds, &self.spareFeeds)
             return made.canvas
         }
-        self.made = nil
+        if var old = self.made.take() {
+            old.feeds.removeAll(keepingCapacity: true)
+            swap(&old.feeds, &self.spareFeeds)
+        }
         let canvas = try composition.compose(feeds, decorations: decorations)
         self.made = Made(composition: composition, feeds: feeds, decorations: decorations, canvas: canvas)
         return canvas

@@ -57,6 +57,9 @@ package final class SourceBuffer: Sendable {
         var withheldUntil: Int64 = .min
         /// The tick the offline program asked for last.
         var wanted: Int64 = .min
+        /// The reader of a file is as far ahead as it may be, and the program still has what it needs: it rests, to do
+        /// several pictures in a row when it is woken.
+        var isResting = false
     }
 
     /// Decoded pictures a live source may have waiting. At 30 fps and 200 ms of jitter buffer there are six or seven;
@@ -68,7 +71,7 @@ package final class SourceBuffer: Sendable {
     /// Files are written with less care than phones send, and nobody adjusts their mapping.
     private static let fileSlackFraction: Int64 = 4
     /// Pictures and seconds of sound a file may be ahead of the program.
-    static let fileLead = 2
+    static let fileLead = 3
     static let fileSoundLead: Int64 = 4_096
     /// Nanoseconds the coded pictures of a file nobody sees may be ahead: more than any reordering.
     private static let fileHiddenLead: Int64 = 300_000_000
@@ -186,7 +189,8 @@ package final class SourceBuffer: Sendable {
                 let isApart =
                     state.pictures.count >= Self.fileGapPictures
                     || state.hasAudio && state.sound.end >= wanted + Self.fileGapSound
-                return pictures && sound || isApart
+                if pictures && sound || isApart { state.isResting = true }
+                return state.isResting
             }
             if !full { return }
             _ = self.taken.wait(timeout: .now() + .milliseconds(100))
@@ -275,7 +279,9 @@ package final class SourceBuffer: Sendable {
             // A little before the reader stops for the same reason, or both would wait.
             let hasOnlySound = state.hasAudio && state.sound.end >= soundPosition + Self.fileGapSound / 4 * 3
             let hasOnlyPictures = state.pictures.count >= Self.fileGapPictures / 4 * 3
-            return pictures && sound || hasOnlySound || pictures && hasOnlyPictures
+            let isReady = pictures && sound || hasOnlySound || pictures && hasOnlyPictures
+            if !isReady { state.isResting = false }
+            return isReady
         }
     }
 

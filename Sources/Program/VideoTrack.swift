@@ -48,6 +48,9 @@ struct VideoTrack {
     private var isFailing = false
     private var isReported = false
     private var isHolding = false
+    /// Used again for each packet; empty in between.
+    private var decoded: [Picture] = []
+    private var shown: [Picture] = []
 
     init(settings: Settings) {
         self.settings = settings
@@ -76,6 +79,7 @@ struct VideoTrack {
         _ packet: CodedPacket, rotation: Int, past: Set<Int64> = [], skipsLoopFilter: Bool = false
     ) -> Outcome {
         var outcome = Outcome()
+        swap(&outcome.pictures, &self.shown)
         if self.isFailing, packet.isKey {
             self.isFailing = false
             self.decoder = nil
@@ -96,6 +100,11 @@ struct VideoTrack {
             self.skipped = 0
         }
         var decoded: [Picture] = []
+        swap(&decoded, &self.decoded)
+        defer {
+            decoded.removeAll(keepingCapacity: true)
+            swap(&decoded, &self.decoded)
+        }
         decoder.setSkipsLoopFilter(skipsLoopFilter)
         outcome.isDamaged = !decoder.decode(packet) { decoded.append($0) }
         let hasPicture = !decoded.isEmpty
@@ -107,6 +116,12 @@ struct VideoTrack {
         self.convert(decoded, rotation, &outcome)
         self.judge(hasPicture, &outcome)
         return outcome
+    }
+
+    /// Takes the memory of an outcome's pictures back, for the next one's.
+    mutating func reuse(_ outcome: inout Outcome) {
+        outcome.pictures.removeAll(keepingCapacity: true)
+        swap(&outcome.pictures, &self.shown)
     }
 
     /// What decoder and filters still hold; after this there is no decoder.

@@ -5,6 +5,9 @@ import Synchronization
 /// A queue between two stages, bounded by what it holds; media flows one way through it and back-pressure the other.
 ///
 /// States: open (elements may be put) → closed (``close()``; what is inside can still be taken) → drained.
+///
+/// With a batch, whoever had to wait is woken when there is so much to do, not for each element: a stage that does several
+/// pictures in a row finds its tables and its last picture in the caches.
 package final class BoundedQueue<Element: Sendable>: Sendable {
     private struct State {
         var elements = Deque<Element>()
@@ -21,8 +24,14 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     private let room = DispatchSemaphore(value: 0)
     /// Elements the queue holds at most.
     package let capacity: Int
+    /// Elements a taker that found none waits for, and places a putter that found none.
+    private let batch: Int
 
-    package init(capacity: Int) { self.capacity = max(1, capacity) }
+    /// - Parameter batch: 1…`capacity`. Above 1 the last elements are only taken when the queue is closed.
+    package init(capacity: Int, batch: Int = 1) {
+        self.capacity = max(1, capacity)
+        self.batch = min(max(1, batch), self.capacity)
+    }
 
     /// Elements inside right now.
     package var count: Int { self.state.withLock { $0.elements.count } }
@@ -33,7 +42,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     package func offer(_ element: Element) -> Bool {
         let (accepted, wake) = self.state.withLock { state -> (Bool, Bool) in
             guard !state.isClosed, state.elements.count < self.capacity else { return (false, false) }
-            return (true, Self.append(element, to: &state))
+            return (true, self.append(element, to: &state))
         }
         if wake { self.available.signal() }
         return accepted
@@ -42,7 +51,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     /// Puts an element without waiting, beyond the capacity if need be: for the rare ones that must not be lost, such as a
     /// change of format. Does nothing when the queue is closed.
     package func force(_ element: Element) {
-        let wake = self.state.withLock { state in state.isClosed ? false : Self.append(element, to: &state) }
+        let wake = self.state.withLock { state in state.isClosed ? false : self.append(element, to: &state) }
         if wake { self.available.signal() }
     }
 
@@ -54,7 +63,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         while true {
             let outcome = self.state.withLock { state -> PutOutcome in
                 if state.isClosed { return .closed }
-                if state.elements.count < self.capacity { return .done(wake: Self.append(element, to: &state)) }
+                if state.elements.count < self.capacity { return .done(wake: self.append(element, to: &state)) }
                 state.waitingPutters += 1
                 return .full
             }
@@ -75,9 +84,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         while true {
             let outcome = self.state.withLock { state -> TakeOutcome in
                 if let element = state.elements.popFirst() {
-                    let wake = state.waitingPutters > 0
-                    if wake { state.waitingPutters -= 1 }
-                    return .element(element, wake: wake)
+                    return .element(element, wake: self.admitsPutter(&state))
                 }
                 if state.isClosed { return .drained }
                 state.waitingTakers += 1
@@ -97,9 +104,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     package func poll() -> Element? {
         let (element, wake) = self.state.withLock { state -> (Element?, Bool) in
             guard let element = state.elements.popFirst() else { return (nil, false) }
-            guard state.waitingPutters > 0 else { return (element, false) }
-            state.waitingPutters -= 1
-            return (element, true)
+            return (element, self.admitsPutter(&state))
         }
         if wake { self.room.signal() }
         return element
@@ -120,10 +125,17 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     }
 
     /// - Returns: Whether a taker waits and must be woken.
-    private static func append(_ element: Element, to state: inout State) -> Bool {
+    private func append(_ element: Element, to state: inout State) -> Bool {
         state.elements.append(element)
-        guard state.waitingTakers > 0 else { return false }
+        guard state.waitingTakers > 0, state.elements.count >= self.batch else { return false }
         state.waitingTakers -= 1
+        return true
+    }
+
+    /// - Returns: Whether a putter waits and must be woken, now that an element is gone.
+    private func admitsPutter(_ state: inout State) -> Bool {
+        guard state.waitingPutters > 0, state.elements.count <= self.capacity - self.batch else { return false }
+        state.waitingPutters -= 1
         return true
     }
 }

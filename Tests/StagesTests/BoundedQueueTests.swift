@@ -53,4 +53,27 @@ struct BoundedQueueTests {
         taker.join()
         #expect(results.withLock { $0.sorted() } == ["put", "take"])
     }
+
+    @Test("whoever waits for a batch is woken when there is one, and gets what is left when the queue is closed")
+    func wakesForBatches() {
+        let queue = BoundedQueue<Int>(capacity: 4, batch: 3)
+        let received = Mutex<[Int]>([])
+        let taker = StageThread("taker") {
+            while let element = queue.take() { received.withLock { $0.append(element) } }
+        }
+        for element in 0..<100 { queue.put(element) }
+        queue.close()
+        taker.join()
+        #expect(received.withLock { $0 } == Array(0..<100))
+    }
+
+    @Test("a batch larger than the queue is the whole queue, and nobody waits for ever")
+    func batchFitsTheQueue() {
+        let queue = BoundedQueue<Int>(capacity: 2, batch: 9)
+        let putter = StageThread("putter") { for element in 0..<5 { queue.put(element) } }
+        var taken: [Int] = []
+        while taken.count < 4, let element = queue.take() { taken.append(element) }
+        putter.join()
+        #expect(taken == [0, 1, 2, 3] && queue.poll() == 4 && queue.poll() == nil)
+    }
 }

@@ -12,6 +12,7 @@ struct BenchResult: Codable {
     var kernels: [KernelResult] = []
     var r1: R1Result?
     var quality: [QualityResult]?
+    var allocations: AllocationResult?
     var live: LiveResult?
     var growth: [GrowthSeries]?
     var search: SearchResult?

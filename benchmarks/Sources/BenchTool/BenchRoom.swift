@@ -51,13 +51,16 @@ final class BenchRoom {
     /// - Parameters:
     ///   - pipeline: JSON text; it is written beside the events.
     ///   - directory: An existing directory of its own.
-    init(tandem: String, pipeline: String, directory: String) throws(BenchError) {
+    ///   - environment: Added to the room's.
+    init(
+        tandem: String, pipeline: String, directory: String, environment: [String: String] = [:]
+    ) throws(BenchError) {
         let file = "\(directory)/pipeline.json"
         try Files.write(text: pipeline, to: file)
         self.events = "\(directory)/events"
         self.started = ChildProcess.now()
         self.pid = try ChildProcess.start(
-            [tandem, "run", file, "--log-level", "error"], output: self.events)
+            [tandem, "run", file, "--log-level", "error"], environment: environment, output: self.events)
         var ready: Event?
         while ready == nil, ChildProcess.now() - self.started < 20 {
             usleep(1_000)

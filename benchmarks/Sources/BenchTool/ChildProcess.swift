@@ -105,6 +105,11 @@ enum ChildProcess {
         return result + extra.map { "\($0.key)=\($0.value)" }
     }
 
+    /// Sleeps until ``now()`` is `time`.
+    static func sleep(until time: Double) {
+        while case let left = time - self.now(), left > 0 { usleep(useconds_t(min(left, 0.5) * 1e6) + 1) }
+    }
+
     /// Seconds of the monotonic clock.
     static func now() -> Double {
         var time = timespec()

@@ -11,6 +11,7 @@ struct Guard {
         return missing.sorted().map { "\($0) has a threshold but was not measured" }
             + self.kernelRegressions(in: result.kernels)
             + (result.r1.map { self.r1Regressions(in: $0, mode: result.mode) } ?? [])
+            + (result.allocations.map { self.allocationRegressions(in: $0) } ?? [])
             + (result.live.map { self.liveRegressions(in: $0) } ?? [])
     }
 
@@ -57,6 +58,13 @@ struct Guard {
             found.append("R1: \(part) of the CPU time is spent outside the codecs' libraries, at most \(limit)")
         }
         return found
+    }
+
+    func allocationRegressions(in result: AllocationResult) -> [String] {
+        (self.thresholds.allocationsPerTick ?? [:]).sorted { $0.key < $1.key }.compactMap { stage, most in
+            guard let count = result.perTick[stage] else { return "\(stage): its allocations were not counted" }
+            return count > most ? "\(stage): \(count) allocations a tick, at most \(most)" : nil
+        }
     }
 
     func liveRegressions(in result: LiveResult) -> [String] {

@@ -229,7 +229,7 @@ struct LiveMeasurement {
     /// - Parameters:
     ///   - output: Words of the output, with a comma behind them.
     ///   - video: Words of each rendition's encoder.
-    private static func pk(_ output: String, video: String? = nil) -> String {
+    static func pk(_ output: String, video: String? = nil) -> String {
         let video = video.map { ", " + $0 } ?? ""
         return """
             {

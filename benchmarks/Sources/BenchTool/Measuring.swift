@@ -46,6 +46,17 @@ struct Measuring {
             }
         case "quality":
             result.quality = try self.quality(result.r1, isFull: isFull)
+        case "allocations":
+            let library = "\(BenchTool.work)/allocs.so"
+            guard Files.exists(library) else {
+                return Terminal.say("SKIPPED: allocations a tick: floor/allocs.c could not be compiled")
+            }
+            result.allocations = try AllocationMeasurement(
+                tandem: self.tandem, ffmpeg: self.ffmpeg, work: self.sources, library: library
+            ).measure()
+            for (stage, count) in (result.allocations?.perTick ?? [:]).sorted(by: { $0.key < $1.key }) {
+                Terminal.say("  \(stage): \(count) allocations a tick outside the codecs' libraries")
+            }
         case "live":
             let seconds = Variables["LIVE_SECONDS"].flatMap { Double($0) } ?? (isFull ? 20 : 8)
             let minutes = Variables["LIVE_MINUTES"].flatMap { Double($0) } ?? (isFull ? 1 : 0)
@@ -76,7 +87,8 @@ struct Measuring {
                 )
             }
         default:
-            throw BenchError("there is no part \(part): kernels, r1, places, quality, live, growth, search")
+            throw BenchError(
+                "there is no part \(part): kernels, r1, places, quality, allocations, live, growth, search")
         }
         try Files.write(result, to: self.path)
         Terminal.say("Wrote benchmarks/\(self.path)")

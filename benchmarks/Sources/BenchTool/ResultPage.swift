@@ -5,10 +5,13 @@ struct ResultPage {
     init(_ result: BenchResult) { self.result = result }
 
     var html: String {
-        let sections = [self.pipeline, self.stages, self.quality, self.live, self.growth, self.search, self.kernels]
-            .compactMap {
-                $0
-            }
+        let sections = [
+            self.pipeline, self.stages, self.quality, self.allocations, self.live, self.growth, self.search,
+            self.kernels,
+        ]
+        .compactMap {
+            $0
+        }
         return """
             <!doctype html>
             <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -123,6 +126,19 @@ struct ResultPage {
             text += HTML.table([["file", "of Tandem's CPU time"]] + Array(rows))
         }
         return text
+    }
+
+    private var allocations: String? {
+        guard let allocations = self.result.allocations else { return nil }
+        let rows = allocations.perTick.sorted { $0.key < $1.key }.map {
+            [$0.key, $0.value.text(2), (allocations.bytesPerTick[$0.key] ?? 0).text(0)]
+        }
+        return """
+            <h2>Allocations</h2>
+            <p>A PK room in real time, \(allocations.seconds.text(0)) s of it from the tenth second on; what the codecs' \
+            libraries take for themselves is left out.</p>
+            \(HTML.table([["stage", "a tick", "bytes a tick"]] + rows))
+            """
     }
 
     private var quality: String? {

@@ -50,6 +50,10 @@ enum SelfCheck {
         let found = Guard(thresholds: thresholds).r1Regressions(in: r1, mode: "full")
         let late = Guard(thresholds: thresholds).liveRegressions(in: live)
         let wanted = sides.count + 1 + (thresholds.r1.outsideLibav == nil ? 0 : 1)
+        let stages = thresholds.allocationsPerTick ?? [:]
+        let taken = Guard(thresholds: thresholds).allocationRegressions(
+            in: AllocationResult(seconds: 1, perTick: stages.mapValues { $0 + 1 }, bytesPerTick: [:], places: []))
+        guard taken.count == stages.count else { throw BenchError("the guard found \(taken) of planted allocations") }
         guard found.count == wanted, late.count == (thresholds.live == nil ? 0 : 3) else {
             throw BenchError("the guard found \(found + late) of what was planted")
         }

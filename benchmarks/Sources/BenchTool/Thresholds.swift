@@ -32,4 +32,6 @@ struct Thresholds: Codable {
     var kernels: [String: [String: Kernel]]
     var r1: R1
     var live: Live?
+    /// Largest number of allocations a tick, by the stages of ``AllocationResult``.
+    var allocationsPerTick: [String: Double]?
 }

@@ -1,0 +1,41 @@
+import MediaKernels
+import Testing
+
+@Suite("Packet memory")
+struct PacketMemoryTests {
+    /// Bytes that differ from those of another `seed`.
+    private static func bytes(_ count: Int, seed: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8 &+ seed &* 17) }
+    }
+
+    /// A packet that was gathered in pieces, as they come from a socket.
+    private static func packet(_ bytes: [UInt8], expecting: Int) -> PacketMemory {
+        var assembler = PacketAssembler(expecting: expecting)
+        for start in stride(from: 0, to: bytes.count, by: 65_536) {
+            bytes[start..<min(start + 65_536, bytes.count)].withUnsafeBytes { assembler.append($0) }
+        }
+        return assembler.finish()
+    }
+
+    @Test("large packets keep their bytes while others come and go in the memory that was left", arguments: [1, 3, 7])
+    func keepsBytes(step: Int) {
+        var held: [(packet: PacketMemory, bytes: [UInt8])] = []
+        for round in 0..<24 {
+            let bytes = Self.bytes((round * step % 11 + 1) * 150_000 + round, seed: round)
+            held.append((Self.packet(bytes, expecting: bytes.count), bytes))
+            if held.count > 5 {
+                let (packet, bytes) = held.remove(at: round % held.count)
+                #expect(packet.bytes == bytes)
+            }
+        }
+        #expect(held.allSatisfy { $0.packet.bytes == $0.bytes })
+    }
+
+    @Test("a packet may become longer or shorter than was announced", arguments: [0, 1_000, 400_000, 9_000_000])
+    func lengthIsFree(announced: Int) {
+        for count in [1, 65_536, 262_080, 262_144, 700_001] {
+            let bytes = Self.bytes(count, seed: announced)
+            #expect(Self.packet(bytes, expecting: announced).bytes == bytes)
+        }
+    }
+}

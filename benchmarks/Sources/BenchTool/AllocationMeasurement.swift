@@ -1,0 +1,88 @@
+/// What the stages of a PK room in real time take from the heap in the long run, the codecs' libraries apart:
+/// `floor/allocs.c` counts by thread.
+struct AllocationResult: Codable {
+    /// How long was counted, in seconds of the program.
+    var seconds: Double
+    /// Allocations a tick by stage, of the stage's worst thread: `tick` (it mixes, too), `scale`, `decode`, `encode`, `sound`.
+    var perTick: [String: Double]
+    var bytesPerTick: [String: Double]
+    /// The most frequent places: `STAGE COUNT FILE+OFFSET …`, from the allocation outwards.
+    var places: [String]
+}
+
+/// Counts from ten seconds after a PK room's start on.
+struct AllocationMeasurement {
+    let tandem: String
+    let ffmpeg: String
+    /// Where the sources of R1 lie.
+    let work: String
+    /// Path of `allocs.so`.
+    let library: String
+
+    /// Seconds since the process's start.
+    private static let (from, until) = (14.0, 22.0)
+    private static let ticksPerSecond = 30.0
+
+    func measure() throws(BenchError) -> AllocationResult {
+        let directory = "\(self.work)/allocations"
+        try Files.emptyDirectory(directory)
+        let file = ChildProcess.path(directory) + "/allocations.txt"
+        let room = try BenchRoom(
+            tandem: self.tandem,
+            pipeline: LiveMeasurement.pk("").split(separator: "%OUT%", omittingEmptySubsequences: false).joined(
+                separator: "\(directory)/out"),
+            directory: directory,
+            environment: [
+                "LD_PRELOAD": ChildProcess.path(self.library), "ALLOCS_PROGRAM": Self.name(of: self.tandem),
+                "ALLOCS_FILE": file, "ALLOCS_FROM": "\(Self.from)", "ALLOCS_UNTIL": "\(Self.until)",
+            ])
+        let start = ChildProcess.now()
+        for key in ["a", "b"] { try room.publish("\(self.work)/\(key).flv", key: key, ffmpeg: self.ffmpeg) }
+        try room.waits(for: "program.started")
+        guard ChildProcess.now() - start < Self.from - 10 else {
+            throw BenchError("the program began too late for what is counted from 10 s on")
+        }
+        ChildProcess.sleep(until: start + Self.until + 0.5)
+        _ = try room.end()
+        return Self.result(try Files.text(at: file))
+    }
+
+    private static func name(of path: String) -> String { path.split(separator: "/").last.map { String($0) } ?? path }
+
+    private static func stage(of thread: Substring) -> String? {
+        switch thread {
+        case "program": "tick"
+        case "scale": "scale"
+        case _ where thread.hasPrefix("enc-audio"): "sound"
+        case _ where thread.hasPrefix("enc-"): "encode"
+        case _ where thread.hasPrefix("dec-"): "decode"
+        default: nil
+        }
+    }
+
+    private static func result(_ text: String) -> AllocationResult {
+        let ticks = (Self.until - Self.from) * Self.ticksPerSecond
+        var result = AllocationResult(seconds: Self.until - Self.from, perTick: [:], bytesPerTick: [:], places: [])
+        var stage: String?
+        var shown = 0
+        for line in text.split(separator: "\n") {
+            if line.hasPrefix("  ") {
+                guard let stage, shown < 12 else { continue }
+                shown += 1
+                result.places.append(stage + line.dropFirst())
+                continue
+            }
+            let words = line.split(separator: "\t")
+            stage = words.first.flatMap { Self.stage(of: $0) }
+            shown = 0
+            guard let stage, words.count == 4, let count = Double(words[1]), let bytes = Double(words[2]) else {
+                continue
+            }
+            let perTick = (count / ticks).rounded(digits: 2)
+            guard perTick >= result.perTick[stage] ?? 0 else { continue }
+            result.perTick[stage] = perTick
+            result.bytesPerTick[stage] = (bytes / ticks).rounded(digits: 0)
+        }
+        return result
+    }
+}
