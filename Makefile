@@ -7,7 +7,7 @@ ARGS ?=
 PIPELINE ?= pipelines/pk-landscape.json
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search asan clean
+.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search asan fuzz clean
 
 help: ## This list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,5 +65,9 @@ bench-search: deps build ## x264 settings over clips: CPU against VMAF-NEG and S
 asan: ## A size change in mid-stream under AddressSanitizer (builds for minutes, into .build-asan)
 	.ci/asan
 
+fuzz: ## libFuzzer with AddressSanitizer on everything that reads foreign bytes (FUZZ_SECONDS=60 each; FUZZ_ONLY=session)
+	.ci/fuzz-build
+	.ci/fuzz
+
 clean: ## Remove build products and what the demo wrote
-	rm -rf .build .build-asan benchmarks/.build benchmarks/work tandem-demo
+	rm -rf .build .build-asan .build-fuzz benchmarks/.build benchmarks/work tandem-demo
