@@ -7,7 +7,7 @@ ARGS ?=
 PIPELINE ?= pipelines/pk-landscape.json
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search asan tsan clean
+.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search asan tsan fuzz clean
 
 help: ## This list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,5 +68,9 @@ asan: deps ## All tests of one process and a live room under AddressSanitizer (b
 tsan: deps ## The same under ThreadSanitizer (into .build-tsan)
 	.ci/tsan
 
+fuzz: ## libFuzzer with AddressSanitizer on everything that reads foreign bytes (FUZZ_SECONDS=60 each; FUZZ_ONLY=session)
+	.ci/fuzz-build
+	.ci/fuzz
+
 clean: ## Remove build products and what the demo wrote
-	rm -rf .build .build-asan .build-tsan benchmarks/.build benchmarks/work tandem-demo
+	rm -rf .build .build-asan .build-tsan .build-fuzz benchmarks/.build benchmarks/work tandem-demo

@@ -23,6 +23,8 @@ let package = Package(
         .executable(name: "tandem", targets: ["tandem"]),
         // What benchmarks/ measures: kernels and protocol cores alone, which start fast; that counts under callgrind.
         .library(name: "TandemCores", targets: ["MediaKernels", "BenchCases"]),
+        // What Tests/Fuzz/ throws bytes at.
+        .library(name: "TandemFuzz", targets: ["FuzzCases"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -142,6 +144,15 @@ let package = Package(
         .target(
             name: "BenchCases", dependencies: ["RTMP", "HLS", "MediaTypes", "MediaKernels"],
             path: "benchmarks/Sources/BenchCases", swiftSettings: house),
+        // Here for its access to `package` code; Tests/Fuzz and FuzzTests use it.
+        .target(
+            name: "FuzzCases",
+            dependencies: [
+                "RTMP", "HLS", "HLSLint", "LibAV", "PipelineSpec", "Admission", "HTTPListener", "Control", "MediaTypes",
+                "MediaKernels", httpTypes,
+            ],
+            path: "Tests/Fuzz/Sources/FuzzCases", swiftSettings: house),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzCases"], swiftSettings: house),
         .target(
             name: "HLSTestKit", dependencies: ["MediaTypes", "MediaKernels"], path: "Tests/HLSTestKit",
             swiftSettings: house),

@@ -44,9 +44,9 @@ extension Linter {
             let at = other.known?.at
         else { return }
         let stale = max(0, now - at)
-        if mine - theirs > 2 * list.targetDuration + stale + Self.timingSlack {
+        if mine &- theirs > 2 * list.targetDuration + stale + Self.timingSlack {
             self.addOnce(
-                .renditionBehind, "it ends \(Self.seconds(mine - theirs)) before \(self.histories[index].name)",
+                .renditionBehind, "it ends \(Self.seconds(mine &- theirs)) before \(self.histories[index].name)",
                 in: other.url, at: now)
         }
     }

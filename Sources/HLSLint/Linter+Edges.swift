@@ -110,7 +110,7 @@ extension Linter {
             let least =
                 known.edge.part > 0
                 ? MediaList.Edge(number: known.edge.number, part: known.edge.part - 1)
-                : MediaList.Edge(number: known.edge.number - 1, part: -1)
+                : MediaList.Edge(number: known.edge.number &- 1, part: -1)
             if edge < least {
                 self.add(
                     .reportWrong,

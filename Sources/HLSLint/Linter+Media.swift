@@ -117,13 +117,13 @@ extension Linter {
         let number = record.listed.discontinuityNumber
         let delta = span.startTime &- record.position
         if var drift = self.histories[index].drift, drift.number == number {
-            let before = drift.high - drift.low
+            let before = drift.high &- drift.low
             drift.low = min(drift.low, delta)
             drift.high = max(drift.high, delta)
-            if drift.high - drift.low > span.frame, before <= span.frame {
+            if drift.high &- drift.low > span.frame, before <= span.frame {
                 self.add(
                     .extinfDrift,
-                    "sums of EXTINF are up to \(Self.seconds(drift.high - drift.low)) off the media's times",
+                    "sums of EXTINF are up to \(Self.seconds(drift.high &- drift.low)) off the media's times",
                     index, segment: record.listed.number, at: now)
             }
             self.histories[index].drift = drift
@@ -133,9 +133,10 @@ extension Linter {
         guard let date = record.listed.date else { return }
         let offset = date &- span.startTime
         if let dates = self.histories[index].dates, dates.number == number {
-            if (offset - dates.offset).magnitude > UInt64(Self.dateSlack) {
+            if (offset &- dates.offset).magnitude > UInt64(Self.dateSlack) {
                 self.add(
-                    .dateWrong, "its date is \(Self.seconds(offset - dates.offset)) off where the media's time puts it",
+                    .dateWrong,
+                    "its date is \(Self.seconds(offset &- dates.offset)) off where the media's time puts it",
                     index, segment: record.listed.number, at: now)
             }
         } else if number >= self.histories[index].dates?.number ?? .min {

@@ -49,7 +49,7 @@ extension Linter {
         guard !segment.parts.isEmpty else { return }
         let sum = segment.parts.reduce(0) { $0 &+ $1.duration }
         // Each is rounded for itself.
-        if !segment.isGap, (sum - segment.duration).magnitude > UInt64(segment.parts.count + 1) * 1_000_000 {
+        if !segment.isGap, (sum &- segment.duration).magnitude > UInt64(segment.parts.count + 1) * 1_000_000 {
             self.add(
                 .partSum, "the parts last \(Self.seconds(sum)), EXTINF is \(Self.seconds(segment.duration))", index,
                 segment: number, at: now)

@@ -136,7 +136,7 @@ struct MediaDigest: Sendable, Hashable {
         var position = trun.body.lowerBound + 8
         var data = base
         if flags & 1 != 0 {
-            data += Int(Int32(bitPattern: reader.u32(position) ?? 0))
+            data &+= Int(Int32(bitPattern: reader.u32(position) ?? 0))
             position += 4
         }
         var firstFlags: UInt32?
@@ -166,7 +166,8 @@ struct MediaDigest: Sendable, Hashable {
             let sampleFlags = field(0x400, isFirst ? firstFlags ?? defaults.flags : defaults.flags)
             _ = field(0x800, 0)
             let isSync = sampleFlags & 0x1_0000 == 0
-            let range = (data + total)..<max(data + total, (data + total).addingReportingOverflow(size).partialValue)
+            let begin = data &+ total
+            let range = begin..<max(begin, begin &+ size)
             let isIDR = track.isVideo ? Self.isIDR(reader, range, track) ?? isSync : true
             if track.isVideo, isIDR != isSync {
                 self.fault(
@@ -181,7 +182,7 @@ struct MediaDigest: Sendable, Hashable {
             isFirst = false
         }
         if count > 0, let media,
-            data < media.lowerBound || data.addingReportingOverflow(total).partialValue > media.upperBound
+            data < media.lowerBound || data &+ total > media.upperBound
         {
             self.fault(.addressing, "samples lie outside the mdat that follows")
         } else if media == nil {

@@ -76,7 +76,7 @@ struct MediaList: Sendable, Hashable {
     var removedDateRanges: [String] = []
     var faults: [PlaylistFault] = []
 
-    var targetDuration: Int64 { (self.targetSeconds ?? 1) &* 1_000_000_000 }
+    var targetDuration: Int64 { min(self.targetSeconds ?? 1, 10_000_000) &* 1_000_000_000 }
     var nextNumber: Int64 { (self.segments.last?.number ?? self.mediaSequence &+ self.skipped &- 1) &+ 1 }
     var duration: Int64 { self.segments.reduce(0) { $0 &+ $1.duration } }
     var hasParts: Bool { self.open != nil || self.segments.contains { !$0.parts.isEmpty } }

@@ -12,7 +12,8 @@ enum PlaylistScalars {
 
     /// Seconds in decimal as whole nanoseconds; digits beyond the ninth are dropped. Spec: §4.2.
     ///
-    /// - Returns: `nil` for anything but digits with one point at most, or 10^9 s and more.
+    /// - Returns: `nil` for anything but digits with one point at most, or 10^7 s and more: sums and products of a few of them
+    /// stay in 64 bits.
     static func nanoseconds(_ text: some StringProtocol, signed: Bool = false) -> Int64? {
         var digits = Substring(text)
         var sign: Int64 = 1
@@ -21,7 +22,7 @@ enum PlaylistScalars {
             digits = digits.dropFirst()
         }
         let pieces = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let whole = pieces.first, whole.utf8.count <= 9, let seconds = self.integer(whole) else { return nil }
+        guard let whole = pieces.first, whole.utf8.count <= 7, let seconds = self.integer(whole) else { return nil }
         var fraction: Int64 = 0
         if pieces.count == 2 {
             let text = pieces[1]
@@ -35,13 +36,16 @@ enum PlaylistScalars {
     }
 
     /// `YYYY-MM-DDThh:mm:ss[.s…](Z|±hh:mm|±hhmm)` as nanoseconds since the Unix epoch. Spec: §4.4.4.6, ISO 8601.
+    ///
+    /// - Returns: `nil` for another form, and for years before 1970 and after 2200: the difference of two dates stays in 64 bits.
     static func date(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] == 0x54, bytes[13] == 0x3A,
             bytes[16] == 0x3A, let year = self.number(bytes, 0, 4), let month = self.number(bytes, 5, 2),
             let day = self.number(bytes, 8, 2), let hour = self.number(bytes, 11, 2),
             let minute = self.number(bytes, 14, 2), let second = self.number(bytes, 17, 2),
-            (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60
+            (1970...2200).contains(year), (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60,
+            second <= 60
         else { return nil }
         var position = 19
         var fraction: Int64 = 0

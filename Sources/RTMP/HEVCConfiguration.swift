@@ -107,6 +107,8 @@ struct HEVCUnits {
             guard end <= range.upperBound, let header = memory.byte(at: start) else { return }
             switch header >> 1 & 0x3F {
             case 16...23: self.isKey = true
+            // Shorter than its header: no record can carry it.
+            case _ where length < 2: break
             case HEVCConfiguration.types.video: self.video.append(memory.bytes(in: start..<end))
             case HEVCConfiguration.types.sequence: self.sequence.append(memory.bytes(in: start..<end))
             case HEVCConfiguration.types.picture: self.picture.append(memory.bytes(in: start..<end))

@@ -1,0 +1,71 @@
+import RTMP
+
+/// AMF0 values. Input: the bytes of a message.
+enum AMF0Case {
+    static let entry = FuzzCase("amf0", longest: 4096, seeds: Self.seeds, run: Self.run)
+
+    static func seeds() -> [(name: String, bytes: [UInt8])] {
+        var seeds: [(name: String, bytes: [UInt8])] = []
+        for (name, bytes) in FuzzFiles.captures() {
+            let messages = ChunkCase.read(Array(bytes.dropFirst(3073)), largest: .max, seed: 0).messages
+            for (index, message) in messages.enumerated() where [15, 17, 18, 20].contains(message.type) {
+                seeds.append(("\(name).\(index)", message.payload))
+            }
+        }
+        let values: [AMF0Value] = [
+            .undefined, .null, .unsupported, .reference(7), .boolean(true), .date(1_700_000_000_000), .xml("<a/>"),
+            .string(String(repeating: "x", count: 300)), .typedObject(name: "T", [AMF0Property("a", .number(.nan))]),
+            .strictArray([.number(1), .strictArray([.string("b")])]),
+            .ecmaArray([
+                AMF0Property("videocodecid", .number(7)), AMF0Property("o", .object([AMF0Property("", .null)])),
+            ]),
+        ]
+        seeds.append(("every value", AMF0Writer.bytes(values)))
+        let deep = (0..<15).reduce(AMF0Value.null) { inner, _ in .object([AMF0Property("o", inner)]) }
+        seeds.append(("deep", AMF0Writer.bytes([deep])))
+        return seeds
+    }
+
+    static func run(_ bytes: [UInt8]) -> String? {
+        let (values, fault) = AMF0Reader.values(in: bytes)
+        var count = 0
+        for value in values {
+            if let broken = Self.check(value, depth: 0, &count) { return broken }
+        }
+        if count > AMF0Reader.maximumValues { return "\(count) values" }
+        if fault == nil, bytes.count > 0, values.isEmpty { return "no value and no fault" }
+        let written = AMF0Writer.bytes(values)
+        // Bytes that are no UTF-8 come as U+FFFD, which is longer: a name may be too long then, a text be cut.
+        if written.count >= 3,
+            (2..<written.count).contains(where: {
+                written[$0 - 2] == 0xEF && written[$0 - 1] == 0xBF && written[$0] == 0xBD
+            })
+        {
+            return nil
+        }
+        let again = AMF0Reader.values(in: written)
+        if let fault = again.fault { return "cannot read what was written: \(fault)" }
+        // By their bytes: NaN differs from itself.
+        if AMF0Writer.bytes(again.values) != written { return "what was written reads otherwise" }
+        if again.values.count != values.count { return "\(values.count) values became \(again.values.count)" }
+        return nil
+    }
+
+    private static func check(_ value: AMF0Value, depth: Int, _ count: inout Int) -> String? {
+        count += 1
+        if depth > AMF0Reader.maximumDepth { return "deeper than allowed" }
+        if case .strictArray(let elements) = value {
+            for element in elements {
+                if let broken = Self.check(element, depth: depth + 1, &count) { return broken }
+            }
+        }
+        guard let properties = value.properties else { return nil }
+        if properties.count > AMF0Reader.maximumProperties { return "\(properties.count) properties" }
+        for property in properties {
+            // Three bytes stand for one that is no UTF-8.
+            if property.name.utf8.count > 3 * AMF0Reader.maximumNameLength { return "a name too long" }
+            if let broken = Self.check(property.value, depth: depth + 1, &count) { return broken }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,62 @@
+import LibAV
+import MediaTypes
+import RTMP
+
+/// The decoders a publisher reaches without being let into any more: H.264, AAC and MP3 behind the demuxer.
+///
+/// Input as of ``TagCase``. What libavcodec itself does with its own memory is seen at its allocations only: it comes built.
+enum DecoderCase {
+    static let entry = FuzzCase(
+        "decoders", longest: 3000, mutate: TagRecords.mutate, seeds: TagRecords.seeds, run: Self.run)
+
+    /// Samples of a picture; a room's limit is larger, and slower.
+    private static let mostPixels: Int64 = 256 * 256
+
+    static func run(_ bytes: [UInt8]) -> String? {
+        LibAV.setNativeLogging(false)
+        let (_, messages) = TagRecords.read(bytes)
+        var demuxer = FLVDemuxer()
+        var video: VideoDecoder?
+        var sounds: [UInt8: AudioDecoder] = [:]
+        var opened = 0
+        var broken: String?
+        func look(_ picture: Picture) {
+            if Int64(picture.format.width) * Int64(picture.format.height) > Self.mostPixels {
+                broken = "a picture too large"
+            }
+        }
+        for message in messages.prefix(60) {
+            var items: [SourceItem] = []
+            demuxer.receive(message, arrival: 0, into: &items)
+            for item in items {
+                switch item {
+                case .configuration(let parameters):
+                    // A decoder is costly to open, which is another matter than what it makes of its input.
+                    opened += 1
+                    guard opened <= 6 else { return broken }
+                    if parameters.kind == .video {
+                        video?.finish(look)
+                        video = try? VideoDecoder.open(parameters, maxPixels: Self.mostPixels, place: "fuzz")
+                    } else {
+                        let before = sounds[parameters.track]
+                        sounds[parameters.track] = try? AudioDecoder.open(
+                            parameters, sampleRate: 48_000, place: "fuzz", following: before)
+                    }
+                case .packet(let packet):
+                    if packet.kind == .video {
+                        _ = video?.decode(packet, look)
+                    } else {
+                        _ = sounds[packet.track]?.decode(packet) { block in
+                            if !block.samples.allSatisfy({ $0.isFinite }) { broken = "sound that is no number" }
+                            if block.samples.count > 4 << 20 { broken = "more sound than a packet can hold" }
+                        }
+                    }
+                case .end: break
+                }
+            }
+            if broken != nil { return broken }
+        }
+        video?.finish(look)
+        return broken
+    }
+}

@@ -1,0 +1,112 @@
+import Admission
+import HLS
+import HTTPListener
+import MediaTypes
+import PipelineSpec
+import RTMP
+
+/// What stands at the doors: PROXY headers, stream names and signed keys, addresses, the targets of viewers' requests.
+///
+/// Input: which (1 byte), then its bytes.
+enum DoorCase {
+    static let entry = FuzzCase("doors", longest: 2500, seeds: Self.seeds, run: Self.run)
+
+    static func seeds() -> [(name: String, bytes: [UInt8])] {
+        let texts: [(UInt8, String)] = [
+            (0, "PROXY TCP4 192.168.0.1 192.168.0.11 56324 443\r\nrest"), (0, "PROXY UNKNOWN\r\n"),
+            (0, "PROXY TCP6 2001:db8::1 ::1 1 65535\r\n"), (1, "live\nkey1?a=b&c"),
+            (1, "/live/x//\nrtmp://h/live/..%2fk?"),
+            (1, "live\nanna?txSecret=0123456789abcdef0123456789abcdef&txTime=7fffffff"),
+            (1, "live\nanna?auth_key=9999999999-0-0-0123456789abcdef0123456789abcdef"),
+            (1, "live\nanna?expires=9999999999&nonce=n&sign=00"), (2, "rtmp://u:p@[::1]:1935/a/b/c?d=e"),
+            (2, "127.0.0.1:80"), (2, "[2001:db8::]:1"), (2, "10.0.0.0/8"), (2, "*.example.org:443"), (2, "unix:/run/x"),
+            (3, "/live/index.m3u8?_HLS_msn=12&_HLS_part=3&_HLS_skip=YES&t=a%20b"), (3, "/a/../../etc/passwd?x"),
+            (3, "/%2e%2e/%2e%2e/x"), (3, "http://h/p?q"), (3, "/a/%00"),
+        ]
+        let binary: [UInt8] =
+            [0, 0x0D, 0x0A, 0x0D, 0x0A, 0, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A, 0x21, 0x11, 0, 12]
+            + [127, 0, 0, 1, 127, 0, 0, 2, 0x1F, 0x90, 0, 80, 3]
+        return texts.enumerated().map { ("text.\($0.offset)", [$0.element.0] + Array($0.element.1.utf8)) }
+            + [("proxy2", binary)]
+    }
+
+    static func run(_ bytes: [UInt8]) -> String? {
+        let rest = Array(bytes.dropFirst())
+        switch (bytes.first ?? 0) & 3 {
+        case 0: return Self.proxy(rest)
+        case 1: return Self.stream(String(decoding: rest, as: UTF8.self))
+        case 2: return Self.address(String(decoding: rest, as: UTF8.self))
+        default: return Self.target(String(decoding: rest, as: UTF8.self))
+        }
+    }
+
+    /// However much of a header has come, the answer is the same in the end.
+    private static func proxy(_ bytes: [UInt8]) -> String? {
+        let whole = ProxyHeader.read(bytes)
+        var first: ProxyHeader.Answer?
+        for count in 0...min(bytes.count, 2100) {
+            let answer = ProxyHeader.read(Array(bytes.prefix(count)))
+            if answer == .incomplete { continue }
+            first = answer
+            break
+        }
+        if case .header(let header) = whole {
+            if header.length > bytes.count || header.length < 8 { return "a header of \(header.length) bytes" }
+            if header.port < 0 || header.port > 65_535 || (header.source == nil && header.port != 0) {
+                return "a wrong port"
+            }
+        }
+        // What is refused early is refused in the end, and what is read early reads so in the end.
+        if let first, first != whole { return "another answer when it came in pieces" }
+        return nil
+    }
+
+    private static func stream(_ text: String) -> String? {
+        let parts = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = parts.count > 1 ? String(parts[1]) : ""
+        guard let address = StreamAddress(app: String(parts.first ?? ""), streamName: name) else { return nil }
+        if address.segments.contains(where: { $0.isEmpty }) { return "an empty segment" }
+        if let key = address.key(app: "live"), key.isEmpty { return "an empty key" }
+        for form in SignedKeyCheck.Form.allCases {
+            let check = SignedKeyCheck(form: form, secrets: ["s3cr3t", "old"], room: "r", app: "live")
+            // Nobody guesses an HMAC; whoever does may have found how it is not looked at.
+            if case .valid = check.verdict(on: address, name: address.key(app: "live") ?? "", now: 1_700_000_000) {
+                return "a key signed by nobody is taken as \(form)"
+            }
+        }
+        return nil
+    }
+
+    private static func address(_ text: String) -> String? {
+        if let url = RTMPURL(text) {
+            if !(1...65_535).contains(url.port) || url.host.isEmpty { return "an address nobody can reach" }
+        }
+        if let address = IPAddress(text) {
+            guard IPAddress(address.description) == address else { return "\(address) is another when read again" }
+        }
+        if let range = AddressRange(text) {
+            guard AddressRange(range.description) == range else { return "\(range) is another when read again" }
+        }
+        if let pattern = HostPattern(text) { _ = pattern.allows(host: text, port: 443) }
+        if let listen = try? ListenAddress(parsing: text) {
+            guard (try? ListenAddress(parsing: listen.description)) == listen else {
+                return "\(listen) is another when read again"
+            }
+        }
+        if let date = ProgramDate.parse(text), date < 0 { return "a date before there were any" }
+        return nil
+    }
+
+    private static func target(_ text: String) -> String? {
+        guard let target = RequestTarget(parsing: text) else { return nil }
+        if !target.path.hasPrefix("/") { return "a path without a root" }
+        if target.path.utf8.contains(0) { return "a path with a NUL" }
+        let directives = ReloadDirectives(query: target.query)
+        if let number = directives.mediaSequence, number < 0 { return "a negative media sequence number" }
+        if let part = directives.part, part < 0 { return "a negative part" }
+        if directives.fault == nil, directives.part != nil, directives.mediaSequence == nil {
+            return "a part of no segment is no fault"
+        }
+        return nil
+    }
+}
