@@ -46,6 +46,8 @@ package final class Room: Sendable {
     /// Of a successor whose viewers are still there.
     let slate: SlateWork?
     let partLatency: PartLatency
+    /// Of a room that lets publishers' packets through.
+    let passthrough: PassthroughDesk?
     let mutable: Mutex<Mutable>
     /// As last measured; `nil` where nothing is.
     let levels = Mutex<SoundLevels?>(nil)
@@ -79,6 +81,7 @@ package final class Room: Sendable {
         self.latency = parts.latency
         self.slate = parts.slate
         self.partLatency = parts.partLatency
+        self.passthrough = parts.passthrough
         self.mutable = Mutex(Mutable())
         let life = RoomLife(settings.pipeline)
         var desk = SceneDesk(settings.pipeline)

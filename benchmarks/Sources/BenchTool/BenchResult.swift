@@ -13,6 +13,7 @@ struct BenchResult: Codable {
     var r1: R1Result?
     var quality: [QualityResult]?
     var live: LiveResult?
+    var passthrough: PassthroughResult?
     var growth: [GrowthSeries]?
     var search: SearchResult?
 }
