@@ -5,6 +5,7 @@
 #   run.sh full      7 rounds with all peers, quality, live rooms, growth; the result goes to
 #                    benchmarks/results/DATE-COMMIT.json and .html, to be committed from a quiet machine
 #   run.sh live      rooms on the wall clock alone, at full length
+#   run.sh passthrough   one publisher, and a room that is a PK for 30 % of its time, a rendition passing through
 #   run.sh kernels   the hot loops alone, in half a minute
 #   run.sh search    the x264 settings of searches.json over clips (SEARCH_CLIPS=DIR, else generated), for hours
 #   run.sh profile   ordo-one's distributions of the hot loops, for who tunes one
@@ -52,7 +53,7 @@ tools() {
 }
 
 case $mode in
-quick | full | kernels | live | search) ;;
+quick | full | kernels | live | passthrough | search) ;;
 accept | readme | readme-check)
     build BenchTool
     case $mode in
@@ -66,7 +67,7 @@ profile)
     exit
     ;;
 *)
-    sed -n '2,15s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,16s/^# \{0,1\}//p' "$0" >&2
     exit 64
     ;;
 esac
@@ -84,7 +85,7 @@ build BenchTool
 if [ "$mode" = quick ] || [ "$mode" = kernels ]; then "$tool" begin quick "$last"; else "$tool" begin full "$last"; fi
 case $mode in
 quick) parts="kernels r1 places quality allocations live" ;;
-full) parts="kernels r1 places quality allocations live growth" ;;
+full) parts="kernels r1 places quality allocations live passthrough growth" ;;
 *) parts=$mode ;;
 esac
 [ "$mode" != live ] || [ -f work/r1/b.flv ] || ./r1.sh sources work/r1

@@ -11,8 +11,10 @@ package struct FinishedPart: Sendable {
     package let duration: Int64
     /// The fragment, with the segment type box in front where it is the first of its segment.
     package let memory: PacketMemory
-    /// Begins with an IDR picture; always true for sound.
+    /// Holds an IDR picture; always true for sound.
     package let independent: Bool
+    /// Begins with one.
+    package let startsWithKey: Bool
     /// 0 where another worker wrote it.
     package let sampleCount: Int
     /// The samples of a sound part, so that its end can still be cut; empty for video, and where another worker wrote it.
@@ -32,6 +34,7 @@ package struct FinishedPart: Sendable {
         self.duration = duration
         self.memory = memory
         self.independent = independent
+        self.startsWithKey = independent
         self.sampleCount = 0
         self.samples = []
     }
@@ -58,7 +61,9 @@ package struct FinishedPart: Sendable {
         self.number = number
         self.start = start
         self.duration = max(1, stop - start)
-        self.independent = kind == .audio || samples.first?.isKey == true
+        // Spec: rfc8216bis §4.4.4.9: contains one; a publisher's own lie anywhere in a part.
+        self.independent = kind == .audio || samples.contains { $0.isKey }
+        self.startsWithKey = kind == .audio || samples.first?.isKey == true
         self.sampleCount = samples.count
         self.samples = kind == .audio ? samples : []
         // Numbered by the grid: rising within a run and across the runs of a room, and the same in every rendition.

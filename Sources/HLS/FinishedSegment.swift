@@ -17,7 +17,7 @@ package struct FinishedSegment: Sendable {
     /// Ticks of ``duration``'s timescale since the room's origin.
     package var end: Int64 { self.start + self.duration.ticks }
     /// Begins with an IDR picture; always true for sound.
-    package var independent: Bool { self.parts.first?.independent ?? (self.kind == .audio) }
+    package var independent: Bool { self.parts.first?.startsWithKey ?? (self.kind == .audio) }
     package var byteCount: Int { self.parts.reduce(0) { $0 + $1.memory.count } }
     /// The segment's bytes: its parts one after the other.
     package var pieces: [PacketMemory] { self.parts.map(\.memory) }

@@ -7,7 +7,7 @@ package struct LiveEdge: Sendable, Hashable {
         package let map: InitializationSegment
         package let discontinuity: Bool
         package let key: SegmentKey?
-        /// In order; not empty.
+        /// In order; empty where only its map or its discontinuity is known.
         package let parts: [Part]
 
         package init(
@@ -22,7 +22,7 @@ package struct LiveEdge: Sendable, Hashable {
     }
 
     package let control: ServerControl
-    /// `nil` right behind a whole segment.
+    /// `nil` right behind a whole segment, unless the next one begins with another map or a discontinuity.
     package let open: OpenSegment?
     /// URI of the next part. Spec: rfc8216bis §4.4.5.3 (`EXT-X-PRELOAD-HINT`). `nil` once the playlist has ended.
     package let hint: String?

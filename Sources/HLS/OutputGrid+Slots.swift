@@ -38,6 +38,11 @@ extension OutputGrid {
     /// First frame of the slot.
     package func firstFrame(ofSlot slot: Int64) -> Int64 { slot * Int64(self.segmentFrames) }
 
+    /// Frames of the slot.
+    package func frames(ofSlot slot: Int64) -> Range<Int64> {
+        self.firstFrame(ofSlot: slot)..<self.firstFrame(ofSlot: slot + 1)
+    }
+
     /// The slot that starts at or next after a time, in nanoseconds since the room's origin.
     package func firstSlot(atOrAfter nanoseconds: Int64) -> Int64 {
         let perSlot = Int64(self.segmentFrames) * TimeMath.nanoseconds

@@ -40,6 +40,8 @@ package struct TrackSegmenter: Sendable {
     /// End of the last sample shown, in ticks of the track's timescale; `nil` before the first.
     package private(set) var endTime: Int64?
 
+    /// Where the slots begin.
+    private var slots: SlotTable
     private let firstTime: Int64
     private var currentPart: Int64
     private var samples: [GridSample] = []
@@ -60,6 +62,7 @@ package struct TrackSegmenter: Sendable {
     package init(kind: TrackKind, grid: OutputGrid, firstTick: Int64, frameStep: Int = 1) {
         self.kind = kind
         self.grid = grid
+        self.slots = SlotTable(grid: grid)
         self.ticksPerPicture = OutputGrid.ticksPerFrame * Int64(max(1, frameStep))
         let frames = Int64(grid.segmentFrames)
         let slot = min(max(0, firstTick), OutputGrid.lastTick / OutputGrid.ticksPerFrame) / frames
@@ -76,15 +79,16 @@ package struct TrackSegmenter: Sendable {
             return []
         }
         var output: [Output] = []
-        let part = self.grid.part(at: sample.time, of: self.kind)
+        let part = self.slots.part(at: sample.time, of: self.kind)
         if part > self.currentPart { self.advance(to: part, &output) }
         self.samples.append(sample)
         self.openBytes += sample.range.count
         let shownUntil = max(sample.pts, sample.time) + sample.nominal
         self.endTime = max(self.endTime ?? 0, self.kind == .video ? sample.pts + sample.nominal : shownUntil)
         // Nothing can follow in this part: do not wait for the next packet to say so.
-        if sample.time + sample.nominal >= self.grid.startOfPart(self.currentPart + 1, of: self.kind) {
-            self.advance(to: self.currentPart + 1, &output)
+        let next = self.slots.partAfter(self.currentPart)
+        if sample.time + sample.nominal >= self.slots.startOfPart(next, of: self.kind) {
+            self.advance(to: next, &output)
         }
         return output
     }
@@ -96,7 +100,7 @@ package struct TrackSegmenter: Sendable {
     package mutating func finish(cuttingAt end: Int64? = nil) -> [Output] {
         var output: [Output] = []
         if !self.samples.isEmpty {
-            let partEnd = self.grid.startOfPart(self.currentPart + 1, of: self.kind)
+            let partEnd = self.slots.startOfPart(self.currentPart + 1, of: self.kind)
             self.closePart(end: min(partEnd, max(self.endTime ?? 0, (self.lastTime ?? 0) + 1)), &output)
         }
         guard !self.parts.isEmpty else { return output }
@@ -120,6 +124,30 @@ package struct TrackSegmenter: Sendable {
         var output: [Output] = [.part(part)]
         self.advance(to: part.number + 1, &output)
         return output
+    }
+
+    /// A slot begins with a frame no packet of which, or of a later one, has come.
+    ///
+    /// - Returns: What ends before it.
+    package mutating func cut(at frame: Int64) -> [Output] {
+        guard let slot = self.slots.cut(at: frame), let last = self.lastTime else { return [] }
+        let first = slot * Int64(self.grid.partsPerSegment)
+        let start = self.slots.startOfPart(first, of: self.kind)
+        let end = self.samples.last.map { $0.time + $0.nominal } ?? (self.parts.last?.end ?? last)
+        guard first > self.currentPart, !(self.samples.isEmpty && self.parts.isEmpty), end >= start else { return [] }
+        var output: [Output] = []
+        self.advance(to: first, &output)
+        return output
+    }
+
+    /// The next packet is another stream's first, an IDR picture.
+    ///
+    /// - Parameter isPlaced: Its `dts` are decoding times of which that of an IDR picture is the time it is shown.
+    package mutating func beginStream(isPlaced: Bool) {
+        self.lastDTS = nil
+        self.firstShown = nil
+        self.picturesAhead = 0
+        self.reorderDelay = isPlaced ? 0 : nil
     }
 
     // MARK: Placing
@@ -150,7 +178,7 @@ package struct TrackSegmenter: Sendable {
             nominal = self.ticksPerPicture
             time = self.decodingTime(pts: pts, dts: dts, isKey: packet.isKey)
         }
-        let slot = self.grid.slot(ofPart: self.grid.part(at: time, of: self.kind))
+        let slot = self.grid.slot(ofPart: self.slots.part(at: time, of: self.kind))
         guard slot - self.grid.slot(ofPart: self.currentPart) <= Self.longestJump else { return nil }
         self.lastTime = time
         self.lastDTS = dts
@@ -173,7 +201,7 @@ package struct TrackSegmenter: Sendable {
             }
         }
         var time = self.reorderDelay.map { dts + $0 } ?? first
-        time = max(time, self.grid.startOfPart(self.currentPart, of: .video))
+        time = max(time, self.slots.startOfPart(self.currentPart, of: .video))
         if isKey { time = max(time, pts) }
         if let last = self.lastTime { time = max(time, last + OutputGrid.ticksPerFrame) }
         return time
@@ -194,7 +222,7 @@ package struct TrackSegmenter: Sendable {
 
     private mutating func advance(to part: Int64, _ output: inout [Output]) {
         if !self.samples.isEmpty {
-            self.closePart(end: self.grid.startOfPart(self.currentPart + 1, of: self.kind), &output)
+            self.closePart(end: self.slots.startOfPart(self.currentPart + 1, of: self.kind), &output)
         }
         let target = self.grid.slot(ofPart: part)
         var slot = self.grid.slot(ofPart: self.currentPart)
@@ -208,7 +236,7 @@ package struct TrackSegmenter: Sendable {
     private mutating func closePart(end: Int64, _ output: inout [Output]) {
         var samples = self.samples
         if self.kind == .video {
-            Self.fit(&samples, start: self.grid.startOfPart(self.currentPart, of: .video), end: end)
+            Self.fit(&samples, start: self.slots.startOfPart(self.currentPart, of: .video), end: end)
         }
         let part = FinishedPart(
             number: self.currentPart, kind: self.kind, samples: samples, end: self.kind == .video ? end : nil,
@@ -239,8 +267,8 @@ package struct TrackSegmenter: Sendable {
         self.parts.removeAll(keepingCapacity: true)
         guard let first = parts.first, let last = parts.last else {
             let perSlot = Int64(self.grid.partsPerSegment)
-            let start = self.grid.startOfPart(slot * perSlot, of: self.kind)
-            let end = self.grid.startOfPart((slot + 1) * perSlot, of: self.kind)
+            let start = self.slots.startOfPart(slot * perSlot, of: self.kind)
+            let end = self.slots.startOfPart((slot + 1) * perSlot, of: self.kind)
             return FinishedSegment(
                 slot: slot, kind: self.kind, start: start,
                 duration: MediaDuration(ticks: end - start, timescale: timescale), parts: [])

@@ -82,7 +82,13 @@ extension Linter {
         if let same = records[number], let off = distance(same), off < half { return number }
         let best = records.compactMap { entry in distance(entry.value).map { (off: $0, number: entry.key) } }
             .min { $0.off < $1.off }
-        return best.flatMap { $0.off < half ? $0.number : nil }
+        guard let best, best.off < half, let found = records[best.number]?.digest?.main else { return nil }
+        // Where segments are short, the one it lies next to may belong to the one before: its own has not come.
+        let hasNearer = self.histories[index].records.contains { entry in
+            entry.key != number
+                && entry.value.digest?.main.map { ($0.startTime &- found.startTime).magnitude < best.off } ?? false
+        }
+        return hasNearer ? nil : best.number
     }
 
     private mutating func compare(

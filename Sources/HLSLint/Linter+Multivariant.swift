@@ -74,11 +74,11 @@ extension Linter {
         if let text = attributes.quoted("CODECS") {
             let declared = Set(text.split(separator: ",").map { $0.lowercased() })
             let found = sound.reduce(history.codecs) { $0.union($1.codecs) }
-            for codec in found.sorted() where !declared.contains(where: { Self.matches($0, codec.lowercased()) }) {
+            for codec in found.sorted() where !declared.contains(where: { Self.stands($0, for: codec.lowercased()) }) {
                 fault(.codecsWrong, "CODECS is \"\(text)\" and the media is \(codec)")
             }
             for codec in declared.sorted() where !found.isEmpty && sound.allSatisfy({ !$0.codecs.isEmpty }) {
-                if !found.contains(where: { Self.matches(codec, $0.lowercased()) }) {
+                if !found.contains(where: { Self.stands(codec, for: $0.lowercased()) }) {
                     fault(.codecsWrong, "CODECS names \(codec), which no media is")
                 }
             }
@@ -105,6 +105,11 @@ extension Linter {
                 .frameRateWrong, "FRAME-RATE is \(attributes.plain("FRAME-RATE") ?? ""), the media has \(measured)/1000"
             )
         }
+    }
+
+    /// What is declared is what is there, or the same with more in it.
+    private static func stands(_ declared: String, for found: String) -> Bool {
+        self.matches(declared, found) || CodecCover.covers(declared, found)
     }
 
     /// Sample entries whose parameters are not read here are told by their first four characters.

@@ -142,7 +142,10 @@ extension Rule {
         case .averageBandwidthMissing: Entry("AAS 9.14", "declare AVERAGE-BANDWIDTH")
         case .averageBandwidthExceeded: Entry("AAS 1.29", "declare the long-run average of the combination")
         case .codecsMissing: Entry("AAS 9.1, §4.4.6.2", "declare CODECS")
-        case .codecsWrong: Entry("§4.4.6.2", "list exactly what the initialization segments say, sound included")
+        case .codecsWrong:
+            Entry(
+                "§4.4.6.2",
+                "list what the initialization segments say, or the highest profile and level of it, sound included")
         case .resolutionMissing: Entry("AAS 9.2", "declare RESOLUTION of a variant with pictures")
         case .resolutionWrong: Entry("§4.4.6.2", "declare the size of the pictures in the media")
         case .frameRateMissing: Entry("AAS 9.15", "declare FRAME-RATE of a variant with pictures")

@@ -69,12 +69,16 @@ package final class LadderStage: Sendable {
         package var height: Int
         /// The first picture with it, an IDR picture.
         package var tick: Int64
+        /// Whether the packets that follow are a publisher's own, with decoding times in place of `dts`; `nil`: as before.
+        package var isPassed: Bool?
     }
 
     /// A picture with its tick.
     struct Ticked: Sendable {
         var picture: Picture
         var tick: Int64
+        /// `nil`: IDR pictures lie on the grid.
+        var step: TickStep?
     }
 
     struct SoundBlock: Sendable {
@@ -191,8 +195,8 @@ package final class LadderStage: Sendable {
     /// Takes one canvas. Live it never blocks, but for ``setWaits(_:)``.
     ///
     /// - Returns: `false` when there was no room: the tick is lost.
-    package func put(_ picture: Picture, tick: Int64) -> Bool {
-        let ticked = Ticked(picture: picture, tick: tick)
+    package func put(_ picture: Picture, tick: Int64, step: TickStep? = nil) -> Bool {
+        let ticked = Ticked(picture: picture, tick: tick, step: step)
         return self.isWaiting ? self.canvases.put(ticked) : self.canvases.offer(ticked)
     }
 

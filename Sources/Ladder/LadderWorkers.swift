@@ -26,13 +26,18 @@ struct ScaleWorker {
         birth.report(.success(nil))
         while let canvas = canvases.take() {
             do throws(MediaError) {
-                let takers = takesEach ? all : all.filter { self.rungs[$0].takes(canvas.tick) }
+                let pass = canvas.step?.pass
+                if let pass, queues.indices.contains(pass.track) { queues[pass.track].put(canvas) }
+                let passing = pass?.isLast == true ? nil : pass?.track
+                let takers =
+                    takesEach && passing == nil
+                    ? all : all.filter { $0 != passing && self.rungs[$0].takes(canvas.tick) }
                 guard !takers.isEmpty else { continue }
                 if let made = made[takers],
                     made.canvas === canvas.picture
                         || self.control.holds(canvas.tick) && made.canvas.format == canvas.picture.format
                 {
-                    Self.hand(made.pictures, to: takers, canvas.tick, queues)
+                    Self.hand(made.pictures, to: takers, canvas, queues)
                     continue
                 }
                 let key = Key(format: canvas.picture.format, takers: takers)
@@ -49,7 +54,7 @@ struct ScaleWorker {
                 var pictures = made.removeValue(forKey: takers)?.pictures ?? []
                 try graph.run(input, pts: canvas.tick, into: &pictures)
                 made[takers] = (canvas.picture, pictures)
-                Self.hand(pictures, to: takers, canvas.tick, queues)
+                Self.hand(pictures, to: takers, canvas, queues)
             } catch {
                 self.output.failed(error)
                 // Nobody takes canvases any more: an offline program must not wait for room.
@@ -60,10 +65,12 @@ struct ScaleWorker {
     }
 
     private static func hand(
-        _ pictures: [Picture], to takers: [Int], _ tick: Int64, _ queues: [BoundedQueue<LadderStage.Ticked>]
+        _ pictures: [Picture], to takers: [Int], _ canvas: LadderStage.Ticked,
+        _ queues: [BoundedQueue<LadderStage.Ticked>]
     ) {
+        let step = canvas.step.map { TickStep(gop: $0.gop) }
         for (index, picture) in zip(takers, pictures) {
-            queues[index].put(LadderStage.Ticked(picture: picture, tick: tick))
+            queues[index].put(LadderStage.Ticked(picture: picture, tick: canvas.tick, step: step))
         }
     }
 
@@ -109,16 +116,30 @@ struct RungWorker {
         birth.report(.success(CodecParameters(codec: .h264, configuration: encoder.parameterSets)))
         var gop: Int64?
         var last: Picture?
+        var isPassing = false
         do {
             while var ticked = queue.take() {
+                if let pass = ticked.step?.pass {
+                    if let stream = pass.stream {
+                        // What the encoder holds was on air before.
+                        if !isPassing { try encoder.finish { self.output.packet(self.track, $0) } }
+                        isPassing = true
+                        self.output.configuration(self.track, Self.change(to: stream, at: ticked.tick))
+                    }
+                    self.control.entered(ticked.tick, track: self.track)
+                    self.output.entered(self.track, ticked.tick)
+                    for packet in pass.packets { self.output.packet(self.track, packet) }
+                    last = nil
+                    continue
+                }
                 if let last, self.control.holds(ticked.tick), last.format == ticked.picture.format {
                     ticked.picture = last
                 }
                 // Offline nothing is held, and a picture is worth its memory.
                 if !self.settings.isOffline { last = ticked.picture }
                 let format = ticked.picture.format
-                if format.width != settings.width || format.height != settings.height {
-                    try encoder.finish { self.output.packet(self.track, $0) }
+                if isPassing || format.width != settings.width || format.height != settings.height {
+                    if !isPassing { try encoder.finish { self.output.packet(self.track, $0) } }
                     (settings.width, settings.height) = (format.width, format.height)
                     encoder = try VideoEncoder.open(settings, place: "encode[\(self.rung.name)]")
                     gop = nil
@@ -128,11 +149,13 @@ struct RungWorker {
                         self.track,
                         LadderStage.Reconfiguration(
                             parameters: CodecParameters(codec: .h264, configuration: encoder.parameterSets),
-                            width: settings.width, height: settings.height, tick: ticked.tick))
+                            width: settings.width, height: settings.height, tick: ticked.tick,
+                            isPassed: isPassing ? false : nil))
+                    isPassing = false
                 }
                 // The grid is the room's: an IDR picture at every multiple of the GOP, or at the first picture behind
                 // it when that tick was lost.
-                let current = ticked.tick / Int64(self.settings.gopFrames)
+                let current = ticked.step?.gop ?? ticked.tick / Int64(self.settings.gopFrames)
                 self.control.entered(ticked.tick, track: self.track)
                 self.output.entered(self.track, ticked.tick)
                 if current != gop, gop != nil, self.control.wantsSibling(self.track) != isCheap,
@@ -150,7 +173,7 @@ struct RungWorker {
                 }
                 gop = current
             }
-            try encoder.finish { self.output.packet(self.track, $0) }
+            if !isPassing { try encoder.finish { self.output.packet(self.track, $0) } }
         } catch {
             self.output.failed(error)
             // Take the rest, or the scaling thread would wait for this one for ever.
@@ -161,6 +184,11 @@ struct RungWorker {
 }
 
 extension RungWorker {
+    private static func change(to stream: TickStep.Stream, at tick: Int64) -> LadderStage.Reconfiguration {
+        LadderStage.Reconfiguration(
+            parameters: stream.parameters, width: stream.width, height: stream.height, tick: tick, isPassed: true)
+    }
+
     /// An encoder whose packets fit the initialization segment of the one before; `nil` where that cannot be.
     private func replacement(
         for encoder: VideoEncoder, _ settings: VideoEncoderSettings, isCheap: Bool

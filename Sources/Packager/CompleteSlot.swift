@@ -8,6 +8,10 @@ struct CompleteSlot: Sendable {
 
     /// Tracks whose packets have another configuration from this slot on.
     var changes: [ConfigurationChange] = []
+    /// Frames of the slot; `nil`: the grid's.
+    var frames: Range<Int64>?
+    /// Time is broken with it in every playlist, whether or not a configuration changes.
+    var isBreak = false
     /// Stands for a time in which no worker was there.
     var isSlate = false
     /// Another slot is published together with this one.

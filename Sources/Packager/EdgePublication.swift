@@ -28,6 +28,8 @@ struct EdgePublication: Sendable {
     private var update = LiveUpdate()
     /// What has happened to date ranges and is not listed yet; see ``list(_:)``.
     private var laterChanges: [DateRange.Change] = []
+    /// Slots that were broken before any track listed something of them; the newest.
+    private var broken: Set<Int64> = []
 
     /// - Parameters:
     ///   - publication: As the run begins with it.
@@ -114,13 +116,31 @@ struct EdgePublication: Sendable {
         named.map = map
         guard map != before else { return (named, slot) }
         self.add(map, change.initialization, self.tracks[change.track].kind)
-        let free = self.firstSlot == nil ? slot : self.tracks.reduce(slot) { max($0, $1.untouchedSlot) }
+        // A break that all playlists have already leaves the change to this track alone.
+        let waiting = self.broken.contains(slot) ? [self.tracks[change.track]] : self.tracks
+        let free = self.firstSlot == nil ? slot : waiting.reduce(slot) { max($0, $1.untouchedSlot) }
         if self.isContinued || free != self.firstSlot {
             for index in self.tracks.indices { self.tracks[index].breakTime(at: free) }
         }
         self.tracks[change.track].change(
             to: map, bytes: change.initialization, from: free, packets: slot)
         return (named, free)
+    }
+
+    /// Slots begin elsewhere from now on.
+    mutating func setSlots(_ slots: SlotTable) {
+        for index in self.tracks.indices { self.tracks[index].slots = slots }
+    }
+
+    /// Time is broken with a slot in every playlist: one nothing of which is listed anywhere.
+    mutating func breakTime(at slot: Int64) {
+        guard !self.isEnded, self.firstSlot == nil || self.tracks.allSatisfy({ $0.untouchedSlot <= slot }) else {
+            return
+        }
+        self.broken = self.broken.filter { $0 + 8 > slot }
+        self.broken.insert(slot)
+        guard self.isContinued || slot != self.firstSlot else { return }
+        for index in self.tracks.indices { self.tracks[index].breakTime(at: slot) }
     }
 
     /// Something has happened to the date ranges: it is in every playlist's next text, but for a range that begins, and

@@ -24,6 +24,8 @@ struct EdgeTrack: Sendable {
 
     private(set) var track: TrackPublication
     let grid: OutputGrid
+    /// Where slots begin.
+    var slots: SlotTable
     let origin: Int64
     let incarnation: Int64
     /// Slot of the segment in the making.
@@ -48,6 +50,7 @@ struct EdgeTrack: Sendable {
     init(track: TrackPublication, grid: OutputGrid, origin: Int64, incarnation: Int64) {
         self.track = track
         self.grid = grid
+        self.slots = SlotTable(grid: grid)
         self.origin = origin
         self.incarnation = incarnation
     }
@@ -180,7 +183,8 @@ struct EdgeTrack: Sendable {
         let number = self.track.window.nextMediaSequence
         let isGap = asGap || self.finished.isEmpty
         var segment = self.track.segment(
-            nil, slot: self.slot, mediaSequence: number, incarnation: self.incarnation, origin: self.origin,
+            nil, frames: self.slots.frames(ofSlot: self.slot), mediaSequence: number, incarnation: self.incarnation,
+            origin: self.origin,
             discontinuity: self.discontinuities.remove(self.slot) != nil, grid: self.grid)
         if !isGap, let first = self.finished.first, let last = self.finished.last {
             segment = self.track.segment(
@@ -194,7 +198,8 @@ struct EdgeTrack: Sendable {
         do { try self.track.window.append(segment) } catch {
             try? self.track.window.append(
                 self.track.segment(
-                    nil, slot: self.slot, mediaSequence: number, incarnation: self.incarnation, origin: self.origin,
+                    nil, frames: self.slots.frames(ofSlot: self.slot), mediaSequence: number,
+                    incarnation: self.incarnation, origin: self.origin,
                     discontinuity: segment.discontinuity, grid: self.grid))
         }
         if !self.parts.isEmpty {
@@ -317,6 +322,14 @@ struct EdgeTrack: Sendable {
                 programDate: self.origin
                     &+ TimeMath.rescale(first.start, from: Int64(self.track.timescale), to: TimeMath.nanoseconds),
                 map: self.track.map, discontinuity: self.discontinuities.contains(self.slot), parts: self.parts)
+        } else if !self.isWhole, !window.isEnded, let last = window.segments.last,
+            self.discontinuities.contains(self.slot) || last.map != self.track.map
+        {
+            // hls.js (1.6.15) keeps the map and the discontinuity a segment was first known with, and the hint of its
+            // first part makes it known.
+            open = LiveEdge.OpenSegment(
+                programDate: self.endDate, map: self.track.map,
+                discontinuity: self.discontinuities.contains(self.slot), parts: [])
         }
         let hint = window.isEnded ? nil : self.nextHint
         let next = self.isWhole ? self.changes.last { $0.slot <= self.slot + 1 }?.map : nil

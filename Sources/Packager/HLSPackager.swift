@@ -39,6 +39,8 @@ package final class HLSPackager: Sendable {
     static let longestPause: Int64 = 500_000_000
 
     struct Intake {
+        /// Where slots begin.
+        var slots: SlotTable
         var collector: SlotCollector?
         /// Set by ``finish(endlist:)``.
         var endlist: Bool?
@@ -62,10 +64,19 @@ package final class HLSPackager: Sendable {
         /// What the directory has not listed yet.
         var rangeChanges: [DateRange.Change] = []
 
+        init(grid: OutputGrid) { self.slots = SlotTable(grid: grid) }
+
         /// Lists ranges at the live edge, and with the next segment in the directory.
         mutating func list(_ changes: [DateRange.Change]) {
             self.rangeChanges += changes
             self.edge?.list(changes)
+        }
+
+        /// A track's configuration changes with the slot of a picture, in the directory and at the live edge alike.
+        mutating func change(_ change: ConfigurationChange, firstTick: Int64) {
+            let slot = self.slots.slot(ofFrame: firstTick)
+            let (named, from) = self.edge?.change(change, from: slot) ?? (change, slot)
+            self.collector?.change(named, from: from)
         }
 
         /// Nothing follows: what is open ends with the last picture.
@@ -106,7 +117,7 @@ package final class HLSPackager: Sendable {
     /// Keeps what is listed beyond the playlists' time; `nil`: nobody.
     let keeper: (any SlotKeeping)?
     let segmenters: [TrackIntake]
-    let intake = Mutex(Intake())
+    let intake: Mutex<Intake>
     let writer = Mutex<PublicationWriter?>(nil)
     let objects = Mutex<[String: PublishedObject]>([:])
     let work = DispatchSemaphore(value: 0)
@@ -126,6 +137,7 @@ package final class HLSPackager: Sendable {
         self.keeper = keeper
         self.report = report
         self.segmenters = tracks.map { _ in TrackIntake() }
+        self.intake = Mutex(Intake(grid: settings.grid))
     }
 
     /// Number of this run in the room; 1 for the first.
@@ -180,16 +192,19 @@ package final class HLSPackager: Sendable {
         track: Int, _ parameters: CodecParameters, width: Int, height: Int, firstTick: Int64
     ) throws(MediaError) {
         guard self.tracks.indices.contains(track) else { return }
-        let grid = self.settings.grid
-        let bytes = try InitializationSegmentWriter.bytes(
-            for: parameters, width: width, height: height, grid: grid, place: "hls[\(self.tracks[track].name)]")
-        let slot = firstTick / Int64(grid.segmentFrames)
+        let bytes = try self.initialization(of: track, parameters, width: width, height: height)
         self.intake.withLock { intake in
-            let change = ConfigurationChange(track: track, initialization: bytes)
-            let (named, from) = intake.edge?.change(change, from: slot) ?? (change, slot)
-            intake.collector?.change(named, from: from)
+            intake.change(ConfigurationChange(track: track, initialization: bytes), firstTick: firstTick)
             intake.showEdge()
         }
+    }
+
+    func initialization(
+        of track: Int, _ parameters: CodecParameters, width: Int, height: Int
+    ) throws(MediaError) -> [UInt8] {
+        try InitializationSegmentWriter.bytes(
+            for: parameters, width: width, height: height, grid: self.settings.grid,
+            place: "hls[\(self.tracks[track].name)]")
     }
 
     /// Something of the program begins with a picture: a date range in every playlist, there with the first part that shows
@@ -207,12 +222,11 @@ package final class HLSPackager: Sendable {
     }
 
     /// The frame up to which media is there.
-    private func reach(of output: [TrackSegmenter.Output]) -> Int64 {
-        let grid = self.settings.grid
-        return output.reduce(0) { reach, item in
+    private static func reach(of output: [TrackSegmenter.Output], _ slots: SlotTable) -> Int64 {
+        output.reduce(0) { reach, item in
             switch item {
-            case .part(let part): max(reach, (part.number + 1) * Int64(grid.partFrames))
-            case .segment(let segment): max(reach, grid.firstFrame(ofSlot: segment.slot + 1))
+            case .part(let part): max(reach, slots.firstFrame(ofPart: part.number + 1))
+            case .segment(let segment): max(reach, slots.firstFrame(ofSlot: segment.slot + 1))
             }
         }
     }
@@ -220,8 +234,8 @@ package final class HLSPackager: Sendable {
     /// - Parameter isLast: The track has ended: its last segment may have been cut behind its parts.
     func collect(_ output: [TrackSegmenter.Output], track: Int, isLast: Bool = false) {
         guard !output.isEmpty else { return }
-        let reach = self.reach(of: output)
-        let (isReady, watcher) = self.intake.withLock { intake in
+        let (isReady, watcher, slots) = self.intake.withLock { intake in
+            let reach = Self.reach(of: output, intake.slots)
             // Before the part that shows it; offline with the segment, so that the same job lists the same.
             let changes = self.settings.waitsForStore ? [] : intake.marks.release(before: reach)
             intake.list(changes)
@@ -236,12 +250,16 @@ package final class HLSPackager: Sendable {
             let watcher = intake.edge == nil ? nil : intake.watcher
             // Once a part is often enough: a worker that is overtaken stops within one.
             if track == 0, !self.settings.waitsForStore { intake.isDoubtful = true }
-            return (intake.isDoubtful || !changes.isEmpty || (intake.collector?.readyCount ?? 0) > 0, watcher)
+            return (
+                intake.isDoubtful || !changes.isEmpty || (intake.collector?.readyCount ?? 0) > 0, watcher, intake.slots
+            )
         }
         if isReady { self.work.signal() }
         guard let watcher, !isLast else { return }
-        let perPart = Int64(self.settings.grid.partFrames)
-        for case .part(let part) in output { watcher(track, part.number * perPart..<(part.number + 1) * perPart) }
+        for case .part(let part) in output {
+            let first = slots.firstFrame(ofPart: part.number)
+            watcher(track, first..<max(first, slots.firstFrame(ofPart: part.number + 1)))
+        }
     }
 
     private func waitForSpace() {
@@ -324,7 +342,7 @@ package final class HLSPackager: Sendable {
             let (slot, endlist, ranges) = self.intake.withLock { intake in
                 let slot = intake.collector?.take()
                 if let slot, self.settings.waitsForStore {
-                    intake.list(intake.marks.release(before: self.settings.grid.firstFrame(ofSlot: slot.slot + 1)))
+                    intake.list(intake.marks.release(before: intake.slots.firstFrame(ofSlot: slot.slot + 1)))
                     intake.showEdge()
                 }
                 if slot == nil, intake.endlist == true, self.settings.waitsForStore { intake.endEdge() }

@@ -62,6 +62,7 @@ struct Publication: Sendable {
     /// - Throws: ``MediaError/Code/internal`` where a segment breaks the playlist's rules; nothing is changed then.
     mutating func append(_ slot: CompleteSlot, missing: Set<Int>) throws(MediaError) -> ListedSlot {
         let number = self.nextMediaSequence
+        let frames = slot.frames ?? self.grid.frames(ofSlot: slot.slot)
         var tracks = self.tracks
         var bytes: [String: Int] = [:]
         var listed: [Segment] = []
@@ -69,7 +70,7 @@ struct Publication: Sendable {
             let finished =
                 missing.contains(index) ? nil : slot.segments.indices.contains(index) ? slot.segments[index] : nil
             let segment = tracks[index].segment(
-                finished, slot: slot.slot, mediaSequence: number, incarnation: self.incarnation, origin: self.origin,
+                finished, frames: frames, mediaSequence: number, incarnation: self.incarnation, origin: self.origin,
                 discontinuity: self.discontinuityIsDue, grid: self.grid)
             try tracks[index].window.append(segment)
             tracks[index].incarnations[number] = self.incarnation
@@ -92,8 +93,8 @@ struct Publication: Sendable {
         self.tracks = tracks
         self.nextMediaSequence += 1
         self.discontinuityIsDue = false
-        let firstFrame = self.grid.firstFrame(ofSlot: slot.slot)
-        self.nextFrame = firstFrame + Int64(self.grid.segmentFrames)
+        let firstFrame = frames.lowerBound
+        self.nextFrame = frames.upperBound
         self.dropPassedRanges()
         // What the slot is reported as: its pictures where there are any.
         let pictures = zip(tracks, listed).first { $0.kind == .video && !$1.gap }?.1
@@ -137,6 +138,9 @@ struct Publication: Sendable {
             self.discontinuityIsDue = self.discontinuityIsDue || self.hasSegments
         }
     }
+
+    /// The next segment does not continue the one before it in some track.
+    mutating func breakTime() { self.discontinuityIsDue = self.discontinuityIsDue || self.hasSegments }
 
     /// No segment follows.
     mutating func end() {

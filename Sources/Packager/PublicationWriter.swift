@@ -91,6 +91,7 @@ struct PublicationWriter: Sendable {
         if self.settleHeld() == .superseded { return .superseded }
         let store = self.store
         self.publication.apply(slot.changes) { store.contains($0) }
+        if slot.isBreak { self.publication.breakTime() }
         let present = slot.segments.indices.filter { slot.segments[$0].map { !$0.gap } ?? false }
         var held = HeldSlot(slot: slot, unwritten: Set(present))
         self.write(&held)

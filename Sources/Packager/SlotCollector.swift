@@ -15,6 +15,9 @@ struct SlotCollector: Sendable {
     private var nextSlot: Int64
     private var pending: [Int64: [FinishedSegment?]] = [:]
     private var changes: [Int64: [ConfigurationChange]] = [:]
+    private var breaks: Set<Int64> = []
+    /// Where slots begin; `nil`: on the grid.
+    var slots: SlotTable?
     private var ready: [CompleteSlot] = []
     private var anythingTaken = false
     private(set) var isClosed = false
@@ -48,6 +51,11 @@ struct SlotCollector: Sendable {
         self.changes[max(slot, self.nextSlot), default: []].append(change)
     }
 
+    /// Time is broken with a slot that has not left.
+    mutating func breakTime(at slot: Int64) {
+        if !self.isClosed { self.breaks.insert(max(slot, self.nextSlot)) }
+    }
+
     /// A track has finished a slot. One that was given up meanwhile is too late and is left out.
     mutating func insert(_ segment: FinishedSegment, track: Int) {
         guard !self.isClosed, segment.slot >= self.nextSlot, self.kinds.indices.contains(track) else { return }
@@ -67,11 +75,14 @@ struct SlotCollector: Sendable {
     private mutating func pass(_ row: [FinishedSegment?]) {
         var slot = CompleteSlot(slot: self.nextSlot, segments: row)
         slot.changes = self.changes.removeValue(forKey: self.nextSlot) ?? []
+        slot.isBreak = self.breaks.remove(self.nextSlot) != nil
+        slot.frames = self.slots?.frames(ofSlot: self.nextSlot)
         self.pending[self.nextSlot] = nil
         self.nextSlot += 1
         // Before the first media of a run there is nothing to list a gap for.
         guard self.anythingTaken || !slot.isEmpty else {
             if !slot.changes.isEmpty { self.changes[self.nextSlot, default: []] += slot.changes }
+            if slot.isBreak { self.breaks.insert(self.nextSlot) }
             return
         }
         self.anythingTaken = true

@@ -58,14 +58,15 @@ struct TrackPublication: Sendable {
 
     /// The segment for a slot, in the numbers of the playlists.
     ///
-    /// - Parameter finished: `nil` lists a gap of the slot's length.
+    /// - Parameters:
+    ///   - finished: `nil` lists a gap of the slot's length.
+    ///   - frames: Of the slot.
     func segment(
-        _ finished: FinishedSegment?, slot: Int64, mediaSequence: Int64, incarnation: Int64, origin: Int64,
+        _ finished: FinishedSegment?, frames: Range<Int64>, mediaSequence: Int64, incarnation: Int64, origin: Int64,
         discontinuity: Bool, grid: OutputGrid
     ) -> Segment {
-        let perSlot = Int64(grid.partsPerSegment)
-        let slotStart = grid.startOfPart(slot * perSlot, of: self.kind)
-        let slotEnd = grid.startOfPart((slot + 1) * perSlot, of: self.kind)
+        let slotStart = grid.ticks(ofFrame: frames.lowerBound, self.kind)
+        let slotEnd = grid.ticks(ofFrame: frames.upperBound, self.kind)
         let start = finished?.start ?? slotStart
         let uri = self.names.segment(mediaSequence, incarnation: incarnation)
         return Segment(

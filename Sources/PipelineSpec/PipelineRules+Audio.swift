@@ -64,6 +64,19 @@ extension PipelineRules {
             fix: "make \(isPart ? "partFrames" : "gopFrames") of the hls output even, or write \(canvas.fps)")
     }
 
+    /// A publisher's packets can stand for a rendition of the canvas's rate alone.
+    func checkPassthrough(of rendition: Rendition, _ path: String, _ log: inout SpecLog) {
+        let canvas = self.pipeline.canvas
+        guard !rendition.isAudioOnly, rendition.video.passthrough == .auto,
+            log.isSound("\(path).video.passthrough", "\(path).fps", "canvas")
+        else { return }
+        if rendition.fps != canvas.fps {
+            log.mistake(
+                "\(path).video.passthrough", "the rendition has half the canvas's rate",
+                fix: "write off, or leave fps out")
+        }
+    }
+
     /// What the low-latency preset promises.
     func checkLatency(of rendition: Rendition, _ path: String, _ log: inout SpecLog) {
         let most = VideoEncoding.lowLatencyLimit

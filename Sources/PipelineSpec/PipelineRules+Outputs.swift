@@ -15,6 +15,7 @@ extension PipelineRules {
             }
             self.checkRate(of: rendition, path, &log)
             self.checkLatency(of: rendition, path, &log)
+            self.checkPassthrough(of: rendition, path, &log)
             guard !rendition.isAudioOnly,
                 log.isSound("\(path).width", "\(path).height", "canvas.width", "canvas.height")
             else { continue }

@@ -30,6 +30,13 @@ package struct VideoEncoding: Sendable, Hashable {
     /// H.264 profiles, Annex A.2.
     package enum Profile: String, Sendable, CaseIterable { case baseline, main, high }
 
+    /// Whether a publisher's own packets may stand for the rendition.
+    package enum Passthrough: String, Sendable, CaseIterable {
+        case off
+        /// While one source fills the canvas and its stream is what the rendition asks for.
+        case auto
+    }
+
     package var codec = Codec.h264
     package var encoder = Encoder.libx264
     /// Default ``Preset/veryfast``.
@@ -50,6 +57,8 @@ package struct VideoEncoding: Sendable, Hashable {
     package var lookaheadFrames = 5
     /// Encoder threads (1…16). Default 1.
     package var threads = 1
+    /// Default ``Passthrough/off``: every change costs players a discontinuity.
+    package var passthrough = Passthrough.off
 
     package init(bitrate: Int) {
         self.bitrate = bitrate

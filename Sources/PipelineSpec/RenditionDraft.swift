@@ -113,5 +113,10 @@ extension VideoEncoding {
                     + "\(Preset.tandemFast.defaultLookahead), with tandem-lowLatency "
                     + "\(Preset.tandemLowLatency.defaultLookahead)", derived: true),
             Field("threads", \.threads, .integer(1...16), "encoder threads; each beyond the first adds delay"),
+            Field(
+                "passthrough", \.passthrough, .choice,
+                "auto: while one source fills the canvas with nothing over it, and its H.264 has the rendition's size, "
+                    + "rate and profile, keeps its bit rates and has key pictures a segment apart at most, its packets "
+                    + "are the rendition, and nothing is encoded for it; players meet a discontinuity at each change"),
         ])
 }

@@ -9,6 +9,7 @@ extension DecodeWorker {
 
     mutating func decodeVideo(_ packet: CodedPacket, _ pts: Int64, _ arrival: Int64?) {
         self.stage.count { $0.videoPackets += 1 }
+        self.buffer.coded.put(.picture(packet, pts: pts))
         // Before its first picture nothing is known about the source.
         let isHidden = self.buffer.need.isHidden && self.format != nil
         guard isHidden || self.hasGap else {

@@ -84,6 +84,7 @@ struct DecodeWorker {
         defer { mark.lower() }
         switch parameters.kind {
         case .video:
+            self.buffer.coded.put(.configuration(parameters))
             self.decodeWithheld()
             self.hasGap = false
             self.videoCodec = parameters.codec
@@ -198,6 +199,7 @@ struct DecodeWorker {
     }
 
     mutating func end() {
+        self.buffer.coded.put(.end)
         let mark = self.marks[.video]
         mark?.raise()
         defer { mark?.lower() }

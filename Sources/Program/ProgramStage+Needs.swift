@@ -12,7 +12,7 @@ extension ProgramStage {
     func noteNeeds(at tick: Int64, seen: inout Set<SourceID>) {
         self.director.sourcesInSight(until: tick + Int64(self.director.canvas.fps), into: &seen)
         let isHeld = self.pictureThrift == .hold
-        for (id, buffer) in self.buffers { buffer.need.setHidden(isHeld || !seen.contains(id)) }
+        for (id, buffer) in self.buffers { buffer.need.setHidden(isHeld || !seen.contains(id) || self.isUnseen(id)) }
     }
 
     /// The scene is to come on air: its sources are brought to the present meanwhile.

@@ -62,6 +62,8 @@ package final class ProgramStage: Sendable {
         package var sound: @Sendable (_ block: [Float], _ position: Int64) -> Void
         /// The program is over; `tick` is the first one that is not part of it.
         package var finished: @Sendable (_ tick: Int64) -> Void
+        /// What a tick shows, right before its picture.
+        package var shown: @Sendable (_ tick: Int64, _ view: SoloView) -> Void = { _, _ in }
         /// How loud everything was, every ``Settings/levelIntervalMs``.
         package var levels: @Sendable (_ levels: SoundLevels) -> Void = { _ in }
 
@@ -115,6 +117,8 @@ package final class ProgramStage: Sendable {
     let buffers: [SourceID: SourceBuffer]
     /// ``PictureThrift``'s number.
     let thrift = Atomic<Int>(0)
+    /// Whose pictures nobody needs although they are on air.
+    let unseen = Mutex<SourceID?>(nil)
     private let outputs: Outputs
     private let machine: SystemClock
     private let shared: Mutex<Shared>
@@ -314,8 +318,12 @@ package final class ProgramStage: Sendable {
         for (id, selection) in selected where !self.isStale(selection, id, due) { pictures[id] = selection.picture }
         let mayRepeat = !isNew && hidden == worker.covered && self.repeatsPicture(at: tick)
         worker.covered = hidden
-        if mayRepeat, let picture = worker.player.last { return (picture, nil) }
+        if mayRepeat, let picture = worker.player.last {
+            self.outputs.shown(tick, self.view(worker.player, hidden, selected, due, interval))
+            return (picture, nil)
+        }
         let composed = worker.player.compose(tick: tick, pictures: pictures, covered: hidden)
+        self.outputs.shown(tick, self.view(worker.player, hidden, selected, due, interval))
         var arrival: Int64?
         var repeated: [SourceID] = []
         for pane in composed.panes where !hidden.contains(pane.source) && pictures[pane.source] != nil {

@@ -53,6 +53,11 @@ package struct ScenePlayer {
 
     package init(director: SceneDirector) { self.director = director }
 
+    /// What is on air, once something is.
+    var scene: Scene? { self.onAir?.scene }
+    /// It is on its way from one scene to the next.
+    var isCrossing: Bool { self.crossing != nil }
+
     /// Goes to the next tick.
     ///
     /// - Returns: The scene that comes on air with it, when one does.

@@ -88,6 +88,8 @@ package final class SourceBuffer: Sendable {
     private let state: Mutex<State>
     /// What the program needs of the source's pictures.
     package let need = SourceNeed()
+    /// Its coded pictures, for whom it passes through; nobody by default.
+    package let coded = CodedLane()
     private let changed = DispatchSemaphore(value: 0)
     private let taken = DispatchSemaphore(value: 0)
 

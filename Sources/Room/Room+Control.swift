@@ -24,6 +24,7 @@ extension Room: RoomControlling {
                 : [
                     "name": .string(rendition.name), "width": JSONValue(rendition.width),
                     "height": JSONValue(rendition.height), "fps": JSONValue(rendition.fps),
+                    "passthrough": self.passthroughJSON(of: rendition.name),
                 ]
         }
         let json: JSONValue = [

@@ -48,6 +48,8 @@ package final class Room: Sendable {
     let slate: SlateWork?
     let partLatency: PartLatency
     let recorder: Recorder?
+    /// Of a room that lets publishers' packets through.
+    let passthrough: PassthroughDesk?
     let mutable: Mutex<Mutable>
     /// As last measured; `nil` where nothing is.
     let levels = Mutex<SoundLevels?>(nil)
@@ -82,6 +84,7 @@ package final class Room: Sendable {
         self.slate = parts.slate
         self.partLatency = parts.partLatency
         self.recorder = parts.recorder
+        self.passthrough = parts.passthrough
         self.mutable = Mutex(Mutable())
         let life = RoomLife(settings.pipeline)
         var desk = SceneDesk(settings.pipeline)

@@ -21,6 +21,7 @@ struct RoomParts {
     var slate: SlateWork?
     var partLatency: PartLatency
     var recorder: Recorder?
+    var passthrough: PassthroughDesk?
 }
 
 /// Late joints between stages: what is made first must reach what is made last.
@@ -51,6 +52,7 @@ extension Room {
         var ladderOutput = LadderStage.Output(
             packet: { track, packet in packager.get()?.receive(track: track, packet) },
             configuration: { track, change in
+                if let isPassed = change.isPassed { packager.get()?.beginStream(track: track, isPlaced: isPassed) }
                 do throws(MediaError) {
                     try packager.get()?.configure(
                         track: track, change.parameters, width: change.width, height: change.height,
@@ -79,13 +81,15 @@ extension Room {
             }
             packager.set(made)
         }
-        let program = try self.makeProgram(settings, slots, clock, ladder, latency, joint)
+        let passthrough = PassthroughDesk(pipeline, ladder, packager.get(), slots) { joint.get()?.passthrough(did: $0) }
+        let program = try self.makeProgram(settings, slots, clock, ladder, latency, passthrough, joint)
         let slate = packager.get().flatMap { SlateWork($0, ladder, program, pipeline) }
         let room = Room(
             settings: settings, events: events, logger: logger,
             parts: RoomParts(
                 clock: clock, slots: slots, program: program, ladder: ladder, packager: packager.get(),
-                latency: latency, slate: slate, partLatency: parts, recorder: recorder))
+                latency: latency, slate: slate, partLatency: parts, recorder: recorder,
+                passthrough: passthrough))
         events.setIncarnation(packager.get()?.incarnation ?? 1)
         joint.set(room)
         return room
@@ -186,7 +190,7 @@ extension Room {
 
     private static func makeProgram(
         _ settings: RoomSettings, _ slots: [SourceID: SourceSlot], _ clock: ProgramClock, _ ladder: LadderStage,
-        _ latency: LatencyTracker, _ joint: Joint<Room>
+        _ latency: LatencyTracker, _ passthrough: PassthroughDesk?, _ joint: Joint<Room>
     ) throws(MediaError) -> ProgramStage {
         let pipeline = settings.pipeline
         let canvas = Program.Canvas(
@@ -225,14 +229,21 @@ extension Room {
                 if let arrival { latency.composed(tick: tick, arrival: arrival) }
                 // Between two ticks: what falls due at the next one is on air with it.
                 if pipeline.clock == .offline { joint.get()?.stepLife() }
-                return ladder.put(picture, tick: tick)
+                guard let passthrough else { return ladder.put(picture, tick: tick) }
+                return passthrough.put(picture, tick: tick)
             },
             sound: { ladder.put(sound: $0, position: $1) },
-            finished: { _ in },
+            finished: { passthrough?.ended(at: $0) },
             catchingUp: {
                 ladder.setWaits($0)
                 joint.get()?.overload.setCatchingUp($0)
             })
+        if let passthrough {
+            outputs.shown = { tick, view in
+                let unseen = passthrough.step(tick, view)
+                joint.get()?.program.setUnseen(unseen)
+            }
+        }
         outputs.levels = { joint.get()?.note(levels: $0) }
         let stage = ProgramStage(
             settings: stageSettings, sources: sources,

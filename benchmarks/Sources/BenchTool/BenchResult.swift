@@ -14,6 +14,7 @@ struct BenchResult: Codable {
     var quality: [QualityResult]?
     var allocations: AllocationResult?
     var live: LiveResult?
+    var passthrough: PassthroughResult?
     var growth: [GrowthSeries]?
     var search: SearchResult?
 }

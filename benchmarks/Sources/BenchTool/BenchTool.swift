@@ -12,7 +12,7 @@ enum BenchTool {
     static let usage = """
         usage: BenchTool begin MODE RESULT.json     MODE quick or full: an empty result of this machine and commit
                BenchTool measure PART RESULT.json   adds a part: kernels, r1, places, quality, allocations, live,
-                                                    growth or search
+                                                    passthrough, growth or search
                BenchTool page RESULT.json PAGE.html writes it as one self-contained page
                BenchTool readme README.md           renews the table of the README from the newest of results/*.json
                BenchTool readme-check README.md     status 1 unless that table is in step

@@ -64,6 +64,14 @@ struct Measuring {
                 tandem: self.tandem, ffmpeg: self.ffmpeg, work: self.sources, seconds: max(4, seconds),
                 mostRooms: isFull ? 8 : 1, memoryMinutes: max(0, minutes), isFull: isFull
             ).measure()
+        case "passthrough":
+            result.passthrough = try PassthroughMeasurement(
+                script: "./passthrough.sh", work: self.sources,
+                rounds: Variables["PAIRS"].flatMap { Int($0) } ?? (isFull ? 3 : 1)
+            ).measure()
+            for (job, spread) in (result.passthrough?.ratios ?? [:]).sorted(by: { $0.key < $1.key }) {
+                Terminal.say("  \(job)/FFmpeg cpu: \(spread.median) (\(spread.min)…\(spread.max))")
+            }
         case "growth":
             result.growth = try GrowthMeasurement(
                 tandem: self.tandem, ffmpeg: self.ffmpeg, work: self.sources, seconds: 5
@@ -88,7 +96,7 @@ struct Measuring {
             }
         default:
             throw BenchError(
-                "there is no part \(part): kernels, r1, places, quality, allocations, live, growth, search")
+                "there is no part \(part): kernels, r1, places, quality, allocations, live, passthrough, growth, search")
         }
         try Files.write(result, to: self.path)
         Terminal.say("Wrote benchmarks/\(self.path)")

@@ -1,0 +1,26 @@
+/// Whether one H.264 format stands for another one.
+package enum CodecCover {
+    /// Baseline, main, high: a decoder of a later one decodes the earlier ones as encoders write them. Spec: ITU-T H.264
+    /// Annex A.2.
+    private static let profiles = [66, 77, 100]
+
+    /// Whether whoever can play `declared` can play `found`: RFC 6381 `avc1.PPCCLL`, of no higher profile and level. What
+    /// players choose by is the worst that comes.
+    package static func covers(_ declared: String, _ found: String) -> Bool {
+        guard let most = self.parts(declared), let own = self.parts(found),
+            let limit = self.profiles.firstIndex(of: most.profile),
+            let place = self.profiles.firstIndex(of: own.profile)
+        else { return false }
+        return place <= limit && own.level <= most.level
+    }
+
+    private static func parts(_ codec: String) -> (profile: Int, level: Int)? {
+        let lower = codec.lowercased()
+        guard lower.hasPrefix("avc1."), lower.utf8.count == 11 else { return nil }
+        let digits = lower.dropFirst(5)
+        guard let profile = Int(digits.prefix(2), radix: 16), let level = Int(digits.suffix(2), radix: 16) else {
+            return nil
+        }
+        return (profile, level)
+    }
+}

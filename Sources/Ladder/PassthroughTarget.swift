@@ -1,0 +1,68 @@
+import MediaTypes
+
+/// What a rendition asks of a publisher's stream that is to stand for its own.
+package struct PassthroughTarget: Sendable, Hashable {
+    /// By its place in the ladder.
+    package var track: Int
+    package var width: Int
+    package var height: Int
+    /// As its own parameter set declares them.
+    package var profile: UInt8
+    package var level: UInt8
+    /// Bits per second; buffer in bits.
+    package var bitrate: Int64
+    package var maxBitrate: Int64
+    package var bufferSize: Int64
+
+    package init(
+        track: Int, width: Int, height: Int, profile: UInt8, level: UInt8, bitrate: Int64, maxBitrate: Int64,
+        bufferSize: Int64
+    ) {
+        self.track = track
+        self.width = width
+        self.height = height
+        self.profile = profile
+        self.level = level
+        self.bitrate = bitrate
+        self.maxBitrate = maxBitrate
+        self.bufferSize = bufferSize
+    }
+
+    /// Profiles a decoder of a later one decodes too: baseline, main, high. Spec: H.264 Annex A.2.
+    private static let profiles: [UInt8] = [66, 77, 100]
+    /// An average may be this much above the declared one before a stream is let in, and before it has to leave, in
+    /// thousandths: `AVERAGE-BANDWIDTH` has as much to spare, and rate control is never exact.
+    private static let tolerance: (joining: Int64, staying: Int64) = (1_030, 1_100)
+
+    /// What keeps the stream from standing for the rendition; `nil`: nothing.
+    ///
+    /// - Parameters:
+    ///   - limit: Ticks of a segment.
+    ///   - isJoining: It does not yet.
+    package func refusal(
+        of stream: PassthroughStream, limit: Int64, isJoining: Bool
+    ) -> PassthroughCause? {
+        guard let parameters = stream.parameters, !stream.isEnded else { return .lost }
+        guard parameters.codec == .h264, let sequence = stream.sequence, parameters.configuration.count > 8,
+            parameters.configuration[4] & 3 == 3
+        else { return .codec }
+        guard sequence.width == self.width, sequence.height == self.height, parameters.orientation == .upright else {
+            return .size
+        }
+        guard sequence.chromaFormat == 1, sequence.lumaBitDepth == 8, sequence.chromaBitDepth == 8 else {
+            return .format
+        }
+        guard let wanted = Self.profiles.firstIndex(of: self.profile),
+            let given = Self.profiles.firstIndex(of: sequence.profile), given <= wanted
+        else { return .profile }
+        guard sequence.level <= self.level else { return .level }
+        if let fps = stream.measuredFps, (fps - stream.fps * 1_000).magnitude > UInt64(stream.fps * 20) {
+            return .frameRate
+        }
+        if let longest = stream.longestGop, longest > limit { return .keyInterval }
+        let share = isJoining ? Self.tolerance.joining : Self.tolerance.staying
+        if let average = stream.averageBitrate, average > self.bitrate * share / 1_000 { return .bitrate }
+        if stream.excess(over: self.maxBitrate) > self.bufferSize { return .bitrate }
+        return nil
+    }
+}

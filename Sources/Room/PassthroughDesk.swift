@@ -1,0 +1,174 @@
+import HLS
+import Ladder
+import LibAV
+import MediaTypes
+import Packager
+import PipelineSpec
+import Program
+import Synchronization
+
+/// Hands what the sources send to a ``PassthroughGate`` at every tick, and does what it says; on the program's thread, but
+/// for what the state shows.
+final class PassthroughDesk: Sendable {
+    private struct State {
+        var gate: PassthroughGate
+        var hasBegun = false
+        /// What the ladder is still to be told.
+        var step: TickStep?
+        var format: PictureFormat?
+    }
+
+    private let ladder: LadderStage
+    private let packager: HLSPackager
+    private let sources: [(id: SourceID, lane: CodedLane)]
+    /// No picture is needed of what passes: there is no other rendition.
+    private let isAlone: Bool
+    private let report: @Sendable (PassthroughGate.Change) -> Void
+    private let state: Mutex<State>
+
+    /// `nil` where no rendition asks for it, or there is nothing to write it to.
+    init?(
+        _ pipeline: Pipeline, _ ladder: LadderStage, _ packager: HLSPackager?, _ slots: [SourceID: SourceSlot],
+        report: @escaping @Sendable (PassthroughGate.Change) -> Void
+    ) {
+        guard let output = pipeline.hls, let packager else { return nil }
+        let renditions = pipeline.pictureRenditions
+        let targets = zip(renditions.indices, renditions).compactMap { track, rendition -> PassthroughTarget? in
+            guard rendition.video.passthrough == .auto, ladder.parameters.indices.contains(track),
+                let declared = AVCConfiguration(extradata: ladder.parameters[track].configuration)?.sequence
+            else { return nil }
+            return PassthroughTarget(
+                track: track, width: rendition.width, height: rendition.height, profile: declared.profile,
+                level: declared.level, bitrate: Int64(rendition.video.bitrate),
+                maxBitrate: Int64(rendition.video.maxBitrate), bufferSize: Int64(rendition.video.bufferSize))
+        }
+        guard !targets.isEmpty else { return nil }
+        self.ladder = ladder
+        self.packager = packager
+        self.sources = slots.map { ($0, $1.buffer.coded) }
+        self.isAlone = renditions.count == 1 && pipeline.raws.isEmpty
+        self.report = report
+        self.state = Mutex(
+            State(
+                gate: PassthroughGate(
+                    targets: targets, fps: pipeline.canvas.fps, gopFrames: output.gopFrames,
+                    segmentFrames: output.segmentFrames, partFrames: output.partFrames)))
+        for source in self.sources { source.lane.open() }
+    }
+
+    /// The next tick, before its sound and its picture go out.
+    ///
+    /// - Returns: The source whose pictures nobody needs.
+    func step(_ tick: Int64, _ view: SoloView) -> SourceID? {
+        let (step, unseen) = self.state.withLock { state -> (PassthroughGate.Step, SourceID?) in
+            if !state.hasBegun { state.gate.begin(at: tick) }
+            state.hasBegun = true
+            for source in self.sources {
+                for item in source.lane.takeAll() { state.gate.receive(source.id, Self.checked(item)) }
+            }
+            let format = view.format ?? state.format
+            let isResized =
+                state.format.map { $0.width != format?.width || $0.height != format?.height } ?? false
+            state.format = format
+            let step = state.gate.step(
+                tick, PassthroughGate.Facts(solo: view.source, isResized: isResized, isFresh: view.isFresh))
+            state.step = Self.joined(state.step, step.step)
+            return (step, self.isAlone && state.gate.isSteady ? state.gate.current?.source : nil)
+        }
+        if step.isCut { self.packager.cut(at: tick, isBreak: step.isBreak, recoding: self.recoding(step)) }
+        if let change = step.change { self.report(change) }
+        return unseen
+    }
+
+    /// A parameter set no initialization segment can be made of never passes.
+    private static func checked(_ item: ProgramItem) -> ProgramItem {
+        guard case .configuration(let parameters) = item, parameters.codec == .h264,
+            AVCConfiguration(extradata: parameters.configuration) == nil
+        else { return item }
+        return .configuration(CodecParameters(codec: .h264, configuration: []))
+    }
+
+    /// What a change makes of the rendition's packets.
+    private func recoding(_ step: PassthroughGate.Step) -> HLSPackager.Recoding? {
+        switch step.change {
+        case .began(let track, _):
+            step.step.pass?.stream.map {
+                HLSPackager.Recoding(track: track, parameters: $0.parameters, width: $0.width, height: $0.height)
+            }
+        case .ended(let track, _, _):
+            HLSPackager.Recoding(
+                track: track, parameters: self.ladder.parameters[track], width: self.ladder.rungs[track].settings.width,
+                height: self.ladder.rungs[track].settings.height)
+        case nil: nil
+        }
+    }
+
+    /// The tick's canvas, and what passes with it.
+    ///
+    /// - Returns: `false` when there was no room: the tick is lost, but nothing of what passes.
+    func put(_ picture: Picture, tick: Int64) -> Bool {
+        let step = self.state.withLock { $0.step.take() }
+        if self.ladder.put(picture, tick: tick, step: step) { return true }
+        if let step { self.state.withLock { $0.step = Self.joined(step, $0.step) } }
+        return false
+    }
+
+    /// The program is over; `tick` is the first one that is not part of it.
+    func ended(at tick: Int64) {
+        let isOpen = self.state.withLock { $0.hasBegun && $0.gate.isOpen(at: tick) }
+        if isOpen { self.packager.cut(at: tick, isBreak: false) }
+    }
+
+    /// Two ticks' steps as one: the first tick's canvas was lost.
+    private static func joined(_ before: TickStep?, _ after: TickStep?) -> TickStep? {
+        guard var pass = before?.pass, var step = after else { return after ?? before }
+        if let next = step.pass, next.track == pass.track {
+            pass.packets += next.packets
+            pass.stream = next.stream ?? pass.stream
+            pass.isLast = next.isLast
+        } else {
+            pass.isLast = true
+        }
+        step.pass = pass
+        return step
+    }
+
+    /// The source that passes into a rendition, or why none does.
+    func status(_ track: Int) -> (source: SourceID?, reason: PassthroughCause?) {
+        self.state.withLock { state in
+            let current = state.gate.current
+            return (current?.track == track ? current?.source : nil, state.gate.reason(track))
+        }
+    }
+}
+
+extension Room {
+    /// A rendition has begun or ceased to be a publisher's own packets; program thread.
+    func passthrough(did change: PassthroughGate.Change) {
+        switch change {
+        case .began(let track, let source):
+            self.events.emit(
+                "passthrough.began",
+                ["rendition": .string(self.ladder.rungs[track].name), "uid": .string(source.description)])
+        case .ended(let track, let source, let cause):
+            self.events.emit(
+                "passthrough.ended",
+                [
+                    "rendition": .string(self.ladder.rungs[track].name), "uid": .string(source.description),
+                    "cause": .string(cause.rawValue),
+                ])
+        }
+    }
+
+    /// As the state shows it: who passes, or why nobody does; `null` where it was not asked for.
+    func passthroughJSON(of name: String) -> JSONValue {
+        guard let desk = self.passthrough, let track = self.ladder.rungs.firstIndex(where: { $0.name == name }) else {
+            return .null
+        }
+        let status = desk.status(track)
+        if status.reason == .off { return .null }
+        return [
+            "uid": JSONValue(status.source?.description), "reason": JSONValue(status.reason?.rawValue),
+        ]
+    }
+}

@@ -1,0 +1,76 @@
+import Ladder
+import LibAV
+import MediaKernels
+import MediaTypes
+import Synchronization
+import Testing
+
+@Suite("A publisher's packets in a rendition's place: the ladder")
+struct PassingTests {
+    private enum Word: Equatable {
+        case packet(Int64, isKey: Bool, isOurs: Bool)
+        case configuration(Int64, isPassed: Bool?)
+    }
+
+    private static func packets(_ ticks: Range<Int64>) -> [CodedPacket] {
+        ticks.map { tick in
+            CodedPacket(
+                kind: .video, memory: PacketMemory([0, 0, 0, 2, tick == ticks.lowerBound ? 0x65 : 0x41, 1]),
+                pts: tick * 1_000, dts: tick * 1_000, timescale: 30_000, isKey: tick == ticks.lowerBound)
+        }
+    }
+
+    @Test(
+        "in at a tick and out at another: the encoder's pictures before, theirs between, an IDR picture after; the rest is coded throughout"
+    )
+    func inAndOut() throws {
+        let words = Mutex<[Int: [Word]]>([:])
+        func rung(_ name: String, _ width: Int) -> Rung {
+            Rung(
+                name: name,
+                settings: VideoEncoderSettings(
+                    width: width, height: width * 9 / 16, fps: 30, preset: "ultrafast", profile: "high",
+                    bitrate: 300_000, maxBitrate: 360_000, bufferSize: 360_000, bFrames: 0, lookaheadFrames: 3,
+                    threads: 1))
+        }
+        let ladder = try LadderStage.open(
+            rungs: [rung("large", 320), rung("small", 160)],
+            settings: LadderStage.Settings(
+                width: 320, height: 180, fps: 30, gopFrames: 32, sampleRate: 48_000, audioBitrates: [64_000],
+                isOffline: true),
+            output: LadderStage.Output(
+                packet: { track, packet in
+                    let tick = packet.pts * 30 / Int64(packet.timescale)
+                    words.withLock {
+                        $0[track, default: []].append(.packet(tick, isKey: packet.isKey, isOurs: packet.count > 6))
+                    }
+                },
+                configuration: { track, change in
+                    words.withLock {
+                        $0[track, default: []].append(.configuration(change.tick, isPassed: change.isPassed))
+                    }
+                }, finished: { _ in }, failed: { Issue.record($0) }))
+        let picture = try PictureCanvas.open(width: 320, height: 180, fill: .black).finish()
+        let theirs = Self.packets(10..<25)
+        let stream = TickStep.Stream(
+            parameters: CodecParameters(codec: .h264, configuration: [1]), width: 320, height: 180)
+        for tick in Int64(0)..<40 {
+            var step = TickStep(gop: tick < 10 ? 1 : tick < 25 ? 2 : 3)
+            if (10..<25).contains(tick) {
+                step.pass = TickStep.Pass(
+                    track: 0, packets: [theirs[Int(tick - 10)]], stream: tick == 10 ? stream : nil)
+            }
+            #expect(ladder.put(picture, tick: tick, step: step))
+        }
+        ladder.finish()
+        let heard = words.withLock { $0 }
+        func coded(_ ticks: Range<Int64>, ours: Bool) -> [Word] {
+            ticks.map { .packet($0, isKey: $0 == ticks.lowerBound, isOurs: ours) }
+        }
+        #expect(
+            heard[0] == coded(0..<10, ours: true) + [.configuration(10, isPassed: true)] + coded(10..<25, ours: false)
+                + [.configuration(25, isPassed: false)] + coded(25..<40, ours: true))
+        #expect(heard[1] == coded(0..<10, ours: true) + coded(10..<25, ours: true) + coded(25..<40, ours: true))
+        #expect(ladder.control.enteredByAll == 39)
+    }
+}

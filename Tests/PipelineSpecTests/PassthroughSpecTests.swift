@@ -1,0 +1,35 @@
+import PipelineSpec
+import Testing
+
+@Suite("Passthrough: off unless it is asked for, and only where a publisher's stream can fit")
+struct PassthroughSpecTests {
+    private static let pictures = #"{ "name": "720p", "width": 1280, "height": 720, "video": { "bitrate": 2500000 } }"#
+
+    private static func read(_ renditions: String) -> SpecReport {
+        Pipeline.parse(Documents.room.replacing("[ \(self.pictures) ]", with: "[ \(renditions) ]"))
+    }
+
+    @Test("off by default; auto is one of its two words")
+    func words() throws {
+        #expect(try Self.read(Self.pictures).result.get().renditions[0].video.passthrough == .off)
+        let auto = Self.pictures.replacing("2500000", with: #"2500000, "passthrough": "auto""#)
+        #expect(try Self.read(auto).result.get().renditions[0].video.passthrough == .auto)
+        let wrong = Self.read(Self.pictures.replacing("2500000", with: #"2500000, "passthrough": "on""#))
+        #expect(wrong.mistakes.map(\.path) == ["renditions[0].video.passthrough"])
+    }
+
+    @Test("half the canvas's rate can never match")
+    func impossible() {
+        let report = Self.read(
+            Self.pictures
+                + #", { "name": "b", "width": 640, "height": 360, "fps": 15, "video": { "passthrough": "auto" } }"#)
+        #expect(report.mistakes.map(\.path) == ["renditions[1].video.passthrough"])
+    }
+
+    @Test("854x480 has the shape of 1280x720")
+    func rounded() throws {
+        let own = Self.read(
+            Self.pictures + #", { "name": "b", "width": 854, "height": 480, "video": { "passthrough": "auto" } }"#)
+        #expect(try own.result.get().renditions[1].video.passthrough == .auto)
+    }
+}

@@ -1,0 +1,76 @@
+/// What passthrough saves: one publisher, and a room that is a PK for 30 % of its time, against FFmpeg at veryfast.
+struct PassthroughMeasurement {
+    /// Path of `passthrough.sh`.
+    let script: String
+    /// Directory for sources and outputs.
+    let work: String
+    let rounds: Int
+
+    /// The jobs of a round, in the order of their turns.
+    private static let jobs: [(name: String, word: String, environment: [String: String])] = [
+        ("solo", "solo", ["PRESET": "tandem-fast"]), ("ffmpeg", "ffmpeg", [:]),
+        ("soloSame", "solo", ["PRESET": "veryfast"]), ("ffmpegPK", "ffmpegPK", [:]),
+        ("room", "room", ["PRESET": "tandem-fast"]),
+    ]
+    /// Part of the room's time in which one publisher has the canvas.
+    private static let soloShare = 0.7
+
+    func measure() throws(BenchError) -> PassthroughResult {
+        let sources = try ChildProcess.run([self.script, "sources", self.work])
+        guard sources.status == 0 else {
+            throw BenchError("passthrough.sh sources failed with status \(sources.status)")
+        }
+        var runs: [PassthroughResult.Run] = []
+        for round in 1...max(1, self.rounds) {
+            for job in Self.jobs {
+                let run = try self.run(job.name, [self.script, job.word, self.work], job.environment, round)
+                Terminal.say("  passthrough \(round)/\(self.rounds) \(job.name): \(run.cpuPerSecond) CPU s a second")
+                runs.append(run)
+            }
+        }
+        return PassthroughResult(runs: runs, ratios: Self.ratios(runs))
+    }
+
+    private func run(
+        _ name: String, _ arguments: [String], _ environment: [String: String], _ round: Int
+    ) throws(BenchError) -> PassthroughResult.Run {
+        let file = "\(self.work)/passthrough.txt"
+        let usage = try ChildProcess.run(arguments, environment: environment, output: file)
+        let words = try Files.text(at: file).split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
+        guard usage.status == 0, words.count == 2, words[0] > 0, words[1] > 1 else {
+            throw BenchError("\(arguments.joined(separator: " ")) failed with status \(usage.status)")
+        }
+        return PassthroughResult.Run(job: name, round: round, cpuPerSecond: (words[0] / words[1]).rounded(digits: 4))
+    }
+
+    /// Ours divided by FFmpeg's of the same round.
+    static func ratios(_ runs: [PassthroughResult.Run]) -> [String: Spread] {
+        func cost(_ job: String, _ round: Int) -> Double? {
+            runs.first { $0.job == job && $0.round == round }?.cpuPerSecond
+        }
+        var values: [String: [Double]] = [:]
+        for round in Set(runs.map(\.round)).sorted() {
+            guard let solo = cost("ffmpeg", round), let pk = cost("ffmpegPK", round), solo > 0 else { continue }
+            if let own = cost("solo", round) { values["solo", default: []].append(own / solo) }
+            if let own = cost("soloSame", round) { values["soloSame", default: []].append(own / solo) }
+            let mixed = Self.soloShare * solo + (1 - Self.soloShare) * pk
+            if let own = cost("room", round) { values["room", default: []].append(own / mixed) }
+        }
+        return values.mapValues { Spread($0) }
+    }
+}
+
+/// What ``PassthroughMeasurement`` found.
+struct PassthroughResult: Codable {
+    struct Run: Codable {
+        /// `solo` and `room` at the named preset, `soloSame` at veryfast; `ffmpeg` and `ffmpegPK`, whole ladders at veryfast.
+        var job: String
+        var round: Int
+        /// CPU seconds for a second of media.
+        var cpuPerSecond: Double
+    }
+
+    var runs: [Run]
+    /// Ours by FFmpeg's, by job; the room's by 70 % of `ffmpeg` and 30 % of `ffmpegPK`.
+    var ratios: [String: Spread]
+}
