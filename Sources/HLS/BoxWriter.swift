@@ -45,7 +45,9 @@ package struct BoxWriter {
     }
 
     /// A box that starts with a version and flags. Spec: §4.2 `FullBox`.
-    package mutating func fullBox(_ type: String, version: UInt8 = 0, flags: UInt32 = 0, _ body: (inout BoxWriter) -> Void) {
+    package mutating func fullBox(
+        _ type: String, version: UInt8 = 0, flags: UInt32 = 0, _ body: (inout BoxWriter) -> Void
+    ) {
         self.box(type) { box in
             box.u8(version)
             box.u24(flags)

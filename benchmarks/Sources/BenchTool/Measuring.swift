@@ -96,7 +96,8 @@ struct Measuring {
             }
         default:
             throw BenchError(
-                "there is no part \(part): kernels, r1, places, quality, allocations, live, passthrough, growth, search")
+                "there is no part \(part): kernels, r1, places, quality, allocations, live, passthrough, growth, search"
+            )
         }
         try Files.write(result, to: self.path)
         Terminal.say("Wrote benchmarks/\(self.path)")
