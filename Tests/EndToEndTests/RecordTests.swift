@@ -54,8 +54,13 @@ extension EndToEnd {
             #expect(try media.frameCount(path) == frames)
             let result = try Command.run(
                 media.ffprobe,
-                ["-v", "error", "-show_chapters", "-show_entries", "chapter_tags=title", "-of", "csv=p=0", path])
-            let titles = result.output.split(separator: "\n").map(String.init)
+                [
+                    "-v", "error", "-show_chapters", "-show_entries", "chapter=start_time:chapter_tags=title", "-of",
+                    "csv=p=0", path,
+                ])
+            let titles = result.output.split(separator: "\n").compactMap {
+                $0.split(separator: ",").last.map(String.init)
+            }
             EndToEnd.report("chapters of \(frames) pictures: \(titles.joined(separator: ", "))")
             #expect(titles.contains("pk") && titles.last == "solo")
             let lint = try Command.tandem(["lint-hls", work.path("recording/index.m3u8")])

@@ -97,7 +97,9 @@ enum Documents {
               "segmentGops": 1, "partFrames": 25, "windowSeconds": 30, "playlistType": "event", "deleteGraceSeconds": 5, "lowLatency": false,
               "preset": "lowLatency",
               "http": { "listen": "127.0.0.1:8080", "allowOrigins": ["https://example.com"], "maxConnections": 500,
-                "maxConnectionsPerAddress": 20, "tls": { "certificate": "a.crt", "key": "a.key" } } }
+                "maxConnectionsPerAddress": 20, "tls": { "certificate": "a.crt", "key": "a.key" },
+                "signedUrls": { "secretEnv": "PLAYBACK" } } },
+            { "type": "record", "outputId": "rec", "path": "rec", "renditions": ["sound"], "vodPlaylist": false }
           ],
           "overload": { "maxLagMs": 300 },
           "alarms": { "windowMs": 4000, "clearAfterMs": 9000 },
@@ -106,6 +108,8 @@ enum Documents {
         }
         """,
         Self.room.replacing("\"listen\": \"127.0.0.1:0\"", with: "\"tokenEnv\": \"TOKEN\"").replacing(
+            "\"path\": \"out\"", with: "\"path\": \"out\", \"http\": { \"signedUrls\": { \"secretFile\": \"/run/p\" } }"
+        ).replacing(
             "\"control\": {",
             with: """
                 "ingest": { "srt": { "passphraseFile": "/run/w" }, "auth": { "secretFile": "/run/s" },

@@ -106,6 +106,7 @@ private final class FuzzRoom: RoomControlling {
     func stateJSON() -> String { "{}" }
     func scenesJSON() -> String { "{}" }
     func sourcesJSON() -> String { "{}" }
+    func statisticsJSON(isDebug: Bool) -> String { "{}" }
     func end() {}
     func drain() {}
     var health: HealthReport {
