@@ -39,7 +39,7 @@ extension EndToEnd {
                         "-nostdin", "-v", "error", "-re", "-f", "lavfi", "-i",
                         "sine=frequency=\(kind.hertz):sample_rate=\(kind.rate)", "-t", "60", "-c:a", kind.encoder,
                         "-ac",
-                        "1", "-f", "flv", room.url(kind.name),
+                        "1", "-f", "flv", room.url("key-\(kind.name)"),
                     ])
             }
             for kind in kinds { try room.event("source.live", uid: kind.name) }
@@ -62,7 +62,7 @@ extension EndToEnd {
         }
 
         private func pipeline(_ directory: String, _ uids: [String]) -> String {
-            let sources = uids.map { #"{ "uid": "\#($0)", "streamKey": "\#($0)" }"# }.joined(separator: ", ")
+            let sources = uids.map { #"{ "uid": "\#($0)", "streamKey": "key-\#($0)" }"# }.joined(separator: ", ")
             let names = uids.map { "\"\($0)\"" }.joined(separator: ", ")
             return """
                 {
