@@ -63,7 +63,7 @@ package final class ProgramStage: Sendable {
         /// The program is over; `tick` is the first one that is not part of it.
         package var finished: @Sendable (_ tick: Int64) -> Void
         /// What a tick shows, right before its picture.
-        package var shown: @Sendable (_ tick: Int64, _ view: SoloView) -> Void = { _, _ in }
+        package var shown: (@Sendable (_ tick: Int64, _ view: SoloView) -> Void)?
         /// How loud everything was, every ``Settings/levelIntervalMs``.
         package var levels: @Sendable (_ levels: SoundLevels) -> Void = { _ in }
 
@@ -319,11 +319,11 @@ package final class ProgramStage: Sendable {
         let mayRepeat = !isNew && hidden == worker.covered && self.repeatsPicture(at: tick)
         worker.covered = hidden
         if mayRepeat, let picture = worker.player.last {
-            self.outputs.shown(tick, self.view(worker.player, hidden, selected, due, interval))
+            self.outputs.shown?(tick, self.view(worker.player, hidden, selected, due, interval))
             return (picture, nil)
         }
         let composed = worker.player.compose(tick: tick, pictures: pictures, covered: hidden)
-        self.outputs.shown(tick, self.view(worker.player, hidden, selected, due, interval))
+        self.outputs.shown?(tick, self.view(worker.player, hidden, selected, due, interval))
         var arrival: Int64?
         var repeated: [SourceID] = []
         for pane in composed.panes where !hidden.contains(pane.source) && pictures[pane.source] != nil {
