@@ -14,8 +14,12 @@ tandem=$(realpath "${TANDEM:-$here/../.build/release/tandem}")
 preset=${PRESET:-tandem-fast}
 d=$2
 
-# spent: CPU seconds of all children so far, from `times` (its second line: user and system).
-spent() { times | awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s += 60 * t[1] + t[2] }; print s }'; }
+# spent: CPU seconds of all children so far and the 60 seconds of the job. `times` knows the children of its own shell only:
+# no pipe, no substitution.
+spent() {
+    times >"$d/times.txt"
+    awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s += 60 * t[1] + t[2] }; print s, 60 }' "$d/times.txt"
+}
 
 # ladder GRAPH INPUT…: R1's renditions of a picture [v] and a sound [a].
 ladder() {
@@ -72,12 +76,12 @@ sources)
     ;;
 ffmpeg)
     ladder "[0:v]fps=30[v];[0:a]anull[a]" "$d/a60.flv"
-    echo "$(spent) 60"
+    spent
     ;;
 ffmpegPK)
     graph="[0:v]fps=30,crop=640:720[l];[1:v]fps=30,crop=640:720[r];[l][r]hstack[v]"
     ladder "$graph;[0:a][1:a]amix=inputs=2:duration=longest:normalize=0[a]" "$d/a60.flv" "$d/b60.flv"
-    echo "$(spent) 60"
+    spent
     ;;
 solo)
     cd "$d"
