@@ -88,6 +88,14 @@ let package = Package(
             name: "Push", dependencies: ["RTMP", "LibAV", "MediaTypes", "MediaKernels", logging] + nio,
             swiftSettings: house),
         .target(
+            name: "Events",
+            dependencies: [
+                "Stages", "MediaTypes", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "DequeModule", package: "swift-collections"),
+            ], swiftSettings: house),
+        .target(
             name: "HTTPListener",
             dependencies: [
                 "TLSFiles", "MediaTypes", nioSSL, httpTypes, logging, .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -104,12 +112,13 @@ let package = Package(
                 .embedInCode("Page/player.js"), .embedInCode("Page/page.js"),
             ], swiftSettings: house),
         .target(
-            name: "Control", dependencies: ["HTTPListener", "MediaTypes", httpTypes, logging] + nio,
+            name: "Control", dependencies: ["Events", "HTTPListener", "MediaTypes", httpTypes, logging] + nio,
             swiftSettings: house),
         .target(
             name: "Room",
             dependencies: [
-                "Ingest", "Program", "Ladder", "Packager", "Recording", "Push", "Origin", "Control", "PipelineSpec",
+                "Ingest", "Program", "Ladder", "Packager", "Recording", "Push", "Events", "Origin", "Control",
+                "PipelineSpec",
                 "LibAV", "HLS",
                 "RTMP", "TLSFiles", "Admission",
                 "Stages", "MediaTypes", "MediaKernels", logging,
@@ -119,7 +128,7 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "Room", "Recording", "Origin", "PipelineSpec", "Push", "HLS", "HLSLint", "LibAV", "Stages",
+                "Room", "Events", "Recording", "Origin", "PipelineSpec", "Push", "HLS", "HLSLint", "LibAV", "Stages",
                 "MediaTypes",
                 logging,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -148,8 +157,8 @@ let package = Package(
         .target(
             name: "FuzzCases",
             dependencies: [
-                "RTMP", "HLS", "HLSLint", "LibAV", "PipelineSpec", "Admission", "HTTPListener", "Control", "MediaTypes",
-                "MediaKernels", httpTypes,
+                "RTMP", "HLS", "HLSLint", "LibAV", "PipelineSpec", "Admission", "Events", "HTTPListener", "Control",
+                "MediaTypes", "MediaKernels", httpTypes,
             ],
             path: "Tests/Fuzz/Sources/FuzzCases", swiftSettings: house),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzCases"], swiftSettings: house),
@@ -199,8 +208,12 @@ let package = Package(
             ] + nio,
             swiftSettings: house),
         .testTarget(
+            name: "EventsTests",
+            dependencies: ["Events", "HTTPListener", "HTTPProbe", "MediaTypes", httpTypes, logging] + nio,
+            swiftSettings: house),
+        .testTarget(
             name: "ControlTests",
-            dependencies: ["Control", "HTTPListener", "HTTPProbe", "MediaTypes", httpTypes, logging] + nio,
+            dependencies: ["Control", "Events", "HTTPListener", "HTTPProbe", "MediaTypes", httpTypes, logging] + nio,
             swiftSettings: house),
         .testTarget(
             name: "RoomTests", dependencies: ["Room", "PipelineSpec", "MediaTypes"], swiftSettings: house),

@@ -18,6 +18,15 @@ package struct ControlResponder: Sendable {
         self.guardian = guardian
     }
 
+    /// Answers at once, or when what is waited for has happened.
+    package func answer(_ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
+        guard let waiting = EventRequest(request), request.head.method == .get else {
+            return answer(self.reply(to: request))
+        }
+        if let refusal = self.guardian.refusal(of: request.head, isProbe: false) { return answer(.problem(refusal)) }
+        waiting.answer(from: self.room.eventLog, request, answer)
+    }
+
     package func reply(to request: ListenerRequest) -> ListenerReply {
         do throws(ControlFailure) {
             guard let target = request.target else {
@@ -44,7 +53,7 @@ package struct ControlResponder: Sendable {
         _ route: ControlRoute, _ method: HTTPRequest.Method, query: [(name: String, value: String)], body: [UInt8]
     ) throws(ControlFailure) -> ListenerReply {
         switch route {
-        case .source, .relay, .kick, .statistics: break
+        case .source, .relay, .kick, .statistics, .events: break
         default: if !route.isProbe { try Self.refuseUnknown(query, known: []) }
         }
         switch route {
@@ -55,6 +64,10 @@ package struct ControlResponder: Sendable {
         case .scene(let id):
             return .json(.ok, try method == .delete ? self.room.removeScene(id) : self.room.setScene(id, body))
         case .sources: return .json(.ok, self.room.sourcesJSON())
+        case .metrics:
+            let fields: HTTPFields = [.contentType: MetricsText.contentType, .cacheControl: "no-store"]
+            return ListenerReply(.ok, fields: fields, body: .text(self.room.metricsText()))
+        case .events: return try EventRequest.reply(query, from: self.room.eventLog)
         case .statistics: return .json(.ok, self.room.statisticsJSON(isDebug: try Self.isDebug(query)))
         case .source(let uid):
             try Self.refuseUnknown(query, known: ["streamType"])

@@ -9,6 +9,8 @@ package enum ControlRoute: Hashable {
     case scene(String)
     case sources
     case statistics
+    case events
+    case metrics
     case source(uid: String)
     case relay(uid: String, relayID: String)
     case kick(uid: String)
@@ -36,7 +38,7 @@ package enum ControlRoute: Hashable {
     /// Methods the route answers, in the order of `Allow`.
     package var methods: [HTTPRequest.Method] {
         switch self {
-        case .state, .scenes, .sources, .statistics, .startup, .liveness, .readiness: [.get, .head]
+        case .state, .scenes, .sources, .statistics, .events, .metrics, .startup, .liveness, .readiness: [.get, .head]
         case .program, .text, .score, .countdown: [.put]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
@@ -47,9 +49,9 @@ package enum ControlRoute: Hashable {
     package static let paths = [
         "/v1/room", "/v1/state", "/v1/program", "/v1/scenes", "/v1/scenes/{sceneId}", "/v1/sources",
         "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}",
-        "/v1/scores/{scoreId}", "/v1/stats",
+        "/v1/scores/{scoreId}", "/v1/stats", "/v1/events",
         "/v1/countdowns/{countdownId}", "/v1/pk:start", "/v1/pk:punish", "/v1/pk:end", "/v1/room:end",
-        "/v1/room:drain", "/startupz", "/livez", "/readyz",
+        "/v1/room:drain", "/metrics", "/startupz", "/livez", "/readyz",
     ]
 
     /// Whatever stands below a collection is an id.
@@ -65,6 +67,8 @@ package enum ControlRoute: Hashable {
         case "/v1/scenes": self = .scenes
         case "/v1/sources": self = .sources
         case "/v1/stats": self = .statistics
+        case "/metrics": self = .metrics
+        case "/v1/events": self = .events
         case "/v1/room:end": self = .end
         case "/v1/room:drain": self = .drain
         case "/v1/pk:start": self = .pk(.start)

@@ -32,7 +32,7 @@ package final class ControlServer: Sendable {
             listen: listen, limits: limits, group: group, place: "control", logger: logger
         ) { request, answer in
             // A command may take a moment, and who asks for the health must not wait for it.
-            Task { answer(responder.reply(to: request)) }
+            Task { responder.answer(request, answer) }
         }
         return ControlServer(listener: listener)
     }

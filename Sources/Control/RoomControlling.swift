@@ -1,3 +1,5 @@
+package import Events
+
 /// The room, as the control API sees it. Called from many threads; none of these may block for long.
 ///
 /// Answers are JSON objects. Bodies that are whole documents are handed over as they came: the room reads them by the
@@ -29,6 +31,9 @@ package protocol RoomControlling: Sendable {
     ///
     /// - Parameter isDebug: With what was mended and dropped on the way.
     func statisticsJSON(isDebug: Bool) -> String
+
+    /// Counters and gauges for Prometheus: ``MetricsText``.
+    func metricsText() -> String
 
     /// One source.
     func sourceJSON(uid: String, streamType: String) throws(ControlFailure) -> String
@@ -84,6 +89,9 @@ package protocol RoomControlling: Sendable {
     func drain()
 
     var health: HealthReport { get }
+
+    /// What has happened in the room.
+    var eventLog: EventLog { get }
 }
 
 /// What a request changes of a source; `nil` leaves a value as it is.

@@ -11,19 +11,24 @@ package struct ListenerReply: Sendable {
         case buffers([ByteBuffer])
         /// The bytes of `range` of a file. A file that cannot be opened makes the reply 404.
         case file(path: String, range: Range<Int>)
+        /// Bytes that come as time goes by. The reply has no length, and the connection ends with it.
+        case stream(any ReplyStream)
 
         package static func bytes(_ bytes: [UInt8]) -> Body { .bytes(bytes, range: 0..<bytes.count) }
         package static func text(_ text: String) -> Body { .bytes(Array(text.utf8)) }
 
-        /// Bytes to send.
+        /// Bytes to send, as far as they are known.
         package var count: Int {
             switch self {
-            case .none: 0
+            case .none, .stream: 0
             case .bytes(_, let range), .file(_, let range): range.count
             case .buffers(let buffers): buffers.reduce(0) { $0 + $1.readableBytes }
             }
         }
     }
+
+    /// Whether it is known how long it is.
+    var hasLength: Bool { if case .stream = self.body { false } else { true } }
 
     package var status: HTTPResponse.Status { didSet { self.shared = nil } }
     package var fields: HTTPFields { didSet { self.shared = nil } }

@@ -6,12 +6,15 @@ struct ReplyBody {
         case bytes(ByteBuffer)
         /// To be read first.
         case file(ServedFile, Range<Int>)
+        /// Nothing for now.
+        case later
     }
 
     private enum Rest {
         case bytes([UInt8], Range<Int>)
         case buffers(ArraySlice<ByteBuffer>)
         case file(ServedFile, Range<Int>)
+        case stream(any ReplyStream)
     }
 
     private var rest: Rest
@@ -22,9 +25,13 @@ struct ReplyBody {
         case (.bytes(let bytes, let range), _): self.rest = .bytes(bytes, range.clamped(to: bytes.indices))
         case (.buffers(let buffers), _): self.rest = .buffers(buffers[...])
         case (.file(_, let range), .some(let file)): self.rest = .file(file, range)
+        case (.stream(let stream), _): self.rest = .stream(stream)
         case (.file, nil), (.none, _): self.rest = .buffers([])
         }
     }
+
+    /// What goes on, if that is what is being sent.
+    var stream: (any ReplyStream)? { if case .stream(let stream) = self.rest { stream } else { nil } }
 
     /// Takes out what is to be sent next; `nil`: nothing is left. Shared bytes are not copied.
     mutating func next() -> Piece? {
@@ -49,6 +56,12 @@ struct ReplyBody {
             let chunk = range.prefix(HTTPListenerLimits.fileChunkBytes)
             self.rest = .file(file, chunk.upperBound..<range.upperBound)
             return .file(file, chunk)
+        case .stream(let stream):
+            switch stream.next() {
+            case .bytes(let bytes): return .bytes(bytes)
+            case .later: return .later
+            case .end: return nil
+            }
         }
     }
 }

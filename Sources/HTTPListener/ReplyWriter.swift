@@ -26,14 +26,17 @@ enum ReplyWriter {
         switch self {
         case .parts:
             var head = HTTPResponse(status: reply.status, headerFields: reply.fields)
-            if reply.status.mayHaveBody { head.headerFields[.contentLength] = String(reply.body.count) }
+            if reply.status.mayHaveBody, reply.hasLength {
+                head.headerFields[.contentLength] = String(reply.body.count)
+            }
             head.headerFields[.date] = date.text
             if closes { head.headerFields[.connection] = "close" }
             context.write(NIOAny(HTTPResponsePart.head(head)), promise: nil)
         case .bytes:
             let head =
                 reply.shared?.http1
-                ?? SharedHead.http1(reply.status, reply.fields, contentLength: reply.body.count)
+                ?? SharedHead.http1(
+                    reply.status, reply.fields, contentLength: reply.hasLength ? reply.body.count : nil)
             context.write(NIOAny(head), promise: nil)
             context.write(NIOAny(date.ending(closes: closes)), promise: nil)
         }

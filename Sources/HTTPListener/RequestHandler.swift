@@ -122,7 +122,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         // A client that waits and says that it will never ask again is taken as gone.
         case .waiting, .reading: self.close(context)
         case .idle: self.closeOnceFlushed(context)
-        case .opening, .sending, .closed: break
+        case .sending(let body): if body.stream != nil { self.close(context) }
+        case .opening, .closed: break
         }
     }
 
@@ -134,7 +135,11 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let state = self.state
         self.state = .closed
         self.queue.removeAll()
-        if case .waiting(let client) = state { client.leave() }
+        switch state {
+        case .waiting(let client): client.leave()
+        case .sending(let body): body.stream?.cancel()
+        default: break
+        }
     }
 
     private func close(_ context: ChannelHandlerContext) {
@@ -273,9 +278,16 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func sendHead(_ reply: ListenerReply, _ file: ServedFile?, _ context: ChannelHandlerContext) {
+        if !reply.hasLength, !self.isHead { self.isLast = true }
         self.writer.head(reply, closes: self.isLast && !self.isStream, date: self.service.date, context)
         let hasBody = !self.isHead && reply.status.mayHaveBody
-        self.state = .sending(ReplyBody(hasBody ? reply.body : .none, file: file))
+        let body = ReplyBody(hasBody ? reply.body : .none, file: file)
+        self.state = .sending(body)
+        if let stream = body.stream {
+            let (loop, gate) = (context.eventLoop, self.service.gate)
+            let bound = NIOLoopBound((self, context), eventLoop: loop)
+            stream.whenMore { gate.execute(on: loop) { bound.value.0.send(bound.value.1) } }
+        }
         self.send(context)
     }
 
@@ -294,7 +306,13 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 self.deadline = nil
                 context.flush()
                 return self.read(file, range, then: body, context)
-            case nil: return self.finish(context)
+            case .later:
+                self.state = .sending(body)
+                self.deadline = nil
+                return context.flush()
+            case nil:
+                body.stream?.cancel()
+                return self.finish(context)
             }
         }
         self.state = .sending(body)

@@ -29,8 +29,9 @@ package final class SharedHead: Sendable {
 
     /// Spec: RFC 9112 §4 and §5.
     ///
-    /// - Parameter contentLength: Bytes of the body; left out for a status that has none.
-    static func http1(_ status: HTTPResponse.Status, _ fields: HTTPFields, contentLength: Int) -> ByteBuffer {
+    /// - Parameter contentLength: Bytes of the body, `nil` where the end of the connection ends it; left out for a status that
+    ///   has none.
+    static func http1(_ status: HTTPResponse.Status, _ fields: HTTPFields, contentLength: Int?) -> ByteBuffer {
         var buffer = ByteBufferAllocator().buffer(capacity: 512)
         buffer.writeString("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n")
         for field in fields {
@@ -39,7 +40,7 @@ package final class SharedHead: Sendable {
             buffer.writeString(field.value)
             buffer.writeStaticString("\r\n")
         }
-        if status.mayHaveBody { buffer.writeString("content-length: \(contentLength)\r\n") }
+        if status.mayHaveBody, let contentLength { buffer.writeString("content-length: \(contentLength)\r\n") }
         return buffer
     }
 }

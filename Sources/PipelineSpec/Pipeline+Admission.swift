@@ -103,12 +103,7 @@ extension Pipeline.OnPublish {
         [
             Field(
                 required: "url", \.url,
-                .text("http://host/path or https://host/path", pattern: "^https?://[!-~]+$", isSecret: true) { text in
-                    let rest = ["http://", "https://"].lazy.filter { text.hasPrefix($0) }.first
-                        .map { text.dropFirst($0.count) }
-                    guard let rest, text.utf8.count <= 2048, let first = rest.first else { return false }
-                    return first != "/" && rest.utf8.allSatisfy { (0x21...0x7e).contains($0) }
-                }, "where it is asked, by POST"),
+                .webhookURL, "where it is asked, by POST"),
             Field("form", \.form, .choice, "how it is asked: as SRS, nginx-rtmp or OvenMediaEngine ask"),
             Field(
                 "timeoutMs", \.timeoutMs, .integer(100...2500),

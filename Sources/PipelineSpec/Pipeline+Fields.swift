@@ -83,6 +83,10 @@ extension Pipeline.Control {
                 optional: "tokenFile", \.tokenFile, .path,
                 "file that holds the bearer token; required unless listen is loopback or a Unix socket"),
             Field(optional: "tokenEnv", \.tokenEnv, .variable, "environment variable that holds it instead"),
+            Field(
+                "events", \.events,
+                .list(of: .object(EventSink.rule, finish: EventSink.checked), 0...4, standIn: EventSink()),
+                "who is sent the room's events; they are on standard output and at GET /v1/events in any case"),
         ])
 
     private var tokenFile: String? {

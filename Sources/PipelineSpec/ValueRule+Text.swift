@@ -85,6 +85,16 @@ extension ValueRule where Value == String {
         }
     }
 
+    /// Where something is sent: it may hold a token, and is not repeated.
+    static var webhookURL: ValueRule {
+        self.text("http://host/path or https://host/path", pattern: "^https?://[!-~]+$", isSecret: true) { text in
+            let rest = ["http://", "https://"].lazy.filter { text.hasPrefix($0) }.first
+                .map { text.dropFirst($0.count) }
+            guard let rest, text.utf8.count <= 2048, let first = rest.first else { return false }
+            return first != "/" && rest.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+        }
+    }
+
     /// A user's id: text, or an integer that becomes text.
     static var uid: ValueRule {
         let wording = "1 to 128 characters in quotes, or an integer"

@@ -1,3 +1,4 @@
+import Control
 import MediaTypes
 import Synchronization
 
@@ -14,6 +15,8 @@ final class LatencyTracker: Sendable {
         var next = 0
         var partResults: [Int32] = []
         var nextPart = 0
+        var histogram = DurationHistogram()
+        var partHistogram = DurationHistogram()
     }
 
     private let state = Mutex(State())
@@ -32,6 +35,7 @@ final class LatencyTracker: Sendable {
             guard ticks.count <= Self.window else { return }
             for tick in ticks {
                 guard let arrival = state.arrivals.removeValue(forKey: tick) else { continue }
+                state.histogram.add(time &- arrival)
                 let milliseconds = Int32(clamping: (time &- arrival) / 1_000_000)
                 if state.results.count < Self.limit {
                     state.results.append(milliseconds)
@@ -49,6 +53,7 @@ final class LatencyTracker: Sendable {
             guard ticks.count <= Self.window else { return }
             for tick in ticks {
                 guard let arrival = state.arrivals[tick] else { continue }
+                state.partHistogram.add(time &- arrival)
                 let milliseconds = Int32(clamping: (time &- arrival) / 1_000_000)
                 if state.partResults.count < Self.limit {
                     state.partResults.append(milliseconds)
@@ -58,6 +63,11 @@ final class LatencyTracker: Sendable {
                 }
             }
         }
+    }
+
+    /// To the segment, and to the part, of every picture so far.
+    var histograms: (segments: DurationHistogram, parts: DurationHistogram) {
+        self.state.withLock { ($0.histogram, $0.partHistogram) }
     }
 
     /// Percentiles in milliseconds from a picture's arrival to its part, over all renditions; `nil` before the first part.

@@ -1,3 +1,4 @@
+import Control
 import Synchronization
 
 /// From the moment the last picture of a part enters its encoder to the moment players can have the part.
@@ -11,6 +12,7 @@ final class PartLatency: Sendable {
         var entries: [[Int64: Int64]] = []
         var results: [Int32] = []
         var next = 0
+        var histogram = DurationHistogram()
     }
 
     private let state = Mutex(State())
@@ -29,6 +31,7 @@ final class PartLatency: Sendable {
     func published(track: Int, lastTick: Int64, at time: Int64) {
         self.state.withLock { state in
             guard state.entries.indices.contains(track), let entry = state.entries[track][lastTick] else { return }
+            state.histogram.add(time &- entry)
             let microseconds = Int32(clamping: (time &- entry) / 1_000)
             if state.results.count < Self.limit {
                 state.results.append(microseconds)
@@ -38,6 +41,8 @@ final class PartLatency: Sendable {
             }
         }
     }
+
+    var histogram: DurationHistogram { self.state.withLock { $0.histogram } }
 
     /// Microseconds; `nil` before the first part.
     func percentiles() -> (count: Int, p50: Int64, p99: Int64, max: Int64)? {

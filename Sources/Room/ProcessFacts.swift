@@ -3,6 +3,7 @@
 #elseif canImport(Musl)
     import Musl
 #endif
+import Control
 import Stages
 
 /// What the kernel says of this process.
@@ -16,4 +17,38 @@ enum ProcessFacts {
         getrusage(0, &usage)  // RUSAGE_SELF, which the C module shows with another type
         return Int64(usage.ru_maxrss)
     }
+
+    /// Resident bytes now; 0 where the kernel does not say.
+    ///
+    /// Spec: proc(5), /proc/pid/statm.
+    static var residentBytes: Int64 {
+        let fields = String(decoding: WholeRead.tail(of: "/proc/self/statm", limit: 256), as: UTF8.self).split(separator: " ")
+        guard fields.count > 1, let pages = Int64(fields[1]) else { return 0 }
+        return pages.multipliedReportingOverflow(by: Int64(sysconf(Int32(_SC_PAGESIZE)))).partialValue
+    }
+
+    /// Open file descriptors now.
+    static var openFiles: Int64 {
+        guard let directory = opendir("/proc/self/fd") else { return 0 }
+        defer { closedir(directory) }
+        var count: Int64 = 0
+        while readdir(directory) != nil { count += 1 }
+        // Without the two that every directory has, and the one that reads it.
+        return max(0, count - 3)
+    }
+
+    /// Under the names that Prometheus' client libraries give them.
+    static func add(to metrics: inout MetricsText) {
+        metrics.family("process_cpu_seconds_total", .counter, "CPU time of this process.")
+        metrics.seconds("process_cpu_seconds_total", nanoseconds: SystemClock.processCPU())
+        metrics.family("process_resident_memory_bytes", .gauge, "Resident memory of this process.")
+        metrics.sample("process_resident_memory_bytes", self.residentBytes)
+        metrics.family("process_open_fds", .gauge, "Open file descriptors of this process.")
+        metrics.sample("process_open_fds", self.openFiles)
+        metrics.family("process_start_time_seconds", .gauge, "When this process began, since the Unix epoch.")
+        metrics.seconds("process_start_time_seconds", nanoseconds: self.startTime)
+    }
+
+    /// Nanoseconds since the Unix epoch: of the first look at it, which is made when the room opens.
+    static let startTime = SystemClock.wallClock() / 1_000_000 * 1_000_000
 }

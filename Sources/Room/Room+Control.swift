@@ -1,4 +1,5 @@
 package import Control
+package import Events
 import HLS
 import Ladder
 import MediaTypes
@@ -114,6 +115,8 @@ extension Room: RoomControlling {
         case .starting, .waiting, .live: return
         }
     }
+
+    package var eventLog: EventLog { self.events.log }
 
     package func end() { self.end(reason: "control") }
 

@@ -49,7 +49,7 @@ extension Room {
     }
 
     /// How far the program is behind its clock, in nanoseconds; 0 before it runs.
-    private var programLag: Int64 {
+    var programLag: Int64 {
         guard self.state == .live, let now = self.clock.now() else { return 0 }
         return max(0, now &- self.time(of: self.program.tick))
     }
@@ -60,5 +60,19 @@ extension SourceSlot {
     var healthJSON: JSONValue {
         let (level, causes) = self.healthLevel
         return ["level": .string(level.name), "causes": .array(causes.map { .string($0.rawValue) })]
+    }
+}
+
+extension Room {
+    /// Whether the room's loops advance; media that is missing does not count.
+    package var isAlive: Bool { self.health.live }
+
+    /// One line for people: `live, 2 of 2 sources, 3 s on air, 0 late`.
+    package var statusLine: String {
+        let slots = self.pipeline.sources.compactMap { self.slots[$0.id] }
+        let live = slots.filter { $0.state == .live }.count
+        let stats = self.program.stats
+        return "\(self.state.rawValue), \(live) of \(slots.count) sources live, "
+            + "\(stats.ticks / Int64(max(1, self.pipeline.canvas.fps))) s on air, \(stats.late) pictures late"
     }
 }

@@ -19,7 +19,7 @@ import Synchronization
 /// States: starting (``open(_:events:logger:)``) → waiting (nobody has published) → live → ending or draining → closed.
 /// ``run()`` goes through all of them once.
 package final class Room: Sendable {
-    package enum State: String, Sendable { case starting, waiting, live, ending, draining, closed }
+    package enum State: String, Sendable, CaseIterable { case starting, waiting, live, ending, draining, closed }
 
     /// What changes while the room lives.
     struct Mutable {
@@ -258,6 +258,9 @@ package final class Room: Sendable {
         var reason: JSONValue = .null
         if case .failed(let error) = outcome { reason = .string(error.description) }
         self.events.emit("room.closed", ["outcome": .string(name), "reason": reason, "summary": self.summary().json])
+        self.events.close()
+        // Last: who follows the events there is told of the end.
+        await self.listeners.stopControl()
         return outcome
     }
 }

@@ -3,6 +3,7 @@
 #elseif canImport(Musl)
     import Musl
 #endif
+package import Events
 import HLS
 package import MediaTypes
 import Stages
@@ -15,19 +16,25 @@ import Synchronization
 /// `programDateTime` is the program's, as in the playlists' EXT-X-PROGRAM-DATE-TIME, once the program runs.
 package final class RoomEvents: Sendable {
     private struct State {
-        var sequence: Int64 = 0
         var incarnation: Int64 = 0
         var origin: Int64 = 0
         var programTime: (@Sendable () -> Int64?)?
     }
 
     private let roomID: String
+    /// What was told lately.
+    package let log: EventLog
+    private let journal: EventJournal?
     private let write: @Sendable (String) -> Void
     private let state = Mutex(State())
 
-    /// - Parameter write: Gets each line without its newline, from any thread, one at a time; must not block.
-    package init(roomID: String, write: @escaping @Sendable (String) -> Void) {
+    /// - Parameters:
+    ///   - directory: Where events are kept across workers; `nil`: nowhere.
+    ///   - write: Gets each line without its newline, from any thread, one at a time; must not block.
+    package init(roomID: String, directory: String? = nil, write: @escaping @Sendable (String) -> Void) {
         self.roomID = roomID
+        self.log = EventLog(earlier: directory.map { EventJournal.read(directory: $0) } ?? [])
+        self.journal = directory.map { EventJournal(directory: $0) }
         self.write = write
     }
 
@@ -51,16 +58,26 @@ package final class RoomEvents: Sendable {
         let time = ProgramDate.format(SystemClock.wallClock())
         // The lock is held over the hand-over: a reader must see the numbers in order.
         self.state.withLock { state in
-            state.sequence += 1
+            let sequence = self.log.last + 1
             var common: [JSONValue.Member] = [
-                .init("type", .string(type)), .init("time", .string(time)), .init("sequence", .integer(state.sequence)),
+                .init("type", .string(type)), .init("time", .string(time)), .init("sequence", .integer(sequence)),
                 .init("roomId", .string(self.roomID)), .init("incarnation", .integer(state.incarnation)),
             ]
             if let program = state.programTime?() {
                 common.append(.init("programTimeMs", .integer(program / 1_000_000)))
                 common.append(.init("programDateTime", .string(ProgramDate.format(state.origin &+ program))))
             }
-            self.write(JSONValue.object(common + members.map { .init($0.key, $0.value) }).text)
+            let line = JSONValue.object(common + members.map { .init($0.key, $0.value) }).text
+            let event = RoomEvent(sequence: sequence, type: type, line: line)
+            self.write(line)
+            self.journal?.append(event)
+            self.log.append(event)
         }
+    }
+
+    /// Nothing follows: whoever waits for events is told, and what was told is on disk.
+    package func close() {
+        self.log.close()
+        self.journal?.flush()
     }
 }

@@ -28,6 +28,8 @@ final class RoomListeners: Sendable {
 
     var ingest: IngestServer? { self.servers.withLock { $0.ingest } }
 
+    var viewerConnections: Int { self.servers.withLock(\.origin)?.connectionCount ?? 0 }
+
     func reloadCertificates() {
         for watch in self.servers.withLock(\.certificates) { watch.reload() }
     }
@@ -50,12 +52,16 @@ final class RoomListeners: Sendable {
         self.servers.withLock { $0.ingest?.hub(for: source) ?? $0.pulls?.hub(for: source) }
     }
 
-    /// Closes what is open; publishers first, viewers last.
+    /// Closes what is open but the operators' listener; publishers first, viewers last.
     ///
     /// - Parameter targetDuration: The playlists have ended: viewers get time to see it. `nil`: they have not.
     func stop(targetDuration: Int?) async {
         let servers = self.servers.withLock { servers in
-            defer { servers = Servers() }
+            defer {
+                let control = servers.control
+                servers = Servers()
+                servers.control = control
+            }
             return servers
         }
         for watch in servers.certificates { watch.stop() }
@@ -63,8 +69,15 @@ final class RoomListeners: Sendable {
         await servers.pulls?.stop()
         await servers.ingest?.stop()
         if let targetDuration { await servers.origin?.linger(targetDuration: targetDuration) }
-        await servers.control?.stop()
         await servers.origin?.stop()
+    }
+
+    func stopControl() async {
+        let control = self.servers.withLock { servers in
+            defer { servers.control = nil }
+            return servers.control
+        }
+        await control?.stop(within: .seconds(1))
     }
 }
 

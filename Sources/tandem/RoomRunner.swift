@@ -1,3 +1,4 @@
+import Events
 import LibAV
 import Logging
 import MediaTypes
@@ -18,7 +19,32 @@ enum RoomRunner {
         RoomProcess.ignoreBrokenPipes()
         let logger = Logger(label: "tandem")
         LibAV.setNativeLogging(logger.logLevel <= .debug)
-        let events = RoomEvents(roomID: settings.pipeline.room.roomID, write: write)
+        let webhooks: [Webhook]
+        do {
+            webhooks = try settings.pipeline.webhooks()
+        } catch {
+            StandardError.write("\(error)\n")
+            return ExitStatus(error)
+        }
+        let directory = settings.pipeline.eventDirectory
+        let events = RoomEvents(roomID: settings.pipeline.room.roomID, directory: directory, write: write)
+        let delivery = EventDelivery(
+            webhooks, of: events.log, roomID: settings.pipeline.room.roomID, directory: directory
+        ) { events.tell($0, $1) }
+        delivery.begin(new: events.log.last)
+        let status = await Self.run(settings, events, logger, alongside: alongside)
+        events.close()
+        await delivery.finish(within: Self.deliveryTime)
+        return status
+    }
+
+    /// Time webhooks have, once the room is over, to take what they have not.
+    private static let deliveryTime = Duration.seconds(5)
+
+    private static func run(
+        _ settings: RoomSettings, _ events: RoomEvents, _ logger: Logger,
+        alongside: @escaping @Sendable (Room) async -> Void
+    ) async -> ExitStatus {
         if let recording = RecordingSettings(settings.pipeline), RecordingFinisher(recording).isDue {
             // A worker was stopped after the room's end: what it owes is made, and nothing else is left to do.
             if let error = RecordingReport(recording, events: events).finish() {
@@ -43,6 +69,10 @@ enum RoomRunner {
             }
             group.addTask {
                 await alongside(room)
+                return nil
+            }
+            group.addTask {
+                await ServiceNotifier.open()?.follow(room)
                 return nil
             }
             var outcome: RoomOutcome?

@@ -1,10 +1,12 @@
 import Control
+import Events
 import Synchronization
 
 /// A room that remembers what it was asked for.
 final class FakeRoom: RoomControlling {
     private let log = Mutex<[String]>([])
     let health: HealthReport
+    let eventLog = EventLog(capacity: 8)
 
     init(
         health: HealthReport = HealthReport(
@@ -107,6 +109,7 @@ final class FakeRoom: RoomControlling {
         return #"{"phase":"pk"}"#
     }
 
+    func metricsText() -> String { "a 1\n" }
     func end() { self.note("end") }
     func drain() { self.note("drain") }
 

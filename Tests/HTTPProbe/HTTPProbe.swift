@@ -81,6 +81,19 @@ package struct HTTPProbe {
         }
     }
 
+    /// Sends `request` and reads until `isEnough` of everything that came, head included, or until the server closes.
+    package func read(after request: String, until isEnough: (String) -> Bool) async throws -> String {
+        try await self.connect().executeThenClose { inbound, outbound in
+            try await outbound.write(ByteBuffer(string: request.replacing("\n", with: "\r\n")))
+            var bytes: [UInt8] = []
+            for try await chunk in inbound {
+                bytes.append(contentsOf: chunk.readableBytesView)
+                if isEnough(String(decoding: bytes, as: UTF8.self)) { break }
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
     private func socketAddress() throws -> SocketAddress {
         if self.address.hasPrefix("unix:") {
             return try SocketAddress(unixDomainSocketPath: String(self.address.dropFirst("unix:".count)))

@@ -31,7 +31,9 @@ enum Documents {
           "apiVersion": "tandem/v1",
           "room": { "roomId": "88231", "title": "t" },
           "clock": "live", "durationSeconds": 1.5,
-          "control": { "listen": "0.0.0.0:9000", "tokenFile": "/run/token" },
+          "control": { "listen": "0.0.0.0:9000", "tokenFile": "/run/token", "events": [
+            { "type": "webhook", "url": "https://hooks.example/pk", "types": ["source.*", "room.closed"], "timeoutMs": 2000,
+              "secretEnv": "HOOK_SECRET" } ] },
           "ingest": { "rtmp": { "listen": "127.0.0.1:1936", "app": "pk", "chunkSize": 8192, "onDuplicate": "reject",
             "firstPacketTimeoutMs": 10000, "idleTimeoutMs": 60000, "reconnectGraceMs": 5000, "maxConnections": 8,
             "handshakeTimeoutMs": 4000, "publishTimeoutMs": 9000, "maxConnectionsPerAddress": 4, "maxMessageBytes": 100000,
@@ -107,7 +109,8 @@ enum Documents {
           "ext": { "anything": [1, { "a b": null }] }
         }
         """,
-        Self.room.replacing("\"listen\": \"127.0.0.1:0\"", with: "\"tokenEnv\": \"TOKEN\"").replacing(
+        Self.room.replacing("\"listen\": \"127.0.0.1:0\"", with: "\"tokenEnv\": \"TOKEN\", \"events\": [{ \"type\": \"webhook\", \"url\": \"http://h\", \"secretFile\": \"/run/e\" }]"
+        ).replacing(
             "\"path\": \"out\"", with: "\"path\": \"out\", \"http\": { \"signedUrls\": { \"secretFile\": \"/run/p\" } }"
         ).replacing(
             "\"control\": {",

@@ -1,4 +1,5 @@
 import Control
+import Events
 import HTTPListener
 import HTTPTypes
 import MediaTypes
@@ -107,6 +108,8 @@ private final class FuzzRoom: RoomControlling {
     func scenesJSON() -> String { "{}" }
     func sourcesJSON() -> String { "{}" }
     func statisticsJSON(isDebug: Bool) -> String { "{}" }
+    let eventLog = EventLog(earlier: [RoomEvent(sequence: 3, type: "a.b", line: #"{"type":"a.b"}"#)])
+    func metricsText() -> String { "a 1\n" }
     func end() {}
     func drain() {}
     var health: HealthReport {

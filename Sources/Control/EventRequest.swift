@@ -1,0 +1,139 @@
+import Events
+import HTTPListener
+import HTTPTypes
+import NIOCore
+import Synchronization
+
+/// `GET /v1/events`: what has happened, from a place in the order on.
+///
+/// `after=N` is the last event that is known (without it: all that is kept), `limit=N` how many to give, `waitSeconds=N` how
+/// long to wait for one where there is none. With `Accept: text/event-stream` it goes on as it happens, and `Last-Event-ID`
+/// says where a client that comes back goes on.
+///
+/// Spec: WHATWG HTML, "Server-sent events".
+struct EventRequest {
+    private static let keys = ["after", "limit", "waitSeconds"]
+    private static let mostEvents = 1024
+    /// Intermediaries that give up on connections on which nothing comes wait a minute at least.
+    private static let longestWait = 25
+
+    private enum Kind {
+        case page(EventQuery, waitSeconds: Int)
+        case stream(after: Int64)
+    }
+
+    private let kind: Kind
+
+    /// `nil`: no request that waits; one that is wrong is refused by ``reply(_:from:)``.
+    init?(_ request: ListenerRequest) {
+        guard let target = request.target, ControlRoute(path: target.path) == .events,
+            let query = try? EventQuery(target.query)
+        else { return nil }
+        if request.head.headerFields[.accept]?.lowercased().contains("text/event-stream") == true {
+            let known = request.head.headerFields[.lastEventID].flatMap { Int64($0) }
+            self.kind = .stream(after: known ?? query.after)
+        } else if query.waitSeconds > 0 {
+            self.kind = .page(query, waitSeconds: query.waitSeconds)
+        } else {
+            return nil
+        }
+    }
+
+    func answer(
+        from log: EventLog, _ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void
+    ) {
+        switch self.kind {
+        case .stream(let after):
+            let fields: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
+            let stream = EventStream(log, after: after, on: request.client.eventLoop)
+            answer(ListenerReply(.ok, fields: fields, body: .stream(stream)))
+        case .page(let query, let seconds):
+            let page = log.page(after: query.after, limit: query.limit)
+            guard page.events.isEmpty, page.missed == 0, !page.isClosed, let loop = request.client.eventLoop else {
+                return answer(Self.reply(page))
+            }
+            let waiting = WaitingPage(log, query, answer)
+            request.client.whenGone { waiting.finish() }
+            loop.scheduleTask(in: .seconds(Int64(seconds))) { waiting.finish() }
+            waiting.begin()
+        }
+    }
+
+    static func reply(_ query: [(name: String, value: String)], from log: EventLog) throws(ControlFailure)
+        -> ListenerReply
+    {
+        let query = try EventQuery(query)
+        return Self.reply(log.page(after: query.after, limit: query.limit))
+    }
+
+    /// `{"events":[…],"next":N,"missed":N}`.
+    fileprivate static func reply(_ page: EventLog.Page) -> ListenerReply {
+        let lines = page.events.map(\.line).joined(separator: ",")
+        return .json(
+            .ok, "{\"events\":[\(lines)],\"next\":\(page.next),\"last\":\(page.last),\"missed\":\(page.missed)}")
+    }
+
+    struct EventQuery {
+        var after: Int64 = 0
+        var limit = 256
+        var waitSeconds = 0
+
+        init(_ query: [(name: String, value: String)]) throws(ControlFailure) {
+            for (name, value) in query {
+                switch name {
+                case "after": self.after = Int64(try Self.number(name, value, 0...Int.max))
+                case "limit": self.limit = try Self.number(name, value, 1...EventRequest.mostEvents)
+                case "waitSeconds": self.waitSeconds = try Self.number(name, value, 0...EventRequest.longestWait)
+                default: throw FlatObject.unknown("query parameter", name, known: EventRequest.keys)
+                }
+            }
+        }
+
+        private static func number(_ name: String, _ value: String, _ range: ClosedRange<Int>) throws(ControlFailure)
+            -> Int
+        {
+            guard let number = Int(value), range.contains(number) else {
+                let most = range.upperBound == .max ? "" : " to \(range.upperBound)"
+                throw .invalidFormat(
+                    "\(name)=\(value.prefix(32)) is no whole number of \(range.lowerBound)\(most)",
+                    fix: "send the number of an event, such as the \"next\" of the answer before")
+            }
+            return number
+        }
+    }
+}
+
+/// A request that waits for an event: answered once.
+private final class WaitingPage: Sendable {
+    private let log: EventLog
+    private let query: EventRequest.EventQuery
+    private let answer: @Sendable (ListenerReply) -> Void
+    private let state = Mutex<(observer: Int?, isDone: Bool)>((nil, false))
+
+    init(_ log: EventLog, _ query: EventRequest.EventQuery, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
+        (self.log, self.query, self.answer) = (log, query, answer)
+    }
+
+    func begin() {
+        let observer = self.log.observe(after: self.query.after) { [self] in self.finish() }
+        let isDone = self.state.withLock { state in
+            state.observer = observer
+            return state.isDone
+        }
+        if isDone { self.log.forget(observer) }
+    }
+
+    func finish() {
+        let (isFirst, observer) = self.state.withLock { state in
+            defer { state.isDone = true }
+            return (!state.isDone, state.observer)
+        }
+        guard isFirst else { return }
+        if let observer { self.log.forget(observer) }
+        self.answer(EventRequest.reply(self.log.page(after: self.query.after, limit: self.query.limit)))
+    }
+}
+
+extension HTTPField.Name {
+    static var lastEventID: Self { Self("Last-Event-ID") ?? .from }
+}

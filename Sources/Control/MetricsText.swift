@@ -1,0 +1,96 @@
+/// What Prometheus reads: families with their help, and a sample a line.
+///
+/// Spec: Prometheus text exposition format 0.0.4.
+package struct MetricsText: Sendable {
+    package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    package enum Kind: String, Sendable { case counter, gauge, histogram }
+
+    package private(set) var text = ""
+
+    package init() {}
+
+    /// Begins a family; its samples follow.
+    ///
+    /// - Parameter name: With its unit, and `_total` for a counter.
+    package mutating func family(_ name: String, _ kind: Kind, _ help: String) {
+        self.text += "# HELP \(name) \(Self.escaped(help, quotes: false))\n# TYPE \(name) \(kind.rawValue)\n"
+    }
+
+    package mutating func sample(_ name: String, _ value: Int64) { self.line(name, [], "\(value)") }
+
+    package mutating func sample(_ name: String, _ labels: KeyValuePairs<String, String>, _ value: Int64) {
+        self.line(name, labels.map { ($0.key, $0.value) }, "\(value)")
+    }
+
+    /// - Parameter nanoseconds: Written as seconds.
+    package mutating func seconds(
+        _ name: String, _ labels: KeyValuePairs<String, String> = [:], nanoseconds: Int64
+    ) {
+        self.line(name, labels.map { ($0.key, $0.value) }, Self.seconds(nanoseconds))
+    }
+
+    /// A whole family of durations.
+    package mutating func histogram(_ name: String, _ histogram: DurationHistogram, _ help: String) {
+        self.family(name, .histogram, help)
+        var sum: Int64 = 0
+        for (bound, count) in zip(DurationHistogram.bounds, histogram.counts) {
+            sum += count
+            self.line("\(name)_bucket", [("le", Self.seconds(bound * 1_000_000))], "\(sum)")
+        }
+        self.line("\(name)_bucket", [("le", "+Inf")], "\(histogram.count)")
+        self.line("\(name)_sum", [], Self.seconds(histogram.sum))
+        self.line("\(name)_count", [], "\(histogram.count)")
+    }
+
+    private mutating func line(_ name: String, _ labels: [(String, String)], _ value: String) {
+        let list = labels.map { "\($0.0)=\"\(Self.escaped($0.1, quotes: true))\"" }.joined(separator: ",")
+        self.text += list.isEmpty ? "\(name) \(value)\n" : "\(name){\(list)} \(value)\n"
+    }
+
+    private static func escaped(_ text: String, quotes: Bool) -> String {
+        var out = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": out += "\\\\"
+            case "\n": out += "\\n"
+            case "\"" where quotes: out += "\\\""
+            default: out.unicodeScalars.append(scalar)
+            }
+        }
+        return out
+    }
+
+    /// Exact: a double would round counters that have run for weeks.
+    static func seconds(_ nanoseconds: Int64) -> String {
+        let magnitude = nanoseconds.magnitude
+        let (whole, part) = (magnitude / 1_000_000_000, magnitude % 1_000_000_000)
+        guard part > 0 else { return "\(nanoseconds < 0 ? "-" : "")\(whole)" }
+        let digits = "\(part)"
+        var fraction = String(repeating: "0", count: 9 - digits.count) + digits
+        while fraction.hasSuffix("0") { fraction.removeLast() }
+        return "\(nanoseconds < 0 ? "-" : "")\(whole).\(fraction)"
+    }
+}
+
+/// How many durations lay below each of some bounds, since the process began.
+package struct DurationHistogram: Sendable, Hashable {
+    /// Milliseconds, ascending: from a part of a low-latency stream to a segment of ten seconds.
+    package static let bounds: [Int64] = [5, 10, 20, 40, 80, 160, 320, 640, 1000, 1500, 2000, 3000, 5000, 10_000]
+
+    /// Of each bound alone, not of those below it.
+    package private(set) var counts = [Int64](repeating: 0, count: Self.bounds.count)
+    package private(set) var count: Int64 = 0
+    /// Nanoseconds.
+    package private(set) var sum: Int64 = 0
+
+    package init() {}
+
+    /// - Parameter nanoseconds: Below 0 counts as 0.
+    package mutating func add(_ nanoseconds: Int64) {
+        let duration = max(0, nanoseconds)
+        self.count += 1
+        self.sum &+= duration
+        if let index = Self.bounds.firstIndex(where: { duration <= $0 * 1_000_000 }) { self.counts[index] += 1 }
+    }
+}

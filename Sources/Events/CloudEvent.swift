@@ -1,0 +1,62 @@
+import MediaTypes
+
+/// An event in the envelope that webhooks get.
+///
+/// Spec: CloudEvents 1.0.2, JSON format, structured content mode of the HTTP binding.
+package struct CloudEvent: Sendable, Hashable {
+    package static let contentType = "application/cloudevents+json; charset=utf-8"
+
+    /// The same at every attempt: what a receiver tells repetitions by. Without a full stop, which parts what is signed.
+    package let id: String
+    package let body: [UInt8]
+
+    /// - Parameters:
+    ///   - time: As the event bears it, RFC 3339.
+    ///   - subject: What it is about, such as `sources/1001`.
+    package init(_ event: RoomEvent, roomID: String) {
+        let facts = EventFacts(event.line)
+        self.id = "\(Self.plain(roomID))-\(event.sequence)"
+        var members: [JSONValue.Member] = [
+            .init("specversion", "1.0"), .init("id", .string(self.id)),
+            .init("source", .string("/tandem/rooms/\(roomID)")),
+            .init("type", .string("dev.tandem.\(event.type).v1")),
+        ]
+        if let uid = facts.uid { members.append(.init("subject", .string("sources/\(uid)"))) }
+        if let time = facts.time { members.append(.init("time", .string(time))) }
+        members.append(.init("datacontenttype", "application/json"))
+        // Spec: extension "sequence": order is that of the texts.
+        let digits = "\(event.sequence)"
+        members.append(
+            .init("sequence", .string(String(repeating: "0", count: max(0, 12 - digits.count)) + digits)))
+        let envelope = JSONValue.object(members).text
+        self.body = Array("\(envelope.dropLast()),\"data\":\(event.line)}".utf8)
+    }
+
+    private static func plain(_ roomID: String) -> String {
+        String(roomID.map { $0 == "." ? "_" : $0 })
+    }
+}
+
+/// What of an event's line stands in its envelope.
+struct EventFacts {
+    private(set) var uid: String?
+    private(set) var time: String?
+
+    init(_ line: String) {
+        self.time = Self.text(of: "time", in: line)
+        self.uid = Self.text(of: "uid", in: line)
+    }
+
+    /// The value of the first member `name` when it is a string without escapes, as ids and times are.
+    private static func text(of name: String, in line: String) -> String? {
+        let bytes = Array(line.utf8)
+        let key = Array("\"\(name)\":\"".utf8)
+        guard bytes.count > key.count else { return nil }
+        for start in 0..<(bytes.count - key.count)
+        where bytes[start] == key[0] && bytes[start...].starts(with: key) && start > 0 && bytes[start - 1] != 0x5C {
+            let value = bytes[(start + key.count)...].prefix { $0 != 0x22 }
+            return value.contains(0x5C) ? nil : String(decoding: value, as: UTF8.self)
+        }
+        return nil
+    }
+}

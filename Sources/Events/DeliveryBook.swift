@@ -1,0 +1,68 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+import Dispatch
+import Stages
+import Synchronization
+
+/// Up to which event each webhook has taken them, in a file beside the journal: a successor goes on there. An event may be sent
+/// twice across a kill, and is never left out.
+final class DeliveryBook: Sendable {
+    static let name = "events.delivered"
+
+    private struct State {
+        var delivered: [String: Int64]
+        var isScheduled = false
+    }
+
+    private let directory: String?
+    private let queue = DispatchQueue(label: "delivered")
+    private let state: Mutex<State>
+
+    /// - Parameter directory: `nil`: nothing is kept.
+    init(directory: String?) {
+        self.directory = directory
+        var delivered: [String: Int64] = [:]
+        if let directory {
+            let text = WholeRead.tail(of: "\(directory)/\(Self.name)", limit: 64 << 10)
+            for line in String(decoding: text, as: UTF8.self).split(separator: "\n").prefix(1024) {
+                let fields = line.split(separator: " ")
+                guard fields.count == 2, let sequence = Int64(fields[1]), sequence >= 0 else { continue }
+                delivered[String(fields[0])] = sequence
+            }
+        }
+        self.state = Mutex(State(delivered: delivered))
+    }
+
+    /// `nil`: a webhook that has been sent nothing yet.
+    func delivered(to id: String) -> Int64? { self.state.withLock { $0.delivered[id] } }
+
+    func set(_ sequence: Int64, for id: String) {
+        let schedules = self.state.withLock { state in
+            guard state.delivered[id] != sequence else { return false }
+            state.delivered[id] = sequence
+            defer { state.isScheduled = true }
+            return !state.isScheduled && self.directory != nil
+        }
+        if schedules { self.queue.async { self.write() } }
+    }
+
+    func flush() { self.queue.sync { self.write() } }
+
+    private func write() {
+        let delivered = self.state.withLock { state in
+            state.isScheduled = false
+            return state.delivered
+        }
+        guard let directory, !delivered.isEmpty else { return }
+        let text = delivered.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined()
+        let (path, temporary) = ("\(directory)/\(Self.name)", "\(directory)/\(Self.name).new")
+        let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return }
+        let isWhole = WholeWrite.write(Array(text.utf8), to: file)
+        close(file)
+        if isWhole { rename(temporary, path) } else { unlink(temporary) }
+    }
+}

@@ -1,0 +1,30 @@
+/// What is known of a line that a room has written: its beginning, which every event has.
+enum EventLine {
+    private static let typeKey = Array(#"{"type":""#.utf8)
+    private static let sequenceKey = Array(#""sequence":"#.utf8)
+
+    /// The event a line of the journal is; `nil` for what is none, such as the half of one.
+    static func event(_ line: [UInt8]) -> RoomEvent? {
+        guard line.starts(with: self.typeKey), line.last == UInt8(ascii: "}"),
+            let end = line[self.typeKey.count...].firstIndex(of: UInt8(ascii: "\"")),
+            let sequence = self.number(after: self.sequenceKey, in: line[end...]),
+            let text = String(validating: line, as: UTF8.self)
+        else { return nil }
+        return RoomEvent(
+            sequence: sequence, type: String(decoding: line[self.typeKey.count..<end], as: UTF8.self), line: text)
+    }
+
+    /// The whole number behind the first `key`.
+    private static func number(after key: [UInt8], in line: ArraySlice<UInt8>) -> Int64? {
+        var rest = line
+        while let start = rest.firstIndex(of: key[0]) {
+            rest = rest[start...]
+            if rest.starts(with: key) {
+                let digits = rest.dropFirst(key.count).prefix { (0x30...0x39).contains($0) }
+                return Int64(String(decoding: digits, as: UTF8.self))
+            }
+            rest = rest.dropFirst()
+        }
+        return nil
+    }
+}

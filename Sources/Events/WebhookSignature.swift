@@ -1,0 +1,31 @@
+import Crypto
+
+/// Signs what is sent to a webhook, so that its receiver knows whom it comes from and when it was sent.
+///
+/// Spec: Standard Webhooks, "Signature scheme": HMAC-SHA256 over `id.timestamp.body`.
+package struct WebhookSignature: Sendable {
+    private let keys: [[UInt8]]
+
+    /// - Parameter secrets: Each `whsec_` and base64, or any text, which is then the key itself. All of them sign: a receiver may
+    ///   know the old one or the new one.
+    package init(secrets: [String]) {
+        self.keys = secrets.filter { !$0.isEmpty }.map { secret in
+            if secret.hasPrefix("whsec_"), let key = Base64.decode(String(secret.dropFirst(6))), !key.isEmpty {
+                return key
+            }
+            return Array(secret.utf8)
+        }
+    }
+
+    /// The field `webhook-signature`, `v1,` and base64 for each secret, parted by spaces; `nil` without a secret.
+    package func field(id: String, timestamp: Int64, body: [UInt8]) -> String? {
+        guard !self.keys.isEmpty else { return nil }
+        let head = Array("\(id).\(timestamp).".utf8)
+        return self.keys.map { key in
+            var code = HMAC<SHA256>(key: SymmetricKey(data: key))
+            code.update(data: head)
+            code.update(data: body)
+            return "v1," + Base64.encode(Array(code.finalize()))
+        }.joined(separator: " ")
+    }
+}

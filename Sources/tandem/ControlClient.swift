@@ -1,0 +1,116 @@
+import ArgumentParser
+import AsyncHTTPClient
+import MediaTypes
+import NIOCore
+import NIOHTTP1
+
+/// Speaks to a room's control API from the shell.
+struct ControlClient: Sendable {
+    struct Answer: Sendable {
+        let status: Int
+        let body: [UInt8]
+
+        var text: String { String(decoding: self.body, as: UTF8.self) }
+        var isGood: Bool { (200..<300).contains(self.status) }
+    }
+
+    private static let largestAnswer = 64 << 20
+
+    private let base: String
+    private let token: String?
+
+    /// - Parameters:
+    ///   - address: `http://HOST:PORT`, `https://…` or `unix:/path`, as in `room.ready`.
+    ///   - tokenFile: Holds the bearer token; `nil`: none is sent.
+    /// - Throws: `ValidationError`.
+    init(_ address: String, tokenFile: String?) throws {
+        if address.hasPrefix("unix:/") {
+            let path = address.dropFirst("unix:".count).utf8.map { byte in
+                let isPlain =
+                    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                return isPlain ? String(UnicodeScalar(byte)) : "%" + Self.hex(byte)
+            }
+            self.base = "http+unix://" + path.joined()
+        } else if address.hasPrefix("http://") || address.hasPrefix("https://") {
+            self.base = address.hasSuffix("/") ? String(address.dropLast()) : address
+        } else {
+            throw ValidationError(
+                "\(address) is no address. Fix: give http://HOST:PORT or unix:/path, \"control\" of the event room.ready"
+            )
+        }
+        guard let tokenFile else {
+            self.token = nil
+            return
+        }
+        do {
+            let text = String(decoding: try FileBytes.read(tokenFile, limit: 64 << 10), as: UTF8.self)
+            self.token = text.split(whereSeparator: \.isNewline).first.map(String.init)
+        } catch {
+            throw ValidationError("--token-file \(tokenFile) cannot be read. Fix: give the file of control.tokenFile")
+        }
+    }
+
+    private static func hex(_ byte: UInt8) -> String {
+        let digits = Array("0123456789ABCDEF")
+        return String([digits[Int(byte >> 4)], digits[Int(byte & 15)]])
+    }
+
+    func send(_ method: HTTPMethod, _ path: String, body: String? = nil, seconds: Int64 = 10) async throws -> Answer {
+        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        do {
+            let response = try await client.execute(self.request(method, path, body), timeout: .seconds(seconds))
+            let bytes = try await response.body.collect(upTo: Self.largestAnswer)
+            try await client.shutdown()
+            return Answer(status: Int(response.status.code), body: Array(bytes.readableBytesView))
+        } catch {
+            try? await client.shutdown()
+            throw error
+        }
+    }
+
+    /// Prints server-sent events' data, a line each, until the room closes the connection.
+    func follow(after: Int64) async throws {
+        var request = self.request(.GET, "/v1/events?after=\(after)", nil)
+        request.headers.add(name: "accept", value: "text/event-stream")
+        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        do {
+            let response = try await client.execute(request, timeout: .hours(24 * 7))
+            guard response.status == .ok else {
+                throw ControlRefusal(status: Int(response.status.code), text: "no events")
+            }
+            var rest: [UInt8] = []
+            for try await chunk in response.body {
+                rest += chunk.readableBytesView
+                while let end = rest.firstIndex(of: 0x0A) {
+                    let line = String(decoding: rest[..<end], as: UTF8.self)
+                    rest.removeFirst(end + 1)
+                    if line.hasPrefix("data: ") { StandardOutput.write(line.dropFirst(6) + "\n") }
+                }
+            }
+            try await client.shutdown()
+        } catch {
+            try? await client.shutdown()
+            throw error
+        }
+    }
+
+    private func request(_ method: HTTPMethod, _ path: String, _ body: String?) -> HTTPClientRequest {
+        var request = HTTPClientRequest(url: self.base + path)
+        request.method = method
+        request.headers.add(name: "user-agent", value: "tandem-ctl/\(TandemVersion.number)")
+        if let token = self.token { request.headers.add(name: "authorization", value: "Bearer \(token)") }
+        if let body {
+            request.headers.add(name: "content-type", value: "application/json")
+            request.body = .bytes(ByteBuffer(string: body))
+        }
+        return request
+    }
+}
+
+/// A room that refuses what it is asked.
+struct ControlRefusal: Error, CustomStringConvertible {
+    let status: Int
+    let text: String
+
+    var description: String { "status \(self.status): \(self.text)" }
+}

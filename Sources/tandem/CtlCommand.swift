@@ -1,0 +1,196 @@
+import ArgumentParser
+import MediaTypes
+import NIOHTTP1
+
+/// What every verb of `tandem ctl` needs.
+struct ControlOptions: ParsableArguments {
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp("The control address: \"control\" of the event room.ready.", valueName: "address"))
+    var address = "http://127.0.0.1:8081"
+
+    @Option(help: ArgumentHelp("File that holds the bearer token, where the room asks for one.", valueName: "file"))
+    var tokenFile: String?
+
+    var client: ControlClient {
+        get throws { try ControlClient(self.address, tokenFile: self.tokenFile) }
+    }
+
+    /// Sends a request and prints the answer: the body on standard output, a refusal on standard error.
+    func exchange(_ method: HTTPMethod, _ path: String, _ body: JSONValue? = nil) async throws {
+        let client = try self.client
+        let answer: ControlClient.Answer
+        do {
+            answer = try await client.send(method, path, body: body?.text)
+        } catch {
+            StandardError.write(
+                "\(self.address) does not answer: \(error). Fix: --address, as in \"control\" of the event room.ready\n"
+            )
+            throw ExitStatus.unavailable.code
+        }
+        guard answer.isGood else {
+            StandardError.write(answer.text)
+            throw ExitCode(1)
+        }
+        StandardOutput.write(answer.text)
+    }
+
+    static func segment(_ text: String) -> String {
+        text.utf8.map { byte in
+            let isPlain =
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                || byte == 0x2D || byte == 0x5F || byte == 0x2E
+            return isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }.joined()
+    }
+}
+
+struct CtlCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ctl",
+        abstract: "Look into a running room and steer it.",
+        discussion: """
+            Answers are JSON on standard output. A refusal is on standard error, with exit code 1; a room that does not
+            answer is 69.
+
+                tandem ctl state -a http://127.0.0.1:8081 | jq .state
+                tandem ctl scene pk -a http://127.0.0.1:8081
+                tandem ctl events --follow -a unix:/run/tandem/88231.sock
+            """,
+        subcommands: [
+            State.self, Stats.self, Metrics.self, Events.self, SceneVerb.self, Source.self, Kick.self, PK.self,
+            Text.self, Score.self, End.self, Drain.self,
+        ])
+
+    struct State: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "What the room is doing.")
+        @OptionGroup var control: ControlOptions
+        func run() async throws { try await self.control.exchange(.GET, "/v1/room") }
+    }
+
+    struct Stats: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Numbers of every source and of the program.")
+        @Flag(help: "With what was mended and dropped on the way.") var debug = false
+        @OptionGroup var control: ControlOptions
+        func run() async throws {
+            try await self.control.exchange(.GET, "/v1/stats?level=\(self.debug ? "debug" : "standard")")
+        }
+    }
+
+    struct Metrics: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "What Prometheus reads.")
+        @OptionGroup var control: ControlOptions
+        func run() async throws { try await self.control.exchange(.GET, "/metrics") }
+    }
+
+    struct Events: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "What has happened.")
+        @Option(help: "The last event that is known already.") var after: Int64 = 0
+        @Flag(help: "Go on, a line an event, until the room is over.") var follow = false
+        @OptionGroup var control: ControlOptions
+
+        func validate() throws {
+            guard self.after >= 0 else { throw ValidationError("--after \(self.after): give the number of an event") }
+        }
+
+        func run() async throws {
+            guard self.follow else { return try await self.control.exchange(.GET, "/v1/events?after=\(self.after)") }
+            do {
+                try await self.control.client.follow(after: self.after)
+            } catch {
+                StandardError.write("\(self.control.address): \(error)\n")
+                throw ExitStatus.unavailable.code
+            }
+        }
+    }
+
+    struct SceneVerb: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "scene", abstract: "Put a scene on air.")
+        @Argument(help: "One of the room's scenes.") var sceneID: String
+        @Option(help: ArgumentHelp("When, such as 2026-01-31T20:00:00.000Z; without it at once.", valueName: "date"))
+        var at: String?
+        @OptionGroup var control: ControlOptions
+        func run() async throws {
+            var members = [JSONValue.Member("sceneId", .string(self.sceneID))]
+            if let at = self.at { members.append(.init("at", .string(at))) }
+            try await self.control.exchange(.PUT, "/v1/program", .object(members))
+        }
+    }
+
+    struct Source: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Look at a source, or change what it contributes.")
+        @Argument(help: "Its uid.") var uid: String
+        @Option(help: "Per cent, 0 to 200.") var volume: Int?
+        @Option(help: "Whether it is heard: true or false.") var audio: Bool?
+        @Option(help: "Whether it is seen: true or false.") var video: Bool?
+        @OptionGroup var control: ControlOptions
+        func run() async throws {
+            var members: [JSONValue.Member] = []
+            if let volume = self.volume { members.append(.init("volume", JSONValue(volume))) }
+            if let audio = self.audio { members.append(.init("audioPush", .bool(audio))) }
+            if let video = self.video { members.append(.init("videoPush", .bool(video))) }
+            let path = "/v1/sources/\(ControlOptions.segment(self.uid))"
+            try await members.isEmpty
+                ? self.control.exchange(.GET, path) : self.control.exchange(.PUT, path, .object(members))
+        }
+    }
+
+    struct Kick: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Send a source's publisher away.")
+        @Argument(help: "Its uid.") var uid: String
+        @Option(help: "How long its key is refused; 0 lifts it.") var refuseSeconds = 60
+        @OptionGroup var control: ControlOptions
+        func run() async throws {
+            try await self.control.exchange(
+                .POST, "/v1/sources/\(ControlOptions.segment(self.uid)):kick",
+                ["refuseSeconds": JSONValue(self.refuseSeconds)])
+        }
+    }
+
+    struct PK: AsyncParsableCommand {
+        enum Verb: String, ExpressibleByArgument, CaseIterable { case start, punish, end }
+
+        static let configuration = CommandConfiguration(commandName: "pk", abstract: "Start, punish or end the PK.")
+        @Argument(help: "start, punish or end.") var verb: Verb
+        @OptionGroup var control: ControlOptions
+        func run() async throws { try await self.control.exchange(.POST, "/v1/pk:\(self.verb.rawValue)", [:]) }
+    }
+
+    struct Text: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Change a text of the scenes.")
+        @Argument(help: "Its textId.") var textID: String
+        @Argument(help: "What it says from now on.") var text: String
+        @OptionGroup var control: ControlOptions
+        func run() async throws {
+            try await self.control.exchange(
+                .PUT, "/v1/texts/\(ControlOptions.segment(self.textID))", ["text": .string(self.text)])
+        }
+    }
+
+    struct Score: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Change the points of a score bar.")
+        @Argument(help: "Its scoreId.") var scoreID: String
+        @Argument(help: "Points on the left.") var left: Int
+        @Argument(help: "Points on the right.") var right: Int
+        @OptionGroup var control: ControlOptions
+        func run() async throws {
+            try await self.control.exchange(
+                .PUT, "/v1/scores/\(ControlOptions.segment(self.scoreID))",
+                ["left": JSONValue(self.left), "right": JSONValue(self.right)])
+        }
+    }
+
+    struct End: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "The room is over: everything is flushed, the playlists are closed.")
+        @OptionGroup var control: ControlOptions
+        func run() async throws { try await self.control.exchange(.POST, "/v1/room:end") }
+    }
+
+    struct Drain: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "This worker stops; the room goes on in a successor.")
+        @OptionGroup var control: ControlOptions
+        func run() async throws { try await self.control.exchange(.POST, "/v1/room:drain") }
+    }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+
+struct HealthcheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "healthcheck",
+        abstract: "Ask a room whether it is well: exit 0 or 1, for probes in images without curl.",
+        discussion: """
+            Without a flag: whether its loops advance (/livez). A room without media is well.
+
+                tandem healthcheck http://127.0.0.1:8081
+                tandem healthcheck unix:/run/tandem/88231.sock --ready
+            """)
+
+    @Argument(help: "The control address: \"control\" of the event room.ready.")
+    var address: String
+
+    @Flag(help: "Whether publishers may be sent there (/readyz).")
+    var ready = false
+
+    @Flag(help: "Whether its listeners are open (/startupz).")
+    var started = false
+
+    @Option(help: ArgumentHelp("How long it may take to answer (1…60).", valueName: "seconds"))
+    var timeout: Int64 = 2
+
+    func validate() throws {
+        guard (1...60).contains(self.timeout) else {
+            throw ValidationError("--timeout \(self.timeout): give seconds from 1 to 60")
+        }
+    }
+
+    func run() async throws {
+        let client = try ControlClient(self.address, tokenFile: nil)
+        let path = self.ready ? "/readyz" : self.started ? "/startupz" : "/livez"
+        do {
+            let answer = try await client.send(.GET, path, seconds: self.timeout)
+            StandardOutput.write(answer.text)
+            if !answer.isGood { throw ExitCode(1) }
+        } catch let code as ExitCode {
+            throw code
+        } catch {
+            StandardError.write("\(self.address) does not answer: \(error)\n")
+            throw ExitCode(1)
+        }
+    }
+}

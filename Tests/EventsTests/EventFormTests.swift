@@ -1,0 +1,56 @@
+import Testing
+
+import Events
+
+@Suite("Events on their way out")
+struct EventFormTests {
+    @Test("base64 as in RFC 4648, both ways")
+    func base64() {
+        for (plain, coded) in [
+            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            #expect(Base64.encode(Array(plain.utf8)) == coded)
+            #expect(Base64.decode(coded) == Array(plain.utf8))
+            #expect(Base64.decode(coded.filter { $0 != "=" }) == Array(plain.utf8), "padding may be left out")
+        }
+        let all = (0..<256).map { UInt8($0) }
+        #expect(Base64.decode(Base64.encode(all)) == all)
+        for wrong in ["Z", "Zg=", "Zm9v!", "Zg==Zg==", "====", "="] { #expect(Base64.decode(wrong) == nil, "\(wrong)") }
+    }
+
+    /// The example of the specification's reference libraries.
+    @Test("a Standard Webhooks signature, and one for each secret while they change")
+    func signature() {
+        let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+        let body = Array(#"{"test": 2432232314}"#.utf8)
+        let field = WebhookSignature(secrets: [secret]).field(
+            id: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestamp: 1_614_265_330, body: body)
+        #expect(field == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+        let two = WebhookSignature(secrets: ["plain", secret]).field(
+            id: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestamp: 1_614_265_330, body: body)
+        #expect(two?.split(separator: " ").count == 2)
+        #expect(two?.hasSuffix("v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=") == true)
+        #expect(WebhookSignature(secrets: [""]).field(id: "a", timestamp: 0, body: []) == nil)
+    }
+
+    @Test("the envelope is a CloudEvent around the event as it is everywhere else")
+    func envelope() {
+        let line = #"{"type":"source.live","time":"2026-11-20T22:12:18.136Z","sequence":42,"uid":"1001","x":[1]}"#
+        let event = CloudEvent(RoomEvent(sequence: 42, type: "source.live", line: line), roomID: "a.b-1")
+        #expect(event.id == "a_b-1-42", "a full stop would part what is signed")
+        #expect(
+            String(decoding: event.body, as: UTF8.self)
+                == #"{"specversion":"1.0","id":"a_b-1-42","source":"/tandem/rooms/a.b-1","type":"dev.tandem.source.live.v1","#
+                + #""subject":"sources/1001","time":"2026-11-20T22:12:18.136Z","datacontenttype":"application/json","#
+                + #""sequence":"000000000042","data":\#(line)}"#)
+    }
+
+    @Test("a webhook shows scheme and host, nothing that could be a secret")
+    func shown() {
+        for (url, shown) in [
+            ("https://user:pass@hooks.example:8443/t/0k3n?key=1", "https://hooks.example:8443"),
+            ("http://h?token=1", "http://h"), ("http://h", "http://h"),
+        ] { #expect(Webhook(url: url).shownURL == shown) }
+    }
+}

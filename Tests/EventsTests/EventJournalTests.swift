@@ -1,0 +1,78 @@
+import HTTPProbe
+import Testing
+
+import Events
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+@Suite("Event journal")
+struct EventJournalTests {
+    private static func event(_ number: Int64, _ more: String = "") -> RoomEvent {
+        RoomEvent(
+            sequence: number, type: "source.live",
+            line: #"{"type":"source.live","time":"t","sequence":\#(number),"uid":"\#(more)"}"#)
+    }
+
+    @Test("a successor reads what was told, but no half line")
+    func successor() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/room"
+        let events = (1...5).map { Self.event(Int64($0)) }
+        let journal = EventJournal(directory: path)
+        for event in events { journal.append(event) }
+        journal.flush()
+        #expect(EventJournal.read(directory: path) == events)
+        // A worker that was killed while it wrote.
+        let file = open(path + "/" + EventJournal.name, O_WRONLY | O_APPEND)
+        let half = Array(#"{"type":"source.live","time":"t","sequ"#.utf8)
+        #expect(half.withUnsafeBytes { write(file, $0.baseAddress, $0.count) } == half.count)
+        close(file)
+        let next = EventJournal(directory: path)
+        next.append(Self.event(6))
+        next.flush()
+        #expect(EventJournal.read(directory: path) == events + [Self.event(6)])
+        var facts = stat()
+        #expect(stat(path + "/" + EventJournal.name, &facts) == 0)
+        #expect(facts.st_mode & 0o777 == 0o600, "it says where publishers are")
+        directory.remove()
+    }
+
+    @Test("it does not grow beyond two files")
+    func turning() throws {
+        let directory = try TemporaryDirectory()
+        let journal = EventJournal(directory: directory.path)
+        let filling = String(repeating: "x", count: 100_000)
+        for number in 1...130 {
+            journal.append(Self.event(Int64(number), filling))
+            journal.flush()
+        }
+        var bytes = 0
+        for name in [EventJournal.name, EventJournal.earlierName] {
+            var facts = stat()
+            #expect(stat("\(directory.path)/\(name)", &facts) == 0)
+            bytes += Int(facts.st_size)
+        }
+        #expect(bytes < 2 * EventJournal.fileBytes + 300_000)
+        #expect(EventJournal.read(directory: directory.path).last?.sequence == 130)
+        directory.remove()
+    }
+
+    @Test("lines that are no events are left out")
+    func foreign() throws {
+        let directory = try TemporaryDirectory()
+        let file = open(directory.path + "/" + EventJournal.name, O_WRONLY | O_CREAT, 0o600)
+        let bytes =
+            Array(
+                "\n{}\n{\"type\":\"\nhello\n{\"type\":\"a\"}\n{\"type\":\"a\",\"sequence\":99999999999999999999}\n".utf8
+            )
+            + [0x22, 0xFF, 0x0A] + Array(Self.event(7).line.utf8)
+        #expect(bytes.withUnsafeBytes { write(file, $0.baseAddress, $0.count) } == bytes.count)
+        close(file)
+        #expect(EventJournal.read(directory: directory.path) == [Self.event(7)])
+        directory.remove()
+    }
+}
