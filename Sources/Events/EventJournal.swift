@@ -42,7 +42,9 @@ package final class EventJournal: Sendable {
     /// What earlier workers told, the oldest first; lines that are not whole events are left out.
     package static func read(directory: String) -> [RoomEvent] {
         [Self.earlierName, Self.name].flatMap { name -> [RoomEvent] in
-            WholeRead.tail(of: "\(directory)/\(name)", limit: EventLog.byteCapacity).split(separator: 0x0A).compactMap { EventLine.event(Array($0)) }
+            WholeRead.tail(of: "\(directory)/\(name)", limit: EventLog.byteCapacity).split(separator: 0x0A).compactMap {
+                EventLine.event(Array($0))
+            }
         }
     }
 

@@ -32,7 +32,8 @@ struct ArchitectureTests {
     func auditedMemory() {
         // read(2), write(2), posix_spawn(3), bind(2) and pthread_create(3) take pointers.
         let lenders: Set<String> = [
-            "Sources/Stages/WholeWrite.swift", "Sources/Stages/WholeRead.swift", "Sources/Stages/StageThread.swift", "Sources/Room/RoomSettings.swift",
+            "Sources/Stages/WholeWrite.swift", "Sources/Stages/WholeRead.swift", "Sources/Stages/StageThread.swift",
+            "Sources/Room/RoomSettings.swift",
             "Sources/HTTPListener/ServedFile.swift", "Sources/tandem/RoomProcess.swift",
             "Sources/tandem/StandardStreams.swift", "Sources/MediaTypes/CodedPacket.swift",
         ]

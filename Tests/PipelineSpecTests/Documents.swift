@@ -109,7 +109,11 @@ enum Documents {
           "ext": { "anything": [1, { "a b": null }] }
         }
         """,
-        Self.room.replacing("\"listen\": \"127.0.0.1:0\"", with: "\"tokenEnv\": \"TOKEN\", \"events\": [{ \"type\": \"webhook\", \"url\": \"http://h\", \"secretFile\": \"/run/e\" }]"
+        Self.room.replacing(
+            "\"listen\": \"127.0.0.1:0\"",
+            with: """
+                "tokenEnv": "TOKEN", "events": [{ "type": "webhook", "url": "http://h", "secretFile": "/run/e" }]
+                """
         ).replacing(
             "\"path\": \"out\"", with: "\"path\": \"out\", \"http\": { \"signedUrls\": { \"secretFile\": \"/run/p\" } }"
         ).replacing(
