@@ -110,6 +110,7 @@ package final class DecodeStage: Sendable {
     private let stopping = Mutex(false)
     private let quarterTurns: Atomic<Int>
     private let wake = DispatchSemaphore(value: 0)
+    private let thrift: Mutex<WakeThrift>
     private let events: @Sendable (Event) -> Void
 
     package init(
@@ -121,6 +122,7 @@ package final class DecodeStage: Sendable {
         self.events = events
         self.quarterTurns = Atomic(settings.rotation & 3)
         self.offset = Mutex(settings.offset)
+        self.thrift = Mutex(WakeThrift(jitterBuffer: settings.jitterBuffer))
     }
 
     package var timing: Timing { self.times.withLock { $0 } }
@@ -149,7 +151,19 @@ package final class DecodeStage: Sendable {
 
     /// Takes one item from ingest. Never blocks: when the queue is full, packets are dropped up to the next key picture.
     package func offer(_ item: SourceItem) {
-        defer { self.wake.signal() }
+        self.enqueue(item)
+        self.wake.signal()
+    }
+
+    /// Takes items that came together, in order: the thread is woken once for all of them, or a little later; see
+    /// ``WakeThrift``.
+    package func offer(_ items: [SourceItem]) {
+        for item in items { self.enqueue(item) }
+        let isHidden = self.buffer.need.isHidden
+        if self.thrift.withLock({ $0.wakes(for: items, isHidden: isHidden) }) { self.wake.signal() }
+    }
+
+    private func enqueue(_ item: SourceItem) {
         guard case .packet(let packet) = item else {
             self.queue.force(item)
             return
