@@ -104,6 +104,7 @@ package final class DecodeStage: Sendable {
     private let overflowed = Mutex(false)
     private let counters = Mutex(Stats())
     private let times = Mutex(Timing())
+    private let spent = Mutex(DecodeTimes())
     private let offset: Mutex<Int64>
     private let waiting = Atomic<Int>(0)
     private let late = Atomic<Int64>(0)
@@ -146,6 +147,8 @@ package final class DecodeStage: Sendable {
     package var lateness: Int64 { self.late.load(ordering: .relaxed) }
 
     package var stats: Stats { self.counters.withLock { $0 } }
+    /// How long its pictures took to decode.
+    package var decodeTimes: DecodeTimes { self.spent.withLock { $0 } }
     /// Packets that wait for their decoding.
     package var queued: Int { self.queue.count + self.waiting.load(ordering: .relaxed) }
 
@@ -217,6 +220,7 @@ package final class DecodeStage: Sendable {
     // MARK: The worker's side
 
     var wantedOffset: Int64 { self.offset.withLock { $0 } }
+    func note(decodeTime: Int64) { self.spent.withLock { $0.note(decodeTime) } }
     func note(lateness: Int64) { self.late.store(max(0, lateness), ordering: .relaxed) }
     func report(_ event: Event) { self.events(event) }
     func count(_ change: (inout Stats) -> Void) { self.counters.withLock { change(&$0) } }
