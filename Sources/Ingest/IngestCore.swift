@@ -13,6 +13,8 @@ final class IngestCore {
     let logger: Logger
     let hubs: [SourceID: SourceHub]
     let emit: @Sendable (IngestEvent) -> Void
+    /// When publishers' bytes that wait are looked after.
+    let grid = ReadGrid()
     private var ledger: ConnectionLedger
     private var isSweepDue = false
     private var handlers: [Int: any PublishingConnection] = [:]

@@ -17,10 +17,10 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     /// How long a refused peer may take to read why.
     private static let lingering = TimeAmount.seconds(1)
 
-    private let core: IngestCore
-    private var session: RTMPServerSession
+    let core: IngestCore
+    private(set) var session: RTMPServerSession
     private var demuxer = FLVDemuxer()
-    private var context: ChannelHandlerContext?
+    private(set) var context: ChannelHandlerContext?
     private(set) var remote: String
     private var address: IPAddress?
     private var port: Int
@@ -44,6 +44,8 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     /// When bytes last came.
     private(set) var lastReceived: Int64
     private var countedBytes: UInt64 = 0
+    /// While it publishes.
+    var pacer: ReadPacer?
 
     private var timer: Scheduled<Void>?
     private var timerDue = Int64.max
@@ -110,6 +112,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             self.progress = self.session.progress
             self.core.advanced(self)
         }
+        self.pace(buffer.readableBytes, now: now)
         self.checkCodecs(now: now)
         self.updateStatistics()
         self.armTimer()
@@ -278,6 +281,8 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
                     hub.source, PublisherInfo(encoder: encoder, remote: self.remote, isTakeover: isTakeover)))
             self.perform(self.session.decide(.accept, on: request.id, now: now))
             if hub.isFull { self.setPaused(true) }
+            // What was queued may have ended it already.
+            if self.hub != nil { self.beginPacing(self.core.configuration.readPatience(of: hub.source)) }
         }
     }
 
@@ -301,6 +306,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private func endPublication(_ reason: UnpublishReason) {
         guard let hub = self.hub else { return }
         self.updateStatistics()
+        self.endPacing()
         self.hub = nil
         hub.updateStatistics { $0.isPublishing = false }
         hub.receive([.end])

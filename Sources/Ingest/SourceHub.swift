@@ -31,10 +31,8 @@ package final class SourceHub: Sendable {
     package func receive(_ items: [SourceItem]) {
         if items.isEmpty { return }
         self.delivery.withLock { delivery in
-            for item in items {
-                delivery.cache.note(item)
-                for (_, subscriber) in delivery.subscribers { subscriber.receive(item) }
-            }
+            for item in items { delivery.cache.note(item) }
+            for (_, subscriber) in delivery.subscribers { subscriber.receive(items) }
         }
         self.count(items)
     }
@@ -44,7 +42,7 @@ package final class SourceHub: Sendable {
         self.delivery.withLock { delivery in
             let token = SubscriptionToken(id: delivery.nextID)
             delivery.nextID += 1
-            for item in delivery.cache.backlog { subscriber.receive(item) }
+            subscriber.receive(delivery.cache.backlog)
             delivery.subscribers.append((token, subscriber))
             return token
         }

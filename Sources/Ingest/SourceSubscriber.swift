@@ -8,6 +8,14 @@ package protocol SourceSubscriber: AnyObject, Sendable {
     /// cached. Must not block, and must not call ``SourceHub/subscribe(_:)``, ``SourceHub/unsubscribe(_:)`` or
     /// ``SourceHub/receive(_:)``; ``SourceHub/setFull(_:for:)`` is fine.
     func receive(_ item: SourceItem)
+    /// Several of them that came together, in order.
+    func receive(_ items: [SourceItem])
+}
+
+extension SourceSubscriber {
+    package func receive(_ items: [SourceItem]) {
+        for item in items { self.receive(item) }
+    }
 }
 
 /// Names a subscription.

@@ -122,6 +122,7 @@ package final class TransportFeed: Sendable {
             self.waitWhilePaused()
             switch reader.next() {
             case .ended: return self.tell(.ended(reason: "connection closed"))
+            case .overrun: return self.tell(.ended(reason: "64 MiB without a picture's end"))
             case .interrupted:
                 let silence = self.settings.idleTimeout / 1_000_000
                 let reason = self.interrupt.wasRaised ? "stopped" : "no media for \(silence) ms"

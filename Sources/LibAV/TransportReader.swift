@@ -26,6 +26,8 @@ package final class TransportReader {
         case ended
         /// ``StreamInterrupt`` says no.
         case interrupted
+        /// More has come than a unit can be made of; see ``ReadingBudget``.
+        case overrun
     }
 
     private let context: UnsafeMutablePointer<AVFormatContext>
@@ -33,6 +35,7 @@ package final class TransportReader {
     private let slot: PacketSlot
     private var tracks: [Int32: Track] = [:]
     private var counts: [TrackKind: UInt8] = [:]
+    private var budget = ReadingBudget()
 
     private struct Track {
         var kind: TrackKind
@@ -94,13 +97,16 @@ package final class TransportReader {
     package func next() -> Next {
         while true {
             unsafe av_packet_unref(self.slot.raw)
+            self.interrupt.begin()
             let status = unsafe av_read_frame(self.context, self.slot.raw)
             guard status >= 0 else {
+                if self.interrupt.isOverrun { return .overrun }
                 if self.interrupt.wasRaised || self.interrupt.isOverdue { return .interrupted }
                 if status == CLIBAV_ERROR_AGAIN { continue }
                 return .ended
             }
             let packet = unsafe self.slot.raw.pointee
+            guard unsafe self.mayGoOn(after: packet.stream_index, bytes: Int64(packet.size)) else { return .overrun }
             guard unsafe packet.size > 0, let data = unsafe packet.data,
                 let track = unsafe self.track(packet.stream_index)
             else { continue }
@@ -121,6 +127,22 @@ package final class TransportReader {
                     types: types, pts: packet.pts == CLIBAV_NO_TIMESTAMP ? nil : packet.pts,
                     dts: packet.dts == CLIBAV_NO_TIMESTAMP ? nil : packet.dts, duration: max(0, packet.duration)))
         }
+    }
+
+    private func mayGoOn(after index: Int32, bytes: Int64) -> Bool {
+        let read = unsafe self.context.pointee.pb?.pointee.bytes_read ?? 0
+        var pictures = 0
+        var isPicture = false
+        // Checked: so many streams are there.
+        for place in 0..<Int(unsafe self.context.pointee.nb_streams) {
+            guard let stream = unsafe self.context.pointee.streams[place],
+                unsafe stream.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_VIDEO
+            else { continue }
+            pictures += 1
+            if place == Int(index) { isPicture = true }
+        }
+        // Frames of sound have a length; only of pictures are pieces put together until the next one begins.
+        return self.budget.noted(unit: bytes, total: read, settlesAll: pictures == 0 || (pictures == 1 && isPicture))
     }
 
     /// nil: neither picture nor sound.

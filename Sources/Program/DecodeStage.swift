@@ -104,12 +104,14 @@ package final class DecodeStage: Sendable {
     private let overflowed = Mutex(false)
     private let counters = Mutex(Stats())
     private let times = Mutex(Timing())
+    private let spent = Mutex(DecodeTimes())
     private let offset: Mutex<Int64>
     private let waiting = Atomic<Int>(0)
     private let late = Atomic<Int64>(0)
     private let stopping = Mutex(false)
     private let quarterTurns: Atomic<Int>
     private let wake = DispatchSemaphore(value: 0)
+    private let thrift: Mutex<WakeThrift>
     private let events: @Sendable (Event) -> Void
 
     package init(
@@ -121,6 +123,7 @@ package final class DecodeStage: Sendable {
         self.events = events
         self.quarterTurns = Atomic(settings.rotation & 3)
         self.offset = Mutex(settings.offset)
+        self.thrift = Mutex(WakeThrift(jitterBuffer: settings.jitterBuffer))
     }
 
     package var timing: Timing { self.times.withLock { $0 } }
@@ -144,12 +147,26 @@ package final class DecodeStage: Sendable {
     package var lateness: Int64 { self.late.load(ordering: .relaxed) }
 
     package var stats: Stats { self.counters.withLock { $0 } }
+    /// How long its pictures took to decode.
+    package var decodeTimes: DecodeTimes { self.spent.withLock { $0 } }
     /// Packets that wait for their decoding.
     package var queued: Int { self.queue.count + self.waiting.load(ordering: .relaxed) }
 
     /// Takes one item from ingest. Never blocks: when the queue is full, packets are dropped up to the next key picture.
     package func offer(_ item: SourceItem) {
-        defer { self.wake.signal() }
+        self.enqueue(item)
+        self.wake.signal()
+    }
+
+    /// Takes items that came together, in order: the thread is woken once for all of them, or a little later; see
+    /// ``WakeThrift``.
+    package func offer(_ items: [SourceItem]) {
+        for item in items { self.enqueue(item) }
+        let isHidden = self.buffer.need.isHidden
+        if self.thrift.withLock({ $0.wakes(for: items, isHidden: isHidden) }) { self.wake.signal() }
+    }
+
+    private func enqueue(_ item: SourceItem) {
         guard case .packet(let packet) = item else {
             self.queue.force(item)
             return
@@ -203,6 +220,7 @@ package final class DecodeStage: Sendable {
     // MARK: The worker's side
 
     var wantedOffset: Int64 { self.offset.withLock { $0 } }
+    func note(decodeTime: Int64) { self.spent.withLock { $0.note(decodeTime) } }
     func note(lateness: Int64) { self.late.store(max(0, lateness), ordering: .relaxed) }
     func report(_ event: Event) { self.events(event) }
     func count(_ change: (inout Stats) -> Void) { self.counters.withLock { change(&$0) } }

@@ -144,9 +144,11 @@ struct DecodeWorker {
         let mark = self.marks[.video]
         mark?.raise()
         defer { mark?.lower() }
+        let began = self.clock.now()
         var outcome = self.video.decode(
             numbered, rotation: self.stage.rotation, past: self.past,
             skipsLoopFilter: self.buffer.need.skipsLoopFilter)
+        if let began, !outcome.isSkipped, let now = self.clock.now() { self.stage.note(decodeTime: now &- began) }
         for number in outcome.leftOut {
             self.past.remove(number)
             self.arrivals[number] = nil

@@ -235,8 +235,8 @@ extension FLVDemuxer {
     ) {
         switch type {
         case .sequenceStart:
-            let record = message.payload.bytes(in: start..<message.payload.count)
-            guard SoundRecord.isSound(record, of: codec) else {
+            let said = message.payload.bytes(in: start..<message.payload.count)
+            guard let record = SoundRecord.read(said, of: codec) else {
                 self.counters.badConfigurations += 1
                 return
             }
@@ -340,21 +340,6 @@ enum KeyPicture {
             }
             return false
         default: return false
-        }
-    }
-}
-
-/// Whether a sequence start of sound can be meant seriously.
-enum SoundRecord {
-    static func isSound(_ record: [UInt8], of codec: CodecName) -> Bool {
-        switch codec {
-        case .aac: return AudioSpecificConfig(record: record) != nil
-        case .opus:
-            // RFC 7845 §5.1. An empty one is allowed: stereo then.
-            return record.isEmpty
-                || (record.count >= 19 && record.starts(with: "OpusHead".utf8) && (1...8).contains(record[9]))
-        case .flac: return record.count >= 42 && record.starts(with: "fLaC".utf8)
-        default: return true
         }
     }
 }

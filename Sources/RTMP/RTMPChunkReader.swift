@@ -32,6 +32,14 @@ package struct RTMPChunkReader: ~Copyable {
 
     package init(limits: RTMPLimits = RTMPLimits()) { self.limits = limits }
 
+    /// Bytes that at least must come before another message is complete; 0 when none has begun.
+    package var missingBytes: Int {
+        if !self.carry.isEmpty { return 1 }
+        var least = Int.max
+        for stream in self.streams where stream.missing > 0 { least = min(least, stream.missing) }
+        return least == .max ? 0 : least
+    }
+
     /// Takes in bytes, cut anywhere, and appends the messages they complete.
     ///
     /// - Throws: What makes the rest of the connection unreadable. Messages before it have been appended.

@@ -99,6 +99,9 @@ package struct RTMPServerSession: ~Copyable {
         }
     }
 
+    /// Bytes that the message in progress still lacks; 0 between two messages.
+    package var missingBytes: Int { self.reader.missingBytes }
+
     /// A publication is accepted and not over.
     package var isPublishing: Bool { self.state == .publishing }
 

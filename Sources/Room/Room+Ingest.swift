@@ -23,6 +23,16 @@ final class SourceInput: SourceSubscriber {
         if case .packet(let packet) = item, packet.kind == .audio || packet.isKey { self.arrived(packet.arrival) }
         self.stage.offer(item)
     }
+
+    func receive(_ items: [SourceItem]) {
+        var first: Int64?
+        for case .packet(let packet) in items {
+            self.arrivals.note(packet)
+            if first == nil, packet.kind == .audio || packet.isKey { first = packet.arrival }
+        }
+        if let first { self.arrived(first) }
+        self.stage.offer(items)
+    }
 }
 
 extension Room {
@@ -76,6 +86,10 @@ extension Room {
         }
         configuration.srt = try self.srtSettings()
         configuration.refused = self.initialRefusals()
+        for (id, slot) in self.slots {
+            configuration.readPatience[id] = min(
+                IngestConfiguration.usualReadPatience, Int64(slot.spec.jitterBufferMs) * 1_000_000 / 5)
+        }
         self.setCodecs(&configuration)
         if let hook = try self.hook() {
             configuration.hook = hook

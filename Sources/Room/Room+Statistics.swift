@@ -58,6 +58,7 @@ extension Room {
             .init("lastReanchor", JSONValue(timing.lastReason?.rawValue)),
             .init("clock", .string(timing.isWallAligned ? "wall" : "arrival")),
             .init("wallMs", .integer(timing.wallExtra / 1_000_000)),
+            .init("decode", Self.json(slot.decode.decodeTimes)),
         ]
         guard let ingest else { return members }
         let silence = ingest.lastPacket == 0 ? nil : max(0, self.machine.now() - ingest.lastPacket) / 1_000_000
@@ -68,6 +69,15 @@ extension Room {
             .init("demuxed", Self.json(ingest.demuxed)),
         ]
         return members
+    }
+
+    /// How long pictures took to decode, in microseconds.
+    private static func json(_ times: DecodeTimes) -> JSONValue {
+        [
+            "pictures": .integer(Int64(clamping: times.count)),
+            "p50Us": times.microseconds(permille: 500).map { JSONValue($0) } ?? .null,
+            "p95Us": times.microseconds(permille: 950).map { JSONValue($0) } ?? .null,
+        ]
     }
 
     /// What was dropped or mended before the decoder.

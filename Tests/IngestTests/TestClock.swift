@@ -1,5 +1,6 @@
 import Glibc
 import MediaTypes
+import Synchronization
 
 /// The machine's monotonic clock: loopback tests run in real time.
 struct TestClock: MonotonicClock {
@@ -8,4 +9,12 @@ struct TestClock: MonotonicClock {
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
+}
+
+/// The same, and it can be set forward.
+final class ForwardClock: MonotonicClock {
+    private let ahead = Atomic<Int64>(0)
+
+    func now() -> Int64 { TestClock().now() + self.ahead.load(ordering: .relaxed) }
+    func forward(seconds: Int64) { self.ahead.add(seconds * 1_000_000_000, ordering: .relaxed) }
 }

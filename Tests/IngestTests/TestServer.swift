@@ -19,7 +19,9 @@ struct TestServer {
     static let hostKey = "a_7fd1_secret_of_host"
     static let guestKey = "b_19c4_secret_of_guest"
 
-    init(_ change: (inout IngestConfiguration) -> Void = { _ in }) async throws {
+    init(
+        clock: any MonotonicClock = TestClock(), _ change: (inout IngestConfiguration) -> Void = { _ in }
+    ) async throws {
         var configuration = IngestConfiguration(
             listen: "127.0.0.1:0",
             bindings: [
@@ -32,7 +34,7 @@ struct TestServer {
         var logger = Logger(label: "ingest") { _ in RecordingLogHandler(lines: log) }
         logger.logLevel = .trace
         let events = self.events
-        self.server = IngestServer(configuration: configuration, clock: TestClock(), logger: logger) {
+        self.server = IngestServer(configuration: configuration, clock: clock, logger: logger) {
             events.append($0)
         }
         let bound = try await self.server.start()
@@ -44,9 +46,10 @@ struct TestServer {
 
     /// Runs `body` and stops the server whatever comes of it.
     static func with(
-        _ change: (inout IngestConfiguration) -> Void = { _ in }, _ body: (TestServer) async throws -> Void
+        clock: any MonotonicClock = TestClock(), _ change: (inout IngestConfiguration) -> Void = { _ in },
+        _ body: (TestServer) async throws -> Void
     ) async throws {
-        let server = try await TestServer(change)
+        let server = try await TestServer(clock: clock, change)
         do {
             try await body(server)
         } catch {

@@ -45,6 +45,11 @@ enum EnhancedBytes {
         [self.first(kind, kind == .video ? 6 : 5), type] + self.letters(codec) + [track] + body
     }
 
+    /// The beginning of a FLAC stream: 48 kHz, two channels, 16 bits, blocks of 4,608 samples.
+    static let flac: [UInt8] =
+        Array("fLaC".utf8) + [0x80, 0, 0, 34, 0x12, 0, 0x12, 0, 0, 0, 0, 0, 0, 0, 0x0B, 0xB8, 0x02, 0xF0]
+        + [UInt8](repeating: 0, count: 20)
+
     /// An `HEVCDecoderConfigurationRecord` with one SPS and one PPS, as our own form has it.
     static let hevc: [UInt8] =
         [1] + [UInt8](repeating: 0, count: 20) + [
@@ -124,7 +129,7 @@ struct EnhancedFaultTests {
         "P12: sound with a record, with an empty one, and without any",
         arguments: [
             ("Opus", .opus, Array("OpusHead".utf8) + [1, 2, 0, 0, 0x80, 0xBB, 0, 0, 0, 0, 0]), ("Opus", .opus, []),
-            ("Opus", .opus, nil), ("fLaC", .flac, Array("fLaC".utf8) + [UInt8](repeating: 0, count: 38)),
+            ("Opus", .opus, nil), ("fLaC", .flac, Bytes.flac),
             ("ac-3", .ac3, nil), ("ec-3", .eac3, nil), (".mp3", .mp3, nil), ("mp4a", .aac, [0x11, 0x90]),
         ] as [(String, CodecName, [UInt8]?)])
     func sound(letters: String, codec: CodecName, record: [UInt8]?) {
@@ -136,6 +141,39 @@ struct EnhancedFaultTests {
         #expect(run.configurations == [CodecParameters(codec: codec, configuration: record ?? [])])
         #expect(run.packets.map(\.pts) == [20, 40])
         #expect(run.payloads == [[0x21, 0x10, 4], [0x21, 0x10, 5]])
+    }
+
+    @Test("P12: a FLAC record comes bare, as FFmpeg sends it, or as a stream begins; it is handed on in one form")
+    func flacRecords() {
+        let more = Array("fLaC".utf8) + [0, 0, 0, 34] + Bytes.flac[8...] + [0x84, 0, 0, 4, 1, 2, 3, 4]
+        for record in [Bytes.flac, Array(Bytes.flac[8...]), more] {
+            var run = self.run()
+            run.audio(Bytes.single(.audio, 0, "fLaC", record))
+            run.audio(Bytes.single(.audio, 1, "fLaC", [0xFF, 0xF8, 1]), at: 20)
+            #expect(run.configurations == [CodecParameters(codec: .flac, configuration: Bytes.flac)])
+            #expect(run.payloads == [[0xFF, 0xF8, 1]] && run.demuxer.counters.badConfigurations == 0)
+        }
+    }
+
+    @Test("P12: a FLAC record of another length, block or sampling rate is none")
+    func flacFaults() {
+        var faults = (0..<Bytes.flac.count).map { Array(Bytes.flac.prefix($0)) }
+        faults += (1...3).map { Array(Bytes.flac.dropFirst(8 + $0)) } + [Array(Bytes.flac[8...]) + [0]]
+        // Another block first, another length, a wrong mark, no samples a block, fewer at most than at least, no rate.
+        for (place, value) in [(4, 0x81), (5, 1), (7, 33), (7, 35), (0, 0x46), (8, 0), (10, 0), (18, 0)]
+            as [(Int, UInt8)]
+        {
+            var record = Bytes.flac
+            record[place] = value
+            if place == 18 { record.replaceSubrange(18...20, with: [0, 0, 0x02]) }
+            faults.append(record)
+        }
+        for record in faults where !record.isEmpty {
+            var run = self.run()
+            run.audio(Bytes.single(.audio, 0, "fLaC", record))
+            run.audio(Bytes.single(.audio, 1, "fLaC", [0xFF, 0xF8, 1]))
+            #expect(run.items.isEmpty && run.demuxer.counters.badConfigurations == 1, "\(record)")
+        }
     }
 
     @Test("P12: FLAC and AAC wait for their record; one that is broken is none", arguments: ["fLaC", "mp4a"])

@@ -50,10 +50,15 @@ enum TagRecords {
         case .opus, .av1, .vp9, .vp8, .mp3, .ac3, .eac3: return nil
         case .flac:
             return FLVTagWriter.configuration(
-                CodecParameters(codec: .flac, configuration: Array("fLaC".utf8) + [UInt8](repeating: 0, count: 38)))
+                CodecParameters(codec: .flac, configuration: Self.flac))
         default: return nil
         }
     }
+
+    /// A stream's beginning: 48 kHz, two channels, 16 bits.
+    static let flac: [UInt8] =
+        Array("fLaC".utf8) + [0x80, 0, 0, 34, 0x12, 0, 0x12, 0, 0, 0, 0, 0, 0, 0, 0x0B, 0xB8, 0x02, 0xF0]
+        + [UInt8](repeating: 0, count: 20)
 
     /// An hvcC of one parameter set of each kind.
     static let hevc: [UInt8] =

@@ -1,0 +1,70 @@
+import Ingest
+import MediaTypes
+import RTMP
+import Testing
+
+@Suite("Publishers' bytes are read together", .serialized)
+struct PacedReadingTests {
+    /// Large enough that the mark is as high as it gets.
+    private static func large(at time: UInt32) -> RTMPMediaMessage {
+        Tags.video(1, Tags.unit([0x65]) + [0, 0x0F, 0, 0] + [UInt8](repeating: 0x41, count: 0x0F_0000), at: time)
+    }
+
+    private static func small(at time: UInt32) -> RTMPMediaMessage { Tags.audio(1, [0x21, 0x10], at: time) }
+
+    @Test("what is too little to be read waits for its patience, and comes then; what is much comes at once and whole")
+    func patience() async throws {
+        let clock = ForwardClock()
+        try await TestServer.with(clock: clock) { server in
+            let recorder = ItemRecorder()
+            let hub = try #require(server.server.hub(for: TestServer.host))
+            _ = hub.subscribe(recorder)
+            let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            try await publisher.sendMedia()
+            await recorder.items.wait { $0.count == 5 }
+            clock.forward(seconds: 3)
+            // Its rate is known with this.
+            try await publisher.send(Self.large(at: 3_000))
+            try await publisher.send(Self.large(at: 3_033))
+            await recorder.items.wait { $0.count == 7 }
+            for time in stride(from: UInt32(3_040), to: 3_340, by: 100) {
+                let before = recorder.packets.count
+                try await publisher.send(Self.small(at: time))
+                await recorder.items.wait { $0.count > before + 2 }
+                // The next one is told at once, and ends that.
+                try await publisher.send(Self.large(at: time + 30))
+                await recorder.items.wait { $0.count > before + 3 }
+            }
+            let packets = recorder.packets
+            #expect(packets.map(\.dts) == [0, 0, 33, 3_000, 3_033, 3_040, 3_070, 3_140, 3_170, 3_240, 3_270])
+            for index in [5, 7, 9] {
+                // At least, for the machine may be busy; an arrival is stamped a little after the read.
+                let waited = packets[index].arrival - packets[index - 1].arrival
+                #expect(waited >= IngestConfiguration.usualReadPatience / 2, "\(waited)")
+            }
+            // Whoever takes leave is heard, too.
+            try await publisher.finish()
+            await server.events.wait { $0.contains { if case .unpublished = $0 { true } else { false } } }
+        }
+    }
+
+    @Test("a source without a jitter buffer is not waited with")
+    func impatient() async throws {
+        let clock = ForwardClock()
+        try await TestServer.with(clock: clock, { $0.readPatience[TestServer.host] = 0 }) { server in
+            let recorder = ItemRecorder()
+            let hub = try #require(server.server.hub(for: TestServer.host))
+            _ = hub.subscribe(recorder)
+            let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            try await publisher.sendMedia()
+            clock.forward(seconds: 3)
+            try await publisher.send(Self.large(at: 3_000))
+            for time in UInt32(3_001)...3_050 {
+                let count = recorder.items.elements.count
+                try await publisher.send(Self.small(at: time))
+                await recorder.items.wait { $0.count > count }
+            }
+            await recorder.items.wait { $0.count == 56 }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import MediaKernels
+import Testing
+
+@Suite("Memory of packets", .serialized)
+struct PacketBlocksTests {
+    @Test("a block is as large as asked for, and at most a quarter larger")
+    func sizes() throws {
+        var random = TestRandom(seed: 11)
+        var sizes = (0...14).flatMap { octave in (-1...1).map { (PacketBlocks.smallest << octave) + $0 } }
+        sizes += (0..<2_000).map { _ in Int.random(in: 1...(9 << 20), using: &random) }
+        for size in sizes {
+            let block = try #require(PacketBlocks.allocate(size: size))
+            defer { PacketBlocks.free(block.base, size: block.size) }
+            #expect(block.size >= size)
+            #expect(block.size <= size + size / 4, "\(size): \(block.size)")
+        }
+    }
+
+    @Test("what was given back is used again, and no more than the limit is kept")
+    func reuse() throws {
+        let size = 3 << 20
+        let first = try #require(PacketBlocks.allocate(size: size))
+        PacketBlocks.free(first.base, size: first.size)
+        let second = try #require(PacketBlocks.allocate(size: size - 1000))
+        #expect(second.base == first.base)
+        PacketBlocks.free(second.base, size: second.size)
+        let many = try (0..<20).map { _ in try #require(PacketBlocks.allocate(size: size)) }
+        for block in many { PacketBlocks.free(block.base, size: block.size) }
+        #expect(PacketBlocks.idleBytes <= PacketBlocks.mostIdle)
+        #expect(PacketBlocks.idleBytes >= PacketBlocks.mostIdle - (4 << 20))
+    }
+}

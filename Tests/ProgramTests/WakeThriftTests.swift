@@ -1,0 +1,53 @@
+import MediaKernels
+import MediaTypes
+import Program
+import Testing
+
+@Suite("When a source's thread is woken for packets")
+struct WakeThriftTests {
+    private static let millisecond: Int64 = 1_000_000
+
+    private func packet(at milliseconds: Int64) -> SourceItem {
+        .packet(
+            CodedPacket(
+                kind: .audio, memory: PacketMemory([1]), pts: 0, dts: 0, timescale: 1000, isKey: false,
+                arrival: milliseconds * Self.millisecond))
+    }
+
+    /// Whether each of `calls` wakes the thread.
+    private func answers(_ thrift: inout WakeThrift, _ calls: [[SourceItem]], isHidden: Bool = true) -> [Bool] {
+        calls.map { thrift.wakes(for: $0, isHidden: isHidden) }
+    }
+
+    @Test("at once for a source that is seen; for one that is not, when the first of them has waited a while")
+    func hidden() {
+        var thrift = WakeThrift(jitterBuffer: 200 * Self.millisecond)
+        let seen = stride(from: Int64(1), to: 1_000, by: 20).map { [self.packet(at: $0)] }
+        let atOnce = self.answers(&thrift, seen, isHidden: false)
+        #expect(atOnce.allSatisfy { $0 })
+        let hidden = stride(from: Int64(1_001), to: 2_000, by: 20).filter {
+            thrift.wakes(for: [self.packet(at: $0)], isHidden: true)
+        }
+        #expect(hidden.count > 10 && zip(hidden, hidden.dropFirst()).allSatisfy { $1 - $0 == 60 }, "\(hidden)")
+        let back = self.answers(&thrift, [[self.packet(at: 2_001)]], isHidden: false)
+        #expect(back == [true])
+    }
+
+    @Test("a change of format and the end are told at once; and a short jitter buffer has no time to wait")
+    func news() {
+        var thrift = WakeThrift(jitterBuffer: 200 * Self.millisecond)
+        let format = SourceItem.configuration(CodecParameters(codec: .mp3, configuration: []))
+        let told = self.answers(
+            &thrift,
+            [
+                [self.packet(at: 1)], [self.packet(at: 2)], [format, self.packet(at: 3)], [self.packet(at: 4), format],
+                [.end],
+                // A clock that went back is nothing to count on.
+                [self.packet(at: 1)],
+            ])
+        #expect(told == [true, false, true, true, true, true])
+        var impatient = WakeThrift(jitterBuffer: 0)
+        let each = self.answers(&impatient, (1...5).map { [self.packet(at: $0)] })
+        #expect(each == [true, true, true, true, true])
+    }
+}
