@@ -1,5 +1,6 @@
 import Control
 import Ingest
+import LibAV
 import MediaTypes
 import Origin
 import Packager
@@ -153,5 +154,6 @@ extension Room {
                 "playlist": JSONValue(playlist),
                 "control": address("control"), "scene": .string(self.program.scene.sceneID),
             ])
+        LibAV.releaseStartPages()
     }
 }
