@@ -18,6 +18,11 @@
 #include <malloc.h>
 #endif
 #include <dlfcn.h>
+#ifdef __linux__
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+#endif
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -53,6 +58,50 @@ static inline void clibav_limit_heaps(int heaps) {
     mallopt(M_MMAP_THRESHOLD, 256 << 10);
 #else
     (void)heaps;
+#endif
+}
+
+#ifdef __linux__
+// The head of `struct dl_phdr_info`, dl_iterate_phdr(3), which the C library shows to GNU programs alone.
+typedef struct {
+    ElfW(Addr) dlpi_addr;
+    const char *dlpi_name;
+    const ElfW(Phdr) *dlpi_phdr;
+    ElfW(Half) dlpi_phnum;
+} clibav_loaded_file;
+
+// One loaded file's pages that nobody has written to: they are read from the file again when they are wanted.
+static inline int clibav_let_go_of_file(clibav_loaded_file *file, size_t size, void *context) {
+    (void)size;
+    (void)context;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+    for (int i = 0; i < file->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &file->dlpi_phdr[i];
+        // A file whose code was relocated has pages of its own in it.
+        if (part->p_type == PT_DYNAMIC) {
+            const ElfW(Dyn) *entry = (const ElfW(Dyn) *)(file->dlpi_addr + part->p_vaddr);
+            for (; entry->d_tag != DT_NULL; entry++)
+                if (entry->d_tag == DT_TEXTREL || (entry->d_tag == DT_FLAGS && (entry->d_un.d_val & DF_TEXTREL))) return 0;
+        }
+    }
+    for (int i = 0; i < file->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &file->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD || (part->p_flags & PF_W)) continue;
+        uintptr_t begin = ((uintptr_t)file->dlpi_addr + part->p_vaddr) & ~page;
+        uintptr_t end = ((uintptr_t)file->dlpi_addr + part->p_vaddr + part->p_memsz) & ~page;
+        if (end > begin) (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
+    }
+    return 0;
+}
+#endif
+
+// Lets go of the program's and its libraries' pages that only loading and starting needed. Nothing is lost: they lie in the
+// kernel's cache of the files, and come back 16 at a time when they are touched.
+static inline void clibav_let_go_of_files(void) {
+#ifdef __linux__
+    typedef int (*visitor)(clibav_loaded_file *, size_t, void *);
+    int (*visit)(visitor, void *) = (int (*)(visitor, void *))dlsym(RTLD_DEFAULT, "dl_iterate_phdr");
+    if (visit) visit(clibav_let_go_of_file, NULL);
 #endif
 }
 

@@ -43,7 +43,12 @@ struct EdgeRecord: Sendable, Hashable {
 
     /// Names of the objects that belong to it.
     var names: Set<String> {
-        Set(self.tracks.flatMap { $0.rows.filter { $0.mediaSequence >= self.recorded }.map(\.name) })
+        var names: Set<String> = []
+        names.reserveCapacity(self.tracks.reduce(0) { $0 + $1.rows.count })
+        for track in self.tracks {
+            for row in track.rows where row.mediaSequence >= self.recorded { names.insert(row.name) }
+        }
+        return names
     }
 
     /// The file's content.

@@ -238,19 +238,32 @@ struct EdgeTrack: Sendable {
 
     /// The parts viewers may ask for, and the one they are told comes next.
     var record: EdgeRecord.Track {
-        EdgeRecord.Track(
-            name: self.track.names.track, map: self.track.map.uri,
-            rows: self.held.flatMap(\.rows)
-                + Self.rows(
-                    self.parts, of: self.track.window.nextMediaSequence, self.discontinuities.contains(self.slot)),
-            hint: self.nextHint)
+        // One array and no others: this is made with every part, on an encoder's thread.
+        var rows: [EdgeRecord.Row] = []
+        rows.reserveCapacity(self.held.reduce(self.parts.count) { $0 + $1.rows.count })
+        for segment in self.held { rows.append(contentsOf: segment.rows) }
+        Self.add(
+            self.parts, of: self.track.window.nextMediaSequence, self.discontinuities.contains(self.slot), to: &rows)
+        return EdgeRecord.Track(
+            name: self.track.names.track, map: self.track.map.uri, rows: rows, hint: self.nextHint)
     }
 
     private static func rows(_ parts: [Part], of number: Int64, _ discontinuity: Bool) -> [EdgeRecord.Row] {
-        parts.enumerated().map { index, part in
-            EdgeRecord.Row(
-                mediaSequence: number, index: index, name: part.uri, start: part.start, duration: part.duration.ticks,
-                byteCount: part.byteCount, independent: part.independent, discontinuity: discontinuity)
+        var rows: [EdgeRecord.Row] = []
+        rows.reserveCapacity(parts.count)
+        self.add(parts, of: number, discontinuity, to: &rows)
+        return rows
+    }
+
+    private static func add(
+        _ parts: [Part], of number: Int64, _ discontinuity: Bool, to rows: inout [EdgeRecord.Row]
+    ) {
+        for (index, part) in parts.enumerated() {
+            rows.append(
+                EdgeRecord.Row(
+                    mediaSequence: number, index: index, name: part.uri, start: part.start,
+                    duration: part.duration.ticks, byteCount: part.byteCount, independent: part.independent,
+                    discontinuity: discontinuity))
         }
     }
 

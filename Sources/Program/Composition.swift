@@ -14,7 +14,8 @@ package final class Composition: @unchecked Sendable {
     private let roles: [SceneGraph.Role]
     /// `nil` for a scene that is its background alone, or one pane's picture as it comes.
     private let graph: FilterGraph?
-    private let background: Picture
+    /// `nil` where none of it is seen.
+    private let background: Picture?
     private let masks: [Int: Picture]
     private let rings: [Int: Picture]
     /// Stands for a pane's picture, in the format of its input.
@@ -50,7 +51,8 @@ package final class Composition: @unchecked Sendable {
         self.slotSprites = parts.slots.map(\.sprite)
         self.roles = text.roles
         self.graph = graph
-        self.background = parts.background
+        self.background =
+            graph == nil && parts.formats.isEmpty || text.roles.contains(.background) ? parts.background : nil
         self.masks = parts.masks
         self.rings = parts.rings
         self.cards = parts.cards
@@ -68,7 +70,9 @@ package final class Composition: @unchecked Sendable {
     /// - Throws: ``MediaError`` from libavfilter; the canvas of the tick before can be shown again.
     package func compose(_ pictures: [Picture?], decorations: [Picture?]) throws(MediaError) -> Picture {
         guard let graph = self.graph else {
-            guard let format = self.formats.first, let card = self.cards.first else { return self.background }
+            guard let format = self.formats.first, let card = self.cards.first else {
+                return try self.present(self.background)
+            }
             let picture = pictures.first.flatMap { $0 }.flatMap { $0.format == format ? $0 : nil } ?? card
             return try picture.signalled(as: self.canvas)
         }
@@ -82,12 +86,12 @@ package final class Composition: @unchecked Sendable {
         }
         for role in self.roles {
             switch role {
-            case .background: self.feeds.append(self.background)
+            case .background: self.feeds.append(try self.present(self.background))
             case .pane(let index):
                 let picture = index < pictures.count ? pictures[index] : nil
                 self.feeds.append(picture.flatMap { $0.format == self.formats[index] ? $0 : nil } ?? self.cards[index])
-            case .mask(let index): self.feeds.append(self.masks[index] ?? self.background)
-            case .ring(let index): self.feeds.append(self.rings[index] ?? self.background)
+            case .mask(let index): self.feeds.append(try self.present(self.masks[index]))
+            case .ring(let index): self.feeds.append(try self.present(self.rings[index]))
             case .sprite(let index): self.feeds.append(self.sprites[index])
             }
         }
@@ -97,6 +101,13 @@ package final class Composition: @unchecked Sendable {
             throw MediaError(.internal, "the scene graph has no output", at: "compose", fix: "report this")
         }
         return try composed.signalled(as: self.canvas)
+    }
+
+    private func present(_ picture: Picture?) throws(MediaError) -> Picture {
+        guard let picture else {
+            throw MediaError(.internal, "a picture of the scene is missing", at: "compose", fix: "report this")
+        }
+        return picture
     }
 
     /// How many panes take exactly what their source gives now; panes without a picture take anything.

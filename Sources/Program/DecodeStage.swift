@@ -96,11 +96,13 @@ package final class DecodeStage: Sendable {
 
     /// Coded packets that may wait: about 25 s of a usual publisher, 10 MB.
     static let queueLimit = 2048
+    /// Those of a file the program is paced by: under a second. A file is read when it is needed, not into memory.
+    private static let fileLimit = 64
 
     package let buffer: SourceBuffer
     private let settings: Settings
     private let clock: ProgramClock
-    let queue = BoundedQueue<SourceItem>(capacity: queueLimit)
+    let queue: BoundedQueue<SourceItem>
     private let overflowed = Mutex(false)
     private let counters = Mutex(Stats())
     private let times = Mutex(Timing())
@@ -119,6 +121,11 @@ package final class DecodeStage: Sendable {
     ) {
         self.settings = settings
         self.buffer = buffer
+        // A reader that had to wait reads many packets in a row.
+        self.queue =
+            buffer.isPaced
+            ? BoundedQueue(capacity: Self.fileLimit, places: Self.fileLimit / 2)
+            : BoundedQueue(capacity: Self.queueLimit)
         self.clock = clock
         self.events = events
         self.quarterTurns = Atomic(settings.rotation & 3)

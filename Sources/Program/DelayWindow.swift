@@ -3,9 +3,10 @@
 /// The smallest delay is what the way costs without queues: noise of a network only ever adds to it.
 struct DelayWindow: Sendable {
     private struct Bucket: Sendable {
-        var second: Int64
-        var least: Int64
-        var most: Int64
+        /// Long before any window: nothing is in it.
+        var second: Int64 = -1_000_000
+        var least: Int64 = 0
+        var most: Int64 = 0
     }
 
     /// Seconds over which the floor is taken: long enough for a quiet moment on a busy network, short enough to follow
@@ -15,7 +16,8 @@ struct DelayWindow: Sendable {
     static let spreadSeconds: Int64 = 30
     private static let second: Int64 = 1_000_000_000
 
-    private var buckets: [Bucket] = []
+    /// Each second in its place, modulo their number: with every packet the window is copied with its track.
+    private var buckets = InlineArray<30, Bucket>(repeating: Bucket())
     private var now: Int64 = 0
     /// The floor of the last ``floorSeconds`` with packets in them; `nil` before the first.
     private(set) var floor: Int64?
@@ -24,25 +26,33 @@ struct DelayWindow: Sendable {
         // Arrivals come from one clock that never goes back; anything else is counted where the window is.
         let second = max(self.now, arrival / Self.second)
         self.now = second
-        if let last = self.buckets.indices.last, self.buckets[last].second == second {
-            self.buckets[last].least = min(self.buckets[last].least, delay)
-            self.buckets[last].most = max(self.buckets[last].most, delay)
+        let place = Int(second % Self.spreadSeconds)
+        if self.buckets[place].second == second {
+            self.buckets[place].least = min(self.buckets[place].least, delay)
+            self.buckets[place].most = max(self.buckets[place].most, delay)
         } else {
-            self.buckets.append(Bucket(second: second, least: delay, most: delay))
-            self.buckets.removeAll { second &- $0.second >= Self.spreadSeconds }
+            self.buckets[place] = Bucket(second: second, least: delay, most: delay)
         }
-        self.floor = self.buckets.lazy.filter { second &- $0.second < Self.floorSeconds }.map(\.least).min() ?? delay
+        var floor = delay
+        for index in self.buckets.indices where second &- self.buckets[index].second < Self.floorSeconds {
+            floor = min(floor, self.buckets[index].least)
+        }
+        self.floor = floor
     }
 
     /// Largest minus smallest delay of the last ``spreadSeconds``.
     var spread: Int64 {
-        guard let most = self.buckets.map(\.most).max(), let least = self.buckets.map(\.least).min() else { return 0 }
-        return most &- least
+        var (least, most) = (Int64.max, Int64.min)
+        for index in self.buckets.indices where self.now &- self.buckets[index].second < Self.spreadSeconds {
+            least = min(least, self.buckets[index].least)
+            most = max(most, self.buckets[index].most)
+        }
+        return least <= most ? most &- least : 0
     }
 
     /// Forgets all delays but the one that is known to hold from now on.
     mutating func restart(at floor: Int64?) {
-        self.buckets = []
+        self.buckets = InlineArray(repeating: Bucket())
         self.floor = floor
     }
 

@@ -244,14 +244,15 @@ package final class SceneDirector: Sendable {
         _ scene: WarmScene, for formats: [SourceID: PictureFormat], words: SceneFactory.Words? = nil,
         replacing: Bool = false
     ) throws(MediaError) {
-        let wanted = scene.wanted(formats)
+        let (wanted, isGuess) = scene.wanted(formats)
         guard replacing || scene.needs(wanted) else { return }
         let (now, tick, isOnAir) = self.state.withLock { ($0.words, $0.tick, $0.onAir === scene) }
         do {
             let composition = try self.factory.build(scene.scene, formats: wanted, words: words ?? now, tick: tick)
             // Freed here, on the builder's thread, when this returns.
             _ = scene.add(
-                composition, limit: isOnAir ? Self.variants.onAir : Self.variants.others, replacing: replacing)
+                composition, limit: isOnAir ? Self.variants.onAir : Self.variants.others, replacing: replacing,
+                isGuess: isGuess)
         } catch {
             scene.refuse(wanted)
             throw error

@@ -31,8 +31,13 @@ package final class SceneFactory: Sendable {
         var format: PictureFormat
     }
 
+    private struct Card: Sendable {
+        weak let picture: Picture?
+    }
+
     private struct Cache {
-        var cards: [CardKey: Picture] = [:]
+        /// As long as a composition has them.
+        var cards: [CardKey: Card] = [:]
         var images: [SceneImage: Picture] = [:]
     }
 
@@ -265,13 +270,13 @@ package final class SceneFactory: Sendable {
     /// What stands for a source's picture, as if the source had sent it: the same graph takes both.
     private func card(_ source: SourceID, _ placed: PanePlacement) throws(MediaError) -> Picture {
         let key = CardKey(source: source, visible: placed.visible, format: placed.format)
-        if let known = self.cache.withLock({ $0.cards[key] }) { return known }
+        if let known = self.cache.withLock({ $0.cards[key]?.picture }) { return known }
         let face = self.faces[source] ?? Face(name: source.description)
         let picture = try PlaceholderCard.draw(
             name: face.name, image: face.placeholder, for: placed.format, visible: placed.visible, text: self.text)
         self.cache.withLock { cache in
             if cache.cards.count >= Self.cardLimit { cache.cards.removeAll() }
-            cache.cards[key] = picture
+            cache.cards[key] = Card(picture: picture)
         }
         return picture
     }

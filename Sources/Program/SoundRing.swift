@@ -26,8 +26,16 @@ package struct SoundRing: Sendable {
     /// The pair the program heard last.
     private var last: (Float, Float) = (0, 0)
 
-    /// - Parameter fade: Pairs; 240 are 5 ms at 48 kHz, which no ear takes for a click.
-    package init(fade: Int64 = 0) { self.fade = max(0, fade) }
+    /// Pairs this one keeps.
+    private let size: Int
+
+    /// - Parameters:
+    ///   - fade: Pairs; 240 are 5 ms at 48 kHz, which no ear takes for a click.
+    ///   - size: Pairs kept; a power of two.
+    package init(fade: Int64 = 0, size: Int = Self.capacity) {
+        self.fade = max(0, fade)
+        self.size = size
+    }
 
     /// Writes `block` (interleaved stereo) at about `position`.
     ///
@@ -37,8 +45,8 @@ package struct SoundRing: Sendable {
     @discardableResult
     package mutating func write(_ block: [Float], at position: Int64, restart: Bool = false) -> Int64 {
         let pairs = Int64(block.count / 2)
-        guard pairs > 0, pairs < Int64(Self.capacity) else { return position }
-        if self.samples.isEmpty { self.samples = [Float](repeating: 0, count: Self.capacity * 2) }
+        guard pairs > 0, pairs < Int64(self.size) else { return position }
+        if self.samples.isEmpty { self.samples = [Float](repeating: 0, count: self.size * 2) }
         var at = position
         if self.end == self.start {
             (self.start, self.end) = (at, at)
@@ -55,16 +63,16 @@ package struct SoundRing: Sendable {
         let skip = max(0, self.end &- at)
         guard skip < pairs else { return at }
         var index = Int(skip) * 2
-        var write = Int(truncatingIfNeeded: (at &+ skip) & Int64(Self.capacity - 1)) * 2
+        var write = Int(truncatingIfNeeded: (at &+ skip) & Int64(self.size - 1)) * 2
         while index + 1 < block.count {
             self.samples[write] = block[index]
             self.samples[write + 1] = block[index + 1]
             index += 2
-            write = (write + 2) & (Self.capacity * 2 - 1)
+            write = (write + 2) & (self.size * 2 - 1)
         }
         self.rise(from: at &+ skip, to: at &+ pairs)
         self.end = at &+ pairs
-        self.start = max(self.start, self.end &- Int64(Self.capacity))
+        self.start = max(self.start, self.end &- Int64(self.size))
         return at
     }
 
@@ -73,8 +81,8 @@ package struct SoundRing: Sendable {
         guard let begin = self.risesAt else { return }
         for pair in first..<max(first, min(end, begin &+ self.fade)) {
             let gain = Float(max(0, pair &- begin)) / Float(self.fade)
-            self.samples[Self.index(pair)] *= gain
-            self.samples[Self.index(pair) + 1] *= gain
+            self.samples[self.index(pair)] *= gain
+            self.samples[self.index(pair) + 1] *= gain
         }
         if end >= begin &+ self.fade { self.risesAt = nil }
         self.risen = begin
@@ -86,14 +94,14 @@ package struct SoundRing: Sendable {
         let crossed = min(self.fade, self.end &- position, pairs)
         for pair in 0..<pairs {
             let gain = pair < crossed ? Float(pair) / Float(crossed) : 1
-            let write = Self.index(position &+ pair)
+            let write = self.index(position &+ pair)
             for channel in 0..<2 {
                 let old = pair < crossed ? self.samples[write + channel] : 0
                 self.samples[write + channel] = old * (1 - gain) + block[Int(pair) * 2 + channel] * gain
             }
         }
         self.end = position &+ pairs
-        self.start = max(self.start, self.end &- Int64(Self.capacity))
+        self.start = max(self.start, self.end &- Int64(self.size))
         return position
     }
 
@@ -103,13 +111,13 @@ package struct SoundRing: Sendable {
         guard from < position else { return }
         for pair in from..<position {
             let gain = Float(position &- pair) / Float(self.fade)
-            self.samples[Self.index(pair)] *= gain
-            self.samples[Self.index(pair) + 1] *= gain
+            self.samples[self.index(pair)] *= gain
+            self.samples[self.index(pair) + 1] *= gain
         }
     }
 
-    private static func index(_ position: Int64) -> Int {
-        Int(truncatingIfNeeded: position & Int64(Self.capacity - 1)) * 2
+    private func index(_ position: Int64) -> Int {
+        Int(truncatingIfNeeded: position & Int64(self.size - 1)) * 2
     }
 
     /// As ``read(_:into:)``, for the program, which reads every position once: sound that runs out dies away, and sound
@@ -171,17 +179,17 @@ package struct SoundRing: Sendable {
     }
 
     private mutating func fillSilence(to position: Int64) {
-        if position &- self.end >= Int64(Self.capacity) {
+        if position &- self.end >= Int64(self.size) {
             (self.start, self.end) = (position, position)
             return
         }
         while self.end < position {
-            let write = Int(truncatingIfNeeded: self.end & Int64(Self.capacity - 1)) * 2
+            let write = Int(truncatingIfNeeded: self.end & Int64(self.size - 1)) * 2
             self.samples[write] = 0
             self.samples[write + 1] = 0
             self.end += 1
         }
-        self.start = max(self.start, self.end &- Int64(Self.capacity))
+        self.start = max(self.start, self.end &- Int64(self.size))
     }
 
     /// Copies the pairs of `range` into `target` (interleaved stereo, 2 floats a pair); what is missing is silence.
@@ -192,12 +200,12 @@ package struct SoundRing: Sendable {
         for index in target.indices { target[index] = 0 }
         guard to > from, !self.samples.isEmpty else { return 0 }
         var write = Int(from &- range.lowerBound) * 2
-        var read = Int(truncatingIfNeeded: from & Int64(Self.capacity - 1)) * 2
+        var read = Int(truncatingIfNeeded: from & Int64(self.size - 1)) * 2
         for _ in 0..<Int(to &- from) where write + 1 < target.count {
             target[write] = self.samples[read]
             target[write + 1] = self.samples[read + 1]
             write += 2
-            read = (read + 2) & (Self.capacity * 2 - 1)
+            read = (read + 2) & (self.size * 2 - 1)
         }
         return Int(to &- from)
     }

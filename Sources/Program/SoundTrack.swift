@@ -98,19 +98,16 @@ struct SoundTrack {
     /// - Returns: Whether the packet was intact.
     mutating func place(_ packet: CodedPacket, at position: Int64, seams: Int, in buffer: SourceBuffer) -> Bool {
         guard let decoder = self.decoder else { return true }
-        var blocks: [[Float]] = []
-        let intact = decoder.decode(packet) { blocks.append($0.samples) }
         if self.restarts { self.placement.reset() }
         self.restarts = false
         var next = position
-        for block in blocks {
+        return decoder.decode(packet) { block in
             let isRemapped = self.seams != seams
             self.seams = seams
-            self.placement.place(block, at: next, isRemapped: isRemapped) { samples, at, hasSeam in
+            self.placement.place(block.samples, at: next, isRemapped: isRemapped) { samples, at, hasSeam in
                 buffer.push(samples, at: at, restart: hasSeam, track: packet.track)
             }
-            next &+= Int64(block.count / 2)
+            next &+= Int64(block.frames)
         }
-        return intact
     }
 }

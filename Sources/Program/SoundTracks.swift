@@ -15,6 +15,7 @@ struct SoundTracks: Sendable {
     static let maximumTracks = 4
 
     private let fade: Int64
+    private let ringSize: Int
     /// In the order of their coming.
     private var tracks: [Track] = []
     private var wanted: [UInt8: Float] = [:]
@@ -22,8 +23,13 @@ struct SoundTracks: Sendable {
     /// Where the program has read to.
     private var readEnd: Int64?
 
-    /// - Parameter fade: As of ``SoundRing/init(fade:)``.
-    init(fade: Int64) { self.fade = fade }
+    /// - Parameters:
+    ///   - fade: As of ``SoundRing/init(fade:size:)``.
+    ///   - ringSize: Pairs each track keeps; a power of two.
+    init(fade: Int64, ringSize: Int = SoundRing.capacity) {
+        self.fade = fade
+        self.ringSize = ringSize
+    }
 
     /// Positions that the track which came first holds.
     var start: Int64 { self.tracks.first?.ring.start ?? 0 }
@@ -45,7 +51,8 @@ struct SoundTracks: Sendable {
         if let known = self.tracks.firstIndex(where: { $0.id == id }) {
             index = known
         } else {
-            let track = Track(id: id, ring: SoundRing(fade: self.fade), gain: GainRamp(self.wanted[id] ?? 1))
+            let track = Track(
+                id: id, ring: SoundRing(fade: self.fade, size: self.ringSize), gain: GainRamp(self.wanted[id] ?? 1))
             if self.tracks.count < Self.maximumTracks {
                 index = self.tracks.count
                 self.tracks.append(track)

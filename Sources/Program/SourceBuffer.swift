@@ -76,9 +76,11 @@ package final class SourceBuffer: Sendable {
     /// Nanoseconds the coded pictures of a file nobody sees may be ahead: more than any reordering.
     private static let fileHiddenLead: Int64 = 300_000_000
     /// Where one track of a file is this far ahead, the other one has a gap or is over, and nobody waits for it any more:
-    /// pictures (memory), and pairs (2 s at 48 kHz, less than ``SoundRing/capacity``). No muxer interleaves as coarsely.
+    /// pictures (memory), and pairs (2 s at 48 kHz, less than ``fileRingSize``). No muxer interleaves as coarsely.
     static let fileGapPictures = 48
     static let fileGapSound: Int64 = 96_000
+    /// Pairs of a file's sound that are kept.
+    private static let fileRingSize = 1 << 17
 
     package let source: SourceID
     /// The offline program asks for pictures that are not there yet and waits; the live one never does.
@@ -96,7 +98,10 @@ package final class SourceBuffer: Sendable {
     package init(source: SourceID, isPaced: Bool) {
         self.source = source
         self.isPaced = isPaced
-        self.state = Mutex(State(sound: SoundTracks(fade: isPaced ? 0 : Self.soundFade)))
+        self.state = Mutex(
+            State(
+                sound: isPaced
+                    ? SoundTracks(fade: 0, ringSize: Self.fileRingSize) : SoundTracks(fade: Self.soundFade)))
     }
 
     // MARK: The decode thread's side

@@ -10,6 +10,8 @@ package final class WarmScene: Sendable {
     private struct Shelf {
         /// Newest last.
         var compositions: [Composition] = []
+        /// Those for a source that had never sent a picture: useless once it has, and megabytes each.
+        var guesses: Set<ObjectIdentifier> = []
         /// Combinations libavfilter refused: tried once, not once a tick.
         var refused: [[PictureFormat]] = []
     }
@@ -36,12 +38,20 @@ package final class WarmScene: Sendable {
 
     /// What to build for: a source's format, or what the newest composition was built for, or the pane's own size for a
     /// source that never had a picture.
-    func wanted(_ formats: [SourceID: PictureFormat]) -> [PictureFormat] {
-        let newest = self.shelf.withLock { $0.compositions.last?.formats }
-        return self.panes.enumerated().map { index, pane in
+    ///
+    /// - Returns: In the order of `panes`; and whether one of them is a guess.
+    package func wanted(_ formats: [SourceID: PictureFormat]) -> (formats: [PictureFormat], isGuess: Bool) {
+        let (newest, isGuess) = self.shelf.withLock { shelf in
+            (
+                shelf.compositions.last?.formats,
+                shelf.compositions.last.map { shelf.guesses.contains(ObjectIdentifier($0)) }
+            )
+        }
+        let wanted = self.panes.enumerated().map { index, pane in
             formats[pane.source] ?? newest.flatMap { index < $0.count ? $0[index] : nil }
                 ?? .canvas(width: pane.rect.width, height: pane.rect.height)
         }
+        return (wanted, isGuess != false && self.panes.contains { formats[$0.source] == nil })
     }
 
     func needs(_ formats: [PictureFormat]) -> Bool {
@@ -51,7 +61,7 @@ package final class WarmScene: Sendable {
     }
 
     var isCold: Bool { self.shelf.withLock { $0.compositions.isEmpty } }
-    var compositions: [Composition] { self.shelf.withLock { $0.compositions } }
+    package var compositions: [Composition] { self.shelf.withLock { $0.compositions } }
 
     func refuse(_ formats: [PictureFormat]) {
         self.shelf.withLock { shelf in
@@ -63,16 +73,22 @@ package final class WarmScene: Sendable {
     /// - Parameters:
     ///   - limit: Compositions kept; a phone that turns back and forth finds both of its own.
     ///   - replacing: All others go: they show what is no longer true.
+    ///   - isGuess: It stands in for one that is made when all its sources have sent pictures.
     /// - Returns: What was let go, for the caller to free where that disturbs nobody.
-    func add(_ composition: Composition, limit: Int, replacing: Bool = false) -> [Composition] {
+    package func add(
+        _ composition: Composition, limit: Int, replacing: Bool = false, isGuess: Bool = false
+    ) -> [Composition] {
         self.shelf.withLock { shelf in
             var gone: [Composition] = []
-            if replacing {
-                gone = shelf.compositions
-                shelf.compositions = []
+            shelf.compositions.removeAll { old in
+                guard replacing || !isGuess && shelf.guesses.contains(ObjectIdentifier(old)) else { return false }
+                gone.append(old)
+                return true
             }
             shelf.compositions.append(composition)
             while shelf.compositions.count > max(1, limit) { gone.append(shelf.compositions.removeFirst()) }
+            for old in gone { shelf.guesses.remove(ObjectIdentifier(old)) }
+            if isGuess { shelf.guesses.insert(ObjectIdentifier(composition)) }
             return gone
         }
     }
@@ -80,7 +96,10 @@ package final class WarmScene: Sendable {
     /// Lets all graphs go.
     func cool() -> [Composition] {
         self.shelf.withLock { shelf in
-            defer { shelf.compositions = [] }
+            defer {
+                shelf.compositions = []
+                shelf.guesses = []
+            }
             return shelf.compositions
         }
     }

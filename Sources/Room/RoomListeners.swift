@@ -1,5 +1,6 @@
 import Control
 import Ingest
+import LibAV
 import MediaTypes
 import Origin
 import Packager
@@ -166,5 +167,6 @@ extension Room {
                 "playlist": JSONValue(playlist),
                 "control": address("control"), "scene": .string(self.program.scene.sceneID),
             ])
+        LibAV.releaseStartPages()
     }
 }

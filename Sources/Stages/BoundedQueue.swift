@@ -24,13 +24,18 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     private let room = DispatchSemaphore(value: 0)
     /// Elements the queue holds at most.
     package let capacity: Int
-    /// Elements a taker that found none waits for, and places a putter that found none.
+    /// Elements a taker that found none waits for.
     private let batch: Int
+    /// Places a putter that found none waits for.
+    private let places: Int
 
-    /// - Parameter batch: 1…`capacity`. Above 1 the last elements are only taken when the queue is closed.
-    package init(capacity: Int, batch: Int = 1) {
+    /// - Parameters:
+    ///   - batch: 1…`capacity`. Above 1 the last elements are only taken when the queue is closed.
+    ///   - places: 1…`capacity`; as `batch` by default.
+    package init(capacity: Int, batch: Int = 1, places: Int? = nil) {
         self.capacity = max(1, capacity)
         self.batch = min(max(1, batch), self.capacity)
+        self.places = min(max(1, places ?? batch), self.capacity)
     }
 
     /// Elements inside right now.
@@ -134,7 +139,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
 
     /// - Returns: Whether a putter waits and must be woken, now that an element is gone.
     private func admitsPutter(_ state: inout State) -> Bool {
-        guard state.waitingPutters > 0, state.elements.count <= self.capacity - self.batch else { return false }
+        guard state.waitingPutters > 0, state.elements.count <= self.capacity - self.places else { return false }
         state.waitingPutters -= 1
         return true
     }

@@ -65,12 +65,8 @@ struct FormatChangeTests {
         let collected = Mutex<[Int]>([])
         let runner = DispatchQueue(label: "decode")
         runner.async { stage.run { .max / 2 } }
-        for (index, item) in items.enumerated() {
-            stage.put(item)
-            // Take the pictures as they come, or the stage would wait for room.
-            if index.isMultiple(of: 16) { self.take(buffer, collected) }
-        }
-        stage.put(.end)
+        DispatchQueue(label: "read").async { for item in items + [.end] { stage.put(item) } }
+        // Take the pictures as they come, or the stage would wait for room.
         while log.done.wait(timeout: .now() + .milliseconds(5)) == .timedOut { self.take(buffer, collected) }
         self.take(buffer, collected)
         let stats = stage.stats

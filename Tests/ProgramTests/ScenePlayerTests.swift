@@ -119,6 +119,33 @@ struct ScenePlayerTests {
         #expect(player.substitutions == 1)
     }
 
+    @Test(
+        "what was made for sources without pictures goes when all have sent some, and a turned phone keeps both of its own"
+    )
+    func guessesGo() throws {
+        let scene = WarmScene(Canvases.columns("pk", [0, 1]))
+        let factory = SceneFactory(canvas: Canvases.canvas, font: nil, faces: [:], board: DecorationBoard())
+        func add(_ formats: [SourceID: PictureFormat]) throws {
+            let (wanted, isGuess) = scene.wanted(formats)
+            #expect(isGuess == (scene.panes.contains { formats[$0.source] == nil }))
+            let composition = try factory.build(scene.scene, formats: wanted, words: SceneFactory.Words(), tick: 0)
+            _ = scene.add(composition, limit: 4, isGuess: isGuess)
+        }
+        let (first, second) = (Canvases.source(0), Canvases.source(1))
+        let (wide, high) = (
+            PictureFormat.canvas(width: 640, height: 360), PictureFormat.canvas(width: 360, height: 640)
+        )
+        try add([:])
+        try add([first: wide])
+        #expect(scene.compositions.count == 2)
+        try add([first: wide, second: wide])
+        #expect(scene.compositions.map(\.formats) == [[wide, wide]])
+        try add([first: high, second: wide])
+        #expect(scene.compositions.count == 2)
+        // Who has gone is known all the same.
+        #expect(scene.wanted([first: wide]).formats == [wide, wide] && !scene.wanted([first: wide]).isGuess)
+    }
+
     @Test("a foreseen format comes on air with its first picture")
     func foreseen() throws {
         let scene = Canvases.columns("pk", [0, 1])

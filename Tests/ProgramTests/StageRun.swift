@@ -58,7 +58,8 @@ struct StageRun {
         let (log, stage) = self.stage(buffer, Standing(), holdsDamaged: holdsDamaged)
         buffer.need.setThrift(isThrifty, skipsLoopFilter: false)
         self.start(stage)
-        for item in items + [.end] { stage.put(item) }
+        // As a file's reader does, which waits for room.
+        DispatchQueue(label: "read").async { for item in items + [.end] { stage.put(item) } }
         var run = StageRun()
         for tick in 0..<Int64(ticks) {
             let time = tick * self.interval

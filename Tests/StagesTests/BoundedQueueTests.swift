@@ -67,6 +67,18 @@ struct BoundedQueueTests {
         #expect(received.withLock { $0 } == Array(0..<100))
     }
 
+    @Test("a putter that waits for several places gets them, a taker takes each element that is there")
+    func wakesForPlaces() {
+        let queue = BoundedQueue<Int>(capacity: 4, places: 3)
+        let putter = StageThread("putter") {
+            for element in 0..<100 { queue.put(element) }
+        }
+        var taken: [Int] = []
+        while taken.count < 100, let element = queue.take() { taken.append(element) }
+        putter.join()
+        #expect(taken == Array(0..<100) && queue.count == 0)
+    }
+
     @Test("a batch larger than the queue is the whole queue, and nobody waits for ever")
     func batchFitsTheQueue() {
         let queue = BoundedQueue<Int>(capacity: 2, batch: 9)
