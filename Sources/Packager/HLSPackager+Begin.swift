@@ -67,6 +67,7 @@ extension HLSPackager {
         var publication = try Publication.restore(
             settings: self.settings, tracks: self.tracks, state: self.claimed, origin: origin, store: self.store,
             keepsMaps: self.settings.waitsForStore || self.canContinue(at: now))
+        publication.limit(to: self.intake.withLock(\.mostSegments))
         var plan = self.plan(now, origin, slate)
         let record =
             self.store.read(EdgeRecord.name).flatMap { EdgeRecord(json: $0) } ?? EdgeRecord(tracks: [], recorded: 0)

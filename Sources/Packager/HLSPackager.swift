@@ -63,6 +63,9 @@ package final class HLSPackager: Sendable {
         var marks = MarkBoard()
         /// What the directory has not listed yet.
         var rangeChanges: [DateRange.Change] = []
+        /// Segments that are listed at most, and whether the writer has yet to be told.
+        var mostSegments: Int?
+        var isLimitNew = false
 
         init(grid: OutputGrid) { self.slots = SlotTable(grid: grid) }
 
@@ -339,6 +342,7 @@ package final class HLSPackager: Sendable {
                 for event in events { self.report(event) }
                 if result == .superseded { return self.over(.superseded) }
             }
+            if self.applyLimit() == .superseded { return self.over(.superseded) }
             let (slot, endlist, ranges) = self.intake.withLock { intake in
                 let slot = intake.collector?.take()
                 if let slot, self.settings.waitsForStore {
@@ -367,7 +371,7 @@ package final class HLSPackager: Sendable {
                 return nil
             }
             for event in events { self.report(event) }
-            if result == .superseded { return self.over(.superseded) }
+            if result == .superseded || self.makeSpace(after: events) == .superseded { return self.over(.superseded) }
             if slot == nil, let endlist { return self.over(endlist ? .ended : .drained) }
         }
     }

@@ -33,6 +33,10 @@ struct PublicationWriter: Sendable {
     /// The next media sequence number in the state file; never above the publication's.
     private(set) var recordedMediaSequence: Int64
     private var events: [PackagerEvent] = []
+    /// Files that could not be removed in their time, the oldest first.
+    private var undeleted: [String] = []
+    /// Names of them that are remembered: hours of a store that takes nothing.
+    private static let mostUndeleted = 16_384
     /// When this worker last made sure that it serves the room, on ``clock``.
     private var assuredAt: Int64 = 0
 
@@ -108,7 +112,13 @@ struct PublicationWriter: Sendable {
         }
         self.publication.end()
         if self.publish() == .superseded { return .superseded }
-        self.keeper?.ended()
+        // Whoever is told that the playlists have ended may take the machine away.
+        do {
+            try self.store.synchronize(self.publication.listedNames)
+        } catch {
+            self.events.append(.outputFailed(error))
+        }
+        self.keeper?.ended(nextMediaSequence: self.publication.nextMediaSequence)
         self.events.append(.playlistEnded)
         return .done
     }
@@ -140,6 +150,28 @@ struct PublicationWriter: Sendable {
     mutating func list(_ changes: [DateRange.Change]) {
         self.publication.list(changes)
         for change in changes { self.keeper?.keep(change) }
+    }
+
+    // MARK: Space
+
+    /// Lists so many segments at most from now on; `nil`: what the settings say.
+    mutating func limit(to most: Int?) -> Result {
+        guard !self.isSuperseded() else { return self.giveWay() }
+        self.publication.limit(to: most)
+        return self.publication.hasSegments && most != nil ? self.publish() : .done
+    }
+
+    /// The store is full: everything that has left the playlists goes at once, the oldest first, and what could not be
+    /// written is tried again.
+    mutating func makeSpace() -> Result {
+        guard !self.isSuperseded() else { return self.giveWay() }
+        self.delete(self.publication.takeExpired(hurries: true))
+        if var held = self.held, !held.unwritten.isEmpty {
+            self.write(&held)
+            self.held = held
+            return held.unwritten.isEmpty ? self.settleHeld() : .done
+        }
+        return self.publication.hasSegments ? self.publish() : .done
     }
 
     // MARK: Segments
@@ -249,13 +281,25 @@ struct PublicationWriter: Sendable {
         self.unannounced.removeAll()
     }
 
-    private mutating func deleteExpired() {
-        let names = self.publication.takeExpired()
+    private mutating func deleteExpired() { self.delete(self.publication.takeExpired()) }
+
+    private mutating func delete(_ expired: [String]) {
+        if !expired.isEmpty {
+            for name in expired { self.objects[name] = nil }
+            self.show(self.objects)
+        }
+        let names = self.undeleted + expired
         guard !names.isEmpty else { return }
-        for name in names { self.objects[name] = nil }
-        self.show(self.objects)
-        for name in names {
-            do { try self.store.remove(name) } catch { self.events.append(.outputFailed(error)) }
+        self.undeleted = []
+        for (index, name) in names.enumerated() {
+            do {
+                try self.store.remove(name)
+            } catch {
+                // It would refuse the others too, one system call each.
+                self.events.append(.outputFailed(error))
+                self.undeleted = Array(names[index...].suffix(Self.mostUndeleted))
+                return
+            }
         }
     }
 

@@ -38,9 +38,13 @@ package struct RecordingFinisher: Sendable {
 
     /// Blocks until everything is durable.
     ///
-    /// - Parameter progress: Told after each step how many of how many bytes have been handled.
-    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/invalidData``; what was there before stays.
+    /// - Parameters:
+    ///   - isOver: Asked after each step; where it says so, the rest is left to somebody else.
+    ///   - progress: Told after each step how many of how many bytes have been handled.
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``,
+    ///   ``MediaError/Code/unfinished``; what was there before stays.
     package func run(
+        until isOver: @escaping () -> Bool = { false },
         progress: @escaping (_ done: Int, _ total: Int) -> Void
     ) throws(MediaError) -> FinishedRecording {
         let journal = try Self.journal(in: self.folder)
@@ -52,7 +56,7 @@ package struct RecordingFinisher: Sendable {
         for name in journal.replaced where RecordedNames.isValid(name) { self.folder.remove(name) }
         let end = final.programDate &+ final.duration.nanoseconds
         let chapters = Chapter.chapters(journal.ranges, from: start, to: end)
-        var meter = Meter(report: progress)
+        var meter = Meter(isOver: isOver, report: progress)
         let sizes = journal.slots.flatMap { slot in slot.tracks.map { ($0.name, $0.segment.byteCount) } }
         for movie in self.settings.movies {
             // Read once for the tables, and once to be written.
@@ -71,7 +75,7 @@ package struct RecordingFinisher: Sendable {
         if self.settings.keepsSegments { files += try self.playlists(journal, &meter) }
         let finished = FinishedRecording(
             roomID: journal.roomID, start: start, durationMs: durationMs, frames: frames, chapters: chapters,
-            files: files)
+            files: files, coverage: RecordingCoverage(journal))
         try self.folder.synchronize(files.map(\.name))
         if !self.settings.keepsSegments { self.removeSegments(journal) }
         try DirectoryStore(directory: self.folder.path).put(
@@ -83,13 +87,21 @@ package struct RecordingFinisher: Sendable {
     private struct Meter {
         var done = 0
         var total = 0
+        let isOver: () -> Bool
         let report: (Int, Int) -> Void
 
-        init(report: @escaping (Int, Int) -> Void) { self.report = report }
+        init(isOver: @escaping () -> Bool, report: @escaping (Int, Int) -> Void) {
+            self.isOver = isOver
+            self.report = report
+        }
 
-        mutating func add(_ bytes: Int) {
+        mutating func add(_ bytes: Int) throws(MediaError) {
             self.done += bytes
             self.report(self.done, max(self.done, self.total))
+            guard self.isOver() else { return }
+            throw MediaError(
+                .unfinished, "\(self.done) of \(max(self.done, self.total)) bytes were handled in the time there was",
+                at: "recording", fix: "start the room again: it finishes what is there; or raise shutdown.endTimeoutMs")
         }
     }
 
@@ -144,7 +156,7 @@ package struct RecordingFinisher: Sendable {
                 else { continue }
                 guard let bytes = self.folder.read(track.segment.uri) else { throw self.damaged(track.segment.uri) }
                 try body(track, index, bytes)
-                meter.add(bytes.count)
+                try meter.add(bytes.count)
             }
         }
     }
@@ -174,7 +186,7 @@ package struct RecordingFinisher: Sendable {
             for name in [track.segment.map.uri, track.segment.uri] where seen.insert(name).inserted {
                 guard let bytes = self.folder.read(name) else { throw self.damaged(name) }
                 files.append(Self.file(name, bytes, isSegment: true))
-                if name == track.segment.uri { meter.add(bytes.count) }
+                if name == track.segment.uri { try meter.add(bytes.count) }
             }
         }
         return files

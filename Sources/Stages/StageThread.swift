@@ -52,6 +52,13 @@ package final class StageThread: Sendable {
     /// Blocks until the body has returned. May be called once.
     package func join() { self.finished.wait() }
 
+    /// Blocks until the body has returned, at most so many nanoseconds. Where it has not, the thread is left behind.
+    ///
+    /// - Returns: Whether it has; then ``join()`` is not called any more.
+    package func join(within nanoseconds: Int64) -> Bool {
+        self.finished.wait(timeout: .now() + .nanoseconds(Int(clamping: max(0, nanoseconds)))) == .success
+    }
+
     /// `pthread_setname_np` is a GNU extension that the C module does not show; the kernel's file does the same.
     private static func nameCurrentThread(_ name: String) {
         let file = open("/proc/thread-self/comm", O_WRONLY)
