@@ -87,7 +87,7 @@ package struct DiskGuard: Sendable {
             }
         var actions = self.move(to: level, reading)
         let rest = reading.capacity &- reading.used
-        if level != .critical, rest < min(reserve, reading.capacity / 2) { actions += self.stopRecording(reading) }
+        if level != .critical, rest < min(reserve, reading.capacity / 4 * 3) { actions += self.stopRecording(reading) }
         return actions + self.settle(at: now)
     }
 

@@ -51,10 +51,10 @@ struct DiskGuardTests {
         #expect(Self.look(&vast, used: .max / 2, free: .max) == [])
     }
 
-    @Test("a recording stops where a limited window would find no room beside it, but not in the first half")
+    @Test("a recording stops where a limited window would find no room beside it, but not in the first quarter")
     func reserve() {
         var disk = DiskGuard(limit: 1000)
-        #expect(Self.look(&disk, used: 400, reserve: 5000) == [])
+        #expect(Self.look(&disk, used: 250, reserve: 5000) == [])
         #expect(Self.look(&disk, used: 699, reserve: 300) == [])
         #expect(Self.look(&disk, used: 701, reserve: 300) == [.stopRecording(Self.reading(701))])
         #expect(Self.look(&disk, used: 720, reserve: 300) == [])
