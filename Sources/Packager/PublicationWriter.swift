@@ -20,6 +20,8 @@ struct PublicationWriter: Sendable {
     private let clock: any MonotonicClock
     /// Makes a set of objects the one viewers see.
     private let show: @Sendable ([String: PublishedObject]) -> Void
+    /// Is given what the playlists list, as often as they change.
+    private let note: @Sendable (Publication) -> Void
     /// Told once the state file knows the segments below a number.
     private let recorded: @Sendable (Int64) -> Void
     /// Keeps what is listed beyond the playlists' time; `nil`: nobody.
@@ -43,6 +45,7 @@ struct PublicationWriter: Sendable {
     init(
         publication: Publication, store: any SegmentStore, clock: any MonotonicClock,
         keeper: (any SlotKeeping)? = nil, show: @escaping @Sendable ([String: PublishedObject]) -> Void,
+        note: @escaping @Sendable (Publication) -> Void = { _ in },
         recorded: @escaping @Sendable (Int64) -> Void = { _ in }
     ) {
         self.publication = publication
@@ -51,6 +54,7 @@ struct PublicationWriter: Sendable {
         self.clock = clock
         self.keeper = keeper
         self.show = show
+        self.note = note
         self.recorded = recorded
     }
 
@@ -203,9 +207,7 @@ struct PublicationWriter: Sendable {
     private func keep(_ listed: ListedSlot) {
         guard let keeper = self.keeper else { return }
         let tracks = self.publication.tracks.compactMap { track in
-            track.window.segments.last.map {
-                KeptSlot.Track(name: track.names.track, kind: track.kind, segment: $0)
-            }
+            track.window.segments.last.map { KeptSlot.Track(name: track.names.track, kind: track.kind, segment: $0) }
         }
         keeper.keep(
             KeptSlot(
@@ -353,6 +355,7 @@ struct PublicationWriter: Sendable {
     }
 
     private mutating func showPlaylists() {
+        self.note(self.publication)
         let target = self.publication.grid.targetDuration
         for (name, text) in self.publication.mediaPlaylists {
             self.objects[name] = PublishedObject(

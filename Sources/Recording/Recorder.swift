@@ -128,6 +128,18 @@ package final class Recorder: SlotKeeping {
         }
     }
 
+    /// What it holds so far. Reads the disk.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/invalidData``.
+    package func recordedSlots() throws(MediaError) -> [KeptSlot] {
+        try RecordingFinisher.journal(in: self.folder).slots
+    }
+
+    /// Where a file of the recording lies; `nil` where it does not.
+    package func path(of name: String) -> String? {
+        RecordedNames.isValid(name) && self.folder.contains(name) ? self.folder.full(name) : nil
+    }
+
     /// Everything that was asked of it is done, or has failed, when this returns.
     package func settle() { self.queue.sync {} }
 

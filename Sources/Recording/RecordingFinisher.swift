@@ -109,55 +109,12 @@ package struct RecordingFinisher: Sendable {
 
     private func write(
         _ movie: RecordingSettings.Movie, _ journal: RecordingJournal, _ chapters: [Chapter], _ meter: inout Meter
-    ) throws(MediaError) -> (file: FinishedRecording.File, frames: Int, durationMs: Int64) {
-        var video: MovieTrack?
-        var audio: MovieTrack?
-        var heads: [String: TrackHead] = [:]
-        try self.segments(of: movie, journal, &meter) { track, slot, bytes throws(MediaError) in
-            let uri = track.segment.map.uri
-            if heads[uri] == nil {
-                guard let bytes = self.folder.read(uri), let head = TrackHead(bytes) else { throw self.damaged(uri) }
-                heads[uri] = head
-            }
-            guard let head = heads[uri], let samples = SegmentSamples(bytes) else {
-                throw self.damaged(track.segment.uri)
-            }
-            var table = (track.kind == .video ? video : audio) ?? MovieTrack(head)
-            guard table.append(samples, head: head, slot: slot) else { throw self.damaged(track.segment.uri) }
-            if track.kind == .video { video = table } else { audio = table }
-        }
-        let writer = MovieWriter(video: video, audio: audio, chapters: chapters, title: self.settings.title)
-        let name = RecordedNames.movie(movie.name)
-        let partial = self.folder.full(".\(name).partial")
-        var file = try RecordingFolder.FileWriter(path: partial, folder: self.folder)
-        try file.write(writer.head)
-        try file.write(writer.chapterSamples)
-        try self.segments(of: movie, journal, &meter) { track, _, bytes throws(MediaError) in
-            guard let samples = SegmentSamples(bytes) else { throw self.damaged(track.segment.uri) }
-            for fragment in samples.fragments { try file.write(bytes[fragment.data]) }
-        }
-        try file.close(durable: true)
-        try self.folder.rename(partial, to: name)
-        return (
-            FinishedRecording.File(name: name, byteCount: file.byteCount, checksum: file.checksum),
-            video?.sizes.count ?? 0, writer.durationMs
-        )
-    }
-
-    /// The segments of a file in the order they lie in it: of each slot the pictures, then the sound.
-    private func segments(
-        of movie: RecordingSettings.Movie, _ journal: RecordingJournal, _ meter: inout Meter,
-        _ body: (KeptSlot.Track, _ slot: Int, [UInt8]) throws(MediaError) -> Void
-    ) throws(MediaError) {
-        for (index, slot) in journal.slots.enumerated() {
-            for (name, kind) in [(movie.video, TrackKind.video), (movie.audio, .audio)] {
-                guard let track = slot.tracks.first(where: { $0.name == name && $0.kind == kind }),
-                    !track.segment.gap
-                else { continue }
-                guard let bytes = self.folder.read(track.segment.uri) else { throw self.damaged(track.segment.uri) }
-                try body(track, index, bytes)
-                try meter.add(bytes.count)
-            }
+    ) throws(MediaError) -> MovieFile.Made {
+        let file = MovieFile(
+            movie: movie, slots: journal.slots, chapters: chapters, title: self.settings.title,
+            read: { self.folder.read($0) }, damaged: { self.damaged($0) })
+        return try file.write(RecordedNames.movie(movie.name), in: self.folder) { bytes throws(MediaError) in
+            try meter.add(bytes)
         }
     }
 

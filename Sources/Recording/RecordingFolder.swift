@@ -20,6 +20,9 @@ struct RecordingFolder: Sendable {
 
     func remove(_ name: String) { unlink(self.full(name)) }
 
+    /// Takes the directory away if it is empty.
+    func removeItself() { rmdir(self.path) }
+
     /// Puts a file of the live output here under its name: the same file, or a copy where it lies on another file system.
     ///
     /// - Throws: ``MediaError/Code/outputLost``.
@@ -154,6 +157,12 @@ struct RecordingFolder: Sendable {
             guard Glibc.close(self.descriptor) == 0, isSafe else {
                 throw self.folder.lost("cannot write \(self.path)", errno)
             }
+        }
+
+        /// Nobody needs the file: it goes.
+        func abandon() {
+            // Closed already where a write failed or the file is whole; then this closes nothing.
+            unlink(self.path)
         }
 
         /// In hexadecimal digits; of what has been written when ``close(durable:)`` returns.

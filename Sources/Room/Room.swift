@@ -70,6 +70,7 @@ package final class Room: Sendable {
     let life: RoomLifeBox
     let overload: OverloadGuard
     let disk: DiskWatch
+    let clips: ClipDesk
 
     init(
         settings: RoomSettings, events: RoomEvents, logger: Logger, parts: RoomParts
@@ -98,6 +99,9 @@ package final class Room: Sendable {
         self.life = RoomLifeBox(life)
         self.overload = OverloadGuard(settings.pipeline, renditions: Self.costliestFirst(settings.pipeline))
         self.disk = DiskWatch(settings.pipeline)
+        self.clips = ClipDesk { [events] clip in
+            events.emit(clip.state == .ready ? "clip.ready" : "clip.failed", ["clip": clip.json])
+        }
     }
 
     package var state: State { self.mutable.withLock { $0.state } }
@@ -142,6 +146,7 @@ package final class Room: Sendable {
             self.owe(MediaError(.unfinished, "the disk does not answer", at: "hls", fix: "start the room again"))
         }
         self.disk.stop()
+        self.clips.close()
         return await self.close(outcome, by: deadline)
     }
 

@@ -107,6 +107,9 @@ private final class FuzzRoom: RoomControlling {
     func scenesJSON() -> String { "{}" }
     func sourcesJSON() -> String { "{}" }
     func statisticsJSON(isDebug: Bool) -> String { "{}" }
+    func makeClip(_ request: ClipRequest) throws(ControlFailure) -> String { "{}" }
+    func clipJSON(_ id: String) throws(ControlFailure) -> String { "{}" }
+    func clipsJSON() -> String { "{}" }
     func end() {}
     func drain() {}
     var health: HealthReport {
