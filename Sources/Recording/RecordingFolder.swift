@@ -32,9 +32,14 @@ struct RecordingFolder: Sendable {
         guard let bytes = Self.read(source) else { throw self.lost("cannot read \(source)", errno) }
         let temporary = self.full(".\(name).tmp")
         var file = try FileWriter(path: temporary, folder: self)
-        try file.write(bytes)
-        try file.close(durable: false)
-        try self.rename(temporary, to: name)
+        do throws(MediaError) {
+            try file.write(bytes)
+            try file.close(durable: false)
+            try self.rename(temporary, to: name)
+        } catch {
+            file.abandon()
+            throw error
+        }
     }
 
     /// Makes a file that is whole the one of a name.
@@ -116,6 +121,7 @@ struct RecordingFolder: Sendable {
         private var hash = SHA256()
         private(set) var byteCount = 0
         private var pending: [UInt8] = []
+        private var isOpen = true
 
         /// Bytes that are written at once.
         private static let block = 1 << 20
@@ -142,8 +148,6 @@ struct RecordingFolder: Sendable {
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else {
                     let number = count < 0 ? errno : ENOSPC
-                    Glibc.close(self.descriptor)
-                    unlink(self.path)
                     throw self.folder.lost("cannot write \(self.path)", number)
                 }
                 rest.removeFirst(count)
@@ -154,14 +158,16 @@ struct RecordingFolder: Sendable {
         mutating func close(durable: Bool) throws(MediaError) {
             try self.flush()
             let isSafe = !durable || fsync(self.descriptor) == 0
+            self.isOpen = false
             guard Glibc.close(self.descriptor) == 0, isSafe else {
                 throw self.folder.lost("cannot write \(self.path)", errno)
             }
         }
 
         /// Nobody needs the file: it goes.
-        func abandon() {
-            // Closed already where a write failed or the file is whole; then this closes nothing.
+        mutating func abandon() {
+            if self.isOpen { Glibc.close(self.descriptor) }
+            self.isOpen = false
             unlink(self.path)
         }
 
