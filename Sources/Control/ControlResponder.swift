@@ -88,6 +88,11 @@ package struct ControlResponder: Sendable {
         case .text(let id): return .json(.ok, try self.setText(id, body))
         case .score(let id): return .json(.ok, try self.setScore(id, body))
         case .countdown(let id): return .json(.ok, try self.setCountdown(id, body))
+        case .clips:
+            return method == .post
+                ? .json(.accepted, try self.room.makeClip(try ClipRequest(body: body)))
+                : .json(.ok, self.room.clipsJSON())
+        case .clip(let id): return .json(.ok, try self.room.clipJSON(id))
         case .end:
             _ = try FlatObject(body: body, keys: [])
             self.room.end()

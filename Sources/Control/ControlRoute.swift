@@ -17,6 +17,8 @@ package enum ControlRoute: Hashable {
     case text(String)
     case score(String)
     case countdown(String)
+    case clips
+    case clip(String)
     case end
     case drain
     case pk(PKVerb)
@@ -40,6 +42,8 @@ package enum ControlRoute: Hashable {
         switch self {
         case .state, .scenes, .sources, .statistics, .events, .metrics, .startup, .liveness, .readiness: [.get, .head]
         case .program, .text, .score, .countdown: [.put]
+        case .clips: [.get, .head, .post]
+        case .clip: [.get, .head]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
         case .end, .drain, .pk, .kick: [.post]
@@ -49,7 +53,7 @@ package enum ControlRoute: Hashable {
     package static let paths = [
         "/v1/room", "/v1/state", "/v1/program", "/v1/scenes", "/v1/scenes/{sceneId}", "/v1/sources",
         "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}",
-        "/v1/scores/{scoreId}", "/v1/stats", "/v1/events",
+        "/v1/scores/{scoreId}", "/v1/stats", "/v1/events", "/v1/clips", "/v1/clips/{id}",
         "/v1/countdowns/{countdownId}", "/v1/pk:start", "/v1/pk:punish", "/v1/pk:end", "/v1/room:end",
         "/v1/room:drain", "/metrics", "/startupz", "/livez", "/readyz",
     ]
@@ -57,7 +61,7 @@ package enum ControlRoute: Hashable {
     /// Whatever stands below a collection is an id.
     private static let collections: [(prefix: String, route: @Sendable (String) -> ControlRoute)] = [
         ("/v1/scenes/", { .scene($0) }), ("/v1/sources/", { Self.sourceOrRelay($0) }), ("/v1/texts/", { .text($0) }),
-        ("/v1/scores/", { .score($0) }), ("/v1/countdowns/", { .countdown($0) }),
+        ("/v1/scores/", { .score($0) }), ("/v1/countdowns/", { .countdown($0) }), ("/v1/clips/", { .clip($0) }),
     ]
 
     package init?(path: String) {
@@ -69,6 +73,7 @@ package enum ControlRoute: Hashable {
         case "/v1/stats": self = .statistics
         case "/metrics": self = .metrics
         case "/v1/events": self = .events
+        case "/v1/clips": self = .clips
         case "/v1/room:end": self = .end
         case "/v1/room:drain": self = .drain
         case "/v1/pk:start": self = .pk(.start)

@@ -82,6 +82,21 @@ package protocol RoomControlling: Sendable {
     ///   room without PK.
     func changePK(_ command: PKCommand) throws(ControlFailure) -> String
 
+    /// Cuts a piece of what is published into a file, in the background.
+    ///
+    /// - Returns: The clip, which is pending: one JSON object.
+    /// - Throws: ``ControlFailure`` 422 for a range outside of what is there, 409 for a name that is taken, 429 where too many
+    ///   are being made, 404 for the rendition.
+    func makeClip(_ request: ClipRequest) throws(ControlFailure) -> String
+
+    /// A clip.
+    ///
+    /// - Throws: ``ControlFailure/notFound(_:fix:)``.
+    func clipJSON(_ id: String) throws(ControlFailure) -> String
+
+    /// The last clips.
+    func clipsJSON() -> String
+
     /// The room is over: everything is flushed and the playlists are closed.
     func end()
 

@@ -31,6 +31,9 @@ package struct PlaylistWindow: Sendable {
     /// The longest this playlist has ever been, in nanoseconds.
     package private(set) var longestDuration: Int64
     package private(set) var isEnded = false
+    /// More segments than this do not stay listed, whatever the style's seconds say; `nil`: those alone count. See
+    /// ``limit(to:)``.
+    package private(set) var mostSegments: Int?
 
     /// - Parameters:
     ///   - slackSeconds: See ``slack``.
@@ -103,14 +106,35 @@ package struct PlaylistWindow: Sendable {
     package var removableCount: Int {
         guard case .live(let seconds) = self.style, !self.isEnded else { return 0 }
         let keep = max(Int64(seconds), 3 * Int64(self.targetDuration)) &* TimeMath.nanoseconds
+        let least = 3 * Int64(self.targetDuration) &* TimeMath.nanoseconds
         var rest = self.duration
         var count = 0
         for segment in self.segments {
             rest -= segment.duration.nanoseconds
-            if rest < keep { break }
+            let isTooMany = self.mostSegments.map { self.segments.count - count > $0 } ?? false
+            if rest < (isTooMany ? least : keep) { break }
             count += 1
         }
         return count
+    }
+
+    /// Keeps so many segments listed at most, as far as (3) allows; `nil`: the window as it was.
+    ///
+    /// While it is limited, what has left goes three target durations later: players that load the list on time are past it
+    /// by then. Those that paused are not, which is the price of the space.
+    package mutating func limit(to most: Int?) {
+        self.mostSegments = most
+        if most != nil { self.hurry(to: self.hurriedTime) }
+    }
+
+    /// What has left the list goes at a media time, in nanoseconds, or before.
+    package mutating func hurry(to mediaTime: Int64) {
+        self.retired = self.retired.map { $0.leaving(at: min($0.deleteAt, mediaTime)) }
+    }
+
+    /// Nanoseconds of media time.
+    private var hurriedTime: Int64 {
+        (self.segments.last?.publishedAt ?? 0) &+ 3 * Int64(self.targetDuration) &* TimeMath.nanoseconds
     }
 
     /// Takes `count` segments from the head; they become ``retired``.
@@ -121,8 +145,9 @@ package struct PlaylistWindow: Sendable {
         guard count >= 0, count <= self.removableCount else { return false }
         for segment in self.segments.prefix(count) {
             if segment.discontinuity { self.discontinuitySequence += 1 }
-            let deleteAt =
+            var deleteAt =
                 segment.publishedAt &+ segment.duration.nanoseconds &+ self.longestDuration &+ self.slack
+            if self.mostSegments != nil { deleteAt = min(deleteAt, self.hurriedTime) }
             self.retired.append(
                 RetiredSegment(
                     uri: segment.uri, map: segment.map, deleteAt: deleteAt, gap: segment.gap,

@@ -16,4 +16,9 @@ package struct RetiredSegment: Sendable, Hashable {
         self.gap = gap
         self.byteCount = byteCount
     }
+
+    /// The same segment with another time.
+    func leaving(at deleteAt: Int64) -> RetiredSegment {
+        RetiredSegment(uri: self.uri, map: self.map, deleteAt: deleteAt, gap: self.gap, byteCount: self.byteCount)
+    }
 }

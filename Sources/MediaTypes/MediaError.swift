@@ -22,6 +22,10 @@ public struct MediaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let notCreatable = Code("notCreatable")
         /// A write failed after it had worked.
         public static let outputLost = Code("outputLost")
+        /// There is no space left for what was to be written.
+        public static let diskFull = Code("diskFull")
+        /// What was begun is not done in the time there was; another worker does it.
+        public static let unfinished = Code("unfinished")
         /// An address is taken or not ours.
         public static let bindFailed = Code("bindFailed")
         /// A newer worker serves this room.

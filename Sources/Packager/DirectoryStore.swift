@@ -42,15 +42,16 @@ package struct DirectoryStore: SegmentStore {
         // and must not write into ours when it goes on.
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, Self.fileMode)
-        guard descriptor >= 0 else { throw self.lost("cannot create \(temporary): \(Self.reason())") }
-        var failure: String?
+        guard descriptor >= 0 else { throw self.lost("cannot create \(temporary)", errno) }
+        var failure: Int32?
         for piece in pieces where failure == nil { failure = Self.write(piece, to: descriptor) }
-        if failure == nil, durable, fsync(descriptor) != 0 { failure = Self.reason() }
-        if close(descriptor) != 0, failure == nil { failure = Self.reason() }
-        if failure == nil, rename(temporary, target) != 0 { failure = Self.reason() }
+        if failure == nil, durable, fsync(descriptor) != 0 { failure = errno }
+        if close(descriptor) != 0, failure == nil { failure = errno }
+        if failure == nil, rename(temporary, target) != 0 { failure = errno }
+        if failure == nil, durable { failure = self.synchronizeDirectory() }
         if let failure {
             unlink(temporary)
-            throw self.lost("cannot write \(target): \(failure)")
+            throw self.lost("cannot write \(target)", failure)
         }
     }
 
@@ -58,7 +59,7 @@ package struct DirectoryStore: SegmentStore {
         // What a worker was killed over while it wrote the name.
         unlink(self.temporary(name))
         if unlink(self.full(name)) != 0, errno != ENOENT {
-            throw self.lost("cannot remove \(self.full(name)): \(Self.reason())")
+            throw self.lost("cannot remove \(self.full(name))", errno)
         }
     }
 
@@ -79,6 +80,17 @@ package struct DirectoryStore: SegmentStore {
 
     package func contains(_ name: String) -> Bool { access(self.full(name), F_OK) == 0 }
 
+    package func synchronize(_ names: [String]) throws(MediaError) {
+        for name in names {
+            let descriptor = open(self.full(name), O_RDONLY | O_CLOEXEC)
+            // One that has gone meanwhile need not survive.
+            guard descriptor >= 0 else { continue }
+            defer { close(descriptor) }
+            guard fsync(descriptor) == 0 else { throw self.lost("cannot write \(self.full(name))", errno) }
+        }
+        if let number = self.synchronizeDirectory() { throw self.lost("cannot write \(self.directory)", number) }
+    }
+
     package func path(of name: String) -> String? { self.full(name) }
 
     package func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R {
@@ -93,12 +105,21 @@ package struct DirectoryStore: SegmentStore {
         return try body()
     }
 
-    private static func write(_ piece: PacketMemory, to descriptor: Int32) -> String? {
+    /// That a file has its name survives the machine once this returns.
+    private func synchronizeDirectory() -> Int32? {
+        let descriptor = open(self.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return errno }
+        defer { close(descriptor) }
+        // Some file systems of other machines cannot, and say so.
+        return fsync(descriptor) == 0 || errno == EINVAL ? nil : errno
+    }
+
+    private static func write(_ piece: PacketMemory, to descriptor: Int32) -> Int32? {
         var written = 0
         while written < piece.count {
             let count = piece.withBytes(in: written..<piece.count) { systemWrite(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return Self.reason() }
+            guard count > 0 else { return count == 0 ? ENOSPC : errno }
             written += count
         }
         return nil
@@ -114,9 +135,14 @@ package struct DirectoryStore: SegmentStore {
         MediaError(.notCreatable, what, at: "hls", fix: "name a directory this user can create and write")
     }
 
-    private func lost(_ what: String) -> MediaError {
-        MediaError(.outputLost, what, at: "hls", fix: "free space or restore the directory; the output keeps trying")
+    private func lost(_ what: String, _ number: Int32) -> MediaError {
+        MediaError(
+            Self.isFull(number) ? .diskFull : .outputLost, "\(what): \(String(cString: strerror(number)))", at: "hls",
+            fix: "free space or restore the directory; the output keeps trying")
     }
+
+    /// The error number of a disk, or of a share of it, that is full.
+    package static func isFull(_ number: Int32) -> Bool { number == ENOSPC || number == EDQUOT }
 }
 
 // Inside the type `read` and `write` are its own methods.

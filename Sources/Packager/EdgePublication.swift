@@ -175,6 +175,11 @@ struct EdgePublication: Sendable {
         for index in self.tracks.indices { self.tracks[index].removeRanges(passed, memory: memory) }
     }
 
+    /// Lists so many segments at most; see ``PlaylistWindow/limit(to:)``.
+    mutating func limit(to most: Int?) {
+        for index in self.tracks.indices { self.tracks[index].limit(to: most, isStored: self.isStored, &self.update) }
+    }
+
     /// Nothing follows.
     mutating func end() {
         guard !self.isEnded else { return }

@@ -292,6 +292,14 @@ struct EdgeTrack: Sendable {
 
     // MARK: Memory
 
+    mutating func limit(to most: Int?, isStored: (String) -> Bool, _ update: inout LiveUpdate) {
+        self.track.window.limit(to: most)
+        let count = self.track.window.removableCount
+        guard count > 0, self.track.window.removeFirst(count) else { return }
+        self.isChanged = true
+        self.retire(isStored, &update)
+    }
+
     /// Parts stay for three target durations after the playlist stopped naming them (§6.2.2), segments until a file has
     /// them.
     private mutating func retire(_ isStored: (String) -> Bool, _ update: inout LiveUpdate) {

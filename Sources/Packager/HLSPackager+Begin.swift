@@ -67,6 +67,7 @@ extension HLSPackager {
         var publication = try Publication.restore(
             settings: self.settings, tracks: self.tracks, state: self.claimed, origin: origin, store: self.store,
             keepsMaps: self.settings.waitsForStore || self.canContinue(at: now))
+        publication.limit(to: self.intake.withLock(\.mostSegments))
         var plan = self.plan(now, origin, slate)
         let record =
             self.store.read(EdgeRecord.name).flatMap { EdgeRecord(json: $0) } ?? EdgeRecord(tracks: [], recorded: 0)
@@ -87,6 +88,7 @@ extension HLSPackager {
         var writer = PublicationWriter(
             publication: publication, store: self.store, clock: self.clock, keeper: self.keeper,
             show: { [weak self] objects in self?.objects.withLock { $0 = objects } },
+            note: { [weak self] publication in self?.listing.withLock { $0 = publication } },
             recorded: { [weak self] number in self?.intake.withLock { $0.noteRecorded(number) } })
         try writer.begin()
         self.removeOrphans(besides: record.names)

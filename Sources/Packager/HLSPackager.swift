@@ -63,6 +63,9 @@ package final class HLSPackager: Sendable {
         var marks = MarkBoard()
         /// What the directory has not listed yet.
         var rangeChanges: [DateRange.Change] = []
+        /// Segments that are listed at most, and whether the writer has yet to be told.
+        var mostSegments: Int?
+        var isLimitNew = false
 
         init(grid: OutputGrid) { self.slots = SlotTable(grid: grid) }
 
@@ -120,6 +123,8 @@ package final class HLSPackager: Sendable {
     let intake: Mutex<Intake>
     let writer = Mutex<PublicationWriter?>(nil)
     let objects = Mutex<[String: PublishedObject]>([:])
+    /// As the playlists on disk list it.
+    let listing = Mutex<Publication?>(nil)
     let work = DispatchSemaphore(value: 0)
     /// When the last packet came, on ``clock``; 0 before the first.
     private let lastPacket = Atomic<Int64>(0)
@@ -339,6 +344,7 @@ package final class HLSPackager: Sendable {
                 for event in events { self.report(event) }
                 if result == .superseded { return self.over(.superseded) }
             }
+            if self.applyLimit() == .superseded { return self.over(.superseded) }
             let (slot, endlist, ranges) = self.intake.withLock { intake in
                 let slot = intake.collector?.take()
                 if let slot, self.settings.waitsForStore {
@@ -367,7 +373,7 @@ package final class HLSPackager: Sendable {
                 return nil
             }
             for event in events { self.report(event) }
-            if result == .superseded { return self.over(.superseded) }
+            if result == .superseded || self.makeSpace(after: events) == .superseded { return self.over(.superseded) }
             if slot == nil, let endlist { return self.over(endlist ? .ended : .drained) }
         }
     }

@@ -82,15 +82,8 @@ struct Publication: Sendable {
             bytes[tracks[index].names.track] = segment.byteCount
             listed.append(segment)
         }
-        // The number all lists may begin with: a list that is younger than the others began later.
-        let head = tracks.map { $0.window.mediaSequence + Int64($0.window.removableCount) }.min() ?? 0
-        for index in tracks.indices {
-            let first = tracks[index].window.mediaSequence
-            guard head > first else { continue }
-            tracks[index].window.removeFirst(Int(head - first))
-            for gone in first..<head { tracks[index].incarnations[gone] = nil }
-        }
         self.tracks = tracks
+        self.trimHeads()
         self.nextMediaSequence += 1
         self.discontinuityIsDue = false
         let firstFrame = frames.lowerBound
@@ -148,14 +141,44 @@ struct Publication: Sendable {
         for index in self.tracks.indices { self.tracks[index].window.end() }
     }
 
+    /// Takes from the heads what all windows let go.
+    mutating func trimHeads() {
+        // The number all lists may begin with: a list that is younger than the others began later.
+        let head = self.tracks.map { $0.window.mediaSequence + Int64($0.window.removableCount) }.min() ?? 0
+        for index in self.tracks.indices {
+            let first = self.tracks[index].window.mediaSequence
+            guard head > first else { continue }
+            self.tracks[index].window.removeFirst(Int(head - first))
+            for gone in first..<head { self.tracks[index].incarnations[gone] = nil }
+        }
+    }
+
+    /// Lists so many segments at most; see ``PlaylistWindow/limit(to:)``.
+    mutating func limit(to most: Int?) {
+        for index in self.tracks.indices { self.tracks[index].window.limit(to: most) }
+        self.trimHeads()
+        self.dropPassedRanges()
+    }
+
     /// Names that may be deleted now.
-    mutating func takeExpired() -> [String] {
+    ///
+    /// - Parameter hurries: All that have left the lists, whether or not somebody may still ask for them.
+    mutating func takeExpired(hurries: Bool = false) -> [String] {
         let mediaTime = TimeMath.rescale(self.nextFrame, from: Int64(self.grid.fps), to: TimeMath.nanoseconds)
+        if hurries { for index in self.tracks.indices { self.tracks[index].window.hurry(to: mediaTime) } }
         var names: [String] = []
         for index in self.tracks.indices {
             names += self.tracks[index].window.takeExpired(at: mediaTime, current: self.tracks[index].map)
         }
         return names
+    }
+
+    /// Every file a player of the whole list asks for.
+    var listedNames: [String] {
+        let media = self.tracks.flatMap { track in
+            track.maps.map(\.uri) + track.window.segments.filter { !$0.gap }.map(\.uri)
+        }
+        return media + self.tracks.map(\.names.playlist) + [self.settings.multivariantName, RoomState.name]
     }
 
     var state: RoomState {

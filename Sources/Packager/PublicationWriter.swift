@@ -20,6 +20,8 @@ struct PublicationWriter: Sendable {
     private let clock: any MonotonicClock
     /// Makes a set of objects the one viewers see.
     private let show: @Sendable ([String: PublishedObject]) -> Void
+    /// Is given what the playlists list, as often as they change.
+    private let note: @Sendable (Publication) -> Void
     /// Told once the state file knows the segments below a number.
     private let recorded: @Sendable (Int64) -> Void
     /// Keeps what is listed beyond the playlists' time; `nil`: nobody.
@@ -33,12 +35,17 @@ struct PublicationWriter: Sendable {
     /// The next media sequence number in the state file; never above the publication's.
     private(set) var recordedMediaSequence: Int64
     private var events: [PackagerEvent] = []
+    /// Files that could not be removed in their time, the oldest first.
+    private var undeleted: [String] = []
+    /// Names of them that are remembered: hours of a store that takes nothing.
+    private static let mostUndeleted = 16_384
     /// When this worker last made sure that it serves the room, on ``clock``.
     private var assuredAt: Int64 = 0
 
     init(
         publication: Publication, store: any SegmentStore, clock: any MonotonicClock,
         keeper: (any SlotKeeping)? = nil, show: @escaping @Sendable ([String: PublishedObject]) -> Void,
+        note: @escaping @Sendable (Publication) -> Void = { _ in },
         recorded: @escaping @Sendable (Int64) -> Void = { _ in }
     ) {
         self.publication = publication
@@ -47,6 +54,7 @@ struct PublicationWriter: Sendable {
         self.clock = clock
         self.keeper = keeper
         self.show = show
+        self.note = note
         self.recorded = recorded
     }
 
@@ -108,7 +116,13 @@ struct PublicationWriter: Sendable {
         }
         self.publication.end()
         if self.publish() == .superseded { return .superseded }
-        self.keeper?.ended()
+        // Whoever is told that the playlists have ended may take the machine away.
+        do {
+            try self.store.synchronize(self.publication.listedNames)
+        } catch {
+            self.events.append(.outputFailed(error))
+        }
+        self.keeper?.ended(nextMediaSequence: self.publication.nextMediaSequence)
         self.events.append(.playlistEnded)
         return .done
     }
@@ -142,6 +156,28 @@ struct PublicationWriter: Sendable {
         for change in changes { self.keeper?.keep(change) }
     }
 
+    // MARK: Space
+
+    /// Lists so many segments at most from now on; `nil`: what the settings say.
+    mutating func limit(to most: Int?) -> Result {
+        guard !self.isSuperseded() else { return self.giveWay() }
+        self.publication.limit(to: most)
+        return self.publication.hasSegments && most != nil ? self.publish() : .done
+    }
+
+    /// The store is full: everything that has left the playlists goes at once, the oldest first, and what could not be
+    /// written is tried again.
+    mutating func makeSpace() -> Result {
+        guard !self.isSuperseded() else { return self.giveWay() }
+        self.delete(self.publication.takeExpired(hurries: true))
+        if var held = self.held, !held.unwritten.isEmpty {
+            self.write(&held)
+            self.held = held
+            return held.unwritten.isEmpty ? self.settleHeld() : .done
+        }
+        return self.publication.hasSegments ? self.publish() : .done
+    }
+
     // MARK: Segments
 
     /// Lists the held slot, after one more attempt at what is not written yet.
@@ -171,9 +207,7 @@ struct PublicationWriter: Sendable {
     private func keep(_ listed: ListedSlot) {
         guard let keeper = self.keeper else { return }
         let tracks = self.publication.tracks.compactMap { track in
-            track.window.segments.last.map {
-                KeptSlot.Track(name: track.names.track, kind: track.kind, segment: $0)
-            }
+            track.window.segments.last.map { KeptSlot.Track(name: track.names.track, kind: track.kind, segment: $0) }
         }
         keeper.keep(
             KeptSlot(
@@ -249,13 +283,25 @@ struct PublicationWriter: Sendable {
         self.unannounced.removeAll()
     }
 
-    private mutating func deleteExpired() {
-        let names = self.publication.takeExpired()
+    private mutating func deleteExpired() { self.delete(self.publication.takeExpired()) }
+
+    private mutating func delete(_ expired: [String]) {
+        if !expired.isEmpty {
+            for name in expired { self.objects[name] = nil }
+            self.show(self.objects)
+        }
+        let names = self.undeleted + expired
         guard !names.isEmpty else { return }
-        for name in names { self.objects[name] = nil }
-        self.show(self.objects)
-        for name in names {
-            do { try self.store.remove(name) } catch { self.events.append(.outputFailed(error)) }
+        self.undeleted = []
+        for (index, name) in names.enumerated() {
+            do {
+                try self.store.remove(name)
+            } catch {
+                // It would refuse the others too, one system call each.
+                self.events.append(.outputFailed(error))
+                self.undeleted = Array(names[index...].suffix(Self.mostUndeleted))
+                return
+            }
         }
     }
 
@@ -309,6 +355,7 @@ struct PublicationWriter: Sendable {
     }
 
     private mutating func showPlaylists() {
+        self.note(self.publication)
         let target = self.publication.grid.targetDuration
         for (name, text) in self.publication.mediaPlaylists {
             self.objects[name] = PublishedObject(

@@ -28,11 +28,19 @@ package protocol SegmentStore: Sendable {
     /// Where a reader on this machine finds the object; `nil` if it cannot.
     func path(of name: String) -> String?
 
+    /// The objects of these names, and that they are there, survive a crash of the machine once this returns.
+    ///
+    /// - Throws: ``MediaError/Code/outputLost``.
+    func synchronize(_ names: [String]) throws(MediaError)
+
     /// Runs `body` while no other worker on the same place runs such a one, as far as the place can tell.
     func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R
 }
 
 extension SegmentStore {
+    /// A place where whatever is put is durable.
+    package func synchronize(_ names: [String]) throws(MediaError) {}
+
     package func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R { try body() }
 
     /// ``put(_:_:durable:)`` of bytes.

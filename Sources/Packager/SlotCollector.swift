@@ -9,6 +9,10 @@ struct SlotCollector: Sendable {
     /// hangs must not keep the others' viewers waiting longer than they have buffered.
     static let longestLag: Int64 = 2
 
+    /// Slots that wait for a store that hangs keep their media up to so many: a minute of it. Behind them the oldest are
+    /// listed as gaps, so that the memory of a room has a bound.
+    static let mostReady = 32
+
     private let kinds: [TrackKind]
     /// Never gives a track up.
     private let waits: Bool
@@ -88,6 +92,10 @@ struct SlotCollector: Sendable {
         self.anythingTaken = true
         for index in row.indices where row[index] == nil { self.givenUp.append((slot.slot, index)) }
         self.ready.append(slot)
+        if !self.waits, self.ready.count > Self.mostReady {
+            let oldest = self.ready.count - Self.mostReady - 1
+            self.ready[oldest].segments = row.map { _ in nil }
+        }
     }
 
     /// Nothing follows: what is there goes out, sound no further than the pictures.

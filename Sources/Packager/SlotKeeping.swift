@@ -16,7 +16,9 @@ package protocol SlotKeeping: Sendable {
     func keep(multivariant: String)
 
     /// `EXT-X-ENDLIST` is out: no slot follows.
-    func ended()
+    ///
+    /// - Parameter nextMediaSequence: The number of a slot behind the last.
+    func ended(nextMediaSequence: Int64)
 }
 
 /// One slot of all tracks, as the playlists list it.

@@ -59,6 +59,7 @@ extension Pipeline {
         Field(
             "overload", \.overload, .object(Overload.rule),
             "when a live room begins to leave things out because its machine cannot keep up"),
+        Field("shutdown", \.shutdown, .object(Shutdown.rule), "how long the end of the room may take"),
         Field(free: "ext", "anything; not looked at"),
     ]
 }
@@ -263,5 +264,9 @@ extension Pipeline.Limits {
                 "maxInputFps", \.maxInputFps, .integer(1...240),
                 "largest frame rate of a source, in pictures per second"),
             Field("maxSources", \.maxSources, .integer(1...128), "most sources"),
+            Field(
+                optional: "maxDiskBytes", \.maxDiskBytes, .integer((1 << 20)...(1 << 50)),
+                "bytes the directories of the hls output and of the recording may take together; without it what their "
+                    + "file systems have"),
         ])
 }

@@ -35,6 +35,7 @@ package struct Pipeline: Sendable, Equatable {
     package var outputs: [Output]
     package var limits = Limits()
     package var overload = Overload()
+    package var shutdown = Shutdown()
     package var alarms = Alarms()
 
     /// A room with a default ladder that starts with its first scene.
@@ -121,6 +122,9 @@ extension Pipeline {
         package var maxInputFps = 60
         /// Most entries in `sources` (1…128). Default 16.
         package var maxSources = 16
+        /// What the directories of the HLS output and of the recording may take together, in bytes (1 MiB…1 PiB); `nil`:
+        /// what their file systems have.
+        package var maxDiskBytes: Int?
 
         package init() {}
     }

@@ -28,6 +28,8 @@ package struct FinishedRecording: Sendable, Hashable {
     package let frames: Int
     package let chapters: [Chapter]
     package let files: [File]
+    /// What of the room is in it.
+    package let coverage: RecordingCoverage
 
     /// What `recording.json` says.
     package var json: JSONValue { self.described(files: self.files) }
@@ -46,8 +48,9 @@ package struct FinishedRecording: Sendable, Hashable {
         }
         return [
             "roomId": .string(self.roomID), "start": .string(ProgramDate.format(self.start)),
-            "durationMs": .integer(self.durationMs), "frames": JSONValue(self.frames), "chapters": .array(chapters),
-            "files": .array(files),
+            "durationMs": .integer(self.durationMs), "frames": JSONValue(self.frames),
+            "complete": .bool(self.coverage.isComplete), "incomplete": self.coverage.json,
+            "chapters": .array(chapters), "files": .array(files),
         ]
     }
 }

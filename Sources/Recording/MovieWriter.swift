@@ -9,6 +9,16 @@ struct MovieWriter: Sendable {
     let audio: MovieTrack?
     let chapters: [Chapter]
     let title: String?
+    /// What of the room's time is shown, in nanoseconds since its origin, cut to what there is; `nil`: all. Pictures before
+    /// it stay in the file, because those that are shown are made from them.
+    var shown: Range<Int64>?
+
+    init(video: MovieTrack?, audio: MovieTrack?, chapters: [Chapter], title: String?) {
+        self.video = video
+        self.audio = audio
+        self.chapters = chapters
+        self.title = title
+    }
 
     private var tracks: [MovieTrack] { [self.video, self.audio].compactMap { $0 } }
     var chapterTrackID: UInt32 { UInt32(self.tracks.count) + 1 }
@@ -54,7 +64,10 @@ struct MovieWriter: Sendable {
     // MARK: Times
 
     /// Where the movie begins on the room's clock, in nanoseconds: with its first picture, or with its sound.
-    private var start: Int64 { (self.video ?? self.audio).map { Self.nanoseconds($0.firstTime, $0) } ?? 0 }
+    private var start: Int64 {
+        let first = (self.video ?? self.audio).map { Self.nanoseconds($0.firstTime, $0) } ?? 0
+        return max(first, self.shown?.lowerBound ?? first)
+    }
 
     private static func nanoseconds(_ ticks: Int64, _ track: MovieTrack) -> Int64 {
         TimeMath.rescale(ticks, from: track.timescale, to: TimeMath.nanoseconds)
@@ -76,9 +89,15 @@ struct MovieWriter: Sendable {
         // Sound that is earlier than the first picture is left out.
         let early = TimeMath.rescale(max(0, self.start - first), from: TimeMath.nanoseconds, to: track.timescale)
         let mediaTime = track.leadIn + early
+        var duration = TimeMath.rescale(
+            max(0, track.duration - mediaTime), from: track.timescale, to: Self.timescale)
+        if let shown = self.shown {
+            let rest = max(0, shown.upperBound &- max(self.start, first))
+            duration = min(duration, TimeMath.rescale(rest, from: TimeMath.nanoseconds, to: Self.timescale))
+        }
         return Edit(
             delay: TimeMath.rescale(late, from: TimeMath.nanoseconds, to: Self.timescale), mediaTime: mediaTime,
-            duration: TimeMath.rescale(max(0, track.duration - mediaTime), from: track.timescale, to: Self.timescale))
+            duration: duration)
     }
 
     var duration: Int64 {

@@ -34,10 +34,11 @@ package final class Recorder: SlotKeeping {
     private let report: @Sendable (Event) -> Void
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "recording")
+    private let roomID: String
     private let multivariantName: String
     private let waits: Bool
 
-    /// Goes on with the recording in a directory, or begins one.
+    /// A recorder for a directory, which it makes and looks at. Nothing is written in it before ``begin()``.
     ///
     /// - Parameters:
     ///   - source: Where a file of the live output lies; it is there when a slot is kept.
@@ -55,16 +56,14 @@ package final class Recorder: SlotKeeping {
                 .roomExited, "\(settings.directory) holds a recording that is finished", at: "recording",
                 fix: "choose another directory, or take that recording away")
         }
-        if folder.contains(RecordingJournal.name) {
-            try folder.endLine(of: RecordingJournal.name)
+        // One without a whole line is what a worker was killed over.
+        if folder.read(RecordingJournal.name)?.contains(UInt8(ascii: "\n")) == true {
             let journal = try RecordingFinisher.journal(in: folder)
             guard journal.roomID == settings.roomID else {
                 throw MediaError(
                     .rejected, "\(settings.directory) holds the recording of room \(journal.roomID)", at: "recording",
                     fix: "choose another directory")
             }
-        } else {
-            try folder.append(RecordingJournal.head(roomID: settings.roomID), to: RecordingJournal.name)
         }
         return Recorder(folder: folder, settings: settings, source: source, report: report)
     }
@@ -76,8 +75,23 @@ package final class Recorder: SlotKeeping {
         self.folder = folder
         self.source = source
         self.report = report
+        self.roomID = settings.roomID
         self.multivariantName = settings.multivariantName
         self.waits = settings.waits
+    }
+
+    /// Goes on with the recording in the directory, or begins one. Once this worker owns the room: two would write into one
+    /// another's lines.
+    ///
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``.
+    package func begin() throws(MediaError) {
+        if self.folder.contains(RecordingJournal.name) {
+            try self.folder.endLine(of: RecordingJournal.name)
+        }
+        // A worker that was killed over the first line has left none.
+        if self.folder.read(RecordingJournal.name)?.isEmpty ?? true {
+            try self.folder.append(RecordingJournal.head(roomID: self.roomID), to: RecordingJournal.name)
+        }
     }
 
     package func keep(_ slot: KeptSlot) {
@@ -107,11 +121,23 @@ package final class Recorder: SlotKeeping {
         }
     }
 
-    package func ended() {
+    package func ended(nextMediaSequence: Int64) {
         // Whatever happened before: the room is over, and what is there can be finished.
         self.work(always: true) { folder, _ throws(MediaError) in
-            try folder.append(RecordingJournal.endLine, to: RecordingJournal.name)
+            try folder.append(RecordingJournal.end(nextMediaSequence: nextMediaSequence), to: RecordingJournal.name)
         }
+    }
+
+    /// What it holds so far. Reads the disk.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/invalidData``.
+    package func recordedSlots() throws(MediaError) -> [KeptSlot] {
+        try RecordingFinisher.journal(in: self.folder).slots
+    }
+
+    /// Where a file of the recording lies; `nil` where it does not.
+    package func path(of name: String) -> String? {
+        RecordedNames.isValid(name) && self.folder.contains(name) ? self.folder.full(name) : nil
     }
 
     /// Everything that was asked of it is done, or has failed, when this returns.
@@ -150,12 +176,19 @@ package final class Recorder: SlotKeeping {
         self.state.withLock { $0.isSlow = $0.pending > 0 }
     }
 
-    private func stop(_ error: MediaError) {
+    /// Records nothing more, for good; what is there stays. Callable from any thread.
+    package func stop(_ error: MediaError) {
         let isFirst = self.state.withLock { state in
             defer { state.isStopped = true }
             return !state.isStopped
         }
-        if isFirst { self.report(.stopped(error)) }
+        guard isFirst else { return }
+        self.report(.stopped(error))
+        let folder = self.folder
+        self.queue.async {
+            // A disk that takes not even this: the numbers of the slots tell that some are missing.
+            try? folder.append(RecordingJournal.stop(error.what), to: RecordingJournal.name)
+        }
     }
 }
 

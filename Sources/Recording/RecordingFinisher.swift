@@ -38,9 +38,13 @@ package struct RecordingFinisher: Sendable {
 
     /// Blocks until everything is durable.
     ///
-    /// - Parameter progress: Told after each step how many of how many bytes have been handled.
-    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/invalidData``; what was there before stays.
+    /// - Parameters:
+    ///   - isOver: Asked after each step; where it says so, the rest is left to somebody else.
+    ///   - progress: Told after each step how many of how many bytes have been handled.
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``,
+    ///   ``MediaError/Code/unfinished``; what was there before stays.
     package func run(
+        until isOver: @escaping () -> Bool = { false },
         progress: @escaping (_ done: Int, _ total: Int) -> Void
     ) throws(MediaError) -> FinishedRecording {
         let journal = try Self.journal(in: self.folder)
@@ -52,7 +56,7 @@ package struct RecordingFinisher: Sendable {
         for name in journal.replaced where RecordedNames.isValid(name) { self.folder.remove(name) }
         let end = final.programDate &+ final.duration.nanoseconds
         let chapters = Chapter.chapters(journal.ranges, from: start, to: end)
-        var meter = Meter(report: progress)
+        var meter = Meter(isOver: isOver, report: progress)
         let sizes = journal.slots.flatMap { slot in slot.tracks.map { ($0.name, $0.segment.byteCount) } }
         for movie in self.settings.movies {
             // Read once for the tables, and once to be written.
@@ -71,7 +75,7 @@ package struct RecordingFinisher: Sendable {
         if self.settings.keepsSegments { files += try self.playlists(journal, &meter) }
         let finished = FinishedRecording(
             roomID: journal.roomID, start: start, durationMs: durationMs, frames: frames, chapters: chapters,
-            files: files)
+            files: files, coverage: RecordingCoverage(journal))
         try self.folder.synchronize(files.map(\.name))
         if !self.settings.keepsSegments { self.removeSegments(journal) }
         try DirectoryStore(directory: self.folder.path).put(
@@ -83,13 +87,21 @@ package struct RecordingFinisher: Sendable {
     private struct Meter {
         var done = 0
         var total = 0
+        let isOver: () -> Bool
         let report: (Int, Int) -> Void
 
-        init(report: @escaping (Int, Int) -> Void) { self.report = report }
+        init(isOver: @escaping () -> Bool, report: @escaping (Int, Int) -> Void) {
+            self.isOver = isOver
+            self.report = report
+        }
 
-        mutating func add(_ bytes: Int) {
+        mutating func add(_ bytes: Int) throws(MediaError) {
             self.done += bytes
             self.report(self.done, max(self.done, self.total))
+            guard self.isOver() else { return }
+            throw MediaError(
+                .unfinished, "\(self.done) of \(max(self.done, self.total)) bytes were handled in the time there was",
+                at: "recording", fix: "start the room again: it finishes what is there; or raise shutdown.endTimeoutMs")
         }
     }
 
@@ -97,55 +109,12 @@ package struct RecordingFinisher: Sendable {
 
     private func write(
         _ movie: RecordingSettings.Movie, _ journal: RecordingJournal, _ chapters: [Chapter], _ meter: inout Meter
-    ) throws(MediaError) -> (file: FinishedRecording.File, frames: Int, durationMs: Int64) {
-        var video: MovieTrack?
-        var audio: MovieTrack?
-        var heads: [String: TrackHead] = [:]
-        try self.segments(of: movie, journal, &meter) { track, slot, bytes throws(MediaError) in
-            let uri = track.segment.map.uri
-            if heads[uri] == nil {
-                guard let bytes = self.folder.read(uri), let head = TrackHead(bytes) else { throw self.damaged(uri) }
-                heads[uri] = head
-            }
-            guard let head = heads[uri], let samples = SegmentSamples(bytes) else {
-                throw self.damaged(track.segment.uri)
-            }
-            var table = (track.kind == .video ? video : audio) ?? MovieTrack(head)
-            guard table.append(samples, head: head, slot: slot) else { throw self.damaged(track.segment.uri) }
-            if track.kind == .video { video = table } else { audio = table }
-        }
-        let writer = MovieWriter(video: video, audio: audio, chapters: chapters, title: self.settings.title)
-        let name = RecordedNames.movie(movie.name)
-        let partial = self.folder.full(".\(name).partial")
-        var file = try RecordingFolder.FileWriter(path: partial, folder: self.folder)
-        try file.write(writer.head)
-        try file.write(writer.chapterSamples)
-        try self.segments(of: movie, journal, &meter) { track, _, bytes throws(MediaError) in
-            guard let samples = SegmentSamples(bytes) else { throw self.damaged(track.segment.uri) }
-            for fragment in samples.fragments { try file.write(bytes[fragment.data]) }
-        }
-        try file.close(durable: true)
-        try self.folder.rename(partial, to: name)
-        return (
-            FinishedRecording.File(name: name, byteCount: file.byteCount, checksum: file.checksum),
-            video?.sizes.count ?? 0, writer.durationMs
-        )
-    }
-
-    /// The segments of a file in the order they lie in it: of each slot the pictures, then the sound.
-    private func segments(
-        of movie: RecordingSettings.Movie, _ journal: RecordingJournal, _ meter: inout Meter,
-        _ body: (KeptSlot.Track, _ slot: Int, [UInt8]) throws(MediaError) -> Void
-    ) throws(MediaError) {
-        for (index, slot) in journal.slots.enumerated() {
-            for (name, kind) in [(movie.video, TrackKind.video), (movie.audio, .audio)] {
-                guard let track = slot.tracks.first(where: { $0.name == name && $0.kind == kind }),
-                    !track.segment.gap
-                else { continue }
-                guard let bytes = self.folder.read(track.segment.uri) else { throw self.damaged(track.segment.uri) }
-                try body(track, index, bytes)
-                meter.add(bytes.count)
-            }
+    ) throws(MediaError) -> MovieFile.Made {
+        let file = MovieFile(
+            movie: movie, slots: journal.slots, chapters: chapters, title: self.settings.title,
+            read: { self.folder.read($0) }, damaged: { self.damaged($0) })
+        return try file.write(RecordedNames.movie(movie.name), in: self.folder) { bytes throws(MediaError) in
+            try meter.add(bytes)
         }
     }
 
@@ -174,7 +143,7 @@ package struct RecordingFinisher: Sendable {
             for name in [track.segment.map.uri, track.segment.uri] where seen.insert(name).inserted {
                 guard let bytes = self.folder.read(name) else { throw self.damaged(name) }
                 files.append(Self.file(name, bytes, isSegment: true))
-                if name == track.segment.uri { meter.add(bytes.count) }
+                if name == track.segment.uri { try meter.add(bytes.count) }
             }
         }
         return files

@@ -1,5 +1,6 @@
 import Crypto
 import MediaTypes
+import Packager
 
 #if canImport(Glibc)
     import Glibc
@@ -19,37 +20,48 @@ struct RecordingFolder: Sendable {
 
     func remove(_ name: String) { unlink(self.full(name)) }
 
+    /// Takes the directory away if it is empty.
+    func removeItself() { rmdir(self.path) }
+
     /// Puts a file of the live output here under its name: the same file, or a copy where it lies on another file system.
     ///
     /// - Throws: ``MediaError/Code/outputLost``.
     func take(_ name: String, from source: String) throws(MediaError) {
         let target = self.full(name)
         if link(source, target) == 0 || errno == EEXIST { return }
-        guard let bytes = Self.read(source) else {
-            throw self.lost("cannot read \(source): \(Self.reason())")
-        }
+        guard let bytes = Self.read(source) else { throw self.lost("cannot read \(source)", errno) }
         let temporary = self.full(".\(name).tmp")
         var file = try FileWriter(path: temporary, folder: self)
-        try file.write(bytes)
-        try file.close(durable: false)
-        try self.rename(temporary, to: name)
+        do throws(MediaError) {
+            try file.write(bytes)
+            try file.close(durable: false)
+            try self.rename(temporary, to: name)
+        } catch {
+            file.abandon()
+            throw error
+        }
     }
 
     /// Makes a file that is whole the one of a name.
     func rename(_ path: String, to name: String) throws(MediaError) {
         guard systemRename(path, self.full(name)) == 0 else {
-            throw self.lost("cannot write \(self.full(name)): \(Self.reason())")
+            throw self.lost("cannot write \(self.full(name))", errno)
         }
     }
 
-    /// Adds text to the end of a file in one write.
+    /// Adds text to the end of a file in one write, all of it or nothing.
     func append(_ text: String, to name: String) throws(MediaError) {
         let descriptor = open(self.full(name), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, Self.mode)
-        guard descriptor >= 0 else { throw self.lost("cannot open \(self.full(name)): \(Self.reason())") }
+        guard descriptor >= 0 else { throw self.lost("cannot open \(self.full(name))", errno) }
         defer { close(descriptor) }
         let bytes = Array(text.utf8)
-        guard systemWrite(descriptor, bytes, bytes.count) == bytes.count else {
-            throw self.lost("cannot write \(self.full(name)): \(Self.reason())")
+        let size = lseek(descriptor, 0, SEEK_END)
+        let count = systemWrite(descriptor, bytes, bytes.count)
+        guard count == bytes.count else {
+            let number = count < 0 ? errno : ENOSPC
+            // What follows must not be read as the rest of it.
+            if size >= 0 { _ = ftruncate(descriptor, size) }
+            throw self.lost("cannot write \(self.full(name))", number)
         }
     }
 
@@ -58,7 +70,7 @@ struct RecordingFolder: Sendable {
         guard let bytes = self.read(name), let last = bytes.last, last != UInt8(ascii: "\n") else { return }
         let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         guard truncate(self.full(name), off_t(whole)) == 0 else {
-            throw self.lost("cannot shorten \(self.full(name)): \(Self.reason())")
+            throw self.lost("cannot shorten \(self.full(name))", errno)
         }
     }
 
@@ -83,9 +95,9 @@ struct RecordingFolder: Sendable {
     func synchronize(_ names: [String]) throws(MediaError) {
         for path in names.map(self.full) + [self.path] {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw self.lost("cannot open \(path): \(Self.reason())") }
+            guard descriptor >= 0 else { throw self.lost("cannot open \(path)", errno) }
             defer { close(descriptor) }
-            guard fsync(descriptor) == 0 else { throw self.lost("cannot write \(path): \(Self.reason())") }
+            guard fsync(descriptor) == 0 else { throw self.lost("cannot write \(path)", errno) }
         }
     }
 
@@ -94,7 +106,12 @@ struct RecordingFolder: Sendable {
             .outputLost, what, at: "recording", fix: "free space or restore the directory, and start the room again")
     }
 
-    static func reason() -> String { String(cString: strerror(errno)) }
+    /// - Parameter number: The system's.
+    func lost(_ what: String, _ number: Int32) -> MediaError {
+        MediaError(
+            DirectoryStore.isFull(number) ? .diskFull : .outputLost, "\(what): \(String(cString: strerror(number)))",
+            at: "recording", fix: "free space or restore the directory, and start the room again")
+    }
 
     /// Writes one file from its beginning to its end, and its checksum on the way.
     struct FileWriter {
@@ -104,6 +121,7 @@ struct RecordingFolder: Sendable {
         private var hash = SHA256()
         private(set) var byteCount = 0
         private var pending: [UInt8] = []
+        private var isOpen = true
 
         /// Bytes that are written at once.
         private static let block = 1 << 20
@@ -113,9 +131,7 @@ struct RecordingFolder: Sendable {
             self.descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, RecordingFolder.mode)
             self.path = path
             self.folder = folder
-            guard self.descriptor >= 0 else {
-                throw folder.lost("cannot create \(path): \(RecordingFolder.reason())")
-            }
+            guard self.descriptor >= 0 else { throw folder.lost("cannot create \(path)", errno) }
         }
 
         mutating func write(_ bytes: some Collection<UInt8>) throws(MediaError) {
@@ -131,10 +147,8 @@ struct RecordingFolder: Sendable {
                 let count = systemWrite(self.descriptor, rest, rest.count)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else {
-                    let reason = RecordingFolder.reason()
-                    Glibc.close(self.descriptor)
-                    unlink(self.path)
-                    throw self.folder.lost("cannot write \(self.path): \(reason)")
+                    let number = count < 0 ? errno : ENOSPC
+                    throw self.folder.lost("cannot write \(self.path)", number)
                 }
                 rest.removeFirst(count)
             }
@@ -144,9 +158,17 @@ struct RecordingFolder: Sendable {
         mutating func close(durable: Bool) throws(MediaError) {
             try self.flush()
             let isSafe = !durable || fsync(self.descriptor) == 0
+            self.isOpen = false
             guard Glibc.close(self.descriptor) == 0, isSafe else {
-                throw self.folder.lost("cannot write \(self.path): \(RecordingFolder.reason())")
+                throw self.folder.lost("cannot write \(self.path)", errno)
             }
+        }
+
+        /// Nobody needs the file: it goes.
+        mutating func abandon() {
+            if self.isOpen { Glibc.close(self.descriptor) }
+            self.isOpen = false
+            unlink(self.path)
         }
 
         /// In hexadecimal digits; of what has been written when ``close(durable:)`` returns.

@@ -18,6 +18,10 @@ package struct RecordingJournal: Sendable, Hashable {
     package private(set) var slots: [KeptSlot] = []
     package private(set) var ranges: [DateRange] = []
     package private(set) var isEnded = false
+    /// Why a worker stopped recording, the last one's.
+    package private(set) var stopReason: String?
+    /// The number behind the last slot the room listed; `nil` before its end.
+    package private(set) var endMediaSequence: Int64?
     /// Files of slots whose number another worker has used again.
     package private(set) var replaced: Set<String> = []
     /// Of the worker that wrote the last slot.
@@ -58,7 +62,12 @@ package struct RecordingJournal: Sendable, Hashable {
         }
     }
 
-    package static let endLine = "end\n"
+    package static func end(nextMediaSequence: Int64) -> String { "end\t\(nextMediaSequence)\n" }
+
+    /// Nothing more is recorded by the worker that says so.
+    package static func stop(_ reason: String) -> String {
+        "stop\t\(String(reason.map { $0.isNewline || $0 == "\t" ? " " : $0 }))\n"
+    }
 
     // MARK: Reading
 
@@ -98,7 +107,16 @@ package struct RecordingJournal: Sendable, Hashable {
                     id: range.id, rangeClass: range.rangeClass, start: range.start, end: end,
                     attributes: range.attributes)
             }
-        case "end": self.isEnded = true
+        case "stop":
+            guard fields.count == 2 else { return false }
+            self.stopReason = fields[1]
+        case "end":
+            guard fields.count <= 2 else { return false }
+            self.isEnded = true
+            if fields.count == 2 {
+                guard let number = Self.number(fields[1]) else { return false }
+                self.endMediaSequence = number
+            }
         default: return false
         }
         return true

@@ -23,12 +23,19 @@ struct VODPlaylists: Sendable {
 
     private func playlist(of name: String) throws(MediaError) -> String {
         let listed = self.slots.map { slot in slot.tracks.first { $0.name == name }?.segment }
+        // What was not recorded is no gap in the list: its segments are behind one another.
+        var holes: Set<Int64> = []
+        for (slot, next) in zip(self.slots, self.slots.dropFirst()) where next.mediaSequence != slot.mediaSequence + 1 {
+            holes.insert(next.mediaSequence)
+        }
         // A track that a later worker added begins where the others are already.
         let segments = listed.drop { $0 == nil }.compactMap { $0 }
         let longest = segments.map(\.duration.roundedSeconds).max() ?? 1
         var window = try PlaylistWindow(
             style: .event, targetDuration: Int(clamping: max(1, longest)), slackSeconds: 0,
-            segments: segments.enumerated().map { Self.numbered($1, $0) }, nextMediaSequence: 0,
+            segments: segments.enumerated().map { index, segment in
+                Self.numbered(segment, index, follows: !holes.contains(segment.mediaSequence))
+            }, nextMediaSequence: 0,
             discontinuitySequence: 0, retired: [], longestDuration: 0)
         window.end()
         var playlist = MediaPlaylist(window, dateRanges: self.dateRanges(segments))
@@ -38,10 +45,11 @@ struct VODPlaylists: Sendable {
 
     /// A list that does not change begins with 0, whatever the numbers were when it was live; so does its first segment
     /// continue nothing.
-    private static func numbered(_ segment: Segment, _ index: Int) -> Segment {
+    private static func numbered(_ segment: Segment, _ index: Int, follows: Bool) -> Segment {
         Segment(
             mediaSequence: Int64(index), uri: segment.uri, start: segment.start, duration: segment.duration,
-            programDate: segment.programDate, map: segment.map, discontinuity: segment.discontinuity && index > 0,
+            programDate: segment.programDate, map: segment.map,
+            discontinuity: (segment.discontinuity || !follows) && index > 0,
             gap: segment.gap, byteCount: segment.byteCount, independent: segment.independent)
     }
 

@@ -34,14 +34,15 @@ package struct RecordingReport: Sendable {
 
     /// Makes the files and tells of it. Blocks.
     ///
+    /// - Parameter isOver: Asked after each step whether to leave the rest to another worker.
     /// - Returns: What went wrong; the files are made when the room is started again.
     @discardableResult
-    package func finish() -> MediaError? {
+    package func finish(until isOver: @escaping @Sendable () -> Bool = { false }) -> MediaError? {
         self.events.emit("recording.finishing", ["path": .string(self.settings.directory)])
         do throws(MediaError) {
             let clock = SystemClock()
             var told = clock.now()
-            let finished = try RecordingFinisher(self.settings).run { done, total in
+            let finished = try RecordingFinisher(self.settings).run(until: isOver) { done, total in
                 guard clock.now() &- told >= Self.pace else { return }
                 told = clock.now()
                 self.events.emit("recording.progress", ["bytes": JSONValue(done), "of": JSONValue(total)])
@@ -50,13 +51,21 @@ package struct RecordingReport: Sendable {
                 "recording.ready", ["path": .string(self.settings.directory), "recording": finished.summary])
             return nil
         } catch {
-            self.events.emit("recording.failed", ["reason": .string(error.description)])
+            let type = error.code == .unfinished ? "recording.unfinished" : "recording.failed"
+            self.events.emit(type, ["reason": .string(error.description)])
             return error
         }
     }
 }
 
 extension Room {
+    /// Once this worker owns the room.
+    func beginRecording() {
+        guard let recorder = self.recorder else { return }
+        // A room is not refused for what it leaves behind.
+        do throws(MediaError) { try recorder.begin() } catch { recorder.stop(error) }
+    }
+
     func recorder(did event: Recorder.Event) {
         switch event {
         case .stopped(let error):
@@ -66,15 +75,33 @@ extension Room {
     }
 
     /// The files of a room that is over; a worker that leaves the room to another leaves it the recording too.
-    func finishRecording(_ outcome: RoomOutcome) async {
-        guard let recorder = self.recorder else { return }
-        recorder.settle()
-        guard case .ended = outcome, let settings = RecordingSettings(self.pipeline) else { return }
-        await withCheckedContinuation { continuation in
-            _ = StageThread("record") {
-                RecordingReport(settings, events: self.events).finish()
-                continuation.resume()
+    ///
+    /// - Parameter deadline: Of the machine's clock; what is not done by then is left to the next worker.
+    /// - Returns: What this worker owes.
+    func finishRecording(_ outcome: RoomOutcome, by deadline: Int64) async -> MediaError? {
+        guard let recorder = self.recorder, case .ended = outcome,
+            let settings = RecordingSettings(self.pipeline)
+        else { return nil }
+        let clock = self.machine
+        return await withCheckedContinuation { continuation in
+            _ = StageThread("end") {
+                let result = Mutex<MediaError??>(nil)
+                let thread = StageThread("record") {
+                    recorder.settle()
+                    let error = RecordingReport(settings, events: self.events).finish { clock.now() > deadline }
+                    result.withLock { $0 = .some(error) }
+                }
+                // Beside the steps it looks at the clock between, a disk may hang in one.
+                let isDone = thread.join(within: deadline &- clock.now() &+ Self.lastStep)
+                if isDone, let error = result.withLock({ $0 }) { return continuation.resume(returning: error) }
+                let error = MediaError(
+                    .unfinished, "the disk does not answer", at: "recording", fix: "start the room again")
+                self.events.emit("recording.unfinished", ["reason": .string(error.description)])
+                continuation.resume(returning: error)
             }
         }
     }
+
+    /// Nanoseconds that a step may take beyond the deadline: a segment's.
+    private static let lastStep: Int64 = 2_000_000_000
 }

@@ -66,7 +66,9 @@ extension Room {
     func packager(did event: PackagerEvent) {
         switch event {
         case .slateFilled(let fill): self.filled(fill)
-        case .segmentPublished(let segment): self.published(segment)
+        case .segmentPublished(let segment):
+            self.published(segment)
+            self.perform(self.disk.written(segment, at: self.machine.now()))
         case .playlistEnded: self.events.emit("playlist.ended")
         case .superseded:
             self.events.emit("room.superseded")
@@ -74,6 +76,7 @@ extension Room {
         case .outputFailed(let error):
             self.logger.warning("an output could not be written", metadata: ["error": "\(error)"])
             self.events.emit("output.failed", ["reason": .string(error.description)])
+            self.perform(self.disk.failed(error, at: self.machine.now()))
         case .bandwidthExceeded(let track, let measured, let declared):
             self.events.emit(
                 "output.bandwidth",

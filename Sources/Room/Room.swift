@@ -5,7 +5,7 @@ import Ingest
 import Ladder
 import LibAV
 import Logging
-import MediaTypes
+package import MediaTypes
 import Origin
 import Packager
 import PipelineSpec
@@ -31,6 +31,8 @@ package final class Room: Sendable {
         var segments: Int64 = 0
         var lastSegment: Int64?
         var addresses: [(name: String, address: String)] = []
+        /// What the next worker has to finish.
+        var debt: MediaError?
     }
 
     let settings: RoomSettings
@@ -67,6 +69,8 @@ package final class Room: Sendable {
     let listeners: RoomListeners
     let life: RoomLifeBox
     let overload: OverloadGuard
+    let disk: DiskWatch
+    let clips: ClipDesk
 
     init(
         settings: RoomSettings, events: RoomEvents, logger: Logger, parts: RoomParts
@@ -94,9 +98,15 @@ package final class Room: Sendable {
         self.listeners = RoomListeners()
         self.life = RoomLifeBox(life)
         self.overload = OverloadGuard(settings.pipeline, renditions: Self.costliestFirst(settings.pipeline))
+        self.disk = DiskWatch(settings.pipeline)
+        self.clips = ClipDesk { [events] clip in
+            events.emit(clip.state == .ready ? "clip.ready" : "clip.failed", ["clip": clip.json])
+        }
     }
 
     package var state: State { self.mutable.withLock { $0.state } }
+    /// What of the room's leavings is not done when ``run()`` has returned; the next worker finishes it.
+    package var debt: MediaError? { self.mutable.withLock { $0.debt } }
     package var isOffline: Bool { self.pipeline.clock == .offline }
 
     /// The address a listener was bound to: `rtmp`, `viewer` or `control`.
@@ -111,15 +121,17 @@ package final class Room: Sendable {
         do {
             try await self.startListeners()
         } catch {
-            return await self.close(.failed(error))
+            return await self.close(.failed(error), by: self.machine.now())
         }
         self.mutable.withLock { $0.state = .waiting }
         self.announceReady()
+        self.beginRecording()
         self.announceQuarantines()
         self.listeners.startPulls()
         let packagerThread = self.packager.map { packager in StageThread("package") { _ = packager.run() } }
         let decoders = self.startSources()
         let life = self.isOffline ? nil : StageThread("life") { self.runLife() }
+        self.startDiskWatch()
         let outcome = await withCheckedContinuation { continuation in
             _ = StageThread("program", keepsTime: true) { continuation.resume(returning: self.runProgram()) }
         }
@@ -127,8 +139,15 @@ package final class Room: Sendable {
         life?.join()
         for slot in self.slots.values { slot.decode.stop() }
         for thread in decoders { thread.join() }
-        packagerThread?.join()
-        return await self.close(outcome)
+        let deadline = self.machine.now() &+ Int64(self.pipeline.shutdown.endTimeoutMs) &* 1_000_000
+        if self.isOffline {
+            packagerThread?.join()
+        } else if packagerThread?.join(within: deadline &- self.machine.now()) == false {
+            self.owe(MediaError(.unfinished, "the disk does not answer", at: "hls", fix: "start the room again"))
+        }
+        self.disk.stop()
+        self.clips.close()
+        return await self.close(outcome, by: deadline)
     }
 
     /// The program thread: waits for media, runs to the end, flushes what is behind it.
@@ -240,13 +259,16 @@ package final class Room: Sendable {
         return Int64(output.gopFrames * output.segmentGops)
     }
 
-    private func close(_ outcome: RoomOutcome) async -> RoomOutcome {
+    private func owe(_ debt: MediaError) { self.mutable.withLock { $0.debt = $0.debt ?? debt } }
+
+    /// - Parameter deadline: Of what the room leaves behind, on the machine's clock.
+    private func close(_ outcome: RoomOutcome, by deadline: Int64) async -> RoomOutcome {
         var targetDuration: Int?
         if case .ended = outcome { targetDuration = self.packager?.targetDuration }
         // Behind the live playlists' end, which viewers wait for, and beside the time they are still served.
-        async let recorded: Void = self.finishRecording(outcome)
+        async let recorded = self.finishRecording(outcome, by: deadline)
         await self.listeners.stop(targetDuration: targetDuration)
-        await recorded
+        if let debt = await recorded { self.owe(debt) }
         self.mutable.withLock { $0.state = .closed }
         let name =
             switch outcome {
@@ -257,7 +279,12 @@ package final class Room: Sendable {
             }
         var reason: JSONValue = .null
         if case .failed(let error) = outcome { reason = .string(error.description) }
-        self.events.emit("room.closed", ["outcome": .string(name), "reason": reason, "summary": self.summary().json])
+        self.events.emit(
+            "room.closed",
+            [
+                "outcome": .string(name), "reason": reason, "unfinished": JSONValue(self.debt?.description),
+                "summary": self.summary().json,
+            ])
         self.events.close()
         // Last: who follows the events there is told of the end.
         await self.listeners.stopControl()

@@ -21,12 +21,16 @@ package final class StageThread: Sendable {
     ///   - keepsTime: The kernel is asked to run it before other threads that are ready, so that what it does on time is not
     ///     late when the machine is full. Needs CAP_SYS_NICE or a limit (`LimitNICE=` of systemd, `ulimit -e`); without, it
     ///     is a thread as any other.
-    package init(_ name: String, keepsTime: Bool = false, _ body: @escaping @Sendable () -> Void) {
+    ///   - yields: The kernel runs it when no other thread is ready, nearly: for what may take as long as it takes.
+    package init(
+        _ name: String, keepsTime: Bool = false, yields: Bool = false, _ body: @escaping @Sendable () -> Void
+    ) {
         self.name = name
         let finished = self.finished
         let start = Start {
             Self.nameCurrentThread(String(name.prefix(15)))
-            if keepsTime { Self.raiseCurrentThread() }
+            if keepsTime { Self.weighCurrentThread(-10) }
+            if yields { Self.weighCurrentThread(15) }
             body()
             finished.signal()
         }
@@ -52,6 +56,13 @@ package final class StageThread: Sendable {
     /// Blocks until the body has returned. May be called once.
     package func join() { self.finished.wait() }
 
+    /// Blocks until the body has returned, at most so many nanoseconds. Where it has not, the thread is left behind.
+    ///
+    /// - Returns: Whether it has; then ``join()`` is not called any more.
+    package func join(within nanoseconds: Int64) -> Bool {
+        self.finished.wait(timeout: .now() + .nanoseconds(Int(clamping: max(0, nanoseconds)))) == .success
+    }
+
     /// `pthread_setname_np` is a GNU extension that the C module does not show; the kernel's file does the same.
     private static func nameCurrentThread(_ name: String) {
         let file = open("/proc/thread-self/comm", O_WRONLY)
@@ -61,7 +72,9 @@ package final class StageThread: Sendable {
     }
 
     /// On Linux a niceness is each thread's own (setpriority(2)). Refused without the right to: nothing is lost then.
-    private static func raiseCurrentThread() { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -10) }
+    private static func weighCurrentThread(_ niceness: Int32) {
+        _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
+    }
 
     private final class Start: Sendable {
         let body: @Sendable () -> Void

@@ -11,6 +11,8 @@ enum ExitStatus: Int32 {
     case bug = 70
     case cannotCreate = 73
     case outputLost = 74
+    /// The room is over, and a worker that is started again finishes what it leaves behind.
+    case unfinished = 75
     case impossibleHere = 78
     case interruptedTwice = 130
     case drained = 143
@@ -22,7 +24,8 @@ enum ExitStatus: Int32 {
         case .notReadable: self = .fileMissing
         case .bindFailed: self = .unavailable
         case .notCreatable, .roomExited: self = .cannotCreate
-        case .outputLost: self = .outputLost
+        case .outputLost, .diskFull: self = .outputLost
+        case .unfinished: self = .unfinished
         case .unavailable: self = .impossibleHere
         case .invalidData, .rejected: self = .pipelineInvalid
         case .superseded: self = .drained

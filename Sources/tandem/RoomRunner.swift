@@ -81,7 +81,10 @@ enum RoomRunner {
             return outcome ?? .ended
         }
         switch outcome {
-        case .ended: return .roomOver
+        case .ended:
+            guard let debt = room.debt else { return .roomOver }
+            StandardError.write("\(debt)\n")
+            return ExitStatus(debt)
         case .drained, .superseded: return .drained
         case .failed(let error):
             StandardError.write("\(error)\n")

@@ -110,6 +110,18 @@ final class FakeRoom: RoomControlling {
     }
 
     func metricsText() -> String { "a 1\n" }
+    func makeClip(_ request: ClipRequest) throws(ControlFailure) -> String {
+        self.note("clip \(request.from) \(request.to) \(request.rendition ?? "-") \(request.name ?? "-")")
+        return #"{"id":"clip-1-1"}"#
+    }
+
+    func clipJSON(_ id: String) throws(ControlFailure) -> String {
+        guard id == "clip-1-1" else { throw .notFound("there is no clip \(id)", fix: "use clip-1-1") }
+        return #"{"id":"clip-1-1"}"#
+    }
+
+    func clipsJSON() -> String { #"{"clips":[]}"# }
+
     func end() { self.note("end") }
     func drain() { self.note("drain") }
 

@@ -104,8 +104,10 @@ enum Documents {
             { "type": "record", "outputId": "rec", "path": "rec", "renditions": ["sound"], "vodPlaylist": false }
           ],
           "overload": { "maxLagMs": 300 },
+          "shutdown": { "endTimeoutMs": 20000 },
           "alarms": { "windowMs": 4000, "clearAfterMs": 9000 },
-          "limits": { "maxInputWidth": 1280, "maxInputHeight": 1280, "maxInputFps": 30, "maxSources": 7 },
+          "limits": { "maxInputWidth": 1280, "maxInputHeight": 1280, "maxInputFps": 30, "maxSources": 7,
+            "maxDiskBytes": 200000000 },
           "ext": { "anything": [1, { "a b": null }] }
         }
         """,

@@ -45,15 +45,19 @@ private struct RecordedRoom {
 
     func recorder(_ settings: RecordingSettings) throws -> Recorder {
         let store = DirectoryStore(directory: self.live)
-        return try Recorder.open(settings, source: { store.path(of: $0) }) { event in
-            if case .stopped(let error) = event { Issue.record("\(error)") }
+        let recorder = try Recorder.open(settings, source: { store.path(of: $0) }) { event in
+            if case .stopped(let error) = event, error.code != .diskFull { Issue.record("\(error)") }
         }
+        try recorder.begin()
+        return recorder
     }
 
     /// A worker's run.
     ///
     /// - Parameter marks: Phases by their first picture, counted from the run's first.
-    func run(_ recorder: Recorder, ends: Bool, at second: Int64, marks: [(Int64, String?)] = []) throws {
+    func run(
+        _ recorder: Recorder, ends: Bool, at second: Int64, marks: [(Int64, String?)] = [], stopsAt: Int? = nil
+    ) throws {
         var settings = HLSOutputSettings(directory: self.live, grid: try OutputGrid(fps: 30), windowSeconds: 6)
         settings.deleteGraceSeconds = 0
         let tracks = [
@@ -86,7 +90,10 @@ private struct RecordedRoom {
         packets.sort { left, right in
             left.packet.dts * Int64(right.packet.timescale) < right.packet.dts * Int64(left.packet.timescale)
         }
-        for (track, packet) in packets {
+        for (index, (track, packet)) in packets.enumerated() {
+            if index == stopsAt {
+                recorder.stop(MediaError(.diskFull, "95 % is taken", at: "recording", fix: "free space"))
+            }
             packager.receive(track: track, packet)
             _ = packager.step()
         }
@@ -198,6 +205,14 @@ struct RecorderTests {
         try FileManager.default.removeItem(atPath: room.recording + "/recording.json")
         try Data([1, 2, 3]).write(to: URL(fileURLWithPath: room.recording + "/.90p.mp4.partial"))
         #expect(RecordingFinisher(room.settings()).isDue)
+        // Its time is over in the midst.
+        let steps = Mutex(0)
+        let unfinished = #expect(throws: MediaError.self) {
+            try RecordingFinisher(room.settings()).run(until: { steps.withLock { $0 > 7 } }) { _, _ in
+                steps.withLock { $0 += 1 }
+            }
+        }
+        #expect(unfinished?.code == .unfinished && RecordingFinisher(room.settings()).isDue)
         let second = try RecordingFinisher(room.settings()).run { _, _ in }
         #expect(first == second)
         try kept.write(to: URL(fileURLWithPath: journal))
@@ -206,6 +221,50 @@ struct RecorderTests {
         #expect(third.files == Array(first.files.prefix(1)))
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: room.recording).filter { $0.hasSuffix(".m4s") } == [])
+    }
+
+    @Test(
+        "stopped in the midst, gone on with by another worker: what is there is made, and the manifest says what is not"
+    )
+    func incomplete() throws {
+        guard let room = try RecordedRoom() else { return }
+        defer { try? FileManager.default.removeItem(at: room.folder) }
+        let packets = room.video.packets.count + room.audio.packets.count
+        try room.run(try room.recorder(room.settings()), ends: false, at: 0, stopsAt: packets / 2)
+        try room.run(try room.recorder(room.settings()), ends: true, at: 30, stopsAt: packets * 3 / 4)
+        let finished = try RecordingFinisher(room.settings()).run { _, _ in }
+        // Of 4 segments in the first run and 5 in the second.
+        let coverage = finished.coverage
+        #expect(!coverage.isComplete && coverage.stopReason == "95 % is taken")
+        #expect(coverage.runs.count == 2)
+        let kept = coverage.runs.reduce(0) { $0 + $1.segments }
+        #expect(coverage.missing == Int64(9 - kept) && (3...6).contains(kept), "\(coverage)")
+        #expect(finished.frames == kept * 64)
+        let data = try Data(contentsOf: URL(fileURLWithPath: room.recording + "/recording.json"))
+        let manifest = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        #expect(manifest["complete"] as? Bool == false)
+        let incomplete = try #require(manifest["incomplete"] as? [String: Any])
+        #expect((incomplete["covered"] as? [[String: Any]])?.count == 2)
+        #expect(incomplete["missingSegments"] as? Int == 9 - kept)
+        let text = try String(contentsOfFile: room.recording + "/90p.m3u8", encoding: .utf8)
+        #expect(text.components(separatedBy: "#EXT-X-DISCONTINUITY\n").count == 2)
+    }
+
+    @Test("who has not taken the room writes nothing; who was killed over the first line is no obstacle")
+    func patient() throws {
+        guard let room = try RecordedRoom() else { return }
+        defer { try? FileManager.default.removeItem(at: room.folder) }
+        let settings = room.settings()
+        let recorder = try Recorder.open(settings, source: { _ in nil }, report: { _ in })
+        #expect(try FileManager.default.contentsOfDirectory(atPath: room.recording).isEmpty)
+        let journal = URL(fileURLWithPath: room.recording + "/recording.journal")
+        try Data("recor".utf8).write(to: journal)
+        try recorder.begin()
+        #expect(try String(contentsOf: journal, encoding: .utf8) == "recording\t1\t88231\n")
+        // Another worker is at it: looking does not cut its line off.
+        try Data("recording\t1\t88231\nslot\t1".utf8).write(to: journal)
+        _ = try Recorder.open(settings, source: { _ in nil }, report: { _ in })
+        #expect(try Data(contentsOf: journal).count == 24)
     }
 
     @Test("what is finished is never written over, nor another room's; a damaged segment is named")

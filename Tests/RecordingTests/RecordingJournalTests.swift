@@ -35,9 +35,13 @@ struct RecordingJournalTests {
         for slot in slots { text += RecordingJournal.line(slot) }
         text += RecordingJournal.line(.opened(Self.range))
         text += RecordingJournal.line(.closed(id: "pk-1-1", end: 1_700_000_004_000_000_000))
-        text += RecordingJournal.endLine
+        text += RecordingJournal.stop("no\tspace\nleft") + RecordingJournal.end(nextMediaSequence: 5)
         let journal = try RecordingJournal(text: text)
         #expect(journal.roomID == "88231" && journal.isEnded && journal.slots == slots)
+        #expect(journal.stopReason == "no space left" && journal.endMediaSequence == 5)
+        #expect(RecordingCoverage(journal).missing == 2, "one was lost, one not recorded")
+        // As it was written before it said how many there were.
+        #expect(try RecordingJournal(text: RecordingJournal.head(roomID: "1") + "end\n").isEnded)
         let range = try #require(journal.ranges.first)
         #expect(range.attributes == Self.range.attributes && range.end == 1_700_000_004_000_000_000)
     }

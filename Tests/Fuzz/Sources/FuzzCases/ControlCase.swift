@@ -110,6 +110,9 @@ private final class FuzzRoom: RoomControlling {
     func statisticsJSON(isDebug: Bool) -> String { "{}" }
     let eventLog = EventLog(earlier: [RoomEvent(sequence: 3, type: "a.b", line: #"{"type":"a.b"}"#)])
     func metricsText() -> String { "a 1\n" }
+    func makeClip(_ request: ClipRequest) throws(ControlFailure) -> String { "{}" }
+    func clipJSON(_ id: String) throws(ControlFailure) -> String { "{}" }
+    func clipsJSON() -> String { "{}" }
     func end() {}
     func drain() {}
     var health: HealthReport {

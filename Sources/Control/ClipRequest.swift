@@ -1,0 +1,38 @@
+/// What an operator asks for in `POST /v1/clips`.
+package struct ClipRequest: Sendable, Hashable {
+    /// Program date-times, as written.
+    package let from: String
+    package let to: String
+    /// `nil`: the first one.
+    package let rendition: String?
+    /// A plain file name without its ending; `nil`: the id.
+    package let name: String?
+
+    /// - Throws: ``ControlFailure`` for what is missing, unknown, or a name that could lead out of a directory.
+    package init(body: [UInt8]) throws(ControlFailure) {
+        let values = try FlatObject(body: body, keys: ["from", "to", "rendition", "name"])
+        guard let from = try values.string("from"), let to = try values.string("to") else {
+            throw .invalidFormat("\"from\" and \"to\" are required", fix: "send two program date-times", status: 422)
+        }
+        self.from = from
+        self.to = to
+        self.rendition = try values.string("rendition")
+        self.name = try values.string("name")
+        if let name = self.name, !Self.isPlain(name) {
+            throw .invalidFormat(
+                "\"name\" is no plain file name",
+                fix: "use 1 to 64 letters, digits, _ . or -, the first a letter or a digit", status: 422)
+        }
+    }
+
+    private static func isPlain(_ name: String) -> Bool {
+        func isWord(_ byte: UInt8) -> Bool {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+            default: false
+            }
+        }
+        guard (1...64).contains(name.utf8.count), let first = name.utf8.first, isWord(first) else { return false }
+        return name.utf8.allSatisfy { isWord($0) || [0x2e, 0x5f, 0x2d].contains($0) }
+    }
+}

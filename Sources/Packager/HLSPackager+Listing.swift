@@ -1,0 +1,19 @@
+import HLS
+
+extension HLSPackager {
+    /// What the playlists in the directory list now, the oldest first. Callable from any thread; waits for no store.
+    package func listedSlots() -> [KeptSlot] {
+        guard let publication = self.listing.withLock({ $0 }) else { return [] }
+        var slots: [Int64: [KeptSlot.Track]] = [:]
+        for track in publication.tracks {
+            for segment in track.window.segments {
+                slots[segment.mediaSequence, default: []].append(
+                    KeptSlot.Track(name: track.names.track, kind: track.kind, segment: segment))
+            }
+        }
+        return slots.sorted { $0.key < $1.key }.map { number, tracks in
+            // Frames and incarnation are a journal's; nobody reads them here.
+            KeptSlot(mediaSequence: number, incarnation: publication.incarnation, frames: 0..<0, tracks: tracks)
+        }
+    }
+}

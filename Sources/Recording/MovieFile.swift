@@ -1,0 +1,88 @@
+import HLS
+import MediaTypes
+import Packager
+
+/// Makes one MP4 file of the segments of a rendition.
+struct MovieFile {
+    let movie: RecordingSettings.Movie
+    /// In the order of their numbers.
+    let slots: [KeptSlot]
+    let chapters: [Chapter]
+    let title: String?
+    /// What of the room's time is shown, in nanoseconds since its origin; `nil`: all.
+    var shown: Range<Int64>?
+    /// The bytes of a segment or an initialization segment.
+    let read: (String) -> [UInt8]?
+    /// What is wrong with a file that is missing or damaged.
+    let damaged: (String) -> MediaError
+
+    struct Made {
+        let file: FinishedRecording.File
+        /// Pictures in the file, whether or not they are shown.
+        let frames: Int
+        let durationMs: Int64
+    }
+
+    /// Reads every segment twice: for the tables, and to write it.
+    ///
+    /// - Parameter step: Told how many bytes were read.
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``; no file has
+    ///   the name then that had not before.
+    func write(
+        _ name: String, in folder: RecordingFolder, step: (Int) throws(MediaError) -> Void
+    ) throws(MediaError) -> Made {
+        var video: MovieTrack?
+        var audio: MovieTrack?
+        var heads: [String: TrackHead] = [:]
+        try self.segments(step) { track, slot, bytes throws(MediaError) in
+            let uri = track.segment.map.uri
+            if heads[uri] == nil {
+                guard let bytes = self.read(uri), let head = TrackHead(bytes) else { throw self.damaged(uri) }
+                heads[uri] = head
+            }
+            guard let head = heads[uri], let samples = SegmentSamples(bytes) else {
+                throw self.damaged(track.segment.uri)
+            }
+            var table = (track.kind == .video ? video : audio) ?? MovieTrack(head)
+            guard table.append(samples, head: head, slot: slot) else { throw self.damaged(track.segment.uri) }
+            if track.kind == .video { video = table } else { audio = table }
+        }
+        var writer = MovieWriter(video: video, audio: audio, chapters: self.chapters, title: self.title)
+        writer.shown = self.shown
+        let partial = folder.full(".\(name).partial")
+        var file = try RecordingFolder.FileWriter(path: partial, folder: folder)
+        do throws(MediaError) {
+            try file.write(writer.head)
+            try file.write(writer.chapterSamples)
+            try self.segments(step) { track, _, bytes throws(MediaError) in
+                guard let samples = SegmentSamples(bytes) else { throw self.damaged(track.segment.uri) }
+                for fragment in samples.fragments { try file.write(bytes[fragment.data]) }
+            }
+            try file.close(durable: true)
+            try folder.rename(partial, to: name)
+        } catch {
+            file.abandon()
+            throw error
+        }
+        return Made(
+            file: FinishedRecording.File(name: name, byteCount: file.byteCount, checksum: file.checksum),
+            frames: video?.sizes.count ?? 0, durationMs: writer.durationMs)
+    }
+
+    /// The segments in the order they lie in the file: of each slot the pictures, then the sound.
+    private func segments(
+        _ step: (Int) throws(MediaError) -> Void,
+        _ body: (KeptSlot.Track, _ slot: Int, [UInt8]) throws(MediaError) -> Void
+    ) throws(MediaError) {
+        for (index, slot) in self.slots.enumerated() {
+            for (name, kind) in [(self.movie.video, TrackKind.video), (self.movie.audio, .audio)] {
+                guard let track = slot.tracks.first(where: { $0.name == name && $0.kind == kind }),
+                    !track.segment.gap
+                else { continue }
+                guard let bytes = self.read(track.segment.uri) else { throw self.damaged(track.segment.uri) }
+                try body(track, index, bytes)
+                try step(bytes.count)
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import HLS
+package import MediaTypes
+
+/// How much of what a room listed is in its recording.
+package struct RecordingCoverage: Sendable, Hashable {
+    /// Segments one after the other, without a hole.
+    package struct Run: Sendable, Hashable {
+        /// Nanoseconds since the Unix epoch.
+        package var start: Int64
+        package var end: Int64
+        package var segments: Int
+    }
+
+    package private(set) var runs: [Run] = []
+    /// Segments that were listed and are not there, or not in every rendition.
+    package private(set) var missing: Int64 = 0
+    /// Why a worker stopped recording; `nil`: none did.
+    package let stopReason: String?
+
+    package var isComplete: Bool { self.missing == 0 }
+
+    package init(_ journal: RecordingJournal) {
+        self.stopReason = journal.stopReason
+        var next: Int64?
+        var follows = false
+        for slot in journal.slots {
+            if let next, slot.mediaSequence > next {
+                self.missing &+= slot.mediaSequence - next
+                follows = false
+            }
+            next = slot.mediaSequence + 1
+            guard let segment = slot.tracks.first?.segment, !slot.tracks.contains(where: { $0.segment.gap }) else {
+                self.missing &+= 1
+                follows = false
+                continue
+            }
+            let end = segment.programDate &+ segment.duration.nanoseconds
+            if follows, let last = self.runs.indices.last {
+                self.runs[last].end = end
+                self.runs[last].segments += 1
+            } else {
+                self.runs.append(Run(start: segment.programDate, end: end, segments: 1))
+            }
+            follows = true
+        }
+        if let next, let end = journal.endMediaSequence, end > next { self.missing &+= end - next }
+    }
+
+    /// Null for a recording that is complete.
+    var json: JSONValue {
+        guard !self.isComplete else { return .null }
+        let runs = self.runs.map { run -> JSONValue in
+            [
+                "from": .string(ProgramDate.format(run.start)), "to": .string(ProgramDate.format(run.end)),
+                "segments": JSONValue(run.segments),
+            ]
+        }
+        return [
+            "reason": .string(self.stopReason ?? "segments were lost before they could be recorded"),
+            "missingSegments": .integer(self.missing), "covered": .array(runs),
+        ]
+    }
+}

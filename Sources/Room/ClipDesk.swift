@@ -1,0 +1,155 @@
+import Control
+import Dispatch
+import HLS
+import MediaTypes
+import Packager
+import PipelineSpec
+import Recording
+import Stages
+import Synchronization
+
+/// The clips of a room: made one at a time on a thread that gives way to all others.
+final class ClipDesk: Sendable {
+    enum State: String, Sendable { case pending, working, ready, failed }
+
+    struct Clip: Sendable {
+        let id: String
+        let name: String
+        let rendition: String
+        let range: Range<Int64>
+        var state = State.pending
+        var made: ClipWriter.Made?
+        var reason: String?
+    }
+
+    struct Work: Sendable {
+        let id: String
+        /// Makes the file. Blocks.
+        let body: @Sendable (_ isOver: () -> Bool) throws(MediaError) -> ClipWriter.Made
+    }
+
+    private struct Shelf {
+        /// In the order they were asked for.
+        var clips: [Clip] = []
+        var waiting: [Work] = []
+        var isWorking = false
+        var isClosed = false
+        var count = 0
+    }
+
+    /// Clips that wait or are made; more are refused.
+    static let mostAtOnce = 4
+    /// Clips that are remembered.
+    private static let mostKnown = 64
+
+    private let shelf = Mutex(Shelf())
+    private let report: @Sendable (Clip) -> Void
+
+    /// - Parameter report: Told of a clip that is ready or has failed.
+    init(report: @escaping @Sendable (Clip) -> Void) { self.report = report }
+
+    /// Takes on a clip.
+    ///
+    /// - Parameter make: The clip's id to its work; called at once.
+    /// - Throws: 429 where too many wait, 409 for a name that is taken, 410 when the room is over.
+    func add(
+        name: String?, rendition: String, range: Range<Int64>, incarnation: Int64,
+        _ make: (_ id: String, _ name: String) throws(ControlFailure) -> Work
+    ) throws(ControlFailure) -> Clip {
+        let (id, chosen) = try self.shelf.withLock { shelf throws(ControlFailure) in
+            guard !shelf.isClosed else { throw .roomExited("the room is over", fix: "cut its recording") }
+            let busy = shelf.clips.count { $0.state == .pending || $0.state == .working }
+            guard busy < Self.mostAtOnce else {
+                throw .limitExceeded("\(busy) clips are being made", fix: "ask again when one of them is ready")
+            }
+            shelf.count += 1
+            let id = "clip-\(incarnation)-\(shelf.count)"
+            let chosen = name ?? id
+            guard !shelf.clips.contains(where: { $0.name == chosen && $0.state != .failed }) else {
+                throw ControlFailure(
+                    code: "duplicateId", number: 1403, status: 409, what: "there is a clip named \(chosen)",
+                    fix: "choose another name")
+            }
+            shelf.clips.append(Clip(id: id, name: chosen, rendition: rendition, range: range))
+            return (id, chosen)
+        }
+        let work: Work
+        do throws(ControlFailure) {
+            work = try make(id, chosen)
+        } catch {
+            self.shelf.withLock { shelf in shelf.clips.removeAll { $0.id == id } }
+            throw error
+        }
+        let starts = self.shelf.withLock { shelf in
+            shelf.waiting.append(work)
+            if shelf.clips.count > Self.mostKnown,
+                let oldest = shelf.clips.firstIndex(where: { $0.state == .ready || $0.state == .failed })
+            {
+                shelf.clips.remove(at: oldest)
+            }
+            defer { shelf.isWorking = true }
+            return !shelf.isWorking
+        }
+        if starts { _ = StageThread("clip", yields: true) { self.run() } }
+        return Clip(id: id, name: chosen, rendition: rendition, range: range)
+    }
+
+    private func run() {
+        while let work = self.take() {
+            var clip: Clip?
+            do throws(MediaError) {
+                let made = try work.body { self.shelf.withLock(\.isClosed) }
+                clip = self.change(work.id) {
+                    $0.state = .ready
+                    $0.made = made
+                }
+            } catch {
+                clip = self.change(work.id) {
+                    $0.state = .failed
+                    $0.reason = error.description
+                }
+            }
+            if let clip { self.report(clip) }
+        }
+    }
+
+    private func take() -> Work? {
+        self.shelf.withLock { shelf in
+            guard !shelf.waiting.isEmpty else {
+                shelf.isWorking = false
+                return nil
+            }
+            let work = shelf.waiting.removeFirst()
+            if let index = shelf.clips.firstIndex(where: { $0.id == work.id }) { shelf.clips[index].state = .working }
+            return work
+        }
+    }
+
+    private func change(_ id: String, _ body: (inout Clip) -> Void) -> Clip? {
+        self.shelf.withLock { shelf in
+            guard let index = shelf.clips.firstIndex(where: { $0.id == id }) else { return nil }
+            body(&shelf.clips[index])
+            return shelf.clips[index]
+        }
+    }
+
+    func clip(_ id: String) -> Clip? { self.shelf.withLock { shelf in shelf.clips.first { $0.id == id } } }
+
+    var clips: [Clip] { self.shelf.withLock(\.clips) }
+
+    /// The room is over: what has not begun is given up, what is being made stops at the next segment.
+    func close() { self.shelf.withLock { $0.isClosed = true } }
+}
+
+extension ClipDesk.Clip {
+    var json: JSONValue {
+        [
+            "id": .string(self.id), "name": .string(self.name), "state": .string(self.state.rawValue),
+            "rendition": .string(self.rendition), "from": .string(ProgramDate.format(self.range.lowerBound)),
+            "to": .string(ProgramDate.format(self.range.upperBound)), "path": JSONValue(self.made?.path),
+            "bytes": self.made.map { JSONValue($0.byteCount) } ?? .null, "sha256": JSONValue(self.made?.checksum),
+            "durationMs": self.made.map { .integer($0.durationMs) } ?? .null,
+            "segments": self.made.map { JSONValue($0.segments) } ?? .null, "reason": JSONValue(self.reason),
+        ]
+    }
+}

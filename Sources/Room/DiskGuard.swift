@@ -1,0 +1,127 @@
+import MediaTypes
+package import Packager
+
+/// Decides what is given up as a room's disk fills, and when it is told: the space of the live playlists is the last to go.
+///
+/// | taken of what the room may take | |
+/// |---|---|
+/// | 80 % | alarm `alert_2`, cleared below 75 % |
+/// | 95 %, or a write that found no space | alarm `alert_3`; the window is limited, the recording stops. Space is back below 80 % |
+///
+/// A recording holds what the window lets go, so it stops earlier where a limited window would not find room beside it.
+/// Writes that fail for another reason leave the window alone as long as memory holds what no file has.
+package struct DiskGuard: Sendable {
+    /// The words of the alarm levels.
+    package enum Level: Int, Comparable, Sendable {
+        case normal, low, critical
+
+        package static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+
+        package var name: String {
+            switch self {
+            case .normal: "normal"
+            case .low: "alert_2"
+            case .critical: "alert_3"
+            }
+        }
+
+        /// Percent.
+        var threshold: Int { self == .critical ? DiskGuard.criticalPercent : DiskGuard.lowPercent }
+    }
+
+    package struct Reading: Sendable, Hashable {
+        /// Bytes.
+        package var used: Int64
+        /// What the room may take: its limit, or what it has and the disk still gives.
+        package var capacity: Int64
+
+        package init(used: Int64, capacity: Int64) {
+            self.used = used
+            self.capacity = capacity
+        }
+
+        package var percent: Int {
+            self.capacity > 0
+                ? Int(clamping: TimeMath.scale(max(0, self.used), by: 100, over: self.capacity, rounding: .down)) : 100
+        }
+    }
+
+    package enum Action: Sendable, Hashable {
+        case alarm(Level, was: Level, Reading)
+        /// Writing fails for a reason other than space, or works again.
+        case stalled(Bool, reason: String)
+        case limitWindow(Bool)
+        case stopRecording(Reading)
+    }
+
+    static let lowPercent = 80
+    static let criticalPercent = 95
+    private static let lowClearsBelow = 75
+    private static let criticalClearsBelow = 80
+    /// Memory holds 64 segments that no file has; segments are 1 s long and more.
+    private static let longestStall: Int64 = 45_000_000_000
+
+    /// Bytes; `nil`: what the disk gives.
+    let limit: Int64?
+    package private(set) var level = Level.normal
+    private(set) var last = Reading(used: 0, capacity: 0)
+    private var isLimited = false
+    private var isRecordingStopped = false
+    /// When writing began to fail, in nanoseconds.
+    private var failsSince: Int64?
+
+    package init(limit: Int64?) { self.limit = limit }
+
+    /// - Parameter reserve: Bytes that a limited window takes.
+    package mutating func measured(_ use: DiskUse, reserve: Int64, at now: Int64) -> [Action] {
+        let whole = use.used.addingReportingOverflow(use.free)
+        let disk = whole.overflow ? Int64.max : whole.partialValue
+        let reading = Reading(used: use.used, capacity: min(self.limit ?? .max, disk))
+        self.last = reading
+        let level: Level =
+            switch reading.percent {
+            case Self.criticalPercent...: .critical
+            case Self.criticalClearsBelow...: self.level == .critical ? .critical : .low
+            case Self.lowClearsBelow...: self.level == .normal ? .normal : .low
+            default: .normal
+            }
+        var actions = self.move(to: level, reading)
+        let rest = reading.capacity &- reading.used
+        if level != .critical, rest < min(reserve, reading.capacity / 4 * 3) { actions += self.stopRecording(reading) }
+        return actions + self.settle(at: now)
+    }
+
+    package mutating func failed(isFull: Bool, reason: String, at now: Int64) -> [Action] {
+        if isFull { return self.move(to: .critical, self.last) + self.settle(at: now) }
+        guard self.failsSince == nil else { return self.settle(at: now) }
+        self.failsSince = now
+        return [.stalled(true, reason: reason)]
+    }
+
+    package mutating func written(at now: Int64) -> [Action] {
+        guard self.failsSince.take() != nil else { return [] }
+        return [.stalled(false, reason: "writing works again")] + self.settle(at: now)
+    }
+
+    private mutating func move(to level: Level, _ reading: Reading) -> [Action] {
+        var actions: [Action] = []
+        if level != self.level { actions.append(.alarm(level, was: self.level, reading)) }
+        self.level = level
+        if level == .critical { actions += self.stopRecording(reading) }
+        return actions
+    }
+
+    private mutating func stopRecording(_ reading: Reading) -> [Action] {
+        guard !self.isRecordingStopped else { return [] }
+        self.isRecordingStopped = true
+        return [.stopRecording(reading)]
+    }
+
+    /// The window follows what is known now.
+    private mutating func settle(at now: Int64) -> [Action] {
+        let isLimited = self.level == .critical || self.failsSince.map { now &- $0 > Self.longestStall } ?? false
+        guard isLimited != self.isLimited else { return [] }
+        self.isLimited = isLimited
+        return [.limitWindow(isLimited)]
+    }
+}

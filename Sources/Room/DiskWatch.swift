@@ -1,0 +1,129 @@
+import Dispatch
+import MediaTypes
+import Packager
+import PipelineSpec
+import Stages
+import Synchronization
+
+/// A room's ``DiskGuard``, and the thread that looks at its disk: one of its own, because a look at a disk that hangs hangs.
+final class DiskWatch: Sendable {
+    private struct State {
+        var disk: DiskGuard
+        /// Bytes of the last segments in all renditions, the newest last.
+        var sizes: [Int64] = []
+        var isStopped = false
+    }
+
+    /// Nanoseconds between two looks; where a look takes long, a hundred times as long.
+    private static let pace: Int64 = 500_000_000
+
+    private let directories: [String]
+    private let state: Mutex<State>
+    private let wake = DispatchSemaphore(value: 0)
+
+    init(_ pipeline: Pipeline) {
+        self.directories = [pipeline.hls?.path, pipeline.record?.path].compactMap { $0 }
+        self.state = Mutex(State(disk: DiskGuard(limit: pipeline.limits.maxDiskBytes.map(Int64.init))))
+    }
+
+    /// Level and reading, for the state.
+    var current: (level: DiskGuard.Level, reading: DiskGuard.Reading) {
+        self.state.withLock { ($0.disk.level, $0.disk.last) }
+    }
+
+    func start(_ perform: @escaping @Sendable ([DiskGuard.Action]) -> Void) {
+        guard !self.directories.isEmpty else { return }
+        _ = StageThread("disk") {
+            let clock = SystemClock()
+            while !self.state.withLock(\.isStopped) {
+                let began = clock.now()
+                if let use = DiskUse.measure(self.directories) {
+                    perform(
+                        self.state.withLock { state in
+                            state.disk.measured(use, reserve: Self.reserve(state.sizes), at: clock.now())
+                        })
+                }
+                let taken = clock.now() &- began
+                _ = self.wake.wait(timeout: .now() + .nanoseconds(Int(clamping: max(Self.pace, taken &* 100))))
+            }
+        }
+    }
+
+    /// Does not wait for a look that hangs.
+    func stop() {
+        self.state.withLock { $0.isStopped = true }
+        self.wake.signal()
+    }
+
+    func written(_ segment: PublishedSegment, at now: Int64) -> [DiskGuard.Action] {
+        self.state.withLock { state in
+            state.sizes.append(segment.bytes.values.reduce(0) { $0 &+ Int64($1) })
+            if state.sizes.count > HLSPackager.fewestSegments { state.sizes.removeFirst() }
+            return state.disk.written(at: now)
+        }
+    }
+
+    func failed(_ error: MediaError, at now: Int64) -> [DiskGuard.Action] {
+        self.state.withLock { $0.disk.failed(isFull: error.code == .diskFull, reason: error.what, at: now) }
+    }
+
+    /// A limited window as large as the last segments were, and the three target durations its files stay longer.
+    private static func reserve(_ sizes: [Int64]) -> Int64 {
+        guard !sizes.isEmpty else { return 0 }
+        let mean = sizes.reduce(0, &+) / Int64(sizes.count)
+        return mean &* Int64(HLSPackager.fewestSegments + 4)
+    }
+}
+
+extension Room {
+    func startDiskWatch() {
+        guard self.packager != nil, !self.isOffline else { return }
+        self.disk.start { [weak self] in self?.perform($0) }
+    }
+
+    func perform(_ actions: [DiskGuard.Action]) {
+        for action in actions {
+            switch action {
+            case .alarm(let level, let was, let reading):
+                self.logger.warning("the disk's alarm level changes", metadata: ["level": "\(level.name)"])
+                self.events.emit(
+                    "output.disk_low",
+                    [
+                        "level": .string(level.name), "was": .string(was.name),
+                        "state": level == .normal ? "cleared" : "set", "percent": JSONValue(reading.percent),
+                        "threshold": JSONValue(max(level, was).threshold), "usedBytes": .integer(reading.used),
+                        "maxBytes": .integer(reading.capacity),
+                    ])
+            case .stalled(let isSet, let reason):
+                self.events.emit(
+                    "output.stalled",
+                    [
+                        "level": isSet ? "alert_2" : "normal", "state": isSet ? "set" : "cleared",
+                        "reason": .string(reason),
+                    ])
+            case .limitWindow(let isLimited):
+                guard !self.isOffline else { continue }
+                self.packager?.limitWindow(to: isLimited ? HLSPackager.fewestSegments : nil)
+                self.events.emit(
+                    "output.window", ["segments": isLimited ? JSONValue(HLSPackager.fewestSegments) : .null])
+            case .stopRecording(let reading):
+                guard !self.isOffline else { continue }
+                self.recorder?.stop(
+                    MediaError(
+                        .diskFull,
+                        "\(reading.percent) % of the disk space is taken, and the live playlists need the rest",
+                        at: "recording", fix: "free space or raise limits.maxDiskBytes, and start the room again"))
+            }
+        }
+    }
+
+    /// As the state shows it.
+    var diskJSON: JSONValue {
+        let (level, reading) = self.disk.current
+        guard reading.capacity > 0 else { return .null }
+        return [
+            "level": .string(level.name), "percent": JSONValue(reading.percent), "usedBytes": .integer(reading.used),
+            "maxBytes": .integer(reading.capacity),
+        ]
+    }
+}

@@ -1,0 +1,270 @@
+import Dispatch
+import Foundation
+import HLS
+import MediaKernels
+import MediaTypes
+import Packager
+import Synchronization
+import Testing
+
+/// A store in memory that holds so many bytes, or takes nothing at all for a while.
+private final class TightStore: SegmentStore {
+    struct Content {
+        var files: [String: [UInt8]] = [:]
+        var removed: [String] = []
+        var capacity = Int.max
+        var isReadOnly = false
+        var isHanging = false
+    }
+
+    let content = Mutex(Content())
+    let hanging = DispatchSemaphore(value: 0)
+
+    func prepare() throws(MediaError) {}
+
+    func put(_ name: String, _ pieces: [PacketMemory], durable: Bool) throws(MediaError) {
+        if self.content.withLock(\.isHanging) { self.hanging.wait() }
+        let code = self.content.withLock { content -> MediaError.Code? in
+            if content.isReadOnly { return .outputLost }
+            let bytes = pieces.flatMap(\.bytes)
+            let others = content.files.reduce(0) { $0 + ($1.key == name ? 0 : $1.value.count) }
+            guard others + bytes.count <= content.capacity else { return .diskFull }
+            content.files[name] = bytes
+            return nil
+        }
+        if let code { throw MediaError(code, "refused \(name)", at: "test", fix: "none") }
+    }
+
+    func remove(_ name: String) throws(MediaError) {
+        let isRefused = self.content.withLock { content in
+            guard !content.isReadOnly else { return true }
+            if content.files.removeValue(forKey: name) != nil { content.removed.append(name) }
+            return false
+        }
+        if isRefused { throw MediaError(.outputLost, "refused to remove \(name)", at: "test", fix: "none") }
+    }
+
+    func read(_ name: String) -> [UInt8]? { self.content.withLock { $0.files[name] } }
+    func contains(_ name: String) -> Bool { self.read(name) != nil }
+    func path(of name: String) -> String? { "/memory/\(name)" }
+
+    func change(_ body: (inout Content) -> Void) { self.content.withLock { body(&$0) } }
+    var names: Set<String> { self.content.withLock { Set($0.files.keys) } }
+    var removed: [String] { self.content.withLock(\.removed) }
+    func list(_ name: String) -> ListText { ListText(String(decoding: self.read(name) ?? [], as: UTF8.self)) }
+}
+
+@Suite("A store with too little space, or none for a while")
+struct SpaceTests {
+    private static let slot: Int64 = 64
+    private static let playlists = ["720p", "360p", "audio"]
+
+    private static func settings() throws -> HLSOutputSettings {
+        try Output.settings {
+            $0.windowSeconds = 3600
+            $0.deleteGraceSeconds = 60
+        }
+    }
+
+    private static func feed(_ output: Output, _ slots: Range<Int64>) {
+        for slot in slots {
+            output.feed(slot * Self.slot..<(slot + 1) * Self.slot, size: 400)
+            #expect(output.packager.step() == nil)
+        }
+    }
+
+    /// Every listed segment is there, and the lists begin with the same number.
+    private static func expectWhole(_ store: TightStore) {
+        let lists = Self.playlists.map { store.list("\($0).m3u8") }
+        #expect(Set(lists.map(\.mediaSequence)).count == 1)
+        for list in lists { #expect(Set(list.uris).isSubset(of: store.names)) }
+    }
+
+    @Test("a limit takes the oldest from every list at once, and their files three target durations later")
+    func limited() throws {
+        let store = TightStore()
+        let output = try Output(store, settings: Self.settings())
+        _ = try output.packager.begin(now: Output.origin)
+        Self.feed(output, 0..<20)
+        output.packager.limitWindow(to: HLSPackager.fewestSegments)
+        #expect(output.packager.step() == nil)
+        Self.expectWhole(store)
+        #expect(store.list("720p.m3u8").uris == (10..<20).map { "720p-1-\($0).m4s" })
+        #expect(store.removed.isEmpty)
+        // Three target durations of 2 s are 2.8 segments.
+        Self.feed(output, 20..<22)
+        #expect(store.removed.isEmpty)
+        Self.feed(output, 22..<24)
+        #expect(store.removed.contains("720p-1-0.m4s") && !store.names.contains("audio-1-9.m4s"))
+        #expect(store.list("720p.m3u8").uris.count == HLSPackager.fewestSegments)
+        Self.expectWhole(store)
+        output.packager.limitWindow(to: nil)
+        Self.feed(output, 24..<30)
+        #expect(store.list("720p.m3u8").uris == (14..<30).map { "720p-1-\($0).m4s" })
+        #expect(output.events.published.map(\.mediaSequence) == Array(0..<30))
+    }
+
+    @Test("a limit of nothing leaves three target durations, and an event playlist loses no segment")
+    func rules() throws {
+        for type in [HLSOutputSettings.PlaylistType.live, .event] {
+            let store = TightStore()
+            var settings = try Self.settings()
+            settings.playlistType = type
+            let output = try Output(store, settings: settings)
+            output.packager.limitWindow(to: 0)
+            _ = try output.packager.begin(now: Output.origin)
+            Self.feed(output, 0..<12)
+            #expect(store.list("720p.m3u8").uris.count == (type == .event ? 12 : 3))
+        }
+    }
+
+    @Test("a store that is full loses the oldest, at once, and nothing of what is live")
+    func full() throws {
+        let store = TightStore()
+        let output = try Output(store, settings: Self.settings())
+        let viewer = EdgeViewer()
+        output.packager.attach(viewer.take)
+        _ = try output.packager.begin(now: Output.origin)
+        Self.feed(output, 0..<12)
+        let used = store.content.withLock { $0.files.values.reduce(0) { $0 + $1.count } }
+        store.change { $0.capacity = used * 3 / 2 }
+        Self.feed(output, 12..<60)
+        Self.expectWhole(store)
+        #expect(output.events.published.map(\.mediaSequence) == Array(0..<60))
+        #expect(!store.list("720p.m3u8").lines.contains("#EXT-X-GAP"))
+        #expect(output.events.published.allSatisfy { !$0.bytes.values.contains(0) })
+        #expect(output.events.failures.contains { $0.code == .diskFull })
+        let gone = store.removed.filter { $0.hasPrefix("720p-1-") && $0.split(separator: ".").count == 2 }
+            .compactMap { Int64($0.dropFirst(7).prefix { $0.isNumber }) }
+        #expect(!gone.isEmpty && gone == gone.sorted(), "the oldest go first: \(gone)")
+        // Whoever watches the live edge is told of nothing that is gone.
+        let live = viewer.last("720p.m3u8")
+        #expect(ListText(live).uris.allSatisfy { store.names.contains($0) || viewer.object($0) != nil })
+    }
+
+    @Test(
+        "a store that takes nothing for a while: the live edge goes on, the directory has honest gaps, and nothing leaks"
+    )
+    func readOnly() throws {
+        let store = TightStore()
+        var settings = try Self.settings()
+        settings.windowSeconds = 8
+        settings.deleteGraceSeconds = 0
+        let output = try Output(store, settings: settings)
+        let viewer = EdgeViewer()
+        output.packager.attach(viewer.take)
+        _ = try output.packager.begin(now: Output.origin)
+        Self.feed(output, 0..<20)
+        let before = store.names
+        store.change { $0.isReadOnly = true }
+        Self.feed(output, 20..<30)
+        #expect(store.names == before)
+        // Parts and segments of the outage are there for those who watch.
+        let live = ListText(viewer.last("720p.m3u8"))
+        #expect(live.uris.suffix(3).allSatisfy { viewer.object($0) != nil } && live.count("#EXT-X-GAP") == 0)
+        store.change { $0.isReadOnly = false }
+        Self.feed(output, 30..<31)
+        let gaps = store.list("720p.m3u8")
+        #expect(gaps.count("#EXT-X-GAP") > 0)
+        let listed = zip(gaps.uris, gaps.uris.map { gaps.tags(before: $0).contains("#EXT-X-GAP") })
+        #expect(listed.allSatisfy { uri, isGap in isGap || store.names.contains(uri) })
+        Self.feed(output, 31..<50)
+        Self.expectWhole(store)
+        #expect(store.list("720p.m3u8").count("#EXT-X-GAP") == 0)
+        let files = store.names.filter { $0.hasPrefix("720p-1-") && $0.hasSuffix(".m4s") }
+        #expect(files.count < 24, "nothing stays behind: \(files.sorted())")
+        #expect(output.events.published.map(\.mediaSequence) == Array(0..<50))
+    }
+
+    @Test("a store that hangs for minutes takes a bounded piece of memory, and keeps nobody waiting")
+    func hanging() throws {
+        let store = TightStore()
+        let output = try Output(store, settings: Self.settings())
+        _ = try output.packager.begin(now: Output.origin)
+        Self.feed(output, 0..<2)
+        store.change { $0.isHanging = true }
+        let writer = Thread { _ = output.packager.run() }
+        writer.start()
+        for slot in Int64(2)..<80 { output.feed(slot * Self.slot..<(slot + 1) * Self.slot) }
+        store.change { $0.isHanging = false }
+        for _ in 0..<8 { store.hanging.signal() }
+        output.packager.finish(endlist: true)
+        let deadline = Date(timeIntervalSinceNow: 20)
+        while !output.events.isEnded, Date() < deadline { Thread.sleep(forTimeInterval: 0.01) }
+        let list = store.list("720p.m3u8")
+        #expect(list.uris.count == 80)
+        // What waited beyond a minute is lost in the directory, and says so.
+        #expect((40...50).contains(list.count("#EXT-X-GAP")), "\(list.count("#EXT-X-GAP"))")
+        #expect(list.uris.suffix(32).allSatisfy { store.names.contains($0) })
+    }
+
+    @Test("what directories take: whole blocks, a file with two names once")
+    func measured() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("use-\(UUID().uuidString)")
+        let other = folder.appendingPathComponent("other")
+        try FileManager.default.createDirectory(at: other, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let empty = try #require(DiskUse.measure([folder.path, other.path]))
+        let file = folder.appendingPathComponent("file")
+        try Data(repeating: 1, count: 1_000_000).write(to: file)
+        try FileManager.default.linkItem(at: file, to: other.appendingPathComponent("again"))
+        let use = try #require(DiskUse.measure([folder.path, other.path]))
+        #expect((1_000_000...1_200_000).contains(use.used - empty.used))
+        #expect(use.free > 0)
+        #expect(DiskUse.measure([folder.path + "/nowhere"]) == nil)
+    }
+}
+
+/// A store that knows what is durable.
+private final class LazyStore: SegmentStore {
+    struct Content {
+        var files: Set<String> = []
+        var durable: Set<String> = []
+        var bytes: [String: [UInt8]] = [:]
+    }
+
+    let content = Mutex(Content())
+
+    func prepare() throws(MediaError) {}
+    func put(_ name: String, _ pieces: [PacketMemory], durable: Bool) throws(MediaError) {
+        self.content.withLock {
+            $0.files.insert(name)
+            $0.bytes[name] = pieces.flatMap(\.bytes)
+            if durable { $0.durable.insert(name) } else { $0.durable.remove(name) }
+        }
+    }
+    func remove(_ name: String) throws(MediaError) {
+        self.content.withLock {
+            $0.files.remove(name)
+            $0.bytes[name] = nil
+        }
+    }
+    func synchronize(_ names: [String]) throws(MediaError) { self.content.withLock { $0.durable.formUnion(names) } }
+    func read(_ name: String) -> [UInt8]? { self.content.withLock { $0.bytes[name] } }
+    func contains(_ name: String) -> Bool { self.content.withLock { $0.files.contains(name) } }
+    func path(of name: String) -> String? { nil }
+}
+
+@Suite("The end of an output")
+struct DurableEndTests {
+    @Test("everything that is listed is durable before anybody is told of the end")
+    func durable() throws {
+        let store = LazyStore()
+        let told = Mutex<Set<String>?>(nil)
+        let packager = try HLSPackager.open(
+            Output.settings(), tracks: [Output.video("720p"), Output.audio], store: store, clock: FixedClock()
+        ) { event in
+            if case .playlistEnded = event {
+                told.withLock { $0 = store.content.withLock { $0.files.subtracting($0.durable) } }
+            }
+        }
+        _ = try packager.begin(now: Output.origin)
+        for frame: Int64 in 0..<200 {
+            packager.receive(track: 0, Output.picture(frame))
+            for pts in Output.sounds(frame) { packager.receive(track: 1, Output.sound(pts)) }
+        }
+        packager.finish(endlist: true)
+        #expect(packager.step() == .ended)
+        #expect(told.withLock { $0 } == [], "not durable when the end was told")
+    }
+}

@@ -1,0 +1,93 @@
+import Packager
+import Room
+import Testing
+
+@Suite("A disk that fills: what is given up, in which order, and when it comes back")
+struct DiskGuardTests {
+    private static func look(_ disk: inout DiskGuard, used: Int64, free: Int64 = .max, reserve: Int64 = 0)
+        -> [DiskGuard.Action]
+    {
+        disk.measured(DiskUse(used: used, free: free), reserve: reserve, at: 0)
+    }
+
+    private static func reading(_ used: Int64, _ capacity: Int64 = 1000) -> DiskGuard.Reading {
+        DiskGuard.Reading(used: used, capacity: capacity)
+    }
+
+    @Test("an alarm at 80 %; at 95 % the window is limited and the recording stops, once; back below 80 and 75 %")
+    func levels() {
+        var disk = DiskGuard(limit: 1000)
+        #expect(Self.look(&disk, used: 799) == [])
+        #expect(Self.look(&disk, used: 800) == [.alarm(.low, was: .normal, Self.reading(800))])
+        #expect(Self.look(&disk, used: 949) == [])
+        #expect(
+            Self.look(&disk, used: 950) == [
+                .alarm(.critical, was: .low, Self.reading(950)), .stopRecording(Self.reading(950)), .limitWindow(true),
+            ])
+        #expect(Self.look(&disk, used: 1200) == [])
+        // What hovers about a threshold does not flutter.
+        #expect(Self.look(&disk, used: 940) == [] && Self.look(&disk, used: 800) == [])
+        #expect(
+            Self.look(&disk, used: 799) == [.alarm(.low, was: .critical, Self.reading(799)), .limitWindow(false)])
+        #expect(Self.look(&disk, used: 760) == [])
+        #expect(Self.look(&disk, used: 749) == [.alarm(.normal, was: .low, Self.reading(749))])
+        // Space is back, the recording is not.
+        #expect(
+            Self.look(&disk, used: 990) == [.alarm(.critical, was: .normal, Self.reading(990)), .limitWindow(true)])
+    }
+
+    @Test("without a limit, or with one that is larger, the disk's own space counts")
+    func disk() {
+        for limit in [nil, 5000] as [Int64?] {
+            var disk = DiskGuard(limit: limit)
+            #expect(Self.look(&disk, used: 100, free: 900) == [])
+            // Somebody else fills it.
+            #expect(Self.look(&disk, used: 100, free: 4).count == 3)
+            #expect(disk.level == .critical)
+        }
+        var idle = DiskGuard(limit: nil)
+        #expect(Self.look(&idle, used: 0, free: 0).count == 3)
+        var vast = DiskGuard(limit: nil)
+        #expect(Self.look(&vast, used: .max / 2, free: .max) == [])
+    }
+
+    @Test("a recording stops where a limited window would find no room beside it, but not in the first quarter")
+    func reserve() {
+        var disk = DiskGuard(limit: 1000)
+        #expect(Self.look(&disk, used: 250, reserve: 5000) == [])
+        #expect(Self.look(&disk, used: 699, reserve: 300) == [])
+        #expect(Self.look(&disk, used: 701, reserve: 300) == [.stopRecording(Self.reading(701))])
+        #expect(Self.look(&disk, used: 720, reserve: 300) == [])
+    }
+
+    @Test("a write that finds no space is as good as 95 %, whatever was measured")
+    func refused() {
+        var disk = DiskGuard(limit: 1000)
+        _ = Self.look(&disk, used: 100)
+        let actions = disk.failed(isFull: true, reason: "no space", at: 0)
+        #expect(
+            actions == [
+                .alarm(.critical, was: .normal, Self.reading(100)), .stopRecording(Self.reading(100)),
+                .limitWindow(true),
+            ])
+        #expect(disk.failed(isFull: true, reason: "no space", at: 1) == [])
+        #expect(Self.look(&disk, used: 100).last == .limitWindow(false))
+    }
+
+    @Test(
+        "a disk that fails is told once, and when it works again; the window is limited before memory has no more room")
+    func failing() {
+        let second: Int64 = 1_000_000_000
+        var disk = DiskGuard(limit: 1000)
+        #expect(disk.written(at: 0) == [])
+        #expect(disk.failed(isFull: false, reason: "read-only", at: 0) == [.stalled(true, reason: "read-only")])
+        for time in 1...45 { #expect(disk.failed(isFull: false, reason: "x", at: Int64(time) * second) == []) }
+        #expect(disk.failed(isFull: false, reason: "x", at: 46 * second) == [.limitWindow(true)])
+        #expect(disk.failed(isFull: false, reason: "x", at: 47 * second) == [])
+        #expect(
+            disk.written(at: 48 * second) == [
+                .stalled(false, reason: "writing works again"), .limitWindow(false),
+            ])
+        #expect(disk.written(at: 49 * second) == [])
+    }
+}
