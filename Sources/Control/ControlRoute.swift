@@ -9,6 +9,7 @@ package enum ControlRoute: Hashable {
     case scene(String)
     case sources
     case statistics
+    case metadata
     case source(uid: String)
     case relay(uid: String, relayID: String)
     case kick(uid: String)
@@ -40,14 +41,14 @@ package enum ControlRoute: Hashable {
         case .program, .text, .score, .countdown: [.put]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
-        case .end, .drain, .pk, .kick: [.post]
+        case .end, .drain, .pk, .kick, .metadata: [.post]
         }
     }
 
     package static let paths = [
         "/v1/room", "/v1/state", "/v1/program", "/v1/scenes", "/v1/scenes/{sceneId}", "/v1/sources",
         "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}",
-        "/v1/scores/{scoreId}", "/v1/stats",
+        "/v1/scores/{scoreId}", "/v1/stats", "/v1/metadata",
         "/v1/countdowns/{countdownId}", "/v1/pk:start", "/v1/pk:punish", "/v1/pk:end", "/v1/room:end",
         "/v1/room:drain", "/startupz", "/livez", "/readyz",
     ]
@@ -65,6 +66,7 @@ package enum ControlRoute: Hashable {
         case "/v1/scenes": self = .scenes
         case "/v1/sources": self = .sources
         case "/v1/stats": self = .statistics
+        case "/v1/metadata": self = .metadata
         case "/v1/room:end": self = .end
         case "/v1/room:drain": self = .drain
         case "/v1/pk:start": self = .pk(.start)

@@ -77,6 +77,12 @@ package protocol RoomControlling: Sendable {
     ///   room without PK.
     func changePK(_ command: PKCommand) throws(ControlFailure) -> String
 
+    /// Says something in step with a picture, to every viewer.
+    ///
+    /// - Returns: When: one JSON object. The same `id` again changes nothing.
+    /// - Throws: ``ControlFailure/limitExceeded(_:fix:)`` for more than the room takes in a second.
+    func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> String
+
     /// The room is over: everything is flushed and the playlists are closed.
     func end()
 

@@ -121,7 +121,8 @@ extension HLSPackager {
         for (segmenter, intake) in zip(segmenters, self.segmenters) { intake.state.withLock { $0 = segmenter } }
         self.intake.withLock { [publication] intake in
             intake.marks.begin(
-                origin: origin, fps: grid.fps, incarnation: self.claimed.incarnation, firstTick: plan.firstTick)
+                origin: origin, fps: grid.fps, incarnation: self.claimed.incarnation, firstTick: plan.firstTick,
+                kept: publication.dateRanges.ranges.filter { $0.rangeClass.hasPrefix(ProgramMark.lastingClass) })
             intake.collector = SlotCollector(
                 kinds: self.tracks.map(\.kind), firstSlot: plan.firstSlot + Int64(slots.count),
                 waits: self.settings.waitsForStore)

@@ -67,6 +67,8 @@ package final class Room: Sendable {
     let listeners: RoomListeners
     let life: RoomLifeBox
     let overload: OverloadGuard
+    /// What has been said with the pictures, by command.
+    let metadata: Mutex<MetadataDesk>
 
     init(
         settings: RoomSettings, events: RoomEvents, logger: Logger, parts: RoomParts
@@ -91,6 +93,7 @@ package final class Room: Sendable {
         desk.onAir.without = life.onAir.without
         self.desk = Mutex(desk)
         self.firstArrival = Mutex(nil)
+        self.metadata = Mutex(MetadataDesk())
         self.listeners = RoomListeners()
         self.life = RoomLifeBox(life)
         self.overload = OverloadGuard(settings.pipeline, renditions: Self.costliestFirst(settings.pipeline))
@@ -191,6 +194,7 @@ package final class Room: Sendable {
         }
         self.events.setProgramTime(origin: origin) { [weak self] in self?.programTime }
         self.startCountdowns(at: firstTick)
+        self.beginUserData(origin: origin)
         let without = self.desk.withLock { $0.onAir.without }
         self.mark(self.program.scene, without: without, at: firstTick, isScheduled: false)
         self.events.emit(
