@@ -66,7 +66,7 @@ extension HLSPackager {
         let grid = self.settings.grid
         var publication = try Publication.restore(
             settings: self.settings, tracks: self.tracks, state: self.claimed, origin: origin, store: self.store,
-            keepsMaps: self.settings.waitsForStore || self.canContinue(at: now))
+            keepsMaps: self.settings.waitsForStore || self.canContinue(at: now), keys: self.keys)
         var plan = self.plan(now, origin, slate)
         let record =
             self.store.read(EdgeRecord.name).flatMap { EdgeRecord(json: $0) } ?? EdgeRecord(tracks: [], recorded: 0)
@@ -87,7 +87,10 @@ extension HLSPackager {
         var writer = PublicationWriter(
             publication: publication, store: self.store, clock: self.clock, keeper: self.keeper,
             show: { [weak self] objects in self?.objects.withLock { $0 = objects } },
-            recorded: { [weak self] number in self?.intake.withLock { $0.noteRecorded(number) } })
+            recorded: { [weak self] number in
+                self?.recordedNumber.store(number, ordering: .releasing)
+                self?.intake.withLock { $0.noteRecorded(number) }
+            })
         try writer.begin()
         self.removeOrphans(besides: record.names)
         if plan.fill == nil || self.intake.withLock({ $0.viewers == nil }) { self.forget(record) }
