@@ -110,7 +110,10 @@ extension EndToEnd {
 
             let said = try heard.cues.map { ($0, try JSONDecoder().decode(Said.self, from: Data($0.data.utf8))) }
             let ids = said.map(\.1.id).filter { $0.hasPrefix("e") }
-            #expect(ids.count == seconds && Set(ids).count == seconds, "\(ids.sorted())")
+            // hls.js (1.6.15) makes a cue anew where it loads a time again in another rendition: the id tells that it is the
+            // same, and it is the same to the last byte.
+            #expect(Set(ids).count == seconds, "\(ids.sorted())")
+            #expect(Set(said.map { $0.0.data }).count == Set(said.map(\.1.id)).count)
             var worst = 0.0
             for (cue, event) in said where told[event.id] != nil {
                 #expect(told[event.id] == event.at)
