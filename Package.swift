@@ -77,8 +77,10 @@ let package = Package(
             name: "Ladder", dependencies: ["LibAV", "Stages", "MediaTypes", "MediaKernels", logging],
             swiftSettings: house),
         .target(
-            name: "Packager", dependencies: ["HLS", "MediaTypes", "MediaKernels"],
-            swiftSettings: house),
+            name: "Packager",
+            dependencies: [
+                "HLS", "LibAV", "MediaTypes", "MediaKernels", .product(name: "Crypto", package: "swift-crypto"),
+            ], swiftSettings: house),
         .target(
             name: "Recording",
             dependencies: [
@@ -173,7 +175,8 @@ let package = Package(
             dependencies: ["HLSLint", "HLSTestKit", "Packager", "HLS", "MediaTypes", "MediaKernels"],
             swiftSettings: house),
         .testTarget(
-            name: "PackagerTests", dependencies: ["HLSTestKit", "Packager", "HLS", "MediaTypes", "MediaKernels"],
+            name: "PackagerTests",
+            dependencies: ["HLSTestKit", "Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
             swiftSettings: house),
         .testTarget(
             name: "RecordingTests",

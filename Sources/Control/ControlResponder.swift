@@ -85,6 +85,7 @@ package struct ControlResponder: Sendable {
             try Self.refuseUnknown(query, known: ["streamType"])
             return try self.kick(uid, query.last?.value ?? Self.defaultStreamType, body)
         case .pk(let verb): return .json(.ok, try self.room.changePK(try Self.pkCommand(verb, body)))
+        case .metadata: return .json(.accepted, try self.room.addMetadata(body))
         case .text(let id): return .json(.ok, try self.setText(id, body))
         case .score(let id): return .json(.ok, try self.setScore(id, body))
         case .countdown(let id): return .json(.ok, try self.setCountdown(id, body))

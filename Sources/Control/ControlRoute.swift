@@ -11,6 +11,7 @@ package enum ControlRoute: Hashable {
     case statistics
     case events
     case metrics
+    case metadata
     case source(uid: String)
     case relay(uid: String, relayID: String)
     case kick(uid: String)
@@ -46,7 +47,7 @@ package enum ControlRoute: Hashable {
         case .clip: [.get, .head]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
-        case .end, .drain, .pk, .kick: [.post]
+        case .end, .drain, .pk, .kick, .metadata: [.post]
         }
     }
 
@@ -54,6 +55,7 @@ package enum ControlRoute: Hashable {
         "/v1/room", "/v1/state", "/v1/program", "/v1/scenes", "/v1/scenes/{sceneId}", "/v1/sources",
         "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}",
         "/v1/scores/{scoreId}", "/v1/stats", "/v1/events", "/v1/clips", "/v1/clips/{id}",
+        "/v1/metadata",
         "/v1/countdowns/{countdownId}", "/v1/pk:start", "/v1/pk:punish", "/v1/pk:end", "/v1/room:end",
         "/v1/room:drain", "/metrics", "/startupz", "/livez", "/readyz",
     ]
@@ -74,6 +76,7 @@ package enum ControlRoute: Hashable {
         case "/metrics": self = .metrics
         case "/v1/events": self = .events
         case "/v1/clips": self = .clips
+        case "/v1/metadata": self = .metadata
         case "/v1/room:end": self = .end
         case "/v1/room:drain": self = .drain
         case "/v1/pk:start": self = .pk(.start)

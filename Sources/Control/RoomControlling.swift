@@ -97,6 +97,12 @@ package protocol RoomControlling: Sendable {
     /// The last clips.
     func clipsJSON() -> String
 
+    /// Says something in step with a picture, to every viewer.
+    ///
+    /// - Returns: When: one JSON object. The same `id` again changes nothing.
+    /// - Throws: ``ControlFailure/limitExceeded(_:fix:)`` for more than the room takes in a second.
+    func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> String
+
     /// The room is over: everything is flushed and the playlists are closed.
     func end()
 

@@ -19,6 +19,8 @@ package struct FinishedPart: Sendable {
     package let sampleCount: Int
     /// The samples of a sound part, so that its end can still be cut; empty for video, and where another worker wrote it.
     let samples: [GridSample]
+    /// As ``samples``.
+    let messages: [EventMessage]
 
     package var end: Int64 { self.start + self.duration }
 
@@ -37,12 +39,17 @@ package struct FinishedPart: Sendable {
         self.startsWithKey = independent
         self.sampleCount = 0
         self.samples = []
+        self.messages = []
     }
 
     /// - Parameters:
     ///   - samples: In decoding order with rising times; not empty.
     ///   - end: Where the part ends in ticks; the last sample reaches that far. `nil`: by its nominal duration.
-    init(number: Int64, kind: TrackKind, samples: [GridSample], end: Int64?, startsSegment: Bool) {
+    ///   - messages: What happens in it.
+    init(
+        number: Int64, kind: TrackKind, samples: [GridSample], end: Int64?, startsSegment: Bool,
+        messages: [EventMessage] = []
+    ) {
         let start = samples.first?.time ?? 0
         var rows: [PartSample] = []
         rows.reserveCapacity(samples.count)
@@ -66,9 +73,10 @@ package struct FinishedPart: Sendable {
         self.startsWithKey = kind == .audio || samples.first?.isKey == true
         self.sampleCount = samples.count
         self.samples = kind == .audio ? samples : []
+        self.messages = kind == .audio ? messages : []
         // Numbered by the grid: rising within a run and across the runs of a room, and the same in every rendition.
         self.memory = FragmentWriter.fragment(
             kind: kind, sequence: UInt32(truncatingIfNeeded: number &+ 1), decodeTime: start, samples: rows,
-            startsSegment: startsSegment)
+            startsSegment: startsSegment, messages: messages)
     }
 }

@@ -42,7 +42,8 @@ package struct FinishedSegment: Sendable {
             } else if !samples.isEmpty {
                 kept.append(
                     FinishedPart(
-                        number: part.number, kind: .audio, samples: samples, end: nil, startsSegment: kept.isEmpty))
+                        number: part.number, kind: .audio, samples: samples, end: nil, startsSegment: kept.isEmpty,
+                        messages: part.messages))
             }
         }
         guard let first = kept.first, let final = kept.last else { return nil }

@@ -16,9 +16,11 @@ package enum FragmentWriter {
     ///   - decodeTime: `tfdt`: decoding time of the first sample in ticks since the room's origin; not negative.
     ///   - samples: In decoding order.
     ///   - startsSegment: Puts the segment type box in front.
+    ///   - messages: What happens in it, between the two.
     /// - Returns: The part's bytes; the samples are copied once.
     package static func fragment(
-        kind: TrackKind, sequence: UInt32, decodeTime: Int64, samples: [PartSample], startsSegment: Bool
+        kind: TrackKind, sequence: UInt32, decodeTime: Int64, samples: [PartSample], startsSegment: Bool,
+        messages: [EventMessage] = []
     ) -> PacketMemory {
         // Sound needs neither offsets nor flags of its own: every frame is a sync sample.
         let table: PartAssembly.Table = kind == .video ? .full : .short
@@ -30,6 +32,7 @@ package enum FragmentWriter {
                 for brand in ["msdh", "cmfs"] { box.text(brand) }
             }
         }
+        for message in messages { message.write(to: &writer) }
         let start = writer.bytes.count
         let rows = samples.count * table.rowSize
         var sizeFields: [(offset: Int, added: Int)] = []

@@ -14,3 +14,13 @@ package struct GridSample: Sendable {
     package let nominal: Int64
     package let isKey: Bool
 }
+
+extension GridSample {
+    /// The same picture with NAL units of ours in it; the picture itself where they cannot be put.
+    func carrying(_ units: [[UInt8]]) -> GridSample {
+        guard let memory = PacketInsertion.inserting(units, into: self.memory, self.range) else { return self }
+        return GridSample(
+            memory: memory, range: 0..<memory.count, time: self.time, pts: self.pts, nominal: self.nominal,
+            isKey: self.isKey)
+    }
+}

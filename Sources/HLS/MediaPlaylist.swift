@@ -93,6 +93,10 @@ package struct MediaPlaylist: Sendable {
                 discontinuity: segment.discontinuity, map: segment.map, key: segment.key,
                 programDate: segment.programDate)
             guard index >= skipped else { continue }
+            // Said again: not every player takes the key of what it has skipped.
+            if index == skipped, skipped > 0, let key = segment.key, !head.contains("#EXT-X-KEY") {
+                text += TagState.keyTag(key)
+            }
             text += ranges.tags(before: segment.mediaSequence)
             text += head
             if self.edge != nil { text += ranges.lines(of: segment.parts, in: segment.mediaSequence) }
@@ -140,14 +144,19 @@ private struct TagState {
         discontinuity: Bool, map: InitializationSegment, key: SegmentKey?, programDate: Int64
     ) -> String {
         var text = discontinuity ? "#EXT-X-DISCONTINUITY\n" : ""
-        if map != self.map { text += "#EXT-X-MAP:URI=\(AttributeText.quoted(map.uri))\n" }
+        if map != self.map {
+            // §4.4.4.4: a key holds for the maps behind it, too.
+            if self.key != nil { text += Self.keyTag(nil) }
+            self.key = nil
+            text += "#EXT-X-MAP:URI=\(AttributeText.quoted(map.uri))\n"
+        }
         // Behind MAP, because a key applies to the maps that follow it and initialization segments stay clear.
         if key != self.key { text += Self.keyTag(key) }
         (self.map, self.key) = (map, key)
         return text + "#EXT-X-PROGRAM-DATE-TIME:\(ProgramDate.format(programDate))\n"
     }
 
-    private static func keyTag(_ key: SegmentKey?) -> String {
+    static func keyTag(_ key: SegmentKey?) -> String {
         guard let key else { return "#EXT-X-KEY:METHOD=NONE\n" }
         var tag = "#EXT-X-KEY:METHOD=\(key.method.rawValue),URI=\(AttributeText.quoted(key.uri))"
         if let vector = key.initializationVector {

@@ -42,6 +42,8 @@ package struct TrackSegmenter: Sendable {
 
     /// Where the slots begin.
     private var slots: SlotTable
+    /// What happens with the pictures that are still to come.
+    package var cues = TrackCues()
     private let firstTime: Int64
     private var currentPart: Int64
     private var samples: [GridSample] = []
@@ -74,9 +76,15 @@ package struct TrackSegmenter: Sendable {
     ///
     /// - Returns: What it completed, in order; mostly nothing.
     package mutating func append(_ packet: CodedPacket) -> [Output] {
-        guard let sample = self.place(packet) else {
+        guard var sample = self.place(packet) else {
             self.droppedPackets += 1
             return []
+        }
+        if self.kind == .video {
+            let units = self.cues.takeUnits(
+                at: sample.pts / OutputGrid.ticksPerFrame, isKey: sample.isKey,
+                step: self.ticksPerPicture / OutputGrid.ticksPerFrame)
+            if !units.isEmpty { sample = sample.carrying(units) }
         }
         var output: [Output] = []
         let part = self.slots.part(at: sample.time, of: self.kind)
@@ -238,9 +246,11 @@ package struct TrackSegmenter: Sendable {
         if self.kind == .video {
             Self.fit(&samples, start: self.slots.startOfPart(self.currentPart, of: .video), end: end)
         }
+        let (grid, kind) = (self.grid, self.kind)
+        let messages = self.cues.takeMessages { grid.ticks(ofFrame: $0, kind) < end }
         let part = FinishedPart(
             number: self.currentPart, kind: self.kind, samples: samples, end: self.kind == .video ? end : nil,
-            startsSegment: self.parts.isEmpty)
+            startsSegment: self.parts.isEmpty, messages: messages)
         self.samples.removeAll(keepingCapacity: true)
         self.openBytes = 0
         self.parts.append(part)

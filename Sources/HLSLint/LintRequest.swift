@@ -8,6 +8,7 @@ package struct LintRequest: Sendable, Hashable {
         /// A request that must be refused.
         case probe(Int, Rule)
         case map(Int, MediaList.Map)
+        case key(Int, String)
         case segment(Int, Int64)
         case part(Int, Int64, Int)
         case hint(Int, String)
@@ -45,7 +46,7 @@ package struct LintRequest: Sendable, Hashable {
     package var isPoll: Bool {
         switch self.purpose {
         case .multivariant, .playlist, .probe, .hint, .retainedSegment, .retainedPart: true
-        case .entry, .map, .segment, .part: false
+        case .entry, .map, .key, .segment, .part: false
         }
     }
 

@@ -115,6 +115,9 @@ extension Linter {
                 "its discontinuity number is \(mine.listed.discontinuityNumber), in \(name) it is \(theirs.listed.discontinuityNumber)",
                 index, segment: number, at: now)
         }
+        if let first = mine.digest, let second = theirs.digest {
+            self.compareEvents(index, number, first, with: other, second, at: now)
+        }
         guard let date = mine.listed.date, let known = theirs.listed.date else { return }
         let shift = (date &- span.startTime) &- (known &- reference.startTime)
         if shift.magnitude > UInt64(Self.dateSlack) {

@@ -53,7 +53,7 @@ extension Linter {
 
     private mutating func fetchSegment(_ segment: MediaList.Segment, _ index: Int, _ now: Int64) -> [LintRequest] {
         guard !segment.isGap else { return [] }
-        return self.fetchMap(segment.map, index) + [
+        return self.fetchMap(segment.map, index) + self.fetchKey(segment.key, index) + [
             LintRequest(
                 .segment(index, segment.number), self.address(segment.uri, index), byteRange: segment.byteRange)
         ]
@@ -63,7 +63,7 @@ extension Linter {
     private mutating func fetchParts(
         _ segment: MediaList.Segment, _ index: Int, _ now: Int64, isOpen: Bool
     ) -> [LintRequest] {
-        var requests = isOpen ? self.fetchMap(segment.map, index) : []
+        var requests = isOpen ? self.fetchMap(segment.map, index) + self.fetchKey(segment.key, index) : []
         for (place, part) in segment.parts.enumerated() where !part.isGap {
             let key = part.uri + (part.byteRange.map { "@\($0)" } ?? "")
             if let digest = self.histories[index].openParts[key] {

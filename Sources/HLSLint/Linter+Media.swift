@@ -39,11 +39,22 @@ extension Linter {
 
     /// The bytes as a digest; `nil` where the map has not come: then the reply waits for it.
     private mutating func digest(
-        _ reply: LintReply, _ request: LintRequest, _ segment: MediaList.Segment?, _ index: Int
+        _ reply: LintReply, _ request: LintRequest, _ segment: MediaList.Segment?, _ index: Int, isSure: Bool = true
     ) -> MediaDigest? {
-        guard let segment, segment.key.isEmpty, let map = segment.map else { return MediaDigest(unread: reply.body) }
-        switch self.histories[index].maps[map] {
-        case .known(let facts): return MediaDigest(reply.body, facts)
+        guard let segment, let map = segment.map else { return MediaDigest(unread: reply.body) }
+        let state = self.histories[index].maps[map]
+        let content: [UInt8]
+        switch self.opened(reply, segment, index, isSure: isSure) {
+        case .clear(let bytes): content = bytes
+        case .unread: return MediaDigest(unread: reply.body)
+        case .waits:
+            if self.histories[index].waiting.count < Self.longestWait {
+                self.histories[index].waiting.append((request, reply))
+            }
+            return nil
+        }
+        switch state {
+        case .known(let facts): return MediaDigest(content, facts)
         case .asked:
             if self.histories[index].waiting.count < Self.longestWait {
                 self.histories[index].waiting.append((request, reply))
@@ -76,6 +87,7 @@ extension Linter {
         self.histories[index].byteCount &+= Int64(digest.bytes.count)
         for fault in digest.faults { self.add(fault.rule, fault.what, index, segment: number, at: now) }
         self.checkSpan(digest, record, index, at: now)
+        self.checkEvents(digest, index, number, at: now)
         self.checkNeighbors(index, number, at: now)
         self.compareWithParts(index, number, at: now)
         self.align(index, number, at: now)
@@ -211,7 +223,12 @@ extension Linter {
         {
             segment?.map = MediaList.Map(uri: hint.uri, byteRange: nil)
         }
-        guard let digest = self.digest(reply, request, segment, index) else { return }
+        guard let digest = self.digest(reply, request, segment, index, isSure: false) else { return }
+        // Of a key that is not listed yet: fetched again as a part.
+        if segment?.key.isEmpty == false, digest.spans.isEmpty {
+            self.histories[index].hintsAsked.remove(uri)
+            return
+        }
         self.checkMediaHeaders(reply, uri, index)
         self.histories[index].openParts[uri] = digest
         if self.histories[index].openParts.count > 256 { self.histories[index].openParts.removeAll() }
@@ -257,7 +274,9 @@ extension Linter {
     /// The bytes of a clear segment are those of its parts.
     private mutating func compareWithParts(_ index: Int, _ number: Int64, at now: Int64) {
         guard let record = self.histories[index].records[number], let whole = record.digest,
-            !record.listed.parts.isEmpty, record.listed.key.isEmpty, !record.isComparedWithParts,
+            !record.listed.parts.isEmpty, !record.isComparedWithParts,
+            record.listed.key.isEmpty
+                || (!whole.spans.isEmpty && record.parts.values.allSatisfy({ !$0.spans.isEmpty })),
             record.parts.count == record.listed.parts.count
         else { return }
         self.histories[index].records[number]?.isComparedWithParts = true

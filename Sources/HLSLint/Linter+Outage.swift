@@ -67,7 +67,7 @@ extension Linter {
                 return []
             }
             return [LintRequest(.playlist(index), self.histories[index].url, notBefore: again.notBefore)]
-        case .multivariant, .map, .segment, .part, .hint, .retainedSegment: return [again]
+        case .multivariant, .map, .key, .segment, .part, .hint, .retainedSegment: return [again]
         }
     }
 

@@ -15,6 +15,7 @@ package struct Linter: Sendable {
     static let mostFailures = 20
 
     let url: String
+    let cipher: LintCipher?
     var log = FindingLog()
     var histories: [PlaylistHistory] = []
     var multivariant: MultivariantList?
@@ -31,8 +32,10 @@ package struct Linter: Sendable {
     ///   - url: Of a multivariant or media playlist: http, https or a local path.
     ///   - longestOutage: Nanoseconds for which the server may give no answer at all, as while a worker is replaced; a
     ///     longer time is a finding.
-    package init(url: String, longestOutage: Int64 = 5_000_000_000) {
+    ///   - cipher: Opens segments that are encrypted as a whole; `nil`: they are not read.
+    package init(url: String, longestOutage: Int64 = 5_000_000_000, cipher: LintCipher? = nil) {
         self.url = url
+        self.cipher = cipher
         self.longestOutage = longestOutage
     }
 
@@ -72,6 +75,7 @@ package struct Linter: Sendable {
             }
             return []
         case .map(let index, let map): return self.receivedMap(reply, index, map)
+        case .key(let index, let uri): return self.receivedKey(reply, index, uri)
         case .segment, .part, .hint: return self.receivedMedia(reply, request)
         case .retainedSegment(let index, let number):
             let record = self.histories[index].records.removeValue(forKey: number)

@@ -35,6 +35,7 @@ struct MediaDigest: Sendable, Hashable {
     var lastSequence: UInt32?
     var fragments = 0
     var faults: [PlaylistFault] = []
+    var events: [Event] = []
 
     /// The track all times are told by: pictures if there are any.
     var main: Span? { self.spans.first { $0.isVideo } ?? self.spans.first }
@@ -53,6 +54,7 @@ struct MediaDigest: Sendable, Hashable {
             let media = boxes[(index + 1)...].first { $0.type == "mdat" }
             self.read(reader, box, media?.body, initialization)
         }
+        self.readEvents(reader, boxes)
         if self.fragments == 0 { self.fault(.segmentUnreadable, "there is no moof with samples") }
         for index in self.spans.indices {
             let common = self.spans[index].durations.max { ($0.value, $1.key) < ($1.value, $0.key) }
@@ -61,7 +63,7 @@ struct MediaDigest: Sendable, Hashable {
         }
     }
 
-    private mutating func fault(_ rule: Rule, _ what: String) {
+    mutating func fault(_ rule: Rule, _ what: String) {
         if self.faults.count < 8 { self.faults.append(PlaylistFault(rule, what)) }
     }
 

@@ -20,8 +20,18 @@ struct PlaylistHistory: Sendable {
         case failed
     }
 
+    enum KeyState: Sendable {
+        case asked
+        case known([UInt8])
+        case failed
+    }
+
     let index: Int
     var url: String
+    /// By URI.
+    var keys: [String: KeyState] = [:]
+    /// Which segment an event is in, by scheme and id.
+    var events: [String: Int64] = [:]
     var list: MediaList?
     var records: [Int64: Record] = [:]
     /// Parts of the segment that is not whole, by URI.

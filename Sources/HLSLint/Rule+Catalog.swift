@@ -120,6 +120,14 @@ extension Rule {
         case .sequenceBroken: Entry("§3.1.2, ISO/IEC 14496-12 §8.8.5", "number fragments upwards")
         case .syncFlagUntrue: Entry("ISO/IEC 14496-12 §8.8.3.1", "flag exactly the IDR pictures as sync samples")
         case .idrMissing: Entry("§4.4.2.1, AAS 7.4", "begin every segment with an IDR picture")
+        case .eventBroken:
+            Entry("ISO/IEC 23009-1 §5.10.3.3", "write emsg of version 1 in front of the fragment that holds its time")
+        case .eventRepeated:
+            Entry("ISO/IEC 23009-1 §5.10.3.3", "carry an event once in a rendition, under an id of its own")
+        case .eventsDiffer: Entry("ISO/IEC 23000-19 §7.4.5", "carry the same events in every rendition of the pictures")
+        case .keyVector: Entry("§5.2", "give EXT-X-KEY an IV of 16 bytes instead of the media sequence number")
+        case .keyWrong:
+            Entry("§5.1, §5.2", "serve keys of 16 bytes, and encrypt each segment and part by itself with PKCS7")
         case .segmentGone:
             Entry("§6.2.2", "keep a removed segment for its own and the longest playlist's duration")
         case .partGone: Entry("§6.2.2", "keep a part for three target durations after its tag is gone")

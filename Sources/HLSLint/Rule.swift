@@ -90,6 +90,11 @@ package enum Rule: String, Sendable, Hashable, CaseIterable {
     case sequenceBroken = "fragment-sequence-broken"
     case syncFlagUntrue = "sync-flag-untrue"
     case idrMissing = "idr-missing"
+    case eventBroken = "event-broken"
+    case eventRepeated = "event-repeated"
+    case eventsDiffer = "events-differ"
+    case keyVector = "key-vector-missing"
+    case keyWrong = "key-wrong"
     case segmentGone = "segment-gone"
     case partGone = "part-gone"
 

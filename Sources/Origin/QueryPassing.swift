@@ -39,7 +39,7 @@ enum QueryPassing {
                 result += line
                 result += suffix
             } else if let start = line.firstRange(of: attribute)?.upperBound, Self.isAttribute(line, start - 5),
-                let end = line[start...].firstIndex(of: UInt8(ascii: "\""))
+                let end = line[start...].firstIndex(of: UInt8(ascii: "\"")), !Self.isElsewhere(line[start..<end])
             {
                 result += line[..<end]
                 result += suffix
@@ -53,6 +53,9 @@ enum QueryPassing {
         result.removeLast()
         return result
     }
+
+    /// A server of its own, such as one that has keys, is not told what opens ours.
+    private static func isElsewhere(_ uri: ArraySlice<UInt8>) -> Bool { uri.firstRange(of: Array("://".utf8)) != nil }
 
     /// The name at `start` is a whole one: no other attribute's name ends with it there.
     private static func isAttribute(_ line: ArraySlice<UInt8>, _ start: Int) -> Bool {

@@ -12,6 +12,7 @@ package struct DirectoryStore: SegmentStore {
     /// The mode of files and directories before the process's mask.
     private static let fileMode: mode_t = 0o644
     private static let directoryMode: mode_t = 0o755
+    private static let secretMode: mode_t = 0o600
     /// How often the lock is tried, 10 ms apart: a holder that has not let go after a second is a stopped process.
     private static let lockAttempts = 100
 
@@ -36,12 +37,22 @@ package struct DirectoryStore: SegmentStore {
     }
 
     package func put(_ name: String, _ pieces: [PacketMemory], durable: Bool) throws(MediaError) {
+        try self.put(name, pieces, durable: durable, mode: Self.fileMode)
+    }
+
+    package func keep(secret name: String, _ bytes: [UInt8]) throws(MediaError) {
+        try self.put(name, [PacketMemory(bytes)], durable: true, mode: Self.secretMode)
+    }
+
+    private func put(
+        _ name: String, _ pieces: [PacketMemory], durable: Bool, mode: mode_t
+    ) throws(MediaError) {
         let target = self.full(name)
         let temporary = self.temporary(name)
         // A new file each time: a worker that was stopped in the middle of writing the same name still holds the old one,
         // and must not write into ours when it goes on.
         unlink(temporary)
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, Self.fileMode)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw self.lost("cannot create \(temporary)", errno) }
         var failure: Int32?
         for piece in pieces where failure == nil { failure = Self.write(piece, to: descriptor) }

@@ -139,7 +139,8 @@ struct EdgeTrack: Sendable {
                 uri: name, start: part.start,
                 duration: MediaDuration(ticks: part.duration, timescale: self.track.timescale),
                 independent: part.independent, byteCount: part.memory.count))
-        update.added.append(LiveUpdate.Object(name: name, kind: self.kind, content: .whole(part.memory)))
+        let memory = self.track.sealed(part.memory, of: self.track.window.nextMediaSequence)
+        update.added.append(LiveUpdate.Object(name: name, kind: self.kind, content: .whole(memory)))
         self.isChanged = true
     }
 
@@ -189,8 +190,13 @@ struct EdgeTrack: Sendable {
         if !isGap, let first = self.finished.first, let last = self.finished.last {
             segment = self.track.segment(
                 start: first.start, end: last.end, parts: self.parts, like: segment, origin: self.origin)
-            update.added.append(
-                LiveUpdate.Object(name: segment.uri, kind: self.kind, content: .parts(self.parts.map(\.uri))))
+            // An encrypted segment is a run of its own, not its parts one after the other.
+            let content =
+                self.track.keys.map { keys in
+                    LiveUpdate.Content.whole(
+                        keys.sealed(self.finished.map(\.memory), of: number, track: self.track.names.track))
+                } ?? .parts(self.parts.map(\.uri))
+            update.added.append(LiveUpdate.Object(name: segment.uri, kind: self.kind, content: content))
         } else if !self.parts.isEmpty {
             segment = segment.with(parts: self.parts)
         }
@@ -277,6 +283,7 @@ struct EdgeTrack: Sendable {
                     independent: row.independent, byteCount: row.byteCount)
             }, of: kept.mediaSequence)
         for (row, memory) in zip(kept.rows, kept.memories) {
+            let memory = self.track.sealed(memory, of: kept.mediaSequence)
             update.added.append(LiveUpdate.Object(name: row.name, kind: self.kind, content: .whole(memory)))
         }
         self.held.append(Held(mediaSequence: kept.mediaSequence, name: kept.name, rows: kept.rows))
@@ -338,19 +345,21 @@ struct EdgeTrack: Sendable {
         self.isChanged = false
         let window = self.track.window
         var open: LiveEdge.OpenSegment?
+        let key = self.track.key(of: window.nextMediaSequence)
         if let first = self.parts.first {
             open = LiveEdge.OpenSegment(
                 programDate: self.origin
                     &+ TimeMath.rescale(first.start, from: Int64(self.track.timescale), to: TimeMath.nanoseconds),
-                map: self.track.map, discontinuity: self.discontinuities.contains(self.slot), parts: self.parts)
+                map: self.track.map, discontinuity: self.discontinuities.contains(self.slot), key: key,
+                parts: self.parts)
         } else if !self.isWhole, !window.isEnded, let last = window.segments.last,
-            self.discontinuities.contains(self.slot) || last.map != self.track.map
+            self.discontinuities.contains(self.slot) || last.map != self.track.map || last.key != key
         {
-            // hls.js (1.6.15) keeps the map and the discontinuity a segment was first known with, and the hint of its
+            // hls.js (1.6.15) keeps the map, the key and the discontinuity a segment was first known with, and the hint of its
             // first part makes it known.
             open = LiveEdge.OpenSegment(
                 programDate: self.endDate, map: self.track.map,
-                discontinuity: self.discontinuities.contains(self.slot), parts: [])
+                discontinuity: self.discontinuities.contains(self.slot), key: key, parts: [])
         }
         let hint = window.isEnded ? nil : self.nextHint
         let next = self.isWhole ? self.changes.last { $0.slot <= self.slot + 1 }?.map : nil

@@ -28,6 +28,8 @@ package struct HLSOutputSettings: Sendable, Hashable {
     package var waitsForStore: Bool
     /// Nanoseconds a part may wait for the store to keep it for a successor before viewers get it all the same.
     package var storePatience: Int64 = 100_000_000
+    /// `nil`: segments are clear.
+    package var encryption: EncryptionSettings?
 
     package init(
         directory: String, multivariantName: String = "index.m3u8", grid: OutputGrid, windowSeconds: Int = 60,

@@ -66,7 +66,7 @@ extension HLSPackager {
         let grid = self.settings.grid
         var publication = try Publication.restore(
             settings: self.settings, tracks: self.tracks, state: self.claimed, origin: origin, store: self.store,
-            keepsMaps: self.settings.waitsForStore || self.canContinue(at: now))
+            keepsMaps: self.settings.waitsForStore || self.canContinue(at: now), keys: self.keys)
         publication.limit(to: self.intake.withLock(\.mostSegments))
         var plan = self.plan(now, origin, slate)
         let record =
@@ -89,7 +89,10 @@ extension HLSPackager {
             publication: publication, store: self.store, clock: self.clock, keeper: self.keeper,
             show: { [weak self] objects in self?.objects.withLock { $0 = objects } },
             note: { [weak self] publication in self?.listing.withLock { $0 = publication } },
-            recorded: { [weak self] number in self?.intake.withLock { $0.noteRecorded(number) } })
+            recorded: { [weak self] number in
+                self?.recordedNumber.store(number, ordering: .releasing)
+                self?.intake.withLock { $0.noteRecorded(number) }
+            })
         try writer.begin()
         self.removeOrphans(besides: record.names)
         if plan.fill == nil || self.intake.withLock({ $0.viewers == nil }) { self.forget(record) }
@@ -123,7 +126,8 @@ extension HLSPackager {
         for (segmenter, intake) in zip(segmenters, self.segmenters) { intake.state.withLock { $0 = segmenter } }
         self.intake.withLock { [publication] intake in
             intake.marks.begin(
-                origin: origin, fps: grid.fps, incarnation: self.claimed.incarnation, firstTick: plan.firstTick)
+                origin: origin, fps: grid.fps, incarnation: self.claimed.incarnation, firstTick: plan.firstTick,
+                kept: publication.dateRanges.ranges.filter { $0.rangeClass.hasPrefix(ProgramMark.lastingClass) })
             intake.collector = SlotCollector(
                 kinds: self.tracks.map(\.kind), firstSlot: plan.firstSlot + Int64(slots.count),
                 waits: self.settings.waitsForStore)

@@ -43,7 +43,8 @@ extension HLSPackager {
             let ahead = row.mediaSequence - self.claimed.nextMediaSequence
             guard ahead == (number - first) / perSlot, Int64(row.index) == (number - first) % perSlot,
                 row.start..<row.start + row.duration == grid.ticks(ofPart: number, track.kind),
-                let bytes = self.store.read(row.name), bytes.count == row.byteCount
+                let bytes = self.store.read(row.name).flatMap({ track.opened($0, of: row.mediaSequence) }),
+                bytes.count == row.byteCount
             else { return kept }
             kept.parts.append(
                 FinishedPart(
@@ -71,7 +72,8 @@ extension HLSPackager {
             let rows = rows.filter { $0.mediaSequence == segment.mediaSequence }
             guard !rows.isEmpty, rows.map(\.index) == Array(0..<rows.count),
                 rows.reduce(0, { $0 &+ $1.byteCount }) == segment.byteCount,
-                let bytes = self.store.read(segment.uri), bytes.count == segment.byteCount
+                let bytes = self.store.read(segment.uri).flatMap({ track.opened($0, of: segment.mediaSequence) }),
+                bytes.count == segment.byteCount
             else { continue }
             var start = 0
             var memories: [PacketMemory] = []

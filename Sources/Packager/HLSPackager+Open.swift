@@ -26,12 +26,12 @@ extension HLSPackager {
     ) throws(MediaError) -> HLSPackager {
         try self.check(settings, tracks)
         try store.prepare()
-        let claimed = try store.exclusively { () throws(MediaError) -> RoomState in
+        let (claimed, keys) = try store.exclusively { () throws(MediaError) -> (RoomState, RoomKeys?) in
             try self.claim(settings, tracks, store)
         }
         return HLSPackager(
-            settings: settings, tracks: tracks, store: store, clock: clock, claimed: claimed, keeper: keeper,
-            report: report)
+            settings: settings, tracks: tracks, store: store, clock: clock, claimed: claimed, keys: keys,
+            keeper: keeper, report: report)
     }
 
     private static func check(_ settings: HLSOutputSettings, _ tracks: [TrackDescription]) throws(MediaError) {
@@ -77,7 +77,7 @@ extension HLSPackager {
 
     private static func claim(
         _ settings: HLSOutputSettings, _ tracks: [TrackDescription], _ store: any SegmentStore
-    ) throws(MediaError) -> RoomState {
+    ) throws(MediaError) -> (RoomState, RoomKeys?) {
         let grid = RoomState.Grid(settings.grid)
         var state = RoomState(incarnation: 0, multivariantName: settings.multivariantName, grid: grid)
         if let bytes = store.read(RoomState.name) {
@@ -107,13 +107,15 @@ extension HLSPackager {
                 .notCreatable, "\(settings.directory) holds playlists but no \(RoomState.name)", at: "hls",
                 fix: "choose an empty directory, or take this one over with --new-session")
         }
+        // Before the state: a worker that is killed in between has claimed nothing.
+        let keys = try self.claimKeys(settings, isBegun: state.nextMediaSequence > 0, store)
         state.incarnation += 1
         do {
             try store.put(RoomState.name, bytes: Array(state.json.utf8), durable: true)
         } catch {
             throw MediaError(.notCreatable, error.what, at: error.place, fix: "name a directory this user can write")
         }
-        return state
+        return (state, keys)
     }
 
     /// Takes away what an ended session has left.

@@ -117,6 +117,8 @@ package final class HLSPackager: Sendable {
     let clock: any MonotonicClock
     let report: @Sendable (PackagerEvent) -> Void
     let claimed: RoomState
+    /// Of an encrypted room.
+    let keys: RoomKeys?
     /// Keeps what is listed beyond the playlists' time; `nil`: nobody.
     let keeper: (any SlotKeeping)?
     let segmenters: [TrackIntake]
@@ -129,16 +131,21 @@ package final class HLSPackager: Sendable {
     /// When the last packet came, on ``clock``; 0 before the first.
     private let lastPacket = Atomic<Int64>(0)
     private let space = DispatchSemaphore(value: 0)
+    /// The state file knows the segments below.
+    let recordedNumber: Atomic<Int64>
 
     init(
         settings: HLSOutputSettings, tracks: [TrackDescription], store: any SegmentStore, clock: any MonotonicClock,
-        claimed: RoomState, keeper: (any SlotKeeping)? = nil, report: @escaping @Sendable (PackagerEvent) -> Void
+        claimed: RoomState, keys: RoomKeys? = nil, keeper: (any SlotKeeping)? = nil,
+        report: @escaping @Sendable (PackagerEvent) -> Void
     ) {
         self.settings = settings
         self.tracks = tracks
         self.store = store
         self.clock = clock
         self.claimed = claimed
+        self.keys = keys
+        self.recordedNumber = Atomic(claimed.nextMediaSequence)
         self.keeper = keeper
         self.report = report
         self.segmenters = tracks.map { _ in TrackIntake() }
@@ -442,7 +449,9 @@ package final class HLSPackager: Sendable {
 
     /// An object viewers may have now: a playlist, an initialization segment, a segment that is listed or was until a
     /// while ago; never anything else that lies in the directory. Callable from any thread.
-    package func object(named name: String) -> PublishedObject? { self.objects.withLock { $0[name] } }
+    package func object(named name: String) -> PublishedObject? {
+        self.objects.withLock { $0[name] } ?? self.keyObject(named: name)
+    }
 
     /// File name of the multivariant playlist.
     package var multivariantName: String { self.settings.multivariantName }

@@ -22,7 +22,13 @@ struct MarkBoard: Sendable {
     private var reached: Int64 = .min
 
     /// Marks from before the program began hold from its first picture on.
-    mutating func begin(origin: Int64, fps: Int, incarnation: Int64, firstTick: Int64) {
+    ///
+    /// - Parameter kept: Ranges of a worker before this one that are still open.
+    mutating func begin(origin: Int64, fps: Int, incarnation: Int64, firstTick: Int64, kept: [DateRange] = []) {
+        for range in kept where range.end == nil {
+            let tick = TimeMath.scale(range.start &- origin, by: Int64(fps), over: TimeMath.nanoseconds)
+            self.open[range.rangeClass] = Open(id: range.id, tick: tick, attributes: range.attributes)
+        }
         self.origin = origin
         self.fps = Int64(fps)
         self.incarnation = incarnation

@@ -2,6 +2,9 @@ package import HLS
 
 /// Something of the program begins with a picture, and what of its kind was on before ends there.
 package struct ProgramMark: Sendable, Hashable {
+    /// Ranges of classes that begin with this outlive a worker: the next one goes on with them.
+    package static let lastingClass = "live.tandem.state."
+
     /// `CLASS` of the date range it becomes; of each class one is open at a time.
     package var rangeClass: String
     /// The first picture that shows it, counted from the room's origin.

@@ -25,7 +25,7 @@ extension Publication {
     }
 
     /// Takes over what the worker before has listed. What it left open ends with its last segment: nothing shows it any
-    /// more, and what comes on air now is a range of its own.
+    /// more, and what comes on air now is a range of its own. What an operator has said stays said.
     ///
     /// - Parameter firstTick: First frame of this run.
     mutating func resumeRanges(_ rows: [RoomState.Range], firstTick: Int64) {
@@ -35,7 +35,7 @@ extension Publication {
         let fps = Int64(max(1, self.grid.fps))
         let begins = self.origin &+ TimeMath.scale(firstTick, by: TimeMath.nanoseconds, over: fps)
         self.list(
-            rows.filter { $0.range.end == nil }.map { row in
+            rows.filter { $0.range.end == nil && !$0.range.rangeClass.hasPrefix(ProgramMark.lastingClass) }.map { row in
                 .closed(id: row.range.id, end: row.range.start < self.endDate ? self.endDate : begins)
             })
     }

@@ -14,7 +14,7 @@ extension Publication {
     ///   read.
     static func restore(
         settings: HLSOutputSettings, tracks: [TrackDescription], state: RoomState, origin: Int64,
-        store: any SegmentStore, keepsMaps: Bool
+        store: any SegmentStore, keepsMaps: Bool, keys: RoomKeys? = nil
     ) throws(MediaError) -> Publication {
         let latestDiscontinuity =
             state.tracks.map { track in
@@ -26,7 +26,7 @@ extension Publication {
                 try Self.track(
                     track, settings: settings, state: state, origin: origin, newDiscontinuities: latestDiscontinuity,
                     leftBehind: restored.isEmpty ? Self.leftBehind(state, tracks: tracks, settings: settings) : [],
-                    store: store, keepsMaps: keepsMaps))
+                    store: store, keepsMaps: keepsMaps, keys: keys))
         }
         return Publication(
             settings: settings, origin: origin, incarnation: state.incarnation, tracks: restored,
@@ -35,7 +35,8 @@ extension Publication {
 
     private static func track(
         _ description: TrackDescription, settings: HLSOutputSettings, state: RoomState, origin: Int64,
-        newDiscontinuities: Int64, leftBehind: [RetiredSegment], store: any SegmentStore, keepsMaps: Bool
+        newDiscontinuities: Int64, leftBehind: [RetiredSegment], store: any SegmentStore, keepsMaps: Bool,
+        keys: RoomKeys?
     ) throws(MediaError) -> TrackPublication {
         let place = "hls[\(description.name)]"
         let grid = settings.grid
@@ -63,6 +64,7 @@ extension Publication {
                     programDate: origin
                         &+ TimeMath.rescale(entry.start, from: Int64(duration.timescale), to: TimeMath.nanoseconds),
                     map: maps[entry.map], discontinuity: entry.discontinuity,
+                    key: keys?.segmentKey(of: entry.mediaSequence, track: description.name),
                     // A listed file that answers "not found" stops some players for good; a gap does not.
                     gap: entry.gap || !store.contains(uri), byteCount: entry.byteCount, independent: entry.independent))
         }
@@ -88,7 +90,7 @@ extension Publication {
             initialization: initialization,
             map: reused ?? InitializationSegment(uri: names.initialization(incarnation: state.incarnation)),
             isInitializationWritten: reused != nil, window: window,
-            meter: BandwidthMeter(targetDuration: grid.targetDuration), incarnations: incarnations)
+            meter: BandwidthMeter(targetDuration: grid.targetDuration), incarnations: incarnations, keys: keys)
     }
 
     private static func contradiction(_ place: String) -> MediaError {

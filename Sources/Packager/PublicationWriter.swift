@@ -228,7 +228,7 @@ struct PublicationWriter: Sendable {
                     self.publication.tracks[index].isInitializationWritten = true
                 }
                 let name = track.names.segment(number, incarnation: self.publication.incarnation)
-                try self.store.put(name, segment.pieces, durable: false)
+                try self.store.put(name, track.sealed(segment.pieces, of: number), durable: false)
                 held.unwritten.remove(index)
             } catch {
                 self.events.append(.outputFailed(error))
@@ -344,7 +344,7 @@ struct PublicationWriter: Sendable {
     private mutating func add(_ uri: String, _ byteCount: Int, of track: TrackPublication) {
         guard let path = self.store.path(of: uri) else { return }
         self.objects[uri] = PublishedObject(
-            body: .file(path: path, size: byteCount), contentType: track.contentType,
+            body: .file(path: path, size: track.storedSize(byteCount)), contentType: track.contentType,
             cacheControl: PublishedObject.immutable)
     }
 

@@ -16,6 +16,9 @@ package protocol SegmentStore: Sendable {
     /// - Throws: ``MediaError/Code/outputLost``; the old content stays then.
     func put(_ name: String, _ pieces: [PacketMemory], durable: Bool) throws(MediaError)
 
+    /// As ``put(_:_:durable:)``, for nobody but this user to read, and durable.
+    func keep(secret name: String, _ bytes: [UInt8]) throws(MediaError)
+
     /// Removes `name`; nothing happens where it is not there.
     func remove(_ name: String) throws(MediaError)
 
@@ -40,6 +43,10 @@ package protocol SegmentStore: Sendable {
 extension SegmentStore {
     /// A place where whatever is put is durable.
     package func synchronize(_ names: [String]) throws(MediaError) {}
+
+    package func keep(secret name: String, _ bytes: [UInt8]) throws(MediaError) {
+        try self.put(name, [PacketMemory(bytes)], durable: true)
+    }
 
     package func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R { try body() }
 

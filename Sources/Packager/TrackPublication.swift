@@ -1,4 +1,6 @@
 import HLS
+import LibAV
+import MediaKernels
 import MediaTypes
 
 /// One track as it is listed: its window, its initialization segment, its measured rate.
@@ -17,6 +19,8 @@ struct TrackPublication: Sendable {
     var meter: BandwidthMeter
     /// The incarnation in each listed segment's name, by media sequence number: not part of the HLS model.
     var incarnations: [Int64: Int64] = [:]
+    /// Of an encrypted room.
+    var keys: RoomKeys?
 
     var kind: TrackKind { self.description.kind }
 
@@ -74,7 +78,8 @@ struct TrackPublication: Sendable {
             duration: finished?.duration ?? MediaDuration(ticks: slotEnd - slotStart, timescale: self.timescale),
             programDate: origin
                 &+ TimeMath.rescale(start, from: Int64(self.timescale), to: TimeMath.nanoseconds),
-            map: self.map, discontinuity: discontinuity, gap: finished?.gap ?? true,
+            map: self.map, discontinuity: discontinuity, key: self.key(of: mediaSequence),
+            gap: finished?.gap ?? true,
             byteCount: finished?.byteCount ?? 0, independent: finished?.independent ?? false)
     }
 
@@ -88,7 +93,33 @@ struct TrackPublication: Sendable {
             mediaSequence: gap.mediaSequence, uri: gap.uri, start: start,
             duration: MediaDuration(ticks: end - start, timescale: self.timescale),
             programDate: origin &+ TimeMath.rescale(start, from: Int64(self.timescale), to: TimeMath.nanoseconds),
-            map: gap.map, discontinuity: gap.discontinuity, parts: parts,
+            map: gap.map, discontinuity: gap.discontinuity, key: gap.key, parts: parts,
             byteCount: parts.reduce(0) { $0 + $1.byteCount }, independent: parts.first?.independent ?? false)
     }
+}
+
+/// What of it is encrypted.
+extension TrackPublication {
+    func key(of mediaSequence: Int64) -> SegmentKey? {
+        self.keys?.segmentKey(of: mediaSequence, track: self.names.track)
+    }
+
+    /// A segment or a part as it goes out.
+    func sealed(_ pieces: [PacketMemory], of mediaSequence: Int64) -> [PacketMemory] {
+        self.keys.map { [$0.sealed(pieces, of: mediaSequence, track: self.names.track)] } ?? pieces
+    }
+
+    /// The same of one piece.
+    func sealed(_ piece: PacketMemory, of mediaSequence: Int64) -> PacketMemory {
+        self.keys?.sealed([piece], of: mediaSequence, track: self.names.track) ?? piece
+    }
+
+    /// A segment or a part as it was cut; `nil` where it is damaged.
+    func opened(_ bytes: [UInt8], of mediaSequence: Int64) -> [UInt8]? {
+        guard let keys = self.keys else { return bytes }
+        return keys.opened(bytes, of: mediaSequence, track: self.names.track)
+    }
+
+    /// Bytes of something as it goes out.
+    func storedSize(_ byteCount: Int) -> Int { self.keys == nil ? byteCount : BlockCipher.size(ofClear: byteCount) }
 }

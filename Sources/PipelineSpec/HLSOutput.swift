@@ -54,6 +54,8 @@ package struct HLSOutput: Sendable, Hashable {
     /// How long a segment stays on disk after it left every playlist, in seconds (0…86,400). Default 30.
     package var deleteGraceSeconds = 30
     package var http = HTTP()
+    /// `nil`: segments are clear.
+    package var encryption: HLSEncryption?
 
     package init(path: String) { self.path = path }
 

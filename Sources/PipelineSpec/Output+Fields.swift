@@ -87,6 +87,9 @@ extension HLSOutput {
                 "deleteGraceSeconds", \.deleteGraceSeconds, .integer(0...86_400),
                 "seconds a segment stays on disk after it left every playlist"),
             Field("http", \.http, .object(HTTP.rule), "the viewers' listener"),
+            Field(
+                optional: "encryption", \.encryption, .object(HLSEncryption.rule),
+                "segments and parts are encrypted; without it they are clear"),
         ])
 }
 

@@ -54,6 +54,9 @@ extension Pipeline {
 
     /// What is watched, and what is refused.
     private static let watchedFields: [Field<Pipeline>] = [
+        Field(
+            optional: "sei", \.sei, .object(SEI.rule),
+            "what the coded pictures of every rendition say of the program: who lies where, and a text"),
         Field("alarms", \.alarms, .object(Alarms.rule), "when it is told that a source comes in badly"),
         Field("limits", \.limits, .object(Limits.rule), "what the room refuses to take on"),
         Field(

@@ -37,6 +37,8 @@ package struct Pipeline: Sendable, Equatable {
     package var overload = Overload()
     package var shutdown = Shutdown()
     package var alarms = Alarms()
+    /// What coded pictures say of the program; `nil`: nothing.
+    package var sei: SEI?
 
     /// A room with a default ladder that starts with its first scene.
     package init(room: Room, sources: [Source], canvas: Canvas = Canvas(), scenes: [Scene], outputs: [Output]) {

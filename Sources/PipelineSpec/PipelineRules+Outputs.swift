@@ -60,6 +60,9 @@ extension PipelineRules {
                 self.checkGrid(settings, path, &log)
                 settings.http.tls?.check(self.checks, at: "\(path).http.tls", &log)
                 settings.http.signedURLs?.check(at: "\(path).http.signedUrls", &log)
+                if let encryption = settings.encryption {
+                    self.check(encryption, of: settings, "\(path).encryption", &log)
+                }
             } else if case .record(let settings) = output {
                 if let record {
                     log.mistake(

@@ -17,6 +17,10 @@ extension Room {
         guard let packager = self.packager, let output = self.pipeline.hls else {
             throw .notFound("this room has no hls output", fix: "clips are cut from its segments")
         }
+        guard output.encryption == nil else {
+            throw .notFound(
+                "this room's segments are encrypted, and no clip is cut from them", fix: "take the recording after the end")
+        }
         let range = try self.clipRange(request, packager)
         let rendition = try self.clippedRendition(request.rendition)
         let movie = RecordingSettings.Movie(

@@ -50,7 +50,7 @@ extension Room {
     }
 
     /// The tick of a program date-time; `nil` for none.
-    private func tick(at text: String?) throws(ControlFailure) -> Int64? {
+    func tick(at text: String?) throws(ControlFailure) -> Int64? {
         guard let text else { return nil }
         guard let date = ProgramCalendar.parse(text) else {
             throw .invalidValue(

@@ -71,6 +71,8 @@ package final class Room: Sendable {
     let overload: OverloadGuard
     let disk: DiskWatch
     let clips: ClipDesk
+    /// What has been said with the pictures, by command.
+    let metadata: Mutex<MetadataDesk>
 
     init(
         settings: RoomSettings, events: RoomEvents, logger: Logger, parts: RoomParts
@@ -95,6 +97,7 @@ package final class Room: Sendable {
         desk.onAir.without = life.onAir.without
         self.desk = Mutex(desk)
         self.firstArrival = Mutex(nil)
+        self.metadata = Mutex(MetadataDesk())
         self.listeners = RoomListeners()
         self.life = RoomLifeBox(life)
         self.overload = OverloadGuard(settings.pipeline, renditions: Self.costliestFirst(settings.pipeline))
@@ -210,6 +213,7 @@ package final class Room: Sendable {
         }
         self.events.setProgramTime(origin: origin) { [weak self] in self?.programTime }
         self.startCountdowns(at: firstTick)
+        self.beginUserData(origin: origin)
         let without = self.desk.withLock { $0.onAir.without }
         self.mark(self.program.scene, without: without, at: firstTick, isScheduled: false)
         self.events.emit(

@@ -169,14 +169,15 @@ extension Room {
                 HLSOutputSettings.Variant(video: rendition.isAudioOnly ? nil : rendition.name, audio: name)
             }
         }
+        var hls = HLSOutputSettings(
+            directory: output.path, multivariantName: output.multivariantPlaylist, grid: grid,
+            windowSeconds: output.windowSeconds, playlistType: output.playlistType == .event ? .event : .live,
+            deleteGraceSeconds: output.deleteGraceSeconds, title: pipeline.room.title,
+            newSession: settings.newSession, waitsForStore: pipeline.clock == .offline,
+            variants: variants)
+        hls.encryption = try pipeline.encryptionSettings()
         return try HLSPackager.open(
-            HLSOutputSettings(
-                directory: output.path, multivariantName: output.multivariantPlaylist, grid: grid,
-                windowSeconds: output.windowSeconds, playlistType: output.playlistType == .event ? .event : .live,
-                deleteGraceSeconds: output.deleteGraceSeconds, title: pipeline.room.title,
-                newSession: settings.newSession, waitsForStore: pipeline.clock == .offline,
-                variants: variants),
-            tracks: tracks, clock: SystemClock(), keeper: recorder
+            hls, tracks: tracks, clock: SystemClock(), keeper: recorder
         ) { joint.get()?.packager(did: $0) }
     }
 

@@ -67,7 +67,10 @@ struct LintHLSCommand: AsyncParsableCommand {
         do {
             linter = try await HTTPClient.withHTTPClient(configuration: LintFetcher.configuration) { client in
                 await LintRun(fetcher: LintFetcher(client: client)) { Self.show($0, $1, isJSON: isJSON) }
-                    .run(Linter(url: url, longestOutage: self.outage * TimeMath.nanoseconds), seconds: self.duration)
+                    .run(
+                        Linter(
+                            url: url, longestOutage: self.outage * TimeMath.nanoseconds,
+                            cipher: { BlockCipher.opened($0, key: $1, vector: $2) }), seconds: self.duration)
             }
         } catch {
             throw ExitStatus.bug.code

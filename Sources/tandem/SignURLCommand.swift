@@ -9,9 +9,20 @@ struct SignURLCommand: ParsableCommand {
         abstract: "Sign a viewer's URL of a room whose viewers' listener asks for it.",
         discussion: """
             The secret is the one that the pipeline's outputs[].http.signedUrls names. What it lets in is everything below
-            --scope until it expires.
+            --scope until it expires: playlists carry the query on to everything they name, keys too.
 
                 tandem sign-url room.json https://live.example.com/index.m3u8 --expires-in 3600
+
+            Your own server signs without this program. The query is exp=SECOND&scope=PATH&sig=HEX; sig is HMAC-SHA256 over
+            four lines, without a line break at the end, and scope may be left out where it is /:
+
+                printf 'tandem-playback\\n%s\\n%s\\n%s' "$ROOM" / "$SECOND" | openssl dgst -sha256 -hmac "$SECRET"
+
+            Players that stay longer than a signature is good for need the next one: hls.js takes it in xhrSetup, which
+            puts it into every request. Several lines in the secret are several secrets: the first one signs, all are good,
+            so that one can follow another. Answers: 403 with the reason, and nothing else is told.
+
+            Exit codes: 0 signed · 64 flags · 65 pipeline · 66 no such file.
             """)
 
     @Argument(help: "The pipeline file; - is standard input.")

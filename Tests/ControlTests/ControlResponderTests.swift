@@ -46,6 +46,7 @@ struct ControlResponderTests {
             (.put, "/v1/sources/a%2Fb", #"{"volume":0}"#, 200, "source a/b main 0 - - - -"),
             (.put, "/v1/texts/left", #"{"text":"한국어 100% {}"}"#, 200, "text left 한국어 100% {}"),
             (.put, "/v1/texts/left", #"{"text":""}"#, 200, "text left "),
+            (.post, "/v1/metadata", #"{"type":"gift","text":"rose"}"#, 202, #"metadata {"type":"gift","text":"rose"}"#),
             (.put, "/v1/scores/pk", #"{"left":3}"#, 200, "score pk 3 -"),
             (.put, "/v1/scores/pk", #"{"left":3,"right":0}"#, 200, "score pk 3 0"),
             (.put, "/v1/countdowns/pk", #"{"seconds":0}"#, 200, "countdown pk in 0"),

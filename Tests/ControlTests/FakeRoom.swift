@@ -122,6 +122,12 @@ final class FakeRoom: RoomControlling {
 
     func clipsJSON() -> String { #"{"clips":[]}"# }
 
+    func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> String {
+        guard body.count < 1_000 else { throw .inputTooLarge("the event is too large", fix: "send less") }
+        self.note("metadata \(String(decoding: body, as: UTF8.self))")
+        return #"{"id":"g1"}"#
+    }
+
     func end() { self.note("end") }
     func drain() { self.note("drain") }
 

@@ -239,6 +239,26 @@ extension Fault {
             }
             return bytes
         },
+        .bytes(.eventBroken) { _, bytes in bytes.patching("emsg", 0, [0]) },
+        .bytes(.eventRepeated) { _, bytes in bytes.patching("emsg", 20, [0, 0, 0, 9]) },
+        .bytes(.eventsDiffer, "360p") { _, bytes in bytes.renaming("emsg", "free") },
+        .text(.keyVector) { text, _ in
+            text.editing("#EXT-X-MAP") { "\($0)\n#EXT-X-KEY:METHOD=AES-128,URI=\"k\"" }
+        },
+        Fault(
+            rule: .keyWrong,
+            text: { text, context in
+                context.list != "720p.m3u8"
+                    ? text
+                    : text.editing("#EXT-X-MAP") {
+                        "\($0)\n#EXT-X-KEY:METHOD=AES-128,URI=\"k\",IV=0x00000000000000000000000000000001"
+                    }
+            },
+            reply: { path, _, reply in
+                var reply = reply
+                if path == "k" { (reply.status, reply.body) = (200, [1, 2, 3]) }
+                return reply
+            }),
         .reply(.segmentGone) { path, isListed, reply in
             if path.hasPrefix("720p-1-"), !isPart(path), !isListed { reply.status = 404 }
         },

@@ -126,6 +126,14 @@ final class Script: Sendable {
         _ = try packager.begin(now: Self.origin)
         for frame in 0..<(Self.seconds * 30) {
             store.content.withLock { $0.now = (frame + 1) * 1_000_000_000 / 30 }
+            // An event now and then, in the middle of a part.
+            if frame % 75 == 20 {
+                packager.cue(
+                    ProgramCue(
+                        frame: frame,
+                        message: packager.message(
+                            number: frame, at: frame, payload: ID3Tag.text("test", "event \(frame)"))))
+            }
             Self.feed(packager, frame)
             _ = packager.step()
         }

@@ -51,6 +51,19 @@ struct QueryPassingTests {
         #expect(text == expected)
     }
 
+    @Test("keys of ours have the query, a key server of somebody else's is not told it")
+    func keys() async {
+        let list = """
+            #EXTM3U
+            #EXT-X-KEY:METHOD=AES-128,URI="v-0.key",IV=0x00000000000000000000000000000001
+            #EXT-X-KEY:METHOD=AES-128,URI="https://keys.example/v/0?room=r",IV=0x00000000000000000000000000000001
+
+            """
+        let content = MemoryContent(objects: ["v.m3u8": MemoryContent.playlist(list)])
+        let text = await Self.text("/v.m3u8?sig=x", content)
+        #expect(text == list.replacing("v-0.key", with: "v-0.key?sig=x"))
+    }
+
     @Test("in a live list parts, maps, hints, reports and segments have it, and each query has a tag of its own")
     func mediaPlaylist() async throws {
         let stream = try LiveStream()

@@ -105,6 +105,8 @@ enum Documents {
           ],
           "overload": { "maxLagMs": 300 },
           "shutdown": { "endTimeoutMs": 20000 },
+          "sei": { "layout": false, "payloadUuid": "00112233445566778899aabbccddeeff", "intervalMs": 500,
+            "followIdr": false, "extraInfo": "hello" },
           "alarms": { "windowMs": 4000, "clearAfterMs": 9000 },
           "limits": { "maxInputWidth": 1280, "maxInputHeight": 1280, "maxInputFps": 30, "maxSources": 7,
             "maxDiskBytes": 200000000 },
@@ -117,13 +119,19 @@ enum Documents {
                 "tokenEnv": "TOKEN", "events": [{ "type": "webhook", "url": "http://h", "secretFile": "/run/e" }]
                 """
         ).replacing(
-            "\"path\": \"out\"", with: "\"path\": \"out\", \"http\": { \"signedUrls\": { \"secretFile\": \"/run/p\" } }"
+            "\"path\": \"out\"",
+            with: """
+                "path": "out", "http": { "signedUrls": { "secretFile": "/run/p" } }, "encryption": { "method": "AES-128",
+                  "rotateEverySegments": 5, "keyUri": "https://keys.example/{track}/{period}", "secretFile": "/run/k" }
+                """
         ).replacing(
             "\"control\": {",
             with: """
                 "ingest": { "srt": { "passphraseFile": "/run/w" }, "auth": { "secretFile": "/run/s" },
                   "onPublish": { "url": "http://hooks.example", "form": "ome", "secretFile": "/run/h" } }, "control": {
                 """),
+        Self.room.replacing(
+            "\"path\": \"out\"", with: "\"path\": \"out\", \"encryption\": { \"secretEnv\": \"KEYS\" }"),
     ]
 
     /// The repository, found from this file.

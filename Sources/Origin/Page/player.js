@@ -10,6 +10,21 @@ async function load(uri, range, signal) {
   return response;
 }
 
+const keys = new Map();
+
+/** A segment or part as it was before it was encrypted. RFC 8216bis §5.2: AES-128 in CBC mode. */
+async function opened(bytes, { key, sequence }, signal) {
+  if (!key) return bytes;
+  if (!crypto.subtle) throw new Error("encrypted rooms play on pages that come by HTTPS, or from this machine");
+  if (!keys.has(key.uri)) {
+    const raw = await (await load(key.uri, null, signal)).arrayBuffer();
+    keys.set(key.uri, await crypto.subtle.importKey("raw", raw, "AES-CBC", false, ["decrypt"]));
+  }
+  const digits = key.vector ? key.vector.slice(2) : sequence.toString(16).padStart(32, "0");
+  const iv = Uint8Array.from(digits.match(/../g), (pair) => parseInt(pair, 16));
+  return crypto.subtle.decrypt({ name: "AES-CBC", iv }, keys.get(key.uri), bytes);
+}
+
 /** One SourceBuffer and the playlist that feeds it. */
 class Track {
   constructor(player, kind, mime, choose) {
@@ -204,7 +219,7 @@ class Track {
       const begun = performance.now();
       const bytes = await (await load(segment.uri, segment.range, signal)).arrayBuffer();
       this.player.measured(bytes.byteLength, performance.now() - begun);
-      await this.append(bytes);
+      await this.append(await opened(bytes, segment, signal));
     } catch (error) {
       if (error.status === 404 || error.status === 410) error.segment = segment;
       throw error;

@@ -39,7 +39,7 @@ function parseMultivariant(text, base) {
  */
 function parseMedia(text, base) {
   const list = { segments: [], tail: null, targetDuration: 2, holdBack: 0, partTarget: 0, partHoldBack: 0, canBlock: false, ended: false, type: null };
-  let sequence = 0, duration = 0, map = null, date = null, gap = false, range = null, rangeEnd = 0, parts = [], partDate = null;
+  let sequence = 0, duration = 0, key = null, map = null, date = null, gap = false, range = null, rangeEnd = 0, parts = [], partDate = null;
   const byteRange = (value) => {
     const [length, offset] = value.split("@").map(Number);
     const start = Number.isFinite(offset) ? offset : rangeEnd;
@@ -61,6 +61,9 @@ function parseMedia(text, base) {
     else if (line.startsWith("#EXT-X-MAP:")) {
       const attributes = parseAttributes(value);
       map = { uri: new URL(attributes.URI, base).href, range: attributes.BYTERANGE ? byteRange(attributes.BYTERANGE) : null };
+    } else if (line.startsWith("#EXT-X-KEY:")) {
+      const attributes = parseAttributes(value);
+      key = attributes.METHOD === "AES-128" ? { uri: new URL(attributes.URI, base).href, vector: attributes.IV || null } : null;
     } else if (line.startsWith("#EXT-X-PROGRAM-DATE-TIME:")) date = Date.parse(value);
     else if (line.startsWith("#EXT-X-BYTERANGE:")) range = byteRange(value);
     else if (line.startsWith("#EXT-X-GAP")) gap = true;
@@ -68,14 +71,14 @@ function parseMedia(text, base) {
       const attributes = parseAttributes(value), seconds = Number(attributes.DURATION) || 0;
       if (!parts.length) partDate = date;
       parts.push({
-        uri: new URL(attributes.URI, base).href, sequence, index: parts.length, duration: seconds, map, date: partDate,
+        uri: new URL(attributes.URI, base).href, sequence, index: parts.length, duration: seconds, map, key, date: partDate,
         range: attributes.BYTERANGE ? byteRange(attributes.BYTERANGE) : null, gap: attributes.GAP === "YES",
         isIndependent: attributes.INDEPENDENT === "YES",
       });
       if (partDate !== null) partDate += seconds * 1000;
     } else if (line.startsWith("#EXT-X-ENDLIST")) list.ended = true;
     else if (line && !line.startsWith("#")) {
-      list.segments.push({ uri: new URL(line.trim(), base).href, sequence, duration, map, date, gap, range, parts });
+      list.segments.push({ uri: new URL(line.trim(), base).href, sequence, duration, map, key, date, gap, range, parts });
       if (date !== null) date += duration * 1000;
       sequence += 1; gap = false; range = null; parts = [];
     }

@@ -114,6 +114,12 @@ private final class FuzzRoom: RoomControlling {
     func clipJSON(_ id: String) throws(ControlFailure) -> String { "{}" }
     func clipsJSON() -> String { "{}" }
     func end() {}
+    func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> String {
+        switch MetadataRequest.parse(body) {
+        case .success(let request): return JSONText.object([("type", JSONText.string(request.type))])
+        case .failure(let refusal): throw Self.refusal(refusal.mistakes)
+        }
+    }
     func drain() {}
     var health: HealthReport {
         HealthReport(live: true, ready: false, started: true, state: "live", checks: ["a\"b": "\u{1}"])

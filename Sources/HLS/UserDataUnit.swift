@@ -1,0 +1,46 @@
+/// A NAL unit with something of the application's in it: `user_data_unregistered` under a UUID.
+///
+/// Spec: ITU-T H.264 §7.3.2.3 (SEI), §D.1.6 (`user_data_unregistered`), §7.4.1.1 (emulation prevention).
+package enum UserDataUnit {
+    /// `nal_unit_type` 6, not a reference.
+    private static let header: UInt8 = 0x06
+    /// §D.1: `user_data_unregistered`.
+    private static let payloadType: UInt8 = 5
+    /// Bytes of a UUID.
+    package static let identifierSize = 16
+
+    /// - Parameters:
+    ///   - identifier: 16 bytes; shorter ones are filled with zeros, longer ones cut.
+    /// - Returns: The unit without length or start code.
+    package static func bytes(identifier: [UInt8], _ content: [UInt8]) -> [UInt8] {
+        let uuid = Array((identifier + [UInt8](repeating: 0, count: Self.identifierSize)).prefix(Self.identifierSize))
+        var payload: [UInt8] = [Self.payloadType]
+        var size = uuid.count + content.count
+        while size >= 0xFF {
+            payload.append(0xFF)
+            size -= 0xFF
+        }
+        payload.append(UInt8(size))
+        payload += uuid
+        payload += content
+        // §7.3.2.11: the stop bit.
+        payload.append(0x80)
+        return [Self.header] + Self.escaped(payload)
+    }
+
+    /// No three bytes of it look like a start code.
+    static func escaped(_ payload: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(payload.count + 4)
+        var zeros = 0
+        for byte in payload {
+            if zeros >= 2, byte <= 3 {
+                result.append(3)
+                zeros = 0
+            }
+            result.append(byte)
+            zeros = byte == 0 ? zeros + 1 : 0
+        }
+        return result
+    }
+}

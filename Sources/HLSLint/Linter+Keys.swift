@@ -1,0 +1,96 @@
+/// Opens a segment: bytes, key and vector in, clear bytes out; `nil` where they do not fit.
+package typealias LintCipher = @Sendable (_ bytes: [UInt8], _ key: [UInt8], _ vector: [UInt8]) -> [UInt8]?
+
+/// Encrypted segments and parts. Spec: rfc8216bis §4.4.4.4, §5.2, §6.3.6.
+extension Linter {
+    /// Bytes of an AES-128 key, and of its vectors.
+    private static let keySize = 16
+
+    /// What EXT-X-KEY says of how a whole segment is opened.
+    struct Lock: Sendable, Hashable {
+        let uri: String
+        /// `nil`: the media sequence number is it.
+        let vector: [UInt8]?
+
+        /// - Returns: `nil` for another method or another key format.
+        init?(_ attributes: String) {
+            let list = AttributeList(attributes)
+            guard list.members["METHOD"]?.text == "AES-128", let uri = list.members["URI"]?.text,
+                (list.members["KEYFORMAT"]?.text ?? "identity") == "identity"
+            else { return nil }
+            self.uri = uri
+            self.vector = list.members["IV"].flatMap { Self.bytes($0.text) }
+        }
+
+        private static func bytes(_ text: String) -> [UInt8]? {
+            guard text.hasPrefix("0x") || text.hasPrefix("0X") else { return nil }
+            let digits = text.utf8.dropFirst(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+            guard digits.count == 32, text.utf8.count == 34 else { return nil }
+            return stride(from: 0, to: 32, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+        }
+
+        /// - Parameter number: Media sequence number.
+        func vector(of number: Int64) -> [UInt8] {
+            self.vector ?? [UInt8](repeating: 0, count: 8)
+                + (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * Int64($0))) }
+        }
+    }
+
+    mutating func fetchKey(_ attributes: String, _ index: Int) -> [LintRequest] {
+        guard !attributes.isEmpty, let lock = Lock(attributes) else { return [] }
+        if lock.vector == nil {
+            self.addOnce(
+                .keyVector, "EXT-X-KEY has no IV of 16 bytes", in: self.histories[index].url, at: self.startedAt)
+        }
+        guard self.cipher != nil, self.histories[index].keys[lock.uri] == nil else { return [] }
+        self.histories[index].keys[lock.uri] = .asked
+        return [LintRequest(.key(index, lock.uri), Location.resolve(lock.uri, against: self.histories[index].url))]
+    }
+
+    mutating func receivedKey(_ reply: LintReply, _ index: Int, _ uri: String) -> [LintRequest] {
+        if reply.isGood, reply.body.count == Self.keySize {
+            self.histories[index].keys[uri] = .known(reply.body)
+        } else {
+            self.histories[index].keys[uri] = .failed
+            // Keys need not be for everybody: a directory has none, and a key server may want to know who asks.
+            if reply.isGood {
+                self.add(.keyWrong, "\(Self.bare(uri)) has \(reply.body.count) bytes", index, at: reply.receivedAt)
+            } else if !reply.isLocal, reply.status != 401, reply.status != 403 {
+                self.add(.resourceMissing, "\(Self.bare(uri)): \(reply.reason)", index, at: reply.receivedAt)
+            }
+        }
+        let waiting = self.histories[index].waiting
+        self.histories[index].waiting = []
+        return waiting.flatMap { self.receivedMedia($0.reply, $0.request) }
+    }
+
+    private static func bare(_ uri: String) -> String { Location.withoutQuery(uri) }
+
+    enum Opened {
+        case clear([UInt8])
+        case waits
+        case unread
+    }
+
+    /// The bytes of a segment or part as they were before they were encrypted.
+    ///
+    /// - Parameter isSure: It is known which key it is encrypted with.
+    mutating func opened(
+        _ reply: LintReply, _ segment: MediaList.Segment, _ index: Int, isSure: Bool
+    ) -> Opened {
+        if segment.key.isEmpty { return .clear(reply.body) }
+        guard let cipher = self.cipher, let lock = Lock(segment.key) else { return .unread }
+        switch self.histories[index].keys[lock.uri] {
+        case .asked: return .waits
+        case .failed, nil: return .unread
+        case .known(let key):
+            if let clear = cipher(reply.body, key, lock.vector(of: segment.number)) { return .clear(clear) }
+            if isSure {
+                self.add(
+                    .keyWrong, "its \(reply.body.count) bytes cannot be opened with \(Self.bare(lock.uri))", index,
+                    segment: segment.number, at: reply.receivedAt)
+            }
+            return .unread
+        }
+    }
+}

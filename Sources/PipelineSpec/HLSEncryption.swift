@@ -1,0 +1,85 @@
+/// Segments and parts are encrypted, each as a whole.
+///
+/// Spec: rfc8216bis §4.4.4.4 (`EXT-X-KEY`), §5.2.
+package struct HLSEncryption: Sendable, Hashable {
+    package enum Method: String, Sendable, CaseIterable {
+        /// AES-128 in CBC mode.
+        case aes128 = "AES-128"
+    }
+
+    package var method = Method.aes128
+    /// Segments with one key (1…10,000). Default 30.
+    package var rotateEverySegments = 30
+    /// Where players get keys from, with `{track}` for the rendition and `{period}` for the number of its key; `nil`: from the
+    /// viewers' listener.
+    package var keyURI: String?
+    /// What keys are derived from; `nil`: 32 random bytes that stay beside the room's state. Never ``Secret/inline(_:)``.
+    package var secret: Secret?
+
+    package init() {}
+
+    static let rule = ObjectRule(
+        "segments and parts are encrypted, each as a whole", HLSEncryption(),
+        [
+            Field("method", \.method, .choice, "AES-128: CBC, an IV for each key and rendition"),
+            Field("rotateEverySegments", \.rotateEverySegments, .integer(1...10_000), "segments with one key"),
+            Field(
+                optional: "keyUri", \.keyURI,
+                .text(
+                    "an http or https URL with {track} and {period} in it", pattern: "^https?://[^\\s\"]+$",
+                    accepts: isKeyURI),
+                "a key server of your own: {track} is the rendition, {period} its key's number from 0; needs secretEnv or secretFile, of "
+                    + "which it derives the same keys; without it the viewers' listener serves them"),
+            Field(
+                optional: "secretEnv", \.secretEnv, .variable,
+                "environment variable that holds what keys are derived from: the first 16 bytes of HMAC-SHA256 over "
+                    + "tandem-aes-128, roomId, key, the track's name and the period's number, a line each"),
+            Field(optional: "secretFile", \.secretFile, .path, "file that holds it instead"),
+        ])
+
+    private static func isKeyURI(_ text: String) -> Bool {
+        guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }), text.contains("{period}"),
+            text.contains("{track}")
+        else {
+            return false
+        }
+        return text.utf8.count > scheme.utf8.count && text.utf8.count <= 1024
+            && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x22 }
+    }
+
+    private var secretFile: String? {
+        get { self.secret?.file }
+        set { if let newValue { self.secret = .file(newValue) } }
+    }
+
+    private var secretEnv: String? {
+        get { self.secret?.variable }
+        set { if let newValue { self.secret = .env(newValue) } }
+    }
+}
+
+extension PipelineRules {
+    func check(_ encryption: HLSEncryption, of output: HLSOutput, _ path: String, _ log: inout SpecLog) {
+        if log.isWritten("\(path).secretEnv"), log.isWritten("\(path).secretFile") {
+            log.mistake("\(path).secretFile", "stands beside secretEnv", fix: "keep one of the two")
+        }
+        if encryption.keyURI != nil, encryption.secret == nil, log.isSound("\(path).keyUri") {
+            log.mistake(
+                "\(path).keyUri", "the key server has no keys",
+                fix: "add \"secretEnv\" or \"secretFile\" with a secret that it has, too, or leave keyUri out")
+        }
+        if encryption.keyURI == nil, output.http.listen == nil {
+            log.mistake(
+                path, "nobody serves the keys: the viewers' listener is off",
+                fix: "add \"keyUri\", or let http.listen have an address")
+        }
+        if self.pipeline.record != nil {
+            log.mistake(
+                path, "a recording is made of clear segments, and there is a record output",
+                fix: "remove one of the two, or record in a second room that relays the sources")
+        }
+        if encryption.keyURI == nil, output.http.signedURLs == nil {
+            log.warning(path, "whoever can watch can have the keys", fix: "add \"http\": { \"signedUrls\": … }")
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import PipelineSpec
+import Testing
+
+@Suite("Metadata requests")
+struct MetadataRequestTests {
+    private static func parse(_ text: String) -> Result<MetadataRequest, SpecReport.Refusal> {
+        MetadataRequest.parse(Array(text.utf8))
+    }
+
+    @Test("text or an object, with id, date and state")
+    func read() throws {
+        let text = try Self.parse(#"{"type":"gift","id":"g.1","text":"장미 \"x\"","at":"2026-01-31T20:00:00.000Z"}"#)
+            .get()
+        #expect(text.type == "gift" && text.id == "g.1" && text.text == "장미 \"x\"" && !text.state)
+        let data = try Self.parse(#"{"type":"score","data":{"left":3,"names":["a",{"b":null}],"x":1.5},"state":true}"#)
+            .get()
+        #expect(data.data == #"{"left":3,"names":["a",{"b":null}],"x":1.5}"# && data.state)
+        #expect(try Self.parse(#"{"type":"score","state":true}"#).get().text == nil)
+    }
+
+    @Test(
+        "what is wrong is refused with its path and a remedy",
+        arguments: [
+            (#"{"text":"a"}"#, "type", "is missing"), (#"{"type":"gift"}"#, "text", "is missing"),
+            (#"{"type":"a b","text":"a"}"#, "type", "does not fit"),
+            (#"{"type":"gift","text":"a","data":{}}"#, "data", "stands beside text"),
+            (#"{"type":"gift","data":"a"}"#, "data", "is a string, not an object"),
+            (#"{"type":"gift","txt":"a","text":"b"}"#, "txt", "there is no key"),
+            (#"{"type":"gift","text":"b","id":"a/b"}"#, "id", "does not fit"), ("[]", "", "not an object"),
+        ])
+    func refused(body: String, path: String, what: String) {
+        guard case .failure(let refusal) = Self.parse(body) else { return #expect(Bool(false), "\(body) was taken") }
+        #expect(
+            refusal.mistakes.contains { $0.path == path && $0.what.contains(what) && !$0.fix.isEmpty }, "\(refusal)")
+    }
+}

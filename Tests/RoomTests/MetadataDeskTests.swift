@@ -1,0 +1,53 @@
+import MediaTypes
+import Room
+import Testing
+
+@Suite("Events of the operator's: rate, ids, states")
+struct MetadataDeskTests {
+    private static func entry(_ text: String = "a") -> MetadataDesk.Entry {
+        MetadataDesk.Entry(content: text, frame: 7)
+    }
+
+    @Test("as many at once as the burst, then as many a second as the rate")
+    func rate() throws {
+        var desk = MetadataDesk()
+        for number in 1...MetadataDesk.burst {
+            #expect(try desk.add(Self.entry(), id: nil, state: nil, now: 1_000) == number)
+        }
+        #expect(throws: MetadataDesk.Refusal.tooMany) { try desk.add(Self.entry(), id: nil, state: nil, now: 1_000) }
+        var taken = 0
+        for millisecond in 0..<5_000 as Range<Int64> {
+            if (try? desk.add(Self.entry(), id: nil, state: nil, now: 1_000 + millisecond * 1_000_000)) != nil {
+                taken += 1
+            }
+        }
+        #expect((98...101).contains(taken), "\(taken)")
+        // A clock that goes back gives nothing.
+        #expect(throws: MetadataDesk.Refusal.tooMany) { try desk.add(Self.entry(), id: nil, state: nil, now: 0) }
+    }
+
+    @Test("an id is its event's: the same again is known, another one is refused")
+    func ids() throws {
+        var desk = MetadataDesk()
+        #expect(try desk.known("g1", content: "a") == nil)
+        _ = try desk.add(Self.entry(), id: "g1", state: nil, now: 0)
+        #expect(try desk.known("g1", content: "a") == Self.entry())
+        #expect(throws: MetadataDesk.Refusal.taken) { try desk.known("g1", content: "b") }
+    }
+
+    @Test("so many types have a state, and one that ends makes room; a refusal costs nothing")
+    func states() throws {
+        var desk = MetadataDesk()
+        for number in 0..<MetadataDesk.mostStates {
+            _ = try desk.add(Self.entry(), id: nil, state: ("s\(number)", true), now: 0)
+        }
+        for _ in 0..<100 {
+            #expect(throws: MetadataDesk.Refusal.tooManyStates) {
+                try desk.add(Self.entry(), id: nil, state: ("more", true), now: 0)
+            }
+        }
+        _ = try desk.add(Self.entry(), id: nil, state: ("s0", true), now: 0)
+        _ = try desk.add(Self.entry(), id: nil, state: ("s0", false), now: 0)
+        _ = try desk.add(Self.entry(), id: nil, state: ("more", true), now: 0)
+    }
+}
