@@ -19,7 +19,8 @@ extension Room {
         }
         guard output.encryption == nil else {
             throw .notFound(
-                "this room's segments are encrypted, and no clip is cut from them", fix: "take the recording after the end")
+                "this room's segments are encrypted, and no clip is cut from them",
+                fix: "take the recording after the end")
         }
         let range = try self.clipRange(request, packager)
         let rendition = try self.clippedRendition(request.rendition)
