@@ -49,7 +49,15 @@ final class DeliveryBook: Sendable {
         if schedules { self.queue.async { self.write() } }
     }
 
-    func flush() { self.queue.sync { self.write() } }
+    /// Writes what waits, unless the disk hangs.
+    func flush() {
+        let done = DispatchSemaphore(value: 0)
+        self.queue.async {
+            self.write()
+            done.signal()
+        }
+        _ = done.wait(timeout: .now() + 2)
+    }
 
     private func write() {
         let delivered = self.state.withLock { state in

@@ -39,12 +39,12 @@ package final class EventDelivery: Sendable {
 
     /// Begins to send. A webhook that has been sent events by an earlier worker gets what came behind them.
     ///
-    /// - Parameter new: A webhook nobody has sent anything yet gets what comes behind this event.
+    /// - Parameter new: The last event of the workers before: a webhook nobody has sent anything yet gets what comes behind it.
     package func begin(new: Int64) {
         self.tasks.withLock { tasks in
             tasks = self.webhooks.map { webhook in
                 let delivered = self.book.delivered(to: webhook.id) ?? new
-                return Task { await self.send(to: webhook, from: delivered) }
+                return Task { await self.send(to: webhook, from: delivered, once: new) }
             }
         }
     }
@@ -63,12 +63,16 @@ package final class EventDelivery: Sendable {
         try? await self.client.shutdown()
     }
 
-    private func send(to webhook: Webhook, from delivered: Int64) async {
+    /// - Parameter told: Begins behind this event, with what is left of those before it: a worker's first event is its own.
+    private func send(to webhook: Webhook, from delivered: Int64, once told: Int64) async {
         var queue = WebhookQueue(types: webhook.types, delivered: delivered)
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let observer = self.log.observe(after: delivered) { signal.yield() }
         defer { self.log.forget(observer) }
         var waiting = signals.makeAsyncIterator()
+        while self.log.last <= told, !self.log.page(after: told, limit: 1).isClosed, !Task.isCancelled {
+            _ = await waiting.next()
+        }
         while !Task.isCancelled, !queue.isDisabled {
             let page = self.log.page(after: queue.delivered, limit: 64)
             if let notice = queue.missed(page.missed) { self.notify(webhook, notice) }

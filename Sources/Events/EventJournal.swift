@@ -23,8 +23,6 @@ package final class EventJournal: Sendable {
     private struct State {
         var lines: [String] = []
         var isScheduled = false
-        var file: Int32 = -1
-        var bytes = 0
     }
 
     private let directory: String
@@ -33,11 +31,6 @@ package final class EventJournal: Sendable {
 
     /// - Parameter directory: Made when it is not there, at the first line.
     package init(directory: String) { self.directory = directory }
-
-    deinit {
-        let file = self.state.withLock(\.file)
-        if file >= 0 { Glibc.close(file) }
-    }
 
     /// What earlier workers told, the oldest first; lines that are not whole events are left out.
     package static func read(directory: String) -> [RoomEvent] {
@@ -59,40 +52,32 @@ package final class EventJournal: Sendable {
         if schedules { self.queue.async { self.write() } }
     }
 
-    /// Writes what waits.
-    package func flush() { self.queue.sync { self.write() } }
+    /// Writes what waits, unless the disk hangs.
+    package func flush() {
+        let done = DispatchSemaphore(value: 0)
+        self.queue.async {
+            self.write()
+            done.signal()
+        }
+        _ = done.wait(timeout: .now() + 2)
+    }
 
+    /// The file is open no longer than it takes: a disk can be unmounted, and the file taken away, while a room runs.
     private func write() {
-        let (lines, file) = self.state.withLock { state in
+        let lines = self.state.withLock { state in
             defer { (state.lines, state.isScheduled) = ([], false) }
-            return (state.lines, state.file)
+            return state.lines
         }
         guard !lines.isEmpty else { return }
-        let open = file >= 0 ? file : self.open()
-        guard open >= 0 else { return }
-        let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
-        WholeWrite.write(bytes, to: open)
-        let isFull = self.state.withLock { state in
-            state.bytes += bytes.count
-            return state.bytes > Self.fileBytes
-        }
-        if isFull { self.turn(open) }
-    }
-
-    private func open() -> Int32 {
         mkdir(self.directory, 0o755)
-        let file = Glibc.open("\(self.directory)/\(Self.name)", O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { return file }
+        let path = "\(self.directory)/\(Self.name)"
+        let file = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return }
+        // A worker that was killed while it wrote, or a disk that was full, has left a line without its end.
+        let isCut = WholeRead.tail(of: path, limit: 1).last.map { $0 != 0x0A } ?? false
+        WholeWrite.write(Array((isCut ? "\n" : "").utf8) + Array((lines.joined(separator: "\n") + "\n").utf8), to: file)
         let size = lseek(file, 0, SEEK_END)
-        // A worker that was killed while it wrote has left a line without its end.
-        if size > 0 { WholeWrite.write([0x0A], to: file) }
-        self.state.withLock { state in (state.file, state.bytes) = (file, Int(clamping: size)) }
-        return file
-    }
-
-    private func turn(_ file: Int32) {
-        rename("\(self.directory)/\(Self.name)", "\(self.directory)/\(Self.earlierName)")
         Glibc.close(file)
-        self.state.withLock { $0.file = -1 }
+        if size > Self.fileBytes { rename(path, "\(self.directory)/\(Self.earlierName)") }
     }
 }

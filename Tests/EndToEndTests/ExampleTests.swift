@@ -92,7 +92,9 @@ extension EndToEnd {
                     }
                 default:
                     guard let name = words.dropFirst().first, !name.hasPrefix("-") else { continue }
-                    let help = try Command.tandem(["help", name])
+                    // A verb of its own has flags of its own.
+                    let verb = name == "ctl" ? words.dropFirst(2).prefix(1) : []
+                    let help = try Command.tandem(["help", name] + verb)
                     #expect(help.code == 0, "tandem \(name)")
                     for flag in words.filter({ $0.hasPrefix("--") }) {
                         let option = String(flag.split(separator: "=").first ?? "")
