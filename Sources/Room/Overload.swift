@@ -3,12 +3,15 @@
 ///
 /// States: whole (nothing is left out) → any number of steps taken, always the first so many in their order → whole. Above
 /// ``Rules/limit`` the next step is taken, after a pause that lets the one before show what it does, unless the lag grows
-/// meanwhile; far above it, all of them. Below half of the limit for a while the last step is taken back. A step that had to be taken again soon after it
-/// was taken back is kept longer the next time; no other step is.
+/// meanwhile; far above it, or when the lag got there at a pace that says the machine has less than half of what the room needs,
+/// all of them: at that pace all but the hold are taken from half of the limit on, because what the encoders hold by then has
+/// to be coded too. Below half of the limit for a while the last step is taken back. A step that had to be taken again soon
+/// after it was taken back is taken from half of the limit on, and kept longer the next time; no other step is.
 ///
 /// It keeps these:
 /// 1. Steps are taken and taken back one after the other in their order, and no step twice.
-/// 2. None is taken while the lag is within the limit, none taken back while it is above half of that.
+/// 2. None is taken while the lag is within half of the limit, none taken back while it is above that; within the limit, only
+///    while it grows steeply or soon after the step was taken back.
 /// 3. Without lag everything is taken back within ``Rules/longestPatience`` and ``Rules/patience`` for each further step.
 package struct Overload: Sendable, Equatable {
     package enum Step: Sendable, Hashable {
@@ -47,8 +50,15 @@ package struct Overload: Sendable, Equatable {
         package var growth: Int64 = 4
         /// So many times the limit, and every step is taken at once.
         package var panic: Int64 = 3
+        /// A lag that has grown by its time divided by this since it was a quarter of the limit grows steeply.
+        package var steep: Int64 = 2
 
         package init(limit: Int64) { self.limit = limit }
+    }
+
+    private struct Onset: Equatable {
+        var time: Int64
+        var lag: Int64
     }
 
     package let rules: Rules
@@ -63,6 +73,8 @@ package struct Overload: Sendable, Equatable {
     private var calm: Int64 = 0
     /// The lag at which the last step was taken.
     private var lagAtStep: Int64 = 0
+    /// When the lag was last within a quarter of the limit, and what it was.
+    private var onset: Onset?
     private var noted: Int64?
     /// By place in ``steps``: when it was taken back, and what it takes to do that again.
     private var takenBack: [Int64?]
@@ -88,7 +100,8 @@ package struct Overload: Sendable, Equatable {
         let passed = max(0, now &- (self.noted ?? now))
         self.noted = now
         self.lag = lag
-        if lag > self.rules.limit {
+        if lag <= self.rules.limit / 4 { self.onset = Onset(time: now, lag: lag) }
+        if lag > self.rules.limit || lag > self.rules.limit / 2 && self.isUrgent(now) {
             self.inTime = 0
             self.calm = 0
             return self.take(now)
@@ -107,14 +120,29 @@ package struct Overload: Sendable, Equatable {
         return [Change(step: self.steps[self.taken], isTaken: false, lag: lag)]
     }
 
+    /// Whether the machine has less than half of what the room needs, as far as the lag shows.
+    private func isSteep(_ now: Int64) -> Bool {
+        guard let onset = self.onset, self.lag > self.rules.limit / 2 else { return false }
+        return (self.lag &- onset.lag) >= (now &- onset.time) / max(1, self.rules.steep)
+    }
+
+    /// Whether the next step is taken within the limit already.
+    private func isUrgent(_ now: Int64) -> Bool {
+        guard self.taken < self.steps.count else { return false }
+        if let back = self.takenBack[self.taken], now &- back < self.rules.relapse { return true }
+        return self.steps[self.taken] != .hold && self.isSteep(now)
+    }
+
     private mutating func take(_ now: Int64) -> [Change] {
-        let isPanic = self.lag / max(1, self.rules.limit) >= self.rules.panic
+        let isSteep = self.isSteep(now)
+        let isPanic = self.lag / max(1, self.rules.limit) >= self.rules.panic || isSteep
         let isGrowing = self.lag &- self.lagAtStep > self.rules.limit / max(1, self.rules.growth)
         guard isPanic || now >= self.notBefore || self.taken > 0 && isGrowing else { return [] }
         self.lagAtStep = self.lag
         var changes: [Change] = []
         while self.taken < self.steps.count {
             let step = self.steps[self.taken]
+            if step == .hold, self.lag <= self.rules.limit, self.takenBack[self.taken] == nil { break }
             if let back = self.takenBack[self.taken], now &- back < self.rules.relapse {
                 self.patience[self.taken] = min(self.rules.longestPatience, self.patience[self.taken] * 2)
             } else {

@@ -51,11 +51,37 @@ struct OverloadTests {
     func growing() {
         var overload = Self.make()
         var taken: [Int64] = []
-        for time in 0..<40 {
-            let lag = Int64(time) * 35
+        for time in 0..<100 {
+            let lag = Int64(time) * 15
             for _ in overload.noted(lag: lag * Self.ms, at: Int64(time) * Self.poll) { taken.append(lag) }
         }
-        #expect(taken == [420, 525, 630, 735, 840, 945, 1_050])
+        #expect(taken == [405, 510, 615, 720, 825, 930, 1_035])
+    }
+
+    @Test(
+        "a lag that grows as on a machine three times too slow: all but the hold at half of the limit, that at the limit"
+    )
+    func steep() {
+        var overload = Self.make()
+        var taken: [Int64] = []
+        for time in 0..<40 {
+            let lag = max(0, Int64(time - 10)) * 33
+            for _ in overload.noted(lag: lag * Self.ms, at: Int64(time) * Self.poll) { taken.append(lag) }
+        }
+        #expect(taken == [231, 231, 231, 231, 231, 231, 429])
+    }
+
+    @Test("a hold that was taken back too soon comes again at half of the limit")
+    func holdAgain() {
+        var overload = Self.make()
+        _ = overload.noted(lag: 2_000 * Self.ms, at: 0)
+        var now: Int64 = 0
+        while overload.taken == Self.steps.count {
+            now += Self.poll
+            _ = overload.noted(lag: 0, at: now)
+        }
+        #expect(overload.noted(lag: 200 * Self.ms, at: now + Self.poll).isEmpty)
+        #expect(overload.noted(lag: 201 * Self.ms, at: now + 2 * Self.poll).map(\.step) == [.hold])
     }
 
     @Test("far behind everything is left out at once, in order")
@@ -100,7 +126,7 @@ struct OverloadTests {
         #expect(polls(until: { $0.taken == 5 }, lag: 0, &overload) == 800)
     }
 
-    @Test("whatever the lag does: steps in order, none taken within the limit, none taken back above half of it")
+    @Test("whatever the lag does: steps in order, none taken within half of the limit, none taken back above that")
     func anyLag() {
         for seed in UInt64(1)...200 {
             var numbers = Numbers(state: seed)
@@ -112,7 +138,7 @@ struct OverloadTests {
                 let lag = Bool.random(using: &numbers) ? 0 : Int64.random(in: 0...4 * limit, using: &numbers)
                 for change in overload.noted(lag: lag, at: now) {
                     if change.isTaken {
-                        #expect(lag > limit && change.step == Self.steps[taken.count])
+                        #expect(lag > limit / 2 && change.step == Self.steps[taken.count])
                         taken.append(change.step)
                     } else {
                         #expect(lag <= limit / 2)
@@ -156,7 +182,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("a machine three times too slow for a minute: never two and a half seconds behind, whole again within ten")
+    @Test("a machine three times too slow for a minute: never a second behind, whole again within ten")
     func machine() {
         for share in [3.0, 2.0, 1.5, 1.1] {
             var overload = Self.make()
@@ -170,7 +196,7 @@ struct OverloadTests {
                 changes += overload.noted(lag: Int64(machine.lag * 1e9), at: Int64(poll) * Self.poll).count
                 if time >= 65, overload.taken == 0 { whole = whole ?? time - 65 }
             }
-            #expect(longest > 0.4 && longest < 2.5, "\(share): \(longest) s")
+            #expect(longest > 0.2 && longest < 1, "\(share): \(longest) s")
             #expect((whole ?? .infinity) <= 10, "\(share): \(String(describing: whole)) s")
             #expect(changes >= 2 && changes < 120, "\(share): \(changes)")
         }

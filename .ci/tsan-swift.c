@@ -1,0 +1,78 @@
+// What ThreadSanitizer misses of Swift: the order between threads that the runtime makes, whose libraries are not built with it.
+// Preloaded by .ci/tsan. Three things are told to it:
+// - Mutex: the fast path is compiled into our modules and is seen; where two threads meet, libswiftSynchronization does the rest.
+// - Tasks: the runtime has hooks for it, which nothing sets on Linux.
+// - Copy on write: who finds a buffer unshared may write it, because the last one to read it has let go of it.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+// Weak: tools that a test starts inherit the preloading, and have none of this.
+__attribute__((weak)) void __tsan_acquire(void *address);
+__attribute__((weak)) void __tsan_release(void *address);
+__attribute__((weak)) void *swift_task_getCurrent(void);
+__attribute__((weak)) extern bool _swift_tsan_enabled;
+__attribute__((weak)) extern void (*_swift_tsan_acquire)(void *address);
+__attribute__((weak)) extern void (*_swift_tsan_release)(void *address);
+
+__attribute__((constructor)) static void hook(void) {
+    if (!__tsan_acquire || !&_swift_tsan_enabled) return;
+    _swift_tsan_acquire = __tsan_acquire;
+    _swift_tsan_release = __tsan_release;
+    _swift_tsan_enabled = true;
+}
+
+#define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
+#define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
+#define SWIFT __attribute__((swiftcall))
+// `self` comes in Swift's context register: the address of the word that is locked.
+#define SELF __attribute__((swift_context)) void *self
+#define ORIGINAL(type, name) \
+    static type *original; \
+    if (!original) original = (type *)dlsym(RTLD_NEXT, name)
+
+typedef SWIFT void Lock(uint32_t thread, SELF);
+typedef SWIFT void Unlock(SELF);
+#define ASYNC __attribute__((swiftasynccall))
+// The continuation's context is an argument; the task's own is handed on.
+#define CONTEXTS void *continuation, __attribute__((swift_async_context)) void *context
+typedef ASYNC void Await(CONTEXTS);
+typedef bool IsUnshared(const void *object);
+typedef void Release(void *object);
+
+SWIFT void lock_slow(uint32_t thread, SELF) __asm__(LOCK);
+SWIFT void unlock_slow(SELF) __asm__(UNLOCK);
+
+SWIFT void lock_slow(uint32_t thread, SELF) {
+    ORIGINAL(Lock, LOCK);
+    original(thread, self);
+    if (__tsan_acquire) __tsan_acquire(self);
+}
+
+SWIFT void unlock_slow(SELF) {
+    ORIGINAL(Unlock, UNLOCK);
+    if (__tsan_release) __tsan_release(self);
+    original(self);
+}
+
+void swift_release(void *object) {
+    ORIGINAL(Release, "swift_release");
+    // Tagged and immortal objects are no addresses.
+    if (__tsan_release && object && !((uintptr_t)object >> 47)) __tsan_release(object);
+    original(object);
+}
+
+bool swift_isUniquelyReferenced_nonNull_native(const void *object) {
+    ORIGINAL(IsUnshared, "swift_isUniquelyReferenced_nonNull_native");
+    bool is = original(object);
+    if (is && __tsan_acquire) __tsan_acquire((void *)object);
+    return is;
+}
+
+// The hooks leave out a continuation that was resumed before it is waited for.
+ASYNC void swift_continuation_await(CONTEXTS) {
+    ORIGINAL(Await, "swift_continuation_await");
+    if (__tsan_acquire) __tsan_acquire(swift_task_getCurrent());
+    __attribute__((musttail)) return original(continuation, context);
+}

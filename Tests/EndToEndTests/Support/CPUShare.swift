@@ -1,0 +1,48 @@
+import Foundation
+
+/// A bound on what the threads of one process get of the machine, by the kernel's CPU quota: as a container's limit does it.
+final class CPUShare {
+    /// Where the quota lies, and whether it is the unified hierarchy's.
+    private let directory: String
+    private let isUnified: Bool
+    private static let period = 100_000
+
+    /// - Returns: `nil` where this process may make no control group.
+    init?(pid: Int32) {
+        let places = [("/sys/fs/cgroup/cpu", false), ("/sys/fs/cgroup/cpu,cpuacct", false), ("/sys/fs/cgroup", true)]
+        for (root, isUnified) in places {
+            let quota = isUnified ? "cpu.max" : "cpu.cfs_quota_us"
+            let directory = "\(root)/tandem-test-\(pid)"
+            guard mkdir(directory, 0o755) == 0 else { continue }
+            guard access("\(directory)/\(quota)", W_OK) == 0,
+                Self.put(String(pid), "\(directory)/cgroup.procs")
+            else {
+                rmdir(directory)
+                continue
+            }
+            self.directory = directory
+            self.isUnified = isUnified
+            return
+        }
+        return nil
+    }
+
+    /// - Parameter cores: At most this many; `nil`: all there are.
+    func set(cores: Double?) -> Bool {
+        let quota = cores.map { max(1_000, Int($0 * Double(Self.period))) }
+        guard self.isUnified else {
+            return Self.put(String(Self.period), "\(self.directory)/cpu.cfs_period_us")
+                && Self.put(quota.map(String.init) ?? "-1", "\(self.directory)/cpu.cfs_quota_us")
+        }
+        return Self.put("\(quota.map(String.init) ?? "max") \(Self.period)", "\(self.directory)/cpu.max")
+    }
+
+    /// Once the process is gone.
+    deinit { rmdir(self.directory) }
+
+    private static func put(_ text: String, _ path: String) -> Bool {
+        guard let file = fopen(path, "w") else { return false }
+        let isWritten = fputs(text, file) >= 0
+        return fclose(file) == 0 && isWritten
+    }
+}
