@@ -3,7 +3,7 @@
 #   passthrough.sh sources DIR   r1.sh's sources, three times over: DIR/a60.flv and DIR/b60.flv
 #   passthrough.sh ffmpeg DIR    one source into R1's three renditions by the FFmpeg command line, all at veryfast
 #   passthrough.sh ffmpegPK DIR  two sources side by side into the same renditions
-#   passthrough.sh solo DIR      one source by Tandem's offline clock: 720p passes, the others at PRESET (tandem-fast)
+#   passthrough.sh solo DIR      one source by Tandem's offline clock: 720p passes, the others at PRESET (tandem-faster)
 #   passthrough.sh room DIR      a live room of 60 s with two publishers: 70 % of the time one of them alone, 30 % a PK, in
 #                                four turns; 720p passes while it can
 # FFMPEG=path and TANDEM=path pick the programs. The publishers' own CPU time is not counted.
@@ -11,7 +11,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 ff=${FFMPEG:-ffmpeg}
 tandem=$(realpath "${TANDEM:-$here/../.build/release/tandem}")
-preset=${PRESET:-tandem-fast}
+preset=${PRESET:-tandem-faster}
 d=$2
 
 # spent: CPU seconds of all children so far and the 60 seconds of the job. `times` knows the children of its own shell only:

@@ -8,9 +8,9 @@ struct PassthroughMeasurement {
 
     /// The jobs of a round, in the order of their turns.
     private static let jobs: [(name: String, word: String, environment: [String: String])] = [
-        ("solo", "solo", ["PRESET": "tandem-fast"]), ("ffmpeg", "ffmpeg", [:]),
+        ("solo", "solo", ["PRESET": "tandem-faster"]), ("ffmpeg", "ffmpeg", [:]),
         ("soloSame", "solo", ["PRESET": "veryfast"]), ("ffmpegPK", "ffmpegPK", [:]),
-        ("room", "room", ["PRESET": "tandem-fast"]),
+        ("room", "room", ["PRESET": "tandem-faster"]),
     ]
     /// Part of the room's time in which one publisher has the canvas.
     private static let soloShare = 0.7
