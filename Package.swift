@@ -87,6 +87,13 @@ let package = Package(
                 "Packager", "HLS", "MediaTypes", "MediaKernels", .product(name: "Crypto", package: "swift-crypto"),
             ], swiftSettings: house),
         .target(
+            name: "Upload",
+            dependencies: [
+                "Packager", "HLS", "Stages", "MediaTypes", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: house),
+        .target(
             name: "Push", dependencies: ["RTMP", "LibAV", "MediaTypes", "MediaKernels", logging] + nio,
             swiftSettings: house),
         .target(
@@ -119,7 +126,7 @@ let package = Package(
         .target(
             name: "Room",
             dependencies: [
-                "Ingest", "Program", "Ladder", "Packager", "Recording", "Push", "Events", "Origin", "Control",
+                "Ingest", "Program", "Ladder", "Packager", "Recording", "Upload", "Push", "Events", "Origin", "Control",
                 "PipelineSpec",
                 "LibAV", "HLS",
                 "RTMP", "TLSFiles", "Admission",
@@ -198,6 +205,10 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "TLSFilesTests", dependencies: ["TLSFiles", "HTTPProbe", "MediaTypes"], swiftSettings: house),
+        .testTarget(
+            name: "UploadTests",
+            dependencies: ["Upload", "HLSTestKit", "HLSLint", "Packager", "HLS", "MediaTypes", "MediaKernels"],
+            swiftSettings: house),
         .testTarget(name: "PushTests", dependencies: ["Push", "MediaTypes"], swiftSettings: house),
         .testTarget(
             name: "HTTPListenerTests",

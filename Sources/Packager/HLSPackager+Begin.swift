@@ -88,7 +88,7 @@ extension HLSPackager {
         var writer = PublicationWriter(
             publication: publication, store: self.store, clock: self.clock, keeper: self.keeper,
             show: { [weak self] objects in self?.objects.withLock { $0 = objects } },
-            note: { [weak self] publication in self?.listing.withLock { $0 = publication } },
+            note: { [weak self] publication in self?.tellListing(publication) },
             recorded: { [weak self] number in
                 self?.recordedNumber.store(number, ordering: .releasing)
                 self?.intake.withLock { $0.noteRecorded(number) }

@@ -127,6 +127,7 @@ package final class HLSPackager: Sendable {
     let objects = Mutex<[String: PublishedObject]>([:])
     /// As the playlists on disk list it.
     let listing = Mutex<Publication?>(nil)
+    let listingWatchers = Mutex<[ListingWatcher]>([])
     let work = DispatchSemaphore(value: 0)
     /// When the last packet came, on ``clock``; 0 before the first.
     private let lastPacket = Atomic<Int64>(0)

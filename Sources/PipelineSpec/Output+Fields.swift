@@ -1,11 +1,14 @@
 extension Output {
-    /// HLS, raw or record, told apart by `type`.
+    /// Told apart by `type`.
     static let rule = ValueRule<Output>(
         schema: [
             JSONMember(
                 "oneOf",
                 .array(
-                    [HLSOutput.rule.schema, RawOutput.rule.schema, RecordOutput.rule.schema].map { .object($0) }))
+                    [
+                        HLSOutput.rule.schema, RawOutput.rule.schema, RecordOutput.rule.schema,
+                        HTTPOutput.rule.schema, S3Output.rule.schema,
+                    ].map { .object($0) }))
         ],
         read: { node, path, log in
             if node[key: "type"]?.string == "raw" {
@@ -14,11 +17,15 @@ extension Output {
             if node[key: "type"]?.string == "record" {
                 return RecordOutput.rule.read(node, path, &log).map { .record($0) }
             }
+            if node[key: "type"]?.string == "http" {
+                return HTTPOutput.rule.read(node, path, &log).map { .http($0) }
+            }
+            if node[key: "type"]?.string == "s3" { return S3Output.rule.read(node, path, &log).map { .s3($0) } }
             if let type = node[key: "type"], type.string != "hls" {
                 log.note("\(path).type", at: type.position)
                 let what =
                     type.string.map { "there is no \(SpecText.quoted($0)) here" } ?? "is \(type.kind), not a string"
-                log.mistake("\(path).type", what, fix: "write \"hls\", \"raw\" or \"record\"")
+                log.mistake("\(path).type", what, fix: "write \"hls\", \"raw\", \"record\", \"http\" or \"s3\"")
                 // Which keys belong to it cannot be told.
                 return nil
             }

@@ -3,6 +3,8 @@ package enum Output: Sendable, Hashable {
     case hls(HLSOutput)
     case raw(RawOutput)
     case record(RecordOutput)
+    case http(HTTPOutput)
+    case s3(S3Output)
 
     /// The id that names it in events and in the control API.
     package var outputID: String {
@@ -10,15 +12,18 @@ package enum Output: Sendable, Hashable {
         case .hls(let output): output.outputID
         case .raw(let output): output.outputID
         case .record(let output): output.outputID
+        case .http(let output): output.outputID
+        case .s3(let output): output.outputID
         }
     }
 
-    /// The directory or file it writes, as written in the pipeline file.
+    /// The directory or file it writes, as written in the pipeline file; empty for one that is elsewhere.
     package var path: String {
         switch self {
         case .hls(let output): output.path
         case .raw(let output): output.path
         case .record(let output): output.path
+        case .http, .s3: ""
         }
     }
 }

@@ -72,6 +72,8 @@ extension PipelineRules {
                 }
                 record = index
                 self.check(settings, path, &log)
+            } else if output.isElsewhere {
+                self.checkUpload(output, path, &log)
             } else if self.pipeline.canvas.policy == .perScene {
                 log.mistake(
                     "\(path).type", "a raw output has one size for all pictures, and canvas.policy is \"perScene\"",
@@ -86,7 +88,7 @@ extension PipelineRules {
                     ids[output.outputID] = index
                 }
             }
-            if log.isSound("\(path).path") {
+            if !output.isElsewhere, log.isSound("\(path).path") {
                 if let first = paths[output.path] {
                     log.mistake("\(path).path", "outputs[\(first)] writes there already", fix: "use another path")
                 } else {

@@ -40,7 +40,7 @@ extension Room: RoomControlling {
             "pk": self.pkJSON, "sources": .array(sources), "renditions": .array(renditions),
             "segments": .integer(segments),
             "ticks": self.ticksJSON(stats), "backlog": JSONValue(self.ladder.backlog), "overload": self.overloadJSON,
-            "disk": self.diskJSON,
+            "disk": self.diskJSON, "uploads": .array(self.uploads.map(\.json)),
             "addresses": .object(addresses.map { .init($0.name, .string($0.address)) }),
         ]
         return json.text

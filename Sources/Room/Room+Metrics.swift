@@ -11,6 +11,7 @@ extension Room {
         self.addProgram(&metrics)
         self.addSources(&metrics)
         self.addOutputs(&metrics)
+        self.addUploads(&metrics)
         ProcessFacts.add(to: &metrics)
         return metrics.text
     }

@@ -13,6 +13,7 @@ import Program
 import Recording
 import Stages
 import Synchronization
+import Upload
 
 /// One room: wires the stages, owns their threads, decides how far a failure spreads.
 ///
@@ -52,6 +53,8 @@ package final class Room: Sendable {
     let recorder: Recorder?
     /// Of a room that lets publishers' packets through.
     let passthrough: PassthroughDesk?
+    /// Stores elsewhere.
+    let uploads: [Uploader]
     let mutable: Mutex<Mutable>
     /// As last measured; `nil` where nothing is.
     let levels = Mutex<SoundLevels?>(nil)
@@ -91,6 +94,7 @@ package final class Room: Sendable {
         self.partLatency = parts.partLatency
         self.recorder = parts.recorder
         self.passthrough = parts.passthrough
+        self.uploads = parts.uploads
         self.mutable = Mutex(Mutable())
         let life = RoomLife(settings.pipeline)
         var desk = SceneDesk(settings.pipeline)
@@ -129,6 +133,7 @@ package final class Room: Sendable {
         self.mutable.withLock { $0.state = .waiting }
         self.announceReady()
         self.beginRecording()
+        for upload in self.uploads { upload.begin() }
         self.announceQuarantines()
         self.listeners.startPulls()
         let packagerThread = self.packager.map { packager in StageThread("package") { _ = packager.run() } }
@@ -271,8 +276,10 @@ package final class Room: Sendable {
         if case .ended = outcome { targetDuration = self.packager?.targetDuration }
         // Behind the live playlists' end, which viewers wait for, and beside the time they are still served.
         async let recorded = self.finishRecording(outcome, by: deadline)
+        async let uploaded: Void = self.finishUploads(outcome, by: deadline)
         await self.listeners.stop(targetDuration: targetDuration)
         if let debt = await recorded { self.owe(debt) }
+        await uploaded
         self.mutable.withLock { $0.state = .closed }
         let name =
             switch outcome {

@@ -9,6 +9,7 @@ import Program
 import Recording
 import Stages
 import Synchronization
+import Upload
 
 /// The stages of a room, made and joined, before anything runs.
 struct RoomParts {
@@ -22,6 +23,7 @@ struct RoomParts {
     var partLatency: PartLatency
     var recorder: Recorder?
     var passthrough: PassthroughDesk?
+    var uploads: [Uploader] = []
 }
 
 /// Late joints between stages: what is made first must reach what is made last.
@@ -81,6 +83,9 @@ extension Room {
             }
             packager.set(made)
         }
+        let uploads = try packager.get().map { made throws(MediaError) in
+            try self.makeUploads(pipeline, made, ladder) { joint.get()?.store($0, did: $1) }
+        }
         let passthrough = PassthroughDesk(pipeline, ladder, packager.get(), slots) { joint.get()?.passthrough(did: $0) }
         let program = try self.makeProgram(settings, slots, clock, ladder, latency, passthrough, joint)
         let slate = packager.get().flatMap { SlateWork($0, ladder, program, pipeline) }
@@ -89,7 +94,7 @@ extension Room {
             parts: RoomParts(
                 clock: clock, slots: slots, program: program, ladder: ladder, packager: packager.get(),
                 latency: latency, slate: slate, partLatency: parts, recorder: recorder,
-                passthrough: passthrough))
+                passthrough: passthrough, uploads: uploads ?? []))
         events.setIncarnation(packager.get()?.incarnation ?? 1)
         joint.set(room)
         return room

@@ -101,7 +101,13 @@ enum Documents {
               "http": { "listen": "127.0.0.1:8080", "allowOrigins": ["https://example.com"], "maxConnections": 500,
                 "maxConnectionsPerAddress": 20, "tls": { "certificate": "a.crt", "key": "a.key" },
                 "signedUrls": { "secretEnv": "PLAYBACK" } } },
-            { "type": "record", "outputId": "rec", "path": "rec", "renditions": ["sound"], "vodPlaylist": false }
+            { "type": "record", "outputId": "rec", "path": "rec", "renditions": ["sound"], "vodPlaylist": false },
+            { "type": "http", "outputId": "cdn", "url": "https://origin.example/88231", "method": "POST",
+              "auth": { "type": "basic", "secretEnv": "ORIGIN" }, "retryForMs": 4000, "queueSegments": 8, "onLost": "slate",
+              "deletes": false },
+            { "type": "s3", "outputId": "bucket", "endpoint": "https://s3.example", "region": "eu-west-1", "bucket": "rooms",
+              "prefix": "live/88231/", "pathStyle": false, "accessKeyEnv": "S3_ID", "secretKeyEnv": "S3_SECRET",
+              "retryForMs": 5000, "queueSegments": 4, "onLost": "slate", "deletes": false }
           ],
           "overload": { "maxLagMs": 300 },
           "shutdown": { "endTimeoutMs": 20000 },
@@ -132,6 +138,12 @@ enum Documents {
                 """),
         Self.room.replacing(
             "\"path\": \"out\"", with: "\"path\": \"out\", \"encryption\": { \"secretEnv\": \"KEYS\" }"),
+        Self.room.replacing(
+            "\"outputs\": [ ",
+            with: """
+                "outputs": [ { "type": "http", "url": "http://o", "auth": { "type": "bearer", "secretFile": "/run/o" } },
+                  { "type": "s3", "endpoint": "http://s3:9000", "bucket": "b", "accessKeyFile": "/run/i", "secretKeyFile": "/run/s" },
+                """),
     ]
 
     /// The repository, found from this file.

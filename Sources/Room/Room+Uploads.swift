@@ -1,0 +1,205 @@
+import Control
+import Events
+import HLS
+import Ladder
+import LibAV
+import MediaTypes
+import Packager
+import PipelineSpec
+import Stages
+import Synchronization
+import Upload
+
+extension Room {
+    /// Seconds a worker that leaves the room to another gives its stores for what is under way.
+    private static let drainPatience: Int64 = 5
+
+    /// The uploaders of the stores a pipeline names; they are told what the packager lists.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
+    static func makeUploads(
+        _ pipeline: Pipeline, _ packager: HLSPackager, _ ladder: LadderStage,
+        notify: @escaping @Sendable (_ outputID: String, UploadNotice) -> Void
+    ) throws(MediaError) -> [Uploader] {
+        var uploads: [Uploader] = []
+        for output in pipeline.uploads {
+            let id = output.outputID
+            guard let (target, method, store) = try self.target(of: output) else { continue }
+            var rules = UploadRules()
+            rules.patience = store.retryForMs.map { Int64($0) * 1_000_000 }
+            rules.mostSlots = store.queueSegments
+            rules.restamp = store.onLost == .slate ? .slate : .gap
+            rules.deletes = store.deletes
+            let slate = store.onLost == .slate ? UploadSlate(packager, ladder, pipeline) : nil
+            let upload = Uploader(
+                outputID: id, target: target, method: method, rules: rules,
+                connections: packager.mediaPlaylistNames.count,
+                files: OutputFiles(packager: packager, noteName: ".upload-\(id)", slateWork: slate),
+                clock: SystemClock()
+            ) { notify(id, $0) }
+            packager.watchListing { upload.list($0) }
+            uploads.append(upload)
+        }
+        return uploads
+    }
+
+    private static func target(
+        of output: Output
+    ) throws(MediaError) -> (any UploadTarget, method: String, StoreRules)? {
+        let place = "outputs[\(output.outputID)]"
+        switch output {
+        case .http(let http):
+            var authorization: String?
+            if let credentials = http.credentials, let secret = try credentials.secret?.resolved(place: place) {
+                authorization =
+                    switch credentials.type {
+                    case .bearer: "Bearer \(secret)"
+                    case .basic: "Basic \(Base64.encode(Array(secret.utf8)))"
+                    }
+            }
+            return (HTTPOrigin(url: http.url, authorization: authorization), http.method.rawValue, http.store)
+        case .s3(let bucket):
+            let target = S3Bucket(
+                endpoint: bucket.endpoint, region: bucket.region, bucket: bucket.bucket, prefix: bucket.prefix,
+                pathStyle: bucket.pathStyle, accessKey: try bucket.accessKey?.resolved(place: place) ?? "",
+                secretKey: try bucket.secretKey?.resolved(place: place) ?? "")
+            return (target, "PUT", bucket.store)
+        default: return nil
+        }
+    }
+
+    /// What becomes of a store, as events.
+    func store(_ outputID: String, did notice: UploadNotice) {
+        let id = JSONValue.string(outputID)
+        switch notice {
+        case .unreachable(let reason):
+            self.logger.warning("an upload fails", metadata: ["output": "\(outputID)", "reason": "\(reason)"])
+            self.events.emit(
+                "output.unreachable",
+                [
+                    "outputId": id, "level": "alert_2", "state": "set", "code": "outputUnreachable",
+                    "reason": .string(reason),
+                ])
+        case .restored(let failures, let time):
+            self.events.emit(
+                "output.unreachable",
+                [
+                    "outputId": id, "level": "normal", "state": "cleared", "failures": JSONValue(failures),
+                    "durationMs": .integer(time / 1_000_000),
+                ])
+        case .lost(let number, let tracks, let isSlate):
+            self.events.emit(
+                "output.lost",
+                [
+                    "outputId": id, "mediaSequence": .integer(number), "tracks": .array(tracks.map { .string($0) }),
+                    "listedAs": isSlate ? "slate" : "gap",
+                ])
+        }
+    }
+
+    /// Sends what is left. The end of a room is to be seen in every store; a successor goes on where this worker stops.
+    func finishUploads(_ outcome: RoomOutcome, by deadline: Int64) async {
+        let limit: Int64 =
+            switch outcome {
+            case .ended: deadline
+            case .drained: min(deadline, self.machine.now() &+ Self.drainPatience &* TimeMath.nanoseconds)
+            case .failed, .superseded: self.machine.now()
+            }
+        await withDiscardingTaskGroup { group in
+            for upload in self.uploads {
+                group.addTask {
+                    let isDone = await upload.finish(by: limit)
+                    guard case .ended = outcome else { return }
+                    if isDone { return upload.forget() }
+                    self.events.emit(
+                        "output.unfinished",
+                        ["outputId": .string(upload.outputID), "reason": "the store did not take all of it in time"])
+                }
+            }
+        }
+    }
+
+    func addUploads(_ metrics: inout MetricsText) {
+        guard !self.uploads.isEmpty else { return }
+        let rows = self.uploads.map { ($0.outputID, $0.statistics) }
+        func each(
+            _ name: String, _ kind: MetricsText.Kind, _ help: String, _ value: (Uploader.Statistics) -> Int64
+        ) {
+            metrics.family(name, kind, help)
+            for (id, statistics) in rows { metrics.sample(name, ["output": id], value(statistics)) }
+        }
+        each("tandem_upload_objects_total", .counter, "Objects a store has taken.", \.taken)
+        each("tandem_upload_bytes_total", .counter, "Their bytes.", \.bytes)
+        each("tandem_upload_failures_total", .counter, "Attempts that failed.", \.failed)
+        each("tandem_upload_lost_segments_total", .counter, "Segments that were not taken in time.", \.lost)
+        each("tandem_upload_queue_segments", .gauge, "Segments that wait.") { Int64($0.waitingSlots) }
+    }
+}
+
+extension Uploader {
+    /// As the state shows it.
+    var json: JSONValue {
+        let statistics = self.statistics
+        return [
+            "outputId": .string(self.outputID), "target": .string(self.target.shown),
+            "state": statistics.isFailing ? "recovering" : statistics.taken > 0 ? "live" : "waiting",
+            "queuedSegments": JSONValue(statistics.waitingSlots), "objects": .integer(statistics.taken),
+            "bytes": .integer(statistics.bytes), "failures": .integer(statistics.failed),
+            "lostSegments": .integer(statistics.lost),
+        ]
+    }
+}
+
+/// What an uploader reads: files of the HLS output.
+private struct OutputFiles: UploadFiles {
+    let packager: HLSPackager
+    let noteName: String
+    let slateWork: UploadSlate?
+
+    func bytes(of name: String) -> [UInt8]? { self.packager.bytes(ofFile: name) }
+
+    func slate(like segment: Segment, track: String) -> [UInt8]? {
+        self.slateWork?.slate.flatMap { self.packager.restamped($0, like: segment, track: track) }
+    }
+
+    func record() -> UploadRecord? {
+        self.packager.note(named: self.noteName).flatMap { UploadRecord(text: String(decoding: $0, as: UTF8.self)) }
+    }
+
+    func keep(_ record: UploadRecord) {
+        // One that cannot be kept costs a successor some segments twice.
+        try? self.packager.keep(note: Array(record.text.utf8), named: self.noteName)
+    }
+
+    func forget() { self.packager.removeNote(named: self.noteName) }
+}
+
+/// The slate of stores that have lost something, coded when it is first needed.
+private final class UploadSlate: Sendable {
+    private let ladder: LadderStage
+    private let frames: Int
+    private let size: (width: Int, height: Int)
+    private let coded = Mutex<Slate??>(nil)
+
+    init(_ packager: HLSPackager, _ ladder: LadderStage, _ pipeline: Pipeline) {
+        self.ladder = ladder
+        self.frames = packager.slateFrames
+        self.size = (pipeline.canvas.width, pipeline.canvas.height)
+    }
+
+    /// `nil` where it cannot be coded: a gap is listed then.
+    var slate: Slate? {
+        self.coded.withLock { coded in
+            if let coded { return coded }
+            let made = try? self.code()
+            coded = .some(made)
+            return made
+        }
+    }
+
+    private func code() throws(MediaError) -> Slate {
+        let black = try PictureCanvas.open(width: self.size.width, height: self.size.height, fill: .black).finish()
+        return Slate(
+            frames: self.frames, tracks: try SlateCoder.code(black, frames: self.frames, like: self.ladder))
+    }
+}

@@ -1,0 +1,100 @@
+package import Crypto
+
+/// Signs requests as Amazon's services and those that are like them ask for it.
+///
+/// Spec: AWS Signature Version 4, "Create a signed AWS API request", header form. Pure.
+package struct SignatureV4: Sendable, CustomReflectable {
+    package let accessKey: String
+    private let secretKey: String
+    package let region: String
+    package let service: String
+
+    package init(accessKey: String, secretKey: String, region: String, service: String) {
+        self.accessKey = accessKey
+        self.secretKey = secretKey
+        self.region = region
+        self.service = service
+    }
+
+    /// A dump shows no secret.
+    package var customMirror: Mirror { Mirror(self, children: ["region": self.region, "service": self.service]) }
+
+    /// The value of `authorization`.
+    ///
+    /// - Parameters:
+    ///   - path: Begins with a slash; as it is sent, percent-encoded.
+    ///   - query: Names and values, not encoded.
+    ///   - fields: All that are signed, `host` and `x-amz-date` among them; names in lower case.
+    ///   - payloadHash: SHA-256 of the body in hex.
+    ///   - time: As in `x-amz-date`, see ``date(_:)``.
+    package func authorization(
+        method: String, path: String, query: [(name: String, value: String)] = [],
+        fields: [(name: String, value: String)], payloadHash: String, time: String
+    ) -> String {
+        let sorted = fields.sorted { $0.name < $1.name }
+        let names = sorted.map(\.name).joined(separator: ";")
+        let parameters = query.map { (Self.encoded($0.name), Self.encoded($0.value)) }.sorted { $0 < $1 }
+        let canonical = [
+            method, path, parameters.map { "\($0)=\($1)" }.joined(separator: "&"),
+            sorted.map { "\($0.name):\(Self.trimmed($0.value))\n" }.joined(), names, payloadHash,
+        ].joined(separator: "\n")
+        let day = String(time.prefix(8))
+        let scope = "\(day)/\(self.region)/\(self.service)/aws4_request"
+        let text = ["AWS4-HMAC-SHA256", time, scope, Self.hash(Array(canonical.utf8))].joined(separator: "\n")
+        var key = Array("AWS4\(self.secretKey)".utf8)
+        for word in [day, self.region, self.service, "aws4_request"] { key = Self.code(word, key) }
+        return "AWS4-HMAC-SHA256 Credential=\(self.accessKey)/\(scope),SignedHeaders=\(names),"
+            + "Signature=\(Self.hex(Self.code(text, key)))"
+    }
+
+    private static func code(_ text: String, _ key: [UInt8]) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: SymmetricKey(data: key)))
+    }
+
+    /// SHA-256 in hex.
+    package static func hash(_ bytes: [UInt8]) -> String { self.hex(Array(SHA256.hash(data: bytes))) }
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// Spaces in a row count as one.
+    private static func trimmed(_ value: String) -> String { value.split(separator: " ").joined(separator: " ") }
+
+    /// RFC 3986 §2.3: everything but unreserved characters is escaped, in upper case.
+    ///
+    /// - Parameter slashes: They are left alone.
+    package static func encoded(_ text: String, slashes: Bool = false) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f, 0x7e: bytes.append(byte)
+            case 0x2f where slashes: bytes.append(byte)
+            default: bytes += [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// ISO 8601 without marks, in UTC.
+    ///
+    /// - Parameter seconds: Since the Unix epoch.
+    package static func date(_ seconds: Int64) -> String {
+        let (days, time) = (seconds / 86_400, seconds % 86_400)
+        // Days to a civil date: eras of 400 years that begin in March, so that the odd day is a year's last.
+        let shifted = days + 719_468
+        let (era, day) = (shifted / 146_097, shifted % 146_097)
+        let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365
+        let dayOfYear = day - (365 * year + year / 4 - year / 100)
+        let month = (5 * dayOfYear + 2) / 153
+        func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+        let civil = (
+            year: year + era * 400 + (month >= 10 ? 1 : 0), month: month < 10 ? month + 3 : month - 9,
+            day: dayOfYear - (153 * month + 2) / 5 + 1
+        )
+        return "\(civil.year)\(two(civil.month))\(two(civil.day))T"
+            + "\(two(time / 3_600))\(two(time / 60 % 60))\(two(time % 60))Z"
+    }
+}

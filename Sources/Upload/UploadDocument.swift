@@ -1,0 +1,74 @@
+import HLS
+import MediaTypes
+
+/// A playlist as a store has it: only its newest text counts.
+struct UploadDocument: Sendable {
+    /// Counts its changes.
+    private(set) var version = 0
+    /// The newest that was taken.
+    private(set) var taken = 0
+    var lane = UploadLane()
+
+    mutating func change() { self.version += 1 }
+
+    /// The store has an older one.
+    var isDue: Bool { self.taken < self.version }
+
+    mutating func answered(_ outcome: UploadOutcome, _ version: Int, _ now: Int64, _ jitter: Int64) {
+        self.lane.answered(outcome, now, jitter)
+        if outcome == .done { self.taken = max(self.taken, version) }
+    }
+}
+
+extension UploadQueue {
+    /// Spec: rfc8216bis §4.
+    private static let playlistType = "application/vnd.apple.mpegurl"
+
+    /// Nothing is to be seen before every playlist has been taken once.
+    var multivariantIsDue: Bool {
+        self.multivariantDocument.isDue && self.tracks.contains { !$0.window.segments.isEmpty }
+    }
+
+    /// Playlists that are sent now. Keeps (2).
+    mutating func nextDocuments(_ now: Int64) -> [UploadRequest] {
+        var requests: [UploadRequest] = []
+        let isSoundDue = self.tracks.contains { $0.kind == .audio && $0.playlist.isDue }
+        for index in self.tracks.indices {
+            let track = self.tracks[index]
+            guard track.playlist.isDue, track.playlist.lane.isFree(at: now), track.kind == .audio || !isSoundDue else {
+                continue
+            }
+            let text = MediaPlaylist(track.window, dateRanges: self.dateRanges).rendered()
+            let request = self.request(
+                .playlist(track: index, version: track.playlist.version), track.playlistName,
+                .put(.bytes(Array(text.utf8))), Self.playlistType, "max-age=\(max(1, track.window.targetDuration / 2))")
+            self.tracks[index].playlist.lane.request = request.id
+            requests.append(request)
+        }
+        guard self.multivariantIsDue, self.multivariantDocument.lane.isFree(at: now),
+            self.tracks.allSatisfy({ $0.playlist.taken > 0 })
+        else { return requests }
+        let request = self.request(
+            .multivariant(version: self.multivariantDocument.version), self.multivariantName,
+            .put(.bytes(Array(self.multivariant.utf8))), Self.playlistType,
+            "max-age=\(self.tracks.first?.window.targetDuration ?? 1)")
+        self.multivariantDocument.lane.request = request.id
+        return requests + [request]
+    }
+
+    /// Deletions come last, and one by one: nobody waits for them.
+    mutating func nextDeletion(_ now: Int64) -> UploadRequest? {
+        guard let name = self.deletions.first, self.deletionLane.isFree(at: now), !self.isFailing else { return nil }
+        let request = self.request(.deletion(name: name), name, .delete, "", "")
+        self.deletionLane.request = request.id
+        return request
+    }
+
+    mutating func answeredDeletion(of name: String, _ outcome: UploadOutcome, _ now: Int64, _ jitter: Int64) {
+        self.deletionLane.answered(outcome, now, jitter)
+        let isOver = outcome == .done || self.deletionLane.failures >= UploadRules.deletionAttempts
+        guard isOver, self.deletions.first == name else { return }
+        self.deletions.removeFirst()
+        self.deletionLane.succeeded()
+    }
+}

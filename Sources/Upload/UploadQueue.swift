@@ -1,0 +1,418 @@
+package import HLS
+import MediaTypes
+package import Packager
+
+/// What a store of HLS objects is sent, and when. Pure: what is listed, answers and time in, requests out.
+///
+/// Invariants:
+/// (1) A playlist is sent only when every object it names has been taken, or is a gap in it.
+/// (2) Of one track, segments go one after the other in their order; one request at a time is under way for a playlist, which
+///     is made when it is sent: the newest, never an older one after it. Sound before pictures, the multivariant playlist
+///     behind all others.
+/// (3) A segment that was not taken within ``UploadRules/patience`` since it was listed is given up: it becomes slate or a gap
+///     in this store's playlists, under its number, and nothing behind it waits. Playlists and slate are tried until they are
+///     taken.
+/// (4) No more than ``UploadRules/mostSlots`` wait: the oldest becomes a gap. Nothing holds media here but a request under way,
+///     of which there is one a track.
+package struct UploadQueue: Sendable {
+    struct Track: Sendable {
+        let name: String
+        let kind: TrackKind
+        let playlistName: String
+        let contentType: String
+        /// As the store lists it.
+        var window: PlaylistWindow
+        /// Initialization segments the store has.
+        var maps: Set<String> = []
+        var media = UploadLane()
+        var playlist = UploadDocument()
+    }
+
+    struct Entry: Sendable {
+        enum State: Sendable, Hashable { case waiting, slate, taken, gap }
+        var segment: Segment
+        var state: State
+        var isSettled: Bool { self.state == .taken || self.state == .gap }
+    }
+
+    struct Slot: Sendable {
+        let mediaSequence: Int64
+        let deadline: Int64
+        var entries: [Entry]
+        /// Tracks that were given up, until it has been told.
+        var lost: Set<Int> = []
+    }
+
+    enum Aim: Sendable, Hashable {
+        case map(track: Int, name: String)
+        case segment(track: Int, mediaSequence: Int64, isSlate: Bool)
+        case playlist(track: Int, version: Int)
+        case multivariant(version: Int)
+        case deletion(name: String)
+    }
+
+    package let rules: UploadRules
+    private(set) var origin: Int64?
+    var tracks: [Track] = []
+    var slots: [Slot] = []
+    var dateRanges = DateRangeList()
+    var multivariantName = ""
+    var multivariant = ""
+    var multivariantDocument = UploadDocument()
+    var deletions: [String] = []
+    var deletionLane = UploadLane()
+    private var isEnded = false
+    /// The number behind the newest slot that is settled.
+    private(set) var nextMediaSequence: Int64 = 0
+    /// Media time up to which is listed: nanoseconds since the room's origin.
+    private var mediaTime: Int64 = 0
+    private(set) var restamped = UploadRecord.Restamped()
+    var aims: [UInt64: Aim] = [:]
+    private var lastID: UInt64 = 0
+    private var notices: [UploadNotice] = []
+    private var failures = 0
+    private var failingSince: Int64 = 0
+    /// Objects that were taken, playlists among them.
+    package private(set) var taken: Int64 = 0
+    package private(set) var failed: Int64 = 0
+    /// Segments of tracks that were given up.
+    package private(set) var lost: Int64 = 0
+
+    package init(rules: UploadRules) { self.rules = rules }
+
+    // MARK: What is listed
+
+    /// Takes over what an output lists.
+    ///
+    /// - Parameters:
+    ///   - record: What the worker before has noted; `nil`: nothing.
+    ///   - now: Nanoseconds of one clock, never falling, as everywhere here.
+    package mutating func list(_ listing: OutputListing, record: UploadRecord? = nil, at now: Int64) {
+        if self.origin == nil { self.begin(listing, record) }
+        guard listing.origin == self.origin, listing.tracks.count == self.tracks.count else { return }
+        self.dateRanges = listing.dateRanges
+        self.multivariantName = listing.multivariantName
+        if self.multivariant != listing.multivariant {
+            self.multivariant = listing.multivariant
+            self.multivariantDocument.change()
+        }
+        let first = self.slots.last.map { $0.mediaSequence + 1 } ?? self.nextMediaSequence
+        for number in first..<max(first, listing.nextMediaSequence) { self.add(number, listing, at: now) }
+        self.isEnded = self.isEnded || listing.isEnded
+        while self.slots.count > self.rules.mostSlots {
+            self.giveUp(0) { _ in true }
+            self.settle()
+        }
+        self.settle()
+    }
+
+    private mutating func add(_ number: Int64, _ listing: OutputListing, at now: Int64) {
+        var entries: [Entry] = []
+        for track in listing.tracks {
+            guard let last = track.segments.last?.mediaSequence else { return }
+            let place = track.segments.count - 1 - Int(clamping: last - number)
+            guard track.segments.indices.contains(place) else { return }
+            let segment = track.segments[place]
+            entries.append(Entry(segment: segment, state: segment.gap ? .gap : .waiting))
+        }
+        let length = entries.map { $0.segment.duration.nanoseconds }.max() ?? 0
+        self.slots.append(
+            Slot(mediaSequence: number, deadline: now &+ (self.rules.patience ?? length), entries: entries))
+    }
+
+    /// A store that has what the record says, or nothing: then it begins with the newest slots.
+    private mutating func begin(_ listing: OutputListing, _ record: UploadRecord?) {
+        self.origin = listing.origin
+        let firsts = listing.tracks.map { $0.segments.first?.mediaSequence ?? listing.nextMediaSequence }
+        let first = firsts.max() ?? listing.nextMediaSequence
+        let known = record.flatMap { $0.origin == listing.origin && $0.next >= first ? $0 : nil }
+        self.nextMediaSequence =
+            known.map { min($0.next, listing.nextMediaSequence) }
+            ?? max(first, listing.nextMediaSequence - Int64(max(1, self.rules.mostSlots / 2)))
+        self.restamped = known?.restamped ?? UploadRecord.Restamped()
+        for track in listing.tracks {
+            let before = track.segments.filter { $0.mediaSequence < self.nextMediaSequence }
+            var window = PlaylistWindow(
+                style: track.style, targetDuration: track.targetDuration,
+                slackSeconds: Int(track.slack / TimeMath.nanoseconds), nextMediaSequence: self.nextMediaSequence,
+                discontinuitySequence: track.discontinuitySequence + Int64(before.filter(\.discontinuity).count),
+                retired: track.retired, longestDuration: track.longestDuration)
+            // Numbers that every track has: what a younger list lacks the others' heads let go.
+            let kept = before.filter { $0.mediaSequence >= first }.map {
+                self.restamped.applied(to: $0, track: track.name)
+            }
+            if known != nil,
+                let restored = try? PlaylistWindow(
+                    style: track.style, targetDuration: track.targetDuration,
+                    slackSeconds: Int(track.slack / TimeMath.nanoseconds), segments: kept,
+                    nextMediaSequence: self.nextMediaSequence,
+                    discontinuitySequence: track.discontinuitySequence
+                        + Int64(before.prefix { $0.mediaSequence < first }.filter(\.discontinuity).count),
+                    retired: track.retired, longestDuration: track.longestDuration)
+            {
+                window = restored
+            }
+            self.tracks.append(
+                Track(
+                    name: track.name, kind: track.kind, playlistName: track.playlistName,
+                    contentType: track.contentType, window: window))
+        }
+        if known != nil, self.tracks.contains(where: { !$0.window.segments.isEmpty }) {
+            for index in self.tracks.indices { self.tracks[index].playlist.change() }
+        }
+    }
+
+    // MARK: What is to be done
+
+    /// What begins now; each is to be answered once, and within its timeout.
+    package mutating func next(at now: Int64) -> [UploadRequest] {
+        for index in self.slots.indices where self.slots[index].deadline <= now {
+            self.giveUp(index) { $0.state == .waiting }
+        }
+        self.settle()
+        var requests: [UploadRequest] = []
+        for index in self.tracks.indices { if let request = self.nextMedia(index, now) { requests.append(request) } }
+        requests += self.nextDocuments(now)
+        if let request = self.nextDeletion(now) { requests.append(request) }
+        return requests
+    }
+
+    private mutating func nextMedia(_ index: Int, _ now: Int64) -> UploadRequest? {
+        guard self.tracks[index].media.isFree(at: now),
+            let slot = self.slots.first(where: { !$0.entries[index].isSettled })
+        else { return nil }
+        let track = self.tracks[index]
+        let entry = slot.entries[index]
+        let timeout =
+            entry.state == .slate ? UploadRules.attempt : max(UploadRules.shortestAttempt, slot.deadline &- now)
+        let map = entry.segment.map.uri
+        let request: UploadRequest
+        if track.maps.contains(map) {
+            let isSlate = entry.state == .slate
+            request = self.request(
+                .segment(track: index, mediaSequence: slot.mediaSequence, isSlate: isSlate),
+                isSlate ? entry.segment.slateName : entry.segment.uri,
+                .put(isSlate ? .slate(entry.segment, track: track.name) : .file), track.contentType,
+                Self.immutable, timeout)
+        } else {
+            request = self.request(
+                .map(track: index, name: map), map, .put(.file), track.contentType, Self.immutable, timeout)
+        }
+        self.tracks[index].media.request = request.id
+        return request
+    }
+
+    mutating func request(
+        _ aim: Aim, _ name: String, _ action: UploadRequest.Action, _ contentType: String, _ cacheControl: String,
+        _ timeout: Int64 = UploadRules.attempt
+    ) -> UploadRequest {
+        self.lastID &+= 1
+        self.aims[self.lastID] = aim
+        return UploadRequest(
+            id: self.lastID, name: name, action: action, contentType: contentType, cacheControl: cacheControl,
+            timeout: timeout)
+    }
+
+    /// A name never gets other bytes.
+    private static let immutable = "public, max-age=31536000, immutable"
+
+    // MARK: Answers
+
+    /// - Parameter jitter: 0…999, chosen anew each time.
+    package mutating func answered(_ id: UInt64, _ outcome: UploadOutcome, at now: Int64, jitter: Int64) {
+        guard let aim = self.aims.removeValue(forKey: id) else { return }
+        self.count(outcome, aim, now)
+        switch aim {
+        case .map(let track, let name):
+            self.tracks[track].media.answered(outcome, now, jitter)
+            switch outcome {
+            case .done: self.tracks[track].maps.insert(name)
+            case .failed: break
+            case .absent: self.drop(track) { $0.segment.map.uri == name }
+            }
+        case .segment(let track, let number, let isSlate):
+            self.tracks[track].media.answered(outcome, now, jitter)
+            guard outcome.isFinal, let index = self.slots.firstIndex(where: { $0.mediaSequence == number }) else {
+                break
+            }
+            let entry = self.slots[index].entries[track]
+            guard !entry.isSettled else { break }
+            if outcome == .absent {
+                // Slate in its place is made of nothing that could be missing.
+                let isGap = isSlate || self.rules.restamp == .gap
+                self.slots[index].entries[track].state = isGap ? .gap : .slate
+                self.slots[index].lost.insert(track)
+            } else {
+                if isSlate {
+                    let segment = entry.segment.renamed(entry.segment.slateName)
+                    self.slots[index].entries[track].segment = segment
+                    self.restamped.note(track: self.tracks[track].name, number, uri: segment.uri)
+                } else if entry.state == .slate {
+                    // Later than was hoped for, but here.
+                    self.slots[index].lost.remove(track)
+                }
+                self.slots[index].entries[track].state = .taken
+            }
+        case .playlist(let track, let version):
+            self.tracks[track].playlist.answered(outcome, version, now, jitter)
+        case .multivariant(let version): self.multivariantDocument.answered(outcome, version, now, jitter)
+        case .deletion(let name): self.answeredDeletion(of: name, outcome, now, jitter)
+        }
+        self.settle()
+    }
+
+    private mutating func count(_ outcome: UploadOutcome, _ aim: Aim, _ now: Int64) {
+        if case .deletion = aim { return }
+        switch outcome {
+        case .absent: break
+        case .done:
+            self.taken += 1
+            if self.failures > 0 {
+                self.notices.append(.restored(failures: self.failures, after: now &- self.failingSince))
+            }
+            self.failures = 0
+        case .failed(let reason):
+            self.failed += 1
+            if self.failures == 0 {
+                self.failingSince = now
+                self.notices.append(.unreachable(reason))
+            }
+            self.failures += 1
+        }
+    }
+
+    // MARK: Settling
+
+    private mutating func giveUp(_ index: Int, where isGivenUp: (Entry) -> Bool) {
+        let isOver = self.slots.count > self.rules.mostSlots
+        for track in self.slots[index].entries.indices {
+            let entry = self.slots[index].entries[track]
+            guard !entry.isSettled, isGivenUp(entry) else { continue }
+            self.slots[index].entries[track].state = self.rules.restamp == .gap || isOver ? .gap : .slate
+            self.slots[index].lost.insert(track)
+        }
+    }
+
+    private mutating func drop(_ track: Int, where isDropped: (Entry) -> Bool) {
+        for index in self.slots.indices {
+            let entry = self.slots[index].entries[track]
+            guard !entry.isSettled, isDropped(entry) else { continue }
+            self.slots[index].entries[track].state = .gap
+            self.slots[index].lost.insert(track)
+        }
+    }
+
+    /// Lists the slots of which every object has been taken or given up, in their order.
+    private mutating func settle() {
+        var isChanged = false
+        while let slot = self.slots.first, slot.entries.allSatisfy(\.isSettled) {
+            self.slots.removeFirst()
+            self.list(slot)
+            isChanged = true
+        }
+        if self.slots.isEmpty, self.isEnded, self.tracks.contains(where: { !$0.window.isEnded }) {
+            for index in self.tracks.indices { self.tracks[index].window.end() }
+            isChanged = true
+        }
+        guard isChanged else { return }
+        for index in self.tracks.indices { self.tracks[index].playlist.change() }
+    }
+
+    private mutating func list(_ slot: Slot) {
+        for (index, entry) in slot.entries.enumerated() {
+            let name = self.tracks[index].name
+            var segment = entry.segment
+            if entry.state == .gap, !segment.gap {
+                segment = segment.asGap
+                self.restamped.note(track: name, slot.mediaSequence, uri: nil)
+            }
+            // It is the next, and as long as the output lists it.
+            try? self.tracks[index].window.append(segment)
+            let time = segment.start &+ segment.duration.ticks
+            self.mediaTime = max(
+                self.mediaTime,
+                TimeMath.rescale(time, from: Int64(segment.duration.timescale), to: TimeMath.nanoseconds))
+        }
+        self.nextMediaSequence = slot.mediaSequence + 1
+        self.trim()
+        guard !slot.lost.isEmpty else { return }
+        self.lost += Int64(slot.lost.count)
+        let isSlate = slot.lost.allSatisfy { slot.entries[$0].state == .taken }
+        self.notices.append(
+            .lost(
+                mediaSequence: slot.mediaSequence, tracks: slot.lost.sorted().map { self.tracks[$0].name },
+                slate: isSlate))
+    }
+
+    private mutating func trim() {
+        let head = self.tracks.map { $0.window.mediaSequence + Int64($0.window.removableCount) }.min() ?? 0
+        for index in self.tracks.indices {
+            let count = head - self.tracks[index].window.mediaSequence
+            if count > 0 { self.tracks[index].window.removeFirst(Int(count)) }
+            let current = self.slots.first?.entries[index].segment.map ?? self.tracks[index].window.segments.last?.map
+            let expired = self.tracks[index].window.takeExpired(at: self.mediaTime, current: current)
+            self.tracks[index].maps.subtract(expired)
+            if self.rules.deletes { self.deletions += expired }
+        }
+        self.restamped.forget(before: head)
+        if self.deletions.count > UploadRules.mostDeletions {
+            self.deletions.removeFirst(self.deletions.count - UploadRules.mostDeletions)
+        }
+    }
+
+    // MARK: What it is like
+
+    /// What is to be told since the last call.
+    package mutating func takeNotices() -> [UploadNotice] {
+        defer { self.notices = [] }
+        return self.notices
+    }
+
+    /// For a successor.
+    package var record: UploadRecord? {
+        self.origin.map { UploadRecord(origin: $0, next: self.nextMediaSequence, restamped: self.restamped) }
+    }
+
+    package var waitingSlots: Int { self.slots.count }
+
+    /// The last attempt failed.
+    package var isFailing: Bool { self.failures > 0 }
+
+    /// Everything that was listed is there, or has been given up, and the playlists say so.
+    package var isSettled: Bool {
+        self.slots.isEmpty && self.tracks.allSatisfy { !$0.playlist.isDue } && !self.multivariantIsDue
+    }
+
+    /// When ``next(at:)`` is to be asked again if nothing happens; `nil`: not at all.
+    package func wake(after now: Int64) -> Int64? {
+        var times = self.slots.filter { slot in slot.entries.contains { $0.state == .waiting } }.map(\.deadline)
+        for (index, track) in self.tracks.enumerated() {
+            if track.media.request == nil, self.slots.contains(where: { !$0.entries[index].isSettled }) {
+                times.append(track.media.due)
+            }
+            if track.playlist.isDue, track.playlist.lane.request == nil { times.append(track.playlist.lane.due) }
+        }
+        if self.multivariantIsDue, self.multivariantDocument.lane.request == nil {
+            times.append(self.multivariantDocument.lane.due)
+        }
+        if !self.deletions.isEmpty, self.deletionLane.request == nil { times.append(self.deletionLane.due) }
+        // What is due and held up by something else begins with the answer to that.
+        return times.filter { $0 > now }.min()
+    }
+}
+
+extension UploadOutcome {
+    fileprivate var isFinal: Bool {
+        switch self {
+        case .done, .absent: true
+        case .failed: false
+        }
+    }
+}
+
+extension UploadLane {
+    mutating func answered(_ outcome: UploadOutcome, _ now: Int64, _ jitter: Int64) {
+        self.request = nil
+        if case .failed = outcome { self.failed(at: now, jitter: jitter) } else { self.succeeded() }
+    }
+}

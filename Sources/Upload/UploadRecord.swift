@@ -1,0 +1,82 @@
+package import HLS
+
+/// What a worker leaves to its successor about a store: lines of words.
+package struct UploadRecord: Sendable, Hashable {
+    /// Segments that the store lists as something else than the output does, by track and number.
+    package struct Restamped: Sendable, Hashable {
+        /// The name of the slate; empty for a gap.
+        private(set) var uris: [String: [Int64: String]] = [:]
+
+        mutating func note(track: String, _ mediaSequence: Int64, uri: String?) {
+            self.uris[track, default: [:]][mediaSequence] = uri ?? ""
+        }
+
+        mutating func forget(before mediaSequence: Int64) {
+            for track in self.uris.keys {
+                self.uris[track] = self.uris[track]?.filter { $0.key >= mediaSequence }
+            }
+        }
+
+        func applied(to segment: Segment, track: String) -> Segment {
+            guard let uri = self.uris[track]?[segment.mediaSequence] else { return segment }
+            return uri.isEmpty ? segment.asGap : segment.renamed(uri)
+        }
+    }
+
+    package let origin: Int64
+    /// The number behind the last segment the store has.
+    package let next: Int64
+    package let restamped: Restamped
+
+    package init(origin: Int64, next: Int64, restamped: Restamped = Restamped()) {
+        self.origin = origin
+        self.next = next
+        self.restamped = restamped
+    }
+
+    private static let head = "tandem-upload 1"
+
+    package var text: String {
+        var lines = [Self.head, "\(self.origin) \(self.next)"]
+        for (track, rows) in self.restamped.uris.sorted(by: { $0.key < $1.key }) {
+            for (number, uri) in rows.sorted(by: { $0.key < $1.key }) {
+                lines.append(uri.isEmpty ? "\(track) \(number)" : "\(track) \(number) \(uri)")
+            }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// - Returns: `nil` for a damaged one.
+    package init?(text: String) {
+        let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
+        guard text.hasPrefix(Self.head + "\n"), lines.count >= 2, lines[1].count == 2,
+            let origin = Int64(lines[1][0]), let next = Int64(lines[1][1]), next >= 0
+        else { return nil }
+        var restamped = Restamped()
+        for words in lines.dropFirst(2) {
+            guard (2...3).contains(words.count), let number = Int64(words[1]) else { return nil }
+            restamped.note(track: String(words[0]), number, uri: words.count == 3 ? String(words[2]) : nil)
+        }
+        self.init(origin: origin, next: next, restamped: restamped)
+    }
+}
+
+extension Segment {
+    /// The same segment, not there.
+    var asGap: Segment { self.with(uri: self.uri, gap: true) }
+
+    /// Under another name.
+    func renamed(_ uri: String) -> Segment { self.with(uri: uri, gap: false) }
+
+    /// Its place in a store that could not be sent it. Not its own name: the store may have it, and names keep their bytes.
+    var slateName: String {
+        self.uri.hasSuffix(".m4s") ? "\(self.uri.dropLast(4))-slate.m4s" : "\(self.uri)-slate"
+    }
+
+    private func with(uri: String, gap: Bool) -> Segment {
+        Segment(
+            mediaSequence: self.mediaSequence, uri: uri, start: self.start, duration: self.duration,
+            programDate: self.programDate, map: self.map, discontinuity: self.discontinuity, key: self.key, gap: gap,
+            byteCount: gap ? 0 : self.byteCount, independent: self.independent, publishedAt: self.publishedAt)
+    }
+}

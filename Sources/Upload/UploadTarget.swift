@@ -1,0 +1,66 @@
+/// A request to a store, but for the store's own part of it.
+package struct UploadHead: Sendable, Hashable {
+    package var method: String
+    /// Of an object: letters, digits, `.`, `_` and `-`.
+    package var name: String
+    /// Names in lower case.
+    package var fields: [(name: String, value: String)]
+    package var body: [UInt8]
+
+    package init(method: String, name: String, fields: [(name: String, value: String)] = [], body: [UInt8] = []) {
+        self.method = method
+        self.name = name
+        self.fields = fields
+        self.body = body
+    }
+
+    package static func == (left: UploadHead, right: UploadHead) -> Bool {
+        left.method == right.method && left.name == right.name && left.body == right.body
+            && left.fields.elementsEqual(right.fields) { $0 == $1 }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(self.method)
+        hasher.combine(self.name)
+    }
+}
+
+/// Where a store is, and how it knows us.
+package protocol UploadTarget: Sendable {
+    /// What may be shown of it.
+    var shown: String { get }
+
+    /// The URL of an object and everything that goes with the request.
+    ///
+    /// - Parameter now: Seconds since the Unix epoch.
+    func request(_ head: UploadHead, at now: Int64) -> (url: String, fields: [(name: String, value: String)])
+}
+
+/// A server that takes objects below a URL.
+package struct HTTPOrigin: UploadTarget, CustomReflectable {
+    /// Ends in a slash.
+    private let url: String
+    private let authorization: String?
+
+    /// - Parameters:
+    ///   - url: `http://…` or `https://…`, without query; objects go below it.
+    ///   - authorization: The field's value; never shown.
+    package init(url: String, authorization: String? = nil) {
+        self.url = url.hasSuffix("/") ? url : url + "/"
+        self.authorization = authorization
+    }
+
+    package var shown: String {
+        let parts = self.url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count >= 3 else { return "?" }
+        return "\(parts[0])//\(parts[2].split(separator: "@").last ?? "")"
+    }
+
+    package var customMirror: Mirror { Mirror(self, children: ["url": self.shown]) }
+
+    package func request(
+        _ head: UploadHead, at now: Int64
+    ) -> (url: String, fields: [(name: String, value: String)]) {
+        (self.url + head.name, head.fields + (self.authorization.map { [("authorization", $0)] } ?? []))
+    }
+}

@@ -1,0 +1,255 @@
+import AsyncHTTPClient
+import Dispatch
+package import HLS
+package import MediaTypes
+import NIOCore
+import NIOHTTP1
+package import Packager
+import Stages
+import Synchronization
+
+/// Carries what a room lists to a store elsewhere, in a task of its own: one that is slow or away holds up nobody else, and no
+/// media.
+package final class Uploader: Sendable {
+    /// Called from any thread; must not block.
+    package typealias Notify = @Sendable (UploadNotice) -> Void
+
+    /// What a store is like now.
+    package struct Statistics: Sendable, Hashable {
+        package var isFailing = false
+        package var waitingSlots = 0
+        /// Objects and attempts since the worker began.
+        package var taken: Int64 = 0
+        package var failed: Int64 = 0
+        /// Segments of tracks that were given up.
+        package var lost: Int64 = 0
+        package var bytes: Int64 = 0
+    }
+
+    private struct State {
+        var queue: UploadQueue
+        /// What was listed and the queue does not know yet.
+        var news: [OutputListing] = []
+        var record: UploadRecord?
+        var isRecordRead = false
+        /// Time up to which it is waited for what is under way, on the clock; `nil`: nothing ends yet.
+        var deadline: Int64?
+        var bytes: Int64 = 0
+    }
+
+    /// Nanoseconds to wait for a server's handshake.
+    private static let connectTimeout: Int64 = 2_000_000_000
+    /// Bytes of an answer that are read: what it says of an error.
+    private static let longestAnswer = 64 << 10
+
+    package let outputID: String
+    package let target: any UploadTarget
+    private let method: String
+    private let files: any UploadFiles
+    private let notify: Notify
+    private let client: HTTPClient
+    private let clock: any MonotonicClock
+    private let state: Mutex<State>
+    private let signal: AsyncStream<Void>.Continuation
+    private let signals: AsyncStream<Void>
+    private let work = Mutex<Task<Void, Never>?>(nil)
+    /// A disk that hangs holds up this store alone.
+    private let disk: DispatchQueue
+
+    /// - Parameters:
+    ///   - method: What objects are sent with, PUT or POST.
+    ///   - connections: At once, one for each track.
+    package init(
+        outputID: String, target: any UploadTarget, method: String = "PUT", rules: UploadRules, connections: Int,
+        files: any UploadFiles, clock: any MonotonicClock, notify: @escaping Notify
+    ) {
+        self.outputID = outputID
+        self.target = target
+        self.method = method
+        self.files = files
+        self.notify = notify
+        self.clock = clock
+        self.state = Mutex(State(queue: UploadQueue(rules: rules)))
+        (self.signals, self.signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        self.disk = DispatchQueue(label: "upload-\(outputID)")
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(2, connections + 1)
+        configuration.timeout.connect = .nanoseconds(Self.connectTimeout)
+        // One request, one attempt: when it is tried again is the queue's to say.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    /// Takes over what is listed. Returns at once.
+    package func list(_ listing: OutputListing) {
+        self.state.withLock { $0.news.append(listing) }
+        self.signal.yield()
+    }
+
+    /// Begins to send.
+    package func begin() {
+        let task = Task {
+            await withDiscardingTaskGroup { group in
+                await self.run(&group)
+                group.cancelAll()
+            }
+        }
+        self.work.withLock { $0 = task }
+    }
+
+    /// Nothing more is listed: sends what is left, and stops.
+    ///
+    /// - Returns: Everything is there.
+    package func finish(by deadline: Int64) async -> Bool {
+        self.state.withLock { $0.deadline = deadline }
+        self.signal.yield()
+        let task = self.work.withLock { $0.take() }
+        let clock = self.clock
+        let alarm = Task {
+            try? await Task.sleep(for: .nanoseconds(max(0, deadline &- clock.now())))
+            task?.cancel()
+        }
+        await task?.value
+        alarm.cancel()
+        try? await self.client.shutdown()
+        return self.state.withLock { $0.news.isEmpty && $0.queue.isSettled }
+    }
+
+    /// Nobody goes on with it: the room is over.
+    package func forget() { self.disk.async { self.files.forget() } }
+
+    package var statistics: Statistics {
+        self.state.withLock { state in
+            Statistics(
+                isFailing: state.queue.isFailing, waitingSlots: state.queue.waitingSlots + state.news.count,
+                taken: state.queue.taken, failed: state.queue.failed, lost: state.queue.lost, bytes: state.bytes)
+        }
+    }
+
+    // MARK: The task
+
+    private struct Step {
+        var requests: [UploadRequest]
+        var notices: [UploadNotice]
+        /// What is to be noted for a successor, where that is another than before.
+        var record: UploadRecord?
+        var wake: Int64?
+        var isOver: Bool
+    }
+
+    private func run(_ group: inout DiscardingTaskGroup) async {
+        var waiting = self.signals.makeAsyncIterator()
+        let record = await self.onDisk { $0.record() }
+        self.state.withLock { state in
+            state.record = record
+            state.isRecordRead = true
+        }
+        while !Task.isCancelled {
+            let now = self.clock.now()
+            let step = self.step(at: now)
+            for notice in step.notices { self.notify(notice) }
+            if let record = step.record { self.disk.async { self.files.keep(record) } }
+            for request in step.requests { group.addTask { await self.perform(request) } }
+            if step.isOver { break }
+            let alarm = step.wake.map { wake in
+                Task {
+                    try? await Task.sleep(for: .nanoseconds(max(1_000_000, wake &- now)))
+                    self.signal.yield()
+                }
+            }
+            _ = await waiting.next()
+            alarm?.cancel()
+        }
+        for notice in self.state.withLock({ $0.queue.takeNotices() }) { self.notify(notice) }
+    }
+
+    private func step(at now: Int64) -> Step {
+        self.state.withLock { state in
+            for listing in state.news { state.queue.list(listing, record: state.record, at: now) }
+            state.news = []
+            let requests = state.queue.next(at: now)
+            let record = state.queue.record
+            let isNew = record != nil && record != state.record
+            if isNew { state.record = record }
+            return Step(
+                requests: requests, notices: state.queue.takeNotices(), record: isNew ? record : nil,
+                wake: state.queue.wake(after: now), isOver: state.deadline != nil && state.queue.isSettled)
+        }
+    }
+
+    private func perform(_ request: UploadRequest) async {
+        let started = self.clock.now()
+        let outcome = await self.outcome(of: request)
+        self.state.withLock { state in
+            state.queue.answered(
+                request.id, outcome, at: max(started, self.clock.now()), jitter: Int64.random(in: 0..<1000))
+        }
+        self.signal.yield()
+    }
+
+    private func outcome(of request: UploadRequest) async -> UploadOutcome {
+        guard case .put(let source) = request.action else {
+            return await self.send(UploadHead(method: "DELETE", name: request.name), request.timeout)
+        }
+        let bytes: [UInt8]?
+        switch source {
+        case .bytes(let text): bytes = text
+        case .file: bytes = await self.onDisk { $0.bytes(of: request.name) }
+        case .slate(let segment, let track): bytes = await self.onDisk { $0.slate(like: segment, track: track) }
+        }
+        guard let bytes else { return .absent }
+        let head = UploadHead(
+            method: self.method, name: request.name,
+            fields: [("content-type", request.contentType), ("cache-control", request.cacheControl)], body: bytes)
+        let outcome = await self.send(head, request.timeout)
+        if outcome == .done { self.state.withLock { $0.bytes += Int64(bytes.count) } }
+        return outcome
+    }
+
+    private func send(_ head: UploadHead, _ timeout: Int64) async -> UploadOutcome {
+        let (url, fields) = self.target.request(head, at: SystemClock.wallClock() / TimeMath.nanoseconds)
+        var request = HTTPClientRequest(url: url)
+        request.method = HTTPMethod(rawValue: head.method)
+        for field in fields { request.headers.add(name: field.name, value: field.value) }
+        request.headers.add(name: "user-agent", value: "tandem")
+        if head.method != "DELETE" { request.body = .bytes(ByteBuffer(bytes: head.body)) }
+        do {
+            let response = try await self.client.execute(request, timeout: .nanoseconds(timeout))
+            // Read, so that the connection can be used again; what it says matters to nobody.
+            _ = try? await response.body.collect(upTo: Self.longestAnswer)
+            switch (response.status.code, head.method) {
+            case (200..<300, _), (404, "DELETE"), (410, "DELETE"): return .done
+            default: return .failed("status \(response.status.code)")
+            }
+        } catch let error as HTTPClientError {
+            // Its description names the case, and no part of the URL.
+            return .failed(error.shortDescription)
+        } catch is CancellationError {
+            return .failed("stopped")
+        } catch let error as MediaError {
+            return .failed(error.what)
+        } catch {
+            return .failed("\(type(of: error))")
+        }
+    }
+
+    private func onDisk<R: Sendable>(_ body: @escaping @Sendable (any UploadFiles) -> R) async -> R {
+        await withCheckedContinuation { continuation in
+            self.disk.async { continuation.resume(returning: body(self.files)) }
+        }
+    }
+}
+
+/// What an uploader reads and notes on this machine. Called on one thread, which may block.
+package protocol UploadFiles: Sendable {
+    /// A file of the output; `nil` where it is not there any more.
+    func bytes(of name: String) -> [UInt8]?
+
+    /// Slate that takes a segment's place; `nil`: there is none.
+    func slate(like segment: Segment, track: String) -> [UInt8]?
+
+    func record() -> UploadRecord?
+    func keep(_ record: UploadRecord)
+    /// Removes the record.
+    func forget()
+}

@@ -1,0 +1,61 @@
+"""Takes objects by PUT: origin.py DIRECTORY AWAY_FILE TOKEN
+
+Prints the port it listens on, and a line for every playlist that names what is not there or goes back. While AWAY_FILE exists,
+it hangs up on everybody. Without `Authorization: Bearer TOKEN` it answers 401."""
+import http.server, os, re, sys
+
+place, away, token = sys.argv[1:4]
+newest = {}
+
+def say(*words): print(*words, flush=True)
+
+def look(name, text):
+    gap, count = False, 0
+    for line in text.splitlines():
+        if line.startswith("#EXT-X-GAP"): gap = True
+        for uri in re.findall('#EXT-X-MAP:URI="(.*?)"', line):
+            if not os.path.exists(f"{place}/{uri}"): say("missing", name, uri)
+        if line and not line.startswith("#"):
+            count += 1
+            if not gap and not os.path.exists(f"{place}/{line}"): say("missing", name, line)
+            gap = False
+    first = re.search("MEDIA-SEQUENCE:([0-9]+)", text)
+    if first:
+        end = int(first[1]) + count
+        if end < newest.get(name, 0): say("backwards", name, end)
+        newest[name] = end
+        say("playlist", name, end)
+
+class Origin(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def log_message(self, *_): pass
+    def answer(self, status):
+        self.send_response(status)
+        self.send_header("content-length", "0")
+        self.end_headers()
+    def refuses(self):
+        if os.path.exists(away):
+            self.close_connection = True
+            return True
+        if self.headers["authorization"] != "Bearer " + token:
+            self.answer(401)
+            return True
+        return False
+    def do_PUT(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        if self.refuses(): return
+        name = os.path.basename(self.path)
+        if name.endswith(".m3u8"): look(name, body.decode())
+        with open(f"{place}/.{name}", "wb") as file: file.write(body)
+        os.rename(f"{place}/.{name}", f"{place}/{name}")
+        self.answer(201)
+    def do_DELETE(self):
+        if self.refuses(): return
+        name = f"{place}/{os.path.basename(self.path)}"
+        if os.path.exists(name): os.unlink(name)
+        self.answer(204)
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Origin)
+server.daemon_threads = True
+say(server.server_port)
+server.serve_forever()

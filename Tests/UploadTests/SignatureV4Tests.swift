@@ -1,0 +1,117 @@
+import Testing
+import Upload
+
+/// The examples of Amazon's own pages.
+@Suite("AWS Signature Version 4: header form, the published examples")
+struct SignatureV4Tests {
+    private static let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+    /// Of "Signature Calculations for the Authorization Header: Transferring Payload in a Single Chunk".
+    private static let s3 = SignatureV4(
+        accessKey: "AKIAIOSFODNN7EXAMPLE", secretKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", region: "us-east-1",
+        service: "s3")
+
+    private static func signature(_ authorization: String) -> String {
+        String(authorization.split(separator: "=").last ?? "")
+    }
+
+    @Test("GET of an object with a range")
+    func get() {
+        let value = Self.s3.authorization(
+            method: "GET", path: "/test.txt",
+            fields: [
+                ("host", "examplebucket.s3.amazonaws.com"), ("range", "bytes=0-9"),
+                ("x-amz-content-sha256", Self.empty), ("x-amz-date", "20130524T000000Z"),
+            ], payloadHash: Self.empty, time: "20130524T000000Z")
+        #expect(
+            value == "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,"
+                + "SignedHeaders=host;range;x-amz-content-sha256;x-amz-date,"
+                + "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41")
+    }
+
+    @Test("PUT of an object whose name needs escapes")
+    func put() {
+        let body = Array("Welcome to Amazon S3.".utf8)
+        let hash = SignatureV4.hash(body)
+        #expect(hash == "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072")
+        let value = Self.s3.authorization(
+            method: "PUT", path: SignatureV4.encoded("/test$file.text", slashes: true),
+            fields: [
+                ("x-amz-storage-class", "REDUCED_REDUNDANCY"), ("date", "Fri, 24 May 2013 00:00:00 GMT"),
+                ("host", "examplebucket.s3.amazonaws.com"), ("x-amz-content-sha256", hash),
+                ("x-amz-date", "20130524T000000Z"),
+            ], payloadHash: hash, time: "20130524T000000Z")
+        #expect(Self.signature(value) == "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd")
+    }
+
+    @Test(
+        "GET with queries: one without a value, and two that are put in order",
+        arguments: [
+            ([("lifecycle", "")], "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"),
+            (
+                [("prefix", "J"), ("max-keys", "2")],
+                "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"
+            ),
+        ])
+    func queries(query: [(String, String)], signature: String) {
+        let value = Self.s3.authorization(
+            method: "GET", path: "/", query: query.map { (name: $0.0, value: $0.1) },
+            fields: [
+                ("host", "examplebucket.s3.amazonaws.com"), ("x-amz-content-sha256", Self.empty),
+                ("x-amz-date", "20130524T000000Z"),
+            ], payloadHash: Self.empty, time: "20130524T000000Z")
+        #expect(Self.signature(value) == signature)
+    }
+
+    @Test("get-vanilla of the test suite")
+    func vanilla() {
+        let signer = SignatureV4(
+            accessKey: "AKIDEXAMPLE", secretKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", region: "us-east-1",
+            service: "service")
+        let value = signer.authorization(
+            method: "GET", path: "/",
+            fields: [("host", "example.amazonaws.com"), ("x-amz-date", "20150830T123600Z")], payloadHash: Self.empty,
+            time: "20150830T123600Z")
+        #expect(Self.signature(value) == "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31")
+    }
+
+    @Test(
+        "dates in UTC",
+        arguments: [
+            (0, "19700101T000000Z"), (951_782_399, "20000228T235959Z"), (951_782_400, "20000229T000000Z"),
+            (1_369_353_600, "20130524T000000Z"), (1_440_938_160, "20150830T123600Z"),
+            (4_102_444_799, "20991231T235959Z"), (4_107_542_400, "21000301T000000Z"),
+        ])
+    func dates(seconds: Int64, text: String) { #expect(SignatureV4.date(seconds) == text) }
+
+    @Test("a bucket stands in the path or in the host's name; usual ports are left out; no secret in a dump")
+    func places() {
+        func bucket(_ endpoint: String, pathStyle: Bool) -> S3Bucket {
+            S3Bucket(
+                endpoint: endpoint, region: "eu-west-1", bucket: "rooms", prefix: "88231/", pathStyle: pathStyle,
+                accessKey: "ID", secretKey: "hunter2hunter2")
+        }
+        let head = UploadHead(method: "PUT", name: "v-1-0.m4s", fields: [("content-type", "video/mp4")], body: [1])
+        let inPath = bucket("http://127.0.0.1:9000", pathStyle: true).request(head, at: 0)
+        #expect(inPath.url == "http://127.0.0.1:9000/rooms/88231/v-1-0.m4s")
+        let inHost = bucket("https://s3.example:443/", pathStyle: false).request(head, at: 0)
+        #expect(inHost.url == "https://rooms.s3.example/88231/v-1-0.m4s")
+        let authorization = inHost.fields.first { $0.name == "authorization" }?.value ?? ""
+        #expect(authorization.contains("SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date"))
+        var text = ""
+        dump(bucket("https://s3.example", pathStyle: true), to: &text)
+        #expect(!text.contains("hunter2") && !text.isEmpty)
+    }
+
+    @Test("a server's objects lie below its URL, with its credentials, which no dump shows")
+    func origin() {
+        let target = HTTPOrigin(url: "https://u@o.example/live", authorization: "Bearer hunter2")
+        let request = target.request(UploadHead(method: "PUT", name: "a.m3u8"), at: 0)
+        #expect(request.url == "https://u@o.example/live/a.m3u8")
+        #expect(request.fields.contains { $0 == ("authorization", "Bearer hunter2") })
+        #expect(target.shown == "https://o.example")
+        var text = ""
+        dump(target, to: &text)
+        #expect(!text.contains("hunter2"))
+    }
+}

@@ -1,0 +1,220 @@
+import HLS
+import MediaTypes
+import Packager
+import Testing
+import Upload
+
+@Suite("Upload queue: DASH-IF live media ingest interface 2, rfc8216bis §6.2.1")
+struct UploadQueueTests {
+    private static let second = SimulatedOrigin.second
+
+    private static func gaps(_ origin: SimulatedOrigin, _ name: String = "v.m3u8") -> [Int64] {
+        let (first, rows, _) = origin.rows(name)
+        return rows.enumerated().filter(\.element.isGap).map { first + Int64($0.offset) }
+    }
+
+    /// Numbers that were told as lost.
+    private static func lost(_ origin: SimulatedOrigin) -> [Int64] {
+        origin.notices.compactMap { if case .lost(let number, _, _) = $0 { number } else { nil } }
+    }
+
+    @Test("an origin that is up has every segment before the playlist that names it, and no gap")
+    func inOrder() {
+        var origin = SimulatedOrigin()
+        origin.run(seconds: 20)
+        #expect(Self.gaps(origin).isEmpty && origin.notices.isEmpty)
+        #expect(origin.rows("v.m3u8").rows.count == 10 && origin.rows("a.m3u8").rows.count == 10)
+        #expect(Array(origin.order.prefix(2).sorted()) == ["a-1.mp4", "v-1.mp4"], "initialization segments first")
+        let documents = origin.order.filter { $0.hasSuffix(".m3u8") }
+        #expect(Array(documents.prefix(3)) == ["a.m3u8", "v.m3u8", "index.m3u8"], "sound, pictures, then the whole")
+        #expect(documents.count(where: { $0 == "index.m3u8" }) == 1, "once: it does not change")
+        #expect(origin.mostWaiting == 1)
+        #expect(origin.mostInFlight <= 2, "one request a track")
+    }
+
+    @Test(
+        "an origin that is away for a while: what was lost is a gap, the live edge goes on at once, little waits",
+        arguments: [5.0, 20, 60], [SimulatedOrigin.Mood.refusing, .silent])
+    func away(seconds: Double, mood: SimulatedOrigin.Mood) {
+        var origin = SimulatedOrigin()
+        origin.run(seconds: 11)
+        let before = origin.rows("v.m3u8")
+        origin.run(seconds: seconds, mood)
+        #expect(origin.rows("v.m3u8").rows == before.rows, "nothing was taken")
+        let back = origin.now
+        origin.run(seconds: 3)
+        // The newest slot is listed as soon as one that follows it would be.
+        let newest = origin.now / SimulatedOrigin.slotLength
+        let next = origin.sightings.filter { $0.name == "v.m3u8" }.last?.next
+        #expect(next.map { $0 >= newest } == true, "the live edge")
+        let first = origin.sightings.first { $0.time > back && $0.name == "v.m3u8" }
+        #expect(first.map { $0.time - back < 2 * Self.second } == true, "it is noticed within its longest wait")
+        let lost = Self.lost(origin)
+        #expect(lost == Array(Set(lost)).sorted() && !lost.isEmpty)
+        #expect(lost.count <= Int(seconds / 2) + 2, "no more than it was away for: \(lost)")
+        let (start, rows, _) = origin.rows("v.m3u8")
+        #expect(Self.gaps(origin) == lost.filter { $0 >= start && $0 < start + Int64(rows.count) })
+        #expect(origin.mostWaiting <= 2, "slots are given up as fast as they come")
+        #expect(origin.mostInFlight <= 4)
+        let states = origin.notices.filter { if case .lost = $0 { false } else { true } }
+        guard states.count == 2, case .unreachable = states.first, case .restored(_, let time) = states.last else {
+            Issue.record("\(states)")
+            return
+        }
+        #expect(time >= Int64(seconds - 1) * Self.second)
+        origin.run(seconds: 40)
+        #expect(Self.gaps(origin).isEmpty, "what was lost has left the window")
+    }
+
+    @Test("with more patience than the outage is long nothing is lost: what waited comes in its order")
+    func patient() {
+        var rules = UploadRules()
+        rules.patience = 15 * Self.second
+        var origin = SimulatedOrigin(rules)
+        origin.run(seconds: 7)
+        origin.run(seconds: 9, .refusing)
+        origin.run(seconds: 4)
+        #expect(Self.lost(origin).isEmpty && Self.gaps(origin).isEmpty)
+        #expect(origin.mostWaiting >= 4)
+        let segments = origin.order.filter { $0.hasPrefix("v-1-") }
+        #expect(segments == (0..<10).map { "v-1-\($0).m4s" })
+    }
+
+    @Test("no more slots wait than may; behind them the oldest are gaps", arguments: [1, 3, 16])
+    func bounded(most: Int) {
+        var rules = UploadRules()
+        rules.patience = 600 * Self.second
+        rules.mostSlots = most
+        var origin = SimulatedOrigin(rules)
+        origin.run(seconds: 5)
+        origin.run(seconds: 60, .silent)
+        #expect(origin.mostWaiting <= most)
+        origin.run(seconds: 4)
+        #expect(Self.lost(origin).count >= 30 - most - 2)
+        #expect(origin.rows("v.m3u8").first + Int64(origin.rows("v.m3u8").rows.count) >= 34)
+    }
+
+    @Test("a setting lists slate of the same length under a name of its own, and no gap")
+    func slate() {
+        var rules = UploadRules()
+        rules.restamp = .slate
+        rules.mostSlots = 40
+        var origin = SimulatedOrigin(rules)
+        origin.run(seconds: 7)
+        origin.run(seconds: 20, .refusing)
+        origin.run(seconds: 4)
+        #expect(Self.gaps(origin).isEmpty)
+        let slates = origin.rows("v.m3u8").rows.map(\.uri).filter { $0.hasSuffix("-slate.m4s") }
+        #expect((8...11).contains(slates.count), "\(slates)")
+        #expect(slates.allSatisfy { origin.stored[$0] == Array("slate".utf8) })
+        let notices = origin.notices.filter { if case .lost(_, _, true) = $0 { true } else { false } }
+        #expect(notices.count == slates.count)
+        origin.run(seconds: 60)
+        #expect(!origin.stored.keys.contains { $0.hasSuffix("-slate.m4s") }, "and it is deleted in its time")
+    }
+
+    @Test("a file that has gone becomes a gap, and is not waited for")
+    func absent() {
+        var origin = SimulatedOrigin()
+        origin.files = { $0 != "v-1-2.m4s" }
+        origin.run(seconds: 9)
+        #expect(Self.gaps(origin) == [2] && Self.gaps(origin, "a.m3u8").isEmpty)
+        #expect(origin.notices == [.lost(mediaSequence: 2, tracks: ["v"], slate: false)])
+    }
+
+    @Test("an object slower than its own length is given up for the next, and the rest goes on")
+    func slow() {
+        var origin = SimulatedOrigin()
+        origin.latency = 3 * Self.second
+        origin.run(seconds: 30)
+        #expect(origin.mostWaiting <= 2)
+        #expect(origin.queue.waitingSlots <= 2)
+    }
+
+    @Test("what no player can need any more is deleted, unless it is to stay", arguments: [true, false])
+    func deletes(isOn: Bool) {
+        var rules = UploadRules()
+        rules.deletes = isOn
+        var origin = SimulatedOrigin(rules)
+        origin.run(seconds: 120)
+        let kept = origin.stored.keys.count { $0.hasPrefix("v-1-") }
+        #expect(isOn ? (13...32).contains(kept) : kept == 60, "\(kept)")
+        #expect(origin.stored["v-1.mp4"] != nil)
+        for row in origin.rows("v.m3u8").rows { #expect(origin.stored[row.uri] != nil) }
+    }
+
+    @Test("the end is in every playlist once all of it is there")
+    func end() {
+        var origin = SimulatedOrigin()
+        origin.run(seconds: 9)
+        origin.end()
+        #expect(!origin.queue.isSettled)
+        origin.run(seconds: 1)
+        #expect(origin.queue.isSettled)
+        #expect(origin.rows("v.m3u8").isEnded && origin.rows("a.m3u8").isEnded)
+    }
+
+    @Test("the end waits for an origin that is away")
+    func endWhileAway() {
+        var origin = SimulatedOrigin()
+        origin.run(seconds: 9)
+        origin.end()
+        origin.run(seconds: 10, .refusing)
+        #expect(!origin.queue.isSettled && !origin.rows("v.m3u8").isEnded)
+        origin.run(seconds: 3)
+        #expect(origin.queue.isSettled && origin.rows("v.m3u8").isEnded)
+    }
+
+    @Test("a successor goes on where the worker before stopped, with its gaps")
+    func successor() throws {
+        var first = SimulatedOrigin()
+        first.files = { $0 != "v-1-6.m4s" }
+        first.run(seconds: 20)
+        let record = try #require(first.queue.record)
+        let read = try #require(UploadRecord(text: record.text))
+        #expect(read == record)
+        var second = UploadQueue(rules: UploadRules())
+        second.list(
+            SimulatedOrigin.listing(through: 10, isFirst: true), record: read, at: 0)
+        var requests = second.next(at: 0)
+        #expect(requests.map(\.name).sorted() == ["a-1.mp4", "a.m3u8", "v-1.mp4"], "number 10 alone is news")
+        for request in requests { second.answered(request.id, .done, at: 0, jitter: 0) }
+        requests = second.next(at: 0)
+        #expect(Set(requests.map(\.name)) == ["a-1-10.m4s", "v-1-10.m4s", "v.m3u8"])
+        let playlist = requests.first { $0.name == "v.m3u8" }
+        guard case .put(.bytes(let bytes)) = playlist?.action else {
+            Issue.record("no playlist")
+            return
+        }
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        #expect(lines.count(where: { $0 == "#EXT-X-GAP" }) == 1, "\(lines)")
+        #expect(lines.contains("v-1-9.m4s") && !lines.contains("v-1-10.m4s"))
+    }
+
+    @Test("a record of another room, or a damaged one, is none")
+    func otherRecord() {
+        for text in [
+            "", "x", "tandem-upload 1\n", "tandem-upload 1\n5 -1\n", "tandem-upload 1\n5 1\nv\n",
+            "tandem-upload 1\n5 1\nv x\n",
+        ] {
+            #expect(UploadRecord(text: text) == nil)
+        }
+        var queue = UploadQueue(rules: UploadRules())
+        queue.list(
+            SimulatedOrigin.listing(through: 10, isFirst: true), record: UploadRecord(origin: 6, next: 11), at: 0)
+        // As new: the newest slots, as many as half of those that may wait.
+        #expect(queue.waitingSlots == 8)
+    }
+
+    @Test("an answer to what was never asked, or twice, changes nothing")
+    func strayAnswers() {
+        var queue = UploadQueue(rules: UploadRules())
+        queue.answered(7, .done, at: 0, jitter: 0)
+        queue.list(SimulatedOrigin.listing(through: 0, isFirst: true), at: 0)
+        let request = queue.next(at: 0)[0]
+        queue.answered(request.id, .failed("x"), at: 0, jitter: 0)
+        queue.answered(request.id, .done, at: 0, jitter: 0)
+        #expect(queue.isFailing && queue.taken == 0)
+        #expect(queue.next(at: 0).isEmpty, "it waits before it tries again")
+    }
+}
