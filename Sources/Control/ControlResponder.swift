@@ -53,7 +53,7 @@ package struct ControlResponder: Sendable {
         _ route: ControlRoute, _ method: HTTPRequest.Method, query: [(name: String, value: String)], body: [UInt8]
     ) throws(ControlFailure) -> ListenerReply {
         switch route {
-        case .source, .relay, .kick, .statistics, .events: break
+        case .source, .relay, .kick, .statistics, .events, .snapshot, .sourceSnapshot: break
         default: if !route.isProbe { try Self.refuseUnknown(query, known: []) }
         }
         switch route {
@@ -93,6 +93,8 @@ package struct ControlResponder: Sendable {
             return method == .post
                 ? .json(.accepted, try self.room.makeClip(try ClipRequest(body: body)))
                 : .json(.ok, self.room.clipsJSON())
+        case .snapshot: return try self.snapshot(of: nil, query)
+        case .sourceSnapshot(let uid): return try self.snapshot(of: uid, query)
         case .clip(let id): return .json(.ok, try self.room.clipJSON(id))
         case .end:
             _ = try FlatObject(body: body, keys: [])
@@ -124,8 +126,7 @@ package struct ControlResponder: Sendable {
         }
     }
 
-    private static func refuseUnknown(_ query: [(name: String, value: String)], known: [String]) throws(ControlFailure)
-    {
+    static func refuseUnknown(_ query: [(name: String, value: String)], known: [String]) throws(ControlFailure) {
         if let pair = query.first(where: { !known.contains($0.name) }) {
             throw FlatObject.unknown("query parameter", pair.name, known: known)
         }

@@ -20,6 +20,8 @@ package enum ControlRoute: Hashable {
     case countdown(String)
     case clips
     case clip(String)
+    case snapshot
+    case sourceSnapshot(uid: String)
     case end
     case drain
     case pk(PKVerb)
@@ -44,7 +46,7 @@ package enum ControlRoute: Hashable {
         case .state, .scenes, .sources, .statistics, .events, .metrics, .startup, .liveness, .readiness: [.get, .head]
         case .program, .text, .score, .countdown: [.put]
         case .clips: [.get, .head, .post]
-        case .clip: [.get, .head]
+        case .clip, .snapshot, .sourceSnapshot: [.get, .head]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
         case .end, .drain, .pk, .kick, .metadata: [.post]
@@ -55,7 +57,7 @@ package enum ControlRoute: Hashable {
         "/v1/room", "/v1/state", "/v1/program", "/v1/scenes", "/v1/scenes/{sceneId}", "/v1/sources",
         "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}",
         "/v1/scores/{scoreId}", "/v1/stats", "/v1/events", "/v1/clips", "/v1/clips/{id}",
-        "/v1/metadata",
+        "/v1/metadata", "/v1/snapshot", "/v1/sources/{uid}/snapshot",
         "/v1/countdowns/{countdownId}", "/v1/pk:start", "/v1/pk:punish", "/v1/pk:end", "/v1/room:end",
         "/v1/room:drain", "/metrics", "/startupz", "/livez", "/readyz",
     ]
@@ -76,6 +78,7 @@ package enum ControlRoute: Hashable {
         case "/metrics": self = .metrics
         case "/v1/events": self = .events
         case "/v1/clips": self = .clips
+        case "/v1/snapshot": self = .snapshot
         case "/v1/metadata": self = .metadata
         case "/v1/room:end": self = .end
         case "/v1/room:drain": self = .drain
@@ -98,6 +101,10 @@ package enum ControlRoute: Hashable {
         let kick = ":kick"
         if rest.hasSuffix(kick), rest.utf8.count > kick.utf8.count {
             return .kick(uid: String(rest.dropLast(kick.count)))
+        }
+        let snapshot = "/snapshot"
+        if rest.hasSuffix(snapshot), rest.utf8.count > snapshot.utf8.count {
+            return .sourceSnapshot(uid: String(rest.dropLast(snapshot.utf8.count)))
         }
         let parts = rest.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count >= 3, parts[parts.count - 2] == "relays", let id = parts.last, !id.isEmpty else {

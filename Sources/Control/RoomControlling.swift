@@ -97,6 +97,15 @@ package protocol RoomControlling: Sendable {
     /// The last clips.
     func clipsJSON() -> String
 
+    /// What is on air now, or a source's newest picture.
+    ///
+    /// - Parameters:
+    ///   - source: `nil`: the program.
+    ///   - width: Pixels, the height in proportion; `nil`: as the room's image output says, or 640 at most.
+    /// - Returns: A JPEG file.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for a source that is not there or has shown nothing yet.
+    func snapshot(of source: (uid: String, streamType: String)?, width: Int?) throws(ControlFailure) -> [UInt8]
+
     /// Says something in step with a picture, to every viewer.
     ///
     /// - Returns: When: one JSON object. The same `id` again changes nothing.
@@ -113,6 +122,15 @@ package protocol RoomControlling: Sendable {
 
     /// What has happened in the room.
     var eventLog: EventLog { get }
+}
+
+extension RoomControlling {
+    /// A room without pictures.
+    package func snapshot(
+        of source: (uid: String, streamType: String)?, width: Int?
+    ) throws(ControlFailure) -> [UInt8] {
+        throw .notFound("there is no picture", fix: "ask again when something is on air")
+    }
 }
 
 /// What a request changes of a source; `nil` leaves a value as it is.

@@ -127,6 +127,8 @@ package final class HLSPackager: Sendable {
     let objects = Mutex<[String: PublishedObject]>([:])
     /// As the playlists on disk list it.
     let listing = Mutex<Publication?>(nil)
+    /// What viewers may have beside the media.
+    let extras = Mutex<[String: PublishedObject]>([:])
     let listingWatchers = Mutex<[ListingWatcher]>([])
     let work = DispatchSemaphore(value: 0)
     /// When the last packet came, on ``clock``; 0 before the first.
@@ -451,7 +453,7 @@ package final class HLSPackager: Sendable {
     /// An object viewers may have now: a playlist, an initialization segment, a segment that is listed or was until a
     /// while ago; never anything else that lies in the directory. Callable from any thread.
     package func object(named name: String) -> PublishedObject? {
-        self.objects.withLock { $0[name] } ?? self.keyObject(named: name)
+        self.objects.withLock { $0[name] } ?? self.keyObject(named: name) ?? self.extras.withLock { $0[name] }
     }
 
     /// File name of the multivariant playlist.

@@ -161,3 +161,16 @@ extension HLSPackager {
         return uri.dropFirst(track.utf8.count + 1).dropLast(4).utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 }
+
+extension HLSPackager {
+    /// Lets viewers have something beside the media, under a name that nothing listed has; callable from any thread.
+    package func show(_ bytes: [UInt8], as name: String, contentType: String) {
+        guard TrackNames.isValid(name), !name.hasSuffix(".m3u8"), !name.hasSuffix(".m4s"), !name.hasSuffix(".mp4")
+        else {
+            return
+        }
+        let object = PublishedObject(
+            body: .bytes(bytes), contentType: contentType, cacheControl: "max-age=\(self.targetDuration)")
+        self.extras.withLock { $0[name] = object }
+    }
+}

@@ -7,7 +7,7 @@ extension Output {
                 .array(
                     [
                         HLSOutput.rule.schema, RawOutput.rule.schema, RecordOutput.rule.schema,
-                        HTTPOutput.rule.schema, S3Output.rule.schema,
+                        HTTPOutput.rule.schema, S3Output.rule.schema, ImageOutput.rule.schema,
                     ].map { .object($0) }))
         ],
         read: { node, path, log in
@@ -21,11 +21,15 @@ extension Output {
                 return HTTPOutput.rule.read(node, path, &log).map { .http($0) }
             }
             if node[key: "type"]?.string == "s3" { return S3Output.rule.read(node, path, &log).map { .s3($0) } }
+            if node[key: "type"]?.string == "image" {
+                return ImageOutput.rule.read(node, path, &log).map { .image($0) }
+            }
             if let type = node[key: "type"], type.string != "hls" {
                 log.note("\(path).type", at: type.position)
                 let what =
                     type.string.map { "there is no \(SpecText.quoted($0)) here" } ?? "is \(type.kind), not a string"
-                log.mistake("\(path).type", what, fix: "write \"hls\", \"raw\", \"record\", \"http\" or \"s3\"")
+                log.mistake(
+                    "\(path).type", what, fix: "write \"hls\", \"raw\", \"record\", \"http\", \"s3\" or \"image\"")
                 // Which keys belong to it cannot be told.
                 return nil
             }

@@ -5,6 +5,7 @@ package enum Output: Sendable, Hashable {
     case record(RecordOutput)
     case http(HTTPOutput)
     case s3(S3Output)
+    case image(ImageOutput)
 
     /// The id that names it in events and in the control API.
     package var outputID: String {
@@ -14,6 +15,7 @@ package enum Output: Sendable, Hashable {
         case .record(let output): output.outputID
         case .http(let output): output.outputID
         case .s3(let output): output.outputID
+        case .image(let output): output.outputID
         }
     }
 
@@ -23,6 +25,7 @@ package enum Output: Sendable, Hashable {
         case .hls(let output): output.path
         case .raw(let output): output.path
         case .record(let output): output.path
+        case .image(let output): output.path
         case .http, .s3: ""
         }
     }

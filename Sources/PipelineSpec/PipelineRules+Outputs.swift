@@ -72,6 +72,8 @@ extension PipelineRules {
                 }
                 record = index
                 self.check(settings, path, &log)
+            } else if case .image = output {
+                self.checkImage(path, &log)
             } else if output.isElsewhere {
                 self.checkUpload(output, path, &log)
             } else if self.pipeline.canvas.policy == .perScene {

@@ -207,6 +207,9 @@ package final class SourceBuffer: Sendable {
     // MARK: The program thread's side
 
     package var status: (status: Status, since: Int64) { self.state.withLock { ($0.status, $0.statusSince) } }
+    /// The picture that was shown last, or else the newest that waits; `nil` before the first.
+    package var snapshot: Picture? { self.state.withLock { $0.current?.picture ?? $0.pictures.last?.picture } }
+
     package var droppedPictures: Int { self.state.withLock { $0.dropped } }
     package var lipSync: LipSyncProbe { self.state.withLock { $0.flashes } }
 

@@ -55,6 +55,7 @@ package final class Room: Sendable {
     let passthrough: PassthroughDesk?
     /// Stores elsewhere.
     let uploads: [Uploader]
+    let snapshots: SnapshotDesk
     let mutable: Mutex<Mutable>
     /// As last measured; `nil` where nothing is.
     let levels = Mutex<SoundLevels?>(nil)
@@ -95,6 +96,7 @@ package final class Room: Sendable {
         self.recorder = parts.recorder
         self.passthrough = parts.passthrough
         self.uploads = parts.uploads
+        self.snapshots = parts.snapshots
         self.mutable = Mutex(Mutable())
         let life = RoomLife(settings.pipeline)
         var desk = SceneDesk(settings.pipeline)
@@ -140,6 +142,7 @@ package final class Room: Sendable {
         let decoders = self.startSources()
         let life = self.isOffline ? nil : StageThread("life") { self.runLife() }
         self.startDiskWatch()
+        self.startImages()
         let outcome = await withCheckedContinuation { continuation in
             _ = StageThread("program", keepsTime: true) { continuation.resume(returning: self.runProgram()) }
         }
@@ -154,6 +157,7 @@ package final class Room: Sendable {
             self.owe(MediaError(.unfinished, "the disk does not answer", at: "hls", fix: "start the room again"))
         }
         self.disk.stop()
+        self.snapshots.stop()
         self.clips.close()
         return await self.close(outcome, by: deadline)
     }

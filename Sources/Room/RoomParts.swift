@@ -23,7 +23,8 @@ struct RoomParts {
     var partLatency: PartLatency
     var recorder: Recorder?
     var passthrough: PassthroughDesk?
-    var uploads: [Uploader] = []
+    var uploads: [Uploader]
+    var snapshots: SnapshotDesk
 }
 
 /// Late joints between stages: what is made first must reach what is made last.
@@ -87,14 +88,15 @@ extension Room {
             try self.makeUploads(pipeline, made, ladder) { joint.get()?.store($0, did: $1) }
         }
         let passthrough = PassthroughDesk(pipeline, ladder, packager.get(), slots) { joint.get()?.passthrough(did: $0) }
-        let program = try self.makeProgram(settings, slots, clock, ladder, latency, passthrough, joint)
+        let snapshots = SnapshotDesk(pipeline, slots)
+        let program = try self.makeProgram(settings, slots, clock, ladder, latency, passthrough, snapshots, joint)
         let slate = packager.get().flatMap { SlateWork($0, ladder, program, pipeline) }
         let room = Room(
             settings: settings, events: events, logger: logger,
             parts: RoomParts(
                 clock: clock, slots: slots, program: program, ladder: ladder, packager: packager.get(),
                 latency: latency, slate: slate, partLatency: parts, recorder: recorder,
-                passthrough: passthrough, uploads: uploads ?? []))
+                passthrough: passthrough, uploads: uploads ?? [], snapshots: snapshots))
         events.setIncarnation(packager.get()?.incarnation ?? 1)
         joint.set(room)
         return room
@@ -196,7 +198,7 @@ extension Room {
 
     private static func makeProgram(
         _ settings: RoomSettings, _ slots: [SourceID: SourceSlot], _ clock: ProgramClock, _ ladder: LadderStage,
-        _ latency: LatencyTracker, _ passthrough: PassthroughDesk?, _ joint: Joint<Room>
+        _ latency: LatencyTracker, _ passthrough: PassthroughDesk?, _ snapshots: SnapshotDesk, _ joint: Joint<Room>
     ) throws(MediaError) -> ProgramStage {
         let pipeline = settings.pipeline
         let canvas = Program.Canvas(
@@ -229,6 +231,7 @@ extension Room {
         if let output = pipeline.hls { stageSettings.segmentTicks = Int64(output.gopFrames * output.segmentGops) }
         var outputs = ProgramStage.Outputs(
             picture: { picture, tick, arrival in
+                snapshots.note(picture)
                 if joint.get()?.overload.areOutputsPaused != true {
                     for writer in raws.writers { try? writer.write(picture) }
                 }

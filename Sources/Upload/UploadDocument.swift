@@ -20,7 +20,36 @@ struct UploadDocument: Sendable {
     }
 }
 
+/// An object beside the media, such as a still: the newest counts, and nobody waits for it.
+struct UploadExtra: Sendable {
+    var bytes: [UInt8]
+    let contentType: String
+    var document = UploadDocument()
+}
+
 extension UploadQueue {
+    /// Names of ``UploadQueue/put(_:_:contentType:)``.
+    private static let mostExtras = 32
+
+    /// Sends an object that is no media, again where the name has been sent before.
+    package mutating func put(_ name: String, _ bytes: [UInt8], contentType: String) {
+        guard self.extras[name] != nil || self.extras.count < Self.mostExtras else { return }
+        self.extras[name, default: UploadExtra(bytes: bytes, contentType: contentType)].bytes = bytes
+        self.extras[name]?.document.change()
+    }
+
+    mutating func nextExtras(_ now: Int64) -> [UploadRequest] {
+        var requests: [UploadRequest] = []
+        for (name, extra) in self.extras where extra.document.isDue && extra.document.lane.isFree(at: now) {
+            let request = self.request(
+                .extra(name: name, version: extra.document.version), name, .put(.bytes(extra.bytes)),
+                extra.contentType, "max-age=\(self.tracks.first?.window.targetDuration ?? 1)")
+            self.extras[name]?.document.lane.request = request.id
+            requests.append(request)
+        }
+        return requests
+    }
+
     /// Spec: rfc8216bis §4.
     private static let playlistType = "application/vnd.apple.mpegurl"
 
@@ -38,10 +67,11 @@ extension UploadQueue {
             guard track.playlist.isDue, track.playlist.lane.isFree(at: now), track.kind == .audio || !isSoundDue else {
                 continue
             }
-            let text = MediaPlaylist(track.window, dateRanges: self.dateRanges).rendered()
+            let bytes = Array(MediaPlaylist(track.window, dateRanges: self.dateRanges).rendered().utf8)
             let request = self.request(
                 .playlist(track: index, version: track.playlist.version), track.playlistName,
-                .put(.bytes(Array(text.utf8))), Self.playlistType, "max-age=\(max(1, track.window.targetDuration / 2))")
+                .put(.bytes(bytes)), Self.playlistType, "max-age=\(max(1, track.window.targetDuration / 2))",
+                UploadRules.attempt * Int64(1 + bytes.count / UploadRules.attemptBytes))
             self.tracks[index].playlist.lane.request = request.id
             requests.append(request)
         }

@@ -48,6 +48,7 @@ package struct UploadQueue: Sendable {
         case segment(track: Int, mediaSequence: Int64, isSlate: Bool)
         case playlist(track: Int, version: Int)
         case multivariant(version: Int)
+        case extra(name: String, version: Int)
         case deletion(name: String)
     }
 
@@ -59,6 +60,8 @@ package struct UploadQueue: Sendable {
     var multivariantName = ""
     var multivariant = ""
     var multivariantDocument = UploadDocument()
+    /// Objects beside the media, by name.
+    var extras: [String: UploadExtra] = [:]
     var deletions: [String] = []
     var deletionLane = UploadLane()
     private var isEnded = false
@@ -68,6 +71,8 @@ package struct UploadQueue: Sendable {
     private var mediaTime: Int64 = 0
     private(set) var restamped = UploadRecord.Restamped()
     var aims: [UInt64: Aim] = [:]
+    /// The newest request when something was last taken.
+    private var lastKnown: UInt64 = 0
     private var lastID: UInt64 = 0
     private var notices: [UploadNotice] = []
     private var failures = 0
@@ -173,6 +178,7 @@ package struct UploadQueue: Sendable {
         var requests: [UploadRequest] = []
         for index in self.tracks.indices { if let request = self.nextMedia(index, now) { requests.append(request) } }
         requests += self.nextDocuments(now)
+        requests += self.nextExtras(now)
         if let request = self.nextDeletion(now) { requests.append(request) }
         return requests
     }
@@ -183,8 +189,10 @@ package struct UploadQueue: Sendable {
         else { return nil }
         let track = self.tracks[index]
         let entry = slot.entries[index]
+        let longest = max(UploadRules.segmentAttempt, 2 * entry.segment.duration.nanoseconds)
         let timeout =
-            entry.state == .slate ? UploadRules.attempt : max(UploadRules.shortestAttempt, slot.deadline &- now)
+            entry.state == .slate
+            ? UploadRules.attempt : max(UploadRules.shortestAttempt, min(longest, slot.deadline &- now))
         let map = entry.segment.map.uri
         let request: UploadRequest
         if track.maps.contains(map) {
@@ -221,7 +229,7 @@ package struct UploadQueue: Sendable {
     /// - Parameter jitter: 0…999, chosen anew each time.
     package mutating func answered(_ id: UInt64, _ outcome: UploadOutcome, at now: Int64, jitter: Int64) {
         guard let aim = self.aims.removeValue(forKey: id) else { return }
-        self.count(outcome, aim, now)
+        self.count(outcome, aim, id, now)
         switch aim {
         case .map(let track, let name):
             self.tracks[track].media.answered(outcome, now, jitter)
@@ -256,12 +264,13 @@ package struct UploadQueue: Sendable {
         case .playlist(let track, let version):
             self.tracks[track].playlist.answered(outcome, version, now, jitter)
         case .multivariant(let version): self.multivariantDocument.answered(outcome, version, now, jitter)
+        case .extra(let name, let version): self.extras[name]?.document.answered(outcome, version, now, jitter)
         case .deletion(let name): self.answeredDeletion(of: name, outcome, now, jitter)
         }
         self.settle()
     }
 
-    private mutating func count(_ outcome: UploadOutcome, _ aim: Aim, _ now: Int64) {
+    private mutating func count(_ outcome: UploadOutcome, _ aim: Aim, _ id: UInt64, _ now: Int64) {
         if case .deletion = aim { return }
         switch outcome {
         case .absent: break
@@ -271,8 +280,11 @@ package struct UploadQueue: Sendable {
                 self.notices.append(.restored(failures: self.failures, after: now &- self.failingSince))
             }
             self.failures = 0
+            self.lastKnown = self.lastID
         case .failed(let reason):
             self.failed += 1
+            // Begun while the store was away: what has been taken since is newer.
+            guard id > self.lastKnown else { break }
             if self.failures == 0 {
                 self.failingSince = now
                 self.notices.append(.unreachable(reason))
@@ -394,6 +406,9 @@ package struct UploadQueue: Sendable {
         }
         if self.multivariantIsDue, self.multivariantDocument.lane.request == nil {
             times.append(self.multivariantDocument.lane.due)
+        }
+        for extra in self.extras.values where extra.document.isDue && extra.document.lane.request == nil {
+            times.append(extra.document.lane.due)
         }
         if !self.deletions.isEmpty, self.deletionLane.request == nil { times.append(self.deletionLane.due) }
         // What is due and held up by something else begins with the answer to that.

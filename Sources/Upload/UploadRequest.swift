@@ -59,8 +59,12 @@ package struct UploadRules: Sendable, Hashable {
     /// Objects are deleted when no player can need them any more.
     package var deletes = true
 
-    /// Nanoseconds that a playlist, slate or a deletion may take.
-    static let attempt: Int64 = 5_000_000_000
+    /// Nanoseconds that slate or a deletion may take, and a playlist of ``attemptBytes``; a longer one in proportion. An
+    /// origin that came back is found behind an attempt that was begun before.
+    static let attempt: Int64 = 2_000_000_000
+    static let attemptBytes = 1 << 20
+    /// Nanoseconds an attempt at a segment may take at least, however long it is, as far as its patience goes.
+    static let segmentAttempt: Int64 = 4_000_000_000
     /// Shortest time an attempt is given: less than a connection over an ocean needs is no attempt.
     static let shortestAttempt: Int64 = 250_000_000
     /// Wait after the first failure; doubles up to the longest: nobody wants to find out later that an origin is back.

@@ -86,6 +86,12 @@ package final class Uploader: Sendable {
         self.signal.yield()
     }
 
+    /// Sends an object that is no media. Returns at once.
+    package func put(_ name: String, _ bytes: [UInt8], contentType: String) {
+        self.state.withLock { $0.queue.put(name, bytes, contentType: contentType) }
+        self.signal.yield()
+    }
+
     /// Begins to send.
     package func begin() {
         let task = Task {

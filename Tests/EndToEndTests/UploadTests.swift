@@ -29,7 +29,8 @@ extension EndToEnd {
                     work.path("out"),
                     output: #"""
                         { "type": "http", "url": "http://127.0.0.1:\#(port)/88231/", "onLost": "slate", "auth": { "type": "bearer",
-                          "secretEnv": "ORIGIN_TOKEN" } }
+                          "secretEnv": "ORIGIN_TOKEN" } },
+                        { "type": "image", "path": "\#(work.path("out"))/thumb.jpg", "intervalSeconds": 1, "sources": true }
                         """#), environment: ["ORIGIN_TOKEN": token])
             let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
             defer { publisher.stop(SIGKILL) }
@@ -62,6 +63,24 @@ extension EndToEnd {
             #expect(lint.code == 0, "\(lint.output)")
             #expect(try Files.text(place + "/180p.m3u8").contains("#EXT-X-ENDLIST"))
             EndToEnd.report("an origin away for \(Self.outage) s: \(lost.count) slots of slate, ticks \(ticks)")
+        }
+
+        /// In the files, at the viewers' listener and at the operators'.
+        private static func expectStills(_ room: RunningRoom, _ paths: [String]) throws {
+            for path in paths {
+                let data = try #require(FileManager.default.contents(atPath: path), "\(path)")
+                #expect(Array(data.prefix(3)) == [0xff, 0xd8, 0xff] && data.count > 1_000, "\(path)")
+            }
+            let viewer = try #require(room.viewer)
+            #expect(try HTTPClient.request("GET", viewer, "/thumb.jpg").status == 200)
+            #expect(try HTTPClient.request("GET", viewer, "/thumb-1001.jpg").status == 404)
+            for (path, status) in [
+                ("/v1/snapshot", 200), ("/v1/snapshot?width=64", 200), ("/v1/snapshot?width=1", 400),
+                ("/v1/sources/1001/snapshot", 200), ("/v1/sources/2002/snapshot", 404),
+                ("/v1/sources/3003/snapshot", 404),
+            ] {
+                #expect(try HTTPClient.request("GET", room.control, path).status == status, "\(path)")
+            }
         }
 
         /// A Python that has moto: `TANDEM_PYTHON`, or the one in the path.

@@ -107,7 +107,9 @@ enum Documents {
               "deletes": false },
             { "type": "s3", "outputId": "bucket", "endpoint": "https://s3.example", "region": "eu-west-1", "bucket": "rooms",
               "prefix": "live/88231/", "pathStyle": false, "accessKeyEnv": "S3_ID", "secretKeyEnv": "S3_SECRET",
-              "retryForMs": 5000, "queueSegments": 4, "onLost": "slate", "deletes": false }
+              "retryForMs": 5000, "queueSegments": 4, "onLost": "slate", "deletes": false },
+            { "type": "image", "outputId": "thumb", "path": "out/thumb.jpg", "intervalSeconds": 5, "width": 320, "height": 180,
+              "sources": true }
           ],
           "overload": { "maxLagMs": 300 },
           "shutdown": { "endTimeoutMs": 20000 },
