@@ -112,6 +112,13 @@ extension Room {
             let (level, causes) = slot.healthLevel
             for cause in causes where level > .normal {
                 let (type, message) = cause.alarm
+                // The worker's own, whichever source shows it.
+                if cause == .workerLag {
+                    if !alarms.contains(where: { $0.type == type }) {
+                        alarms.append(AlarmBook.Alarm(type, level.name, kind: "encoder", message: message))
+                    }
+                    continue
+                }
                 alarms.append(
                     AlarmBook.Alarm(
                         type, level.name, kind: "source", subject: source.id.description,
