@@ -7,7 +7,7 @@ ARGS ?=
 PIPELINE ?= pipelines/pk-landscape.json
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search asan tsan fuzz clean
+.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search api-test asan tsan fuzz clean
 
 help: ## This list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,10 @@ golden: ## Accept what the tests produce as the new golden files and schema
 load-test: deps ## Viewers by the thousand against a room: 1,000 waiting, 2,000 at a byte a second, 5,000 requests a second
 	swift build $(SWIFT_FLAGS) --build-tests
 	TANDEM_LOAD=full swift test $(SWIFT_FLAGS) --skip-build --filter LoadTests
+
+api-test: deps ## The control API: 2,000 requests a second for 30 s, and 5,000 cases by schemathesis (pip install schemathesis)
+	swift build $(SWIFT_FLAGS) --build-tests
+	TANDEM_CONTROL_SECONDS=30 TANDEM_SCHEMATHESIS=80 swift test $(SWIFT_FLAGS) --skip-build --filter ConsoleTests
 
 bench: deps build ## R1 beside its peers and the bare codecs, live rooms, hot loops (a quarter of an hour); results in benchmarks/results
 	benchmarks/run.sh full

@@ -121,8 +121,15 @@ let package = Package(
                 .embedInCode("Page/player.js"), .embedInCode("Page/page.js"),
             ], swiftSettings: house),
         .target(
-            name: "Control", dependencies: ["Events", "HTTPListener", "MediaTypes", httpTypes, logging] + nio,
-            swiftSettings: house),
+            name: "Control",
+            dependencies: [
+                "Events", "HTTPListener", "MediaTypes", httpTypes, logging,
+                .product(name: "DequeModule", package: "swift-collections"),
+            ] + nio,
+            resources: [
+                .embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
+                .embedInCode("Page/view.js"), .embedInCode("Page/timeline.js"), .embedInCode("openapi.json"),
+            ], swiftSettings: house),
         .target(
             name: "Room",
             dependencies: [
@@ -227,10 +234,12 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "ControlTests",
-            dependencies: ["Control", "Events", "HTTPListener", "HTTPProbe", "MediaTypes", httpTypes, logging] + nio,
+            dependencies: [
+                "Control", "Events", "HTTPListener", "HTTPProbe", "PipelineSpec", "MediaTypes", httpTypes, logging,
+            ] + nio,
             swiftSettings: house),
         .testTarget(
-            name: "RoomTests", dependencies: ["Room", "PipelineSpec", "MediaTypes"], swiftSettings: house),
+            name: "RoomTests", dependencies: ["Room", "Events", "PipelineSpec", "MediaTypes"], swiftSettings: house),
         .testTarget(
             name: "EndToEndTests", dependencies: ["Push", "RTMP", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
             exclude: ["Scripts"],

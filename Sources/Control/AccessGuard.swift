@@ -8,7 +8,7 @@ package import MediaTypes
 /// rebinding shows in the first, cross-site requests in the second).
 package struct AccessGuard: Sendable {
     private enum Rule {
-        case token([UInt8])
+        case token([UInt8], opensReads: Bool)
         case loopbackNames(boundHost: String)
         /// A Unix socket: the mode of its file decides.
         case fileMode
@@ -16,9 +16,10 @@ package struct AccessGuard: Sendable {
 
     private let rule: Rule
 
-    package init(listen: ListenAddress, token: String?) {
+    /// - Parameter opensReads: What only reads needs no token.
+    package init(listen: ListenAddress, token: String?, opensReads: Bool = false) {
         if let token {
-            self.rule = .token(Array(token.utf8))
+            self.rule = .token(Array(token.utf8), opensReads: opensReads)
         } else if case .tcp(let host, _) = listen {
             self.rule = .loopbackNames(boundHost: host.lowercased())
         } else {
@@ -28,11 +29,14 @@ package struct AccessGuard: Sendable {
 
     /// Why the request is refused, or `nil`.
     ///
-    /// - Parameter isProbe: A health endpoint: an orchestrator's probe carries no token.
-    package func refusal(of head: HTTPRequest, isProbe: Bool) -> ControlFailure? {
+    /// - Parameters:
+    ///   - isOpen: A health endpoint, whose probe carries no token, or what says nothing of this room.
+    ///   - isReading: Changes nothing, and shows what operators who do not change anything may see.
+    package func refusal(of head: HTTPRequest, isOpen: Bool, isReading: Bool = false) -> ControlFailure? {
         switch self.rule {
         case .fileMode: nil
-        case .token(let token): isProbe || Self.bearer(head, is: token) ? nil : Self.tokenMissing
+        case .token(let token, let opensReads):
+            isOpen || (isReading && opensReads) || Self.bearer(head, is: token) ? nil : Self.tokenMissing
         case .loopbackNames(let boundHost): Self.foreign(head, boundHost: boundHost)
         }
     }

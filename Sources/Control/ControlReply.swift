@@ -20,6 +20,7 @@ extension ListenerReply {
         let status = Self.statuses.first { $0.code == failure.status } ?? .internalServerError
         var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
         if status == .unauthorized { fields[.wwwAuthenticate] = "Bearer" }
+        if status == .tooManyRequests { fields[.retryAfter] = "1" }
         var members = [
             ("type", JSONText.string("urn:tandem:error:\(failure.code)")),
             ("title", JSONText.string(status.reasonPhrase)),

@@ -25,7 +25,7 @@ extension ControlResponder {
             throw .invalidFormat("\"audioTrack\" stands alone", fix: "send the \"volume\" of that track with it")
         }
         if let named, let streamType, named != streamType {
-            throw .invalidFormat("the path and the body name two streams", fix: "name streamType once")
+            throw .invalidFormat("the path and the body name two streams", fix: "name streamType once", status: 422)
         }
         guard change != SourceChange() else {
             let words = keys.dropLast().map { "\"\($0)\"" }.joined(separator: ", ")

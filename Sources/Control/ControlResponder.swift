@@ -12,18 +12,33 @@ package struct ControlResponder: Sendable {
 
     let room: any RoomControlling
     private let guardian: AccessGuard
+    private let doors: ControlDoors
+    private let page: ControlPage
+    private let ledger: ControlLedger
 
-    package init(room: any RoomControlling, guardian: AccessGuard) {
+    package init(room: any RoomControlling, guardian: AccessGuard, doors: ControlDoors = ControlDoors()) {
         self.room = room
         self.guardian = guardian
+        self.doors = doors
+        self.page = ControlPage(player: doors.player)
+        self.ledger = ControlLedger(incarnation: room.incarnation)
     }
 
     /// Answers at once, or when what is waited for has happened.
     package func answer(_ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
+        if let media = MediaRequest(request, self.doors) {
+            let isReading = self.doors.media?.isReading == true
+            if let refusal = self.guardian.refusal(of: request.head, isOpen: false, isReading: isReading) {
+                return answer(.problem(refusal))
+            }
+            return media.answer(answer)
+        }
         guard let waiting = EventRequest(request), request.head.method == .get else {
             return answer(self.reply(to: request))
         }
-        if let refusal = self.guardian.refusal(of: request.head, isProbe: false) { return answer(.problem(refusal)) }
+        if let refusal = self.guardian.refusal(of: request.head, isOpen: false, isReading: true) {
+            return answer(.problem(refusal))
+        }
         waiting.answer(from: self.room.eventLog, request, answer)
     }
 
@@ -33,7 +48,12 @@ package struct ControlResponder: Sendable {
                 throw .invalidFormat("the path cannot be read", fix: "percent-encode it as UTF-8")
             }
             let route = ControlRoute(path: target.path)
-            if let refusal = self.guardian.refusal(of: request.head, isProbe: route?.isProbe == true) { throw refusal }
+            let isReading = request.head.method == .get || request.head.method == .head
+            if let refusal = self.guardian.refusal(
+                of: request.head, isOpen: route?.isOpen == true, isReading: isReading)
+            {
+                throw refusal
+            }
             guard let route else { throw Self.unknownPath(target.path) }
             guard route.methods.contains(request.head.method) else {
                 return Self.wrongMethod(request.head.method, route)
@@ -43,21 +63,32 @@ package struct ControlResponder: Sendable {
                 throw .inputTooLarge(
                     "the body is larger than 256 KiB", fix: "send only the members that the route knows")
             }
-            return try self.perform(route, method, query: target.query, body: body)
+            if isReading {
+                let isCommander = self.guardian.refusal(of: request.head, isOpen: false) == nil
+                return try self.perform(route, method, query: target.query, body: body, isCommander: isCommander)
+            }
+            return try self.ledger.carryOut(request) { () throws(ControlFailure) in
+                try self.perform(route, method, query: target.query, body: body)
+            }
         } catch {
             return .problem(error)
         }
     }
 
     private func perform(
-        _ route: ControlRoute, _ method: HTTPRequest.Method, query: [(name: String, value: String)], body: [UInt8]
+        _ route: ControlRoute, _ method: HTTPRequest.Method, query: [(name: String, value: String)], body: [UInt8],
+        isCommander: Bool = true
     ) throws(ControlFailure) -> ListenerReply {
         switch route {
-        case .source, .relay, .kick, .statistics, .events, .snapshot, .sourceSnapshot: break
+        case .source, .relay, .kick, .statistics, .events, .snapshot, .sourceSnapshot, .page, .description: break
         default: if !route.isProbe { try Self.refuseUnknown(query, known: []) }
         }
         switch route {
-        case .state: return .json(.ok, self.room.stateJSON())
+        case .page(let file): return self.page.reply(file)
+        case .description: return ControlPage.description
+        // Those that there are have been answered.
+        case .media: throw .notFound("this room has nothing to play", fix: "add an output of type hls")
+        case .state: return self.document(isCommander: isCommander)
         case .startup, .liveness, .readiness: return Self.probe(route, self.room.health)
         case .program: return .json(.ok, try self.room.setProgram(body))
         case .scenes: return .json(.ok, self.room.scenesJSON())
@@ -105,6 +136,17 @@ package struct ControlResponder: Sendable {
             self.room.drain()
             return .json(.accepted, #"{"accepted":"drain"}"#)
         }
+    }
+
+    private static let access = HTTPField.Name("Tandem-Access") ?? .from
+
+    /// The room. `Tandem-Access` says whether whoever asks may command as well.
+    private func document(isCommander: Bool) -> ListenerReply {
+        let (revision, tag) = self.ledger.current
+        var reply = ListenerReply.json(.ok, self.room.stateJSON(revision: revision))
+        reply.fields[.eTag] = tag
+        reply.fields[Self.access] = isCommander ? "command" : "read"
+        return reply
     }
 
     /// What `level` says: `standard`, which is the default, or `debug`.

@@ -3,6 +3,10 @@ package import HTTPTypes
 
 /// What a request asks for, by method and path.
 package enum ControlRoute: Hashable {
+    case page(ControlPage.File)
+    case description
+    /// What viewers play, by its name on their listener.
+    case media(String)
     case state
     case program
     case scenes
@@ -32,6 +36,14 @@ package enum ControlRoute: Hashable {
     /// What is to happen with the PK.
     package enum PKVerb: String, Hashable, CaseIterable { case start, punish, end }
 
+    /// What may be seen without a token: it says nothing of this room.
+    package var isOpen: Bool {
+        switch self {
+        case .page, .description: true
+        default: self.isProbe
+        }
+    }
+
     /// A health endpoint.
     package var isProbe: Bool {
         switch self {
@@ -43,7 +55,8 @@ package enum ControlRoute: Hashable {
     /// Methods the route answers, in the order of `Allow`.
     package var methods: [HTTPRequest.Method] {
         switch self {
-        case .state, .scenes, .sources, .statistics, .events, .metrics, .startup, .liveness, .readiness: [.get, .head]
+        case .page, .description, .media, .state, .scenes, .sources, .statistics, .events, .metrics: [.get, .head]
+        case .startup, .liveness, .readiness: [.get, .head]
         case .program, .text, .score, .countdown: [.put]
         case .clips: [.get, .head, .post]
         case .clip, .snapshot, .sourceSnapshot: [.get, .head]
@@ -59,13 +72,14 @@ package enum ControlRoute: Hashable {
         "/v1/scores/{scoreId}", "/v1/stats", "/v1/events", "/v1/clips", "/v1/clips/{id}",
         "/v1/metadata", "/v1/snapshot", "/v1/sources/{uid}/snapshot",
         "/v1/countdowns/{countdownId}", "/v1/pk:start", "/v1/pk:punish", "/v1/pk:end", "/v1/room:end",
-        "/v1/room:drain", "/metrics", "/startupz", "/livez", "/readyz",
+        "/v1/room:drain", "/openapi.json", "/metrics", "/startupz", "/livez", "/readyz",
     ]
 
     /// Whatever stands below a collection is an id.
     private static let collections: [(prefix: String, route: @Sendable (String) -> ControlRoute)] = [
         ("/v1/scenes/", { .scene($0) }), ("/v1/sources/", { Self.sourceOrRelay($0) }), ("/v1/texts/", { .text($0) }),
         ("/v1/scores/", { .score($0) }), ("/v1/countdowns/", { .countdown($0) }), ("/v1/clips/", { .clip($0) }),
+        ("/media/", { .media($0) }),
     ]
 
     package init?(path: String) {
@@ -85,10 +99,15 @@ package enum ControlRoute: Hashable {
         case "/v1/pk:start": self = .pk(.start)
         case "/v1/pk:punish": self = .pk(.punish)
         case "/v1/pk:end": self = .pk(.end)
+        case "/openapi.json": self = .description
         case "/startupz": self = .startup
         case "/livez": self = .liveness
         case "/readyz": self = .readiness
         default:
+            if let file = ControlPage.File(rawValue: path) {
+                self = .page(file)
+                return
+            }
             guard let match = Self.collections.first(where: { path.hasPrefix($0.prefix) }) else { return nil }
             let id = String(path.dropFirst(match.prefix.count))
             guard !id.isEmpty else { return nil }

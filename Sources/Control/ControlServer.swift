@@ -1,4 +1,6 @@
+import Glibc
 import HTTPListener
+import HTTPTypes
 package import Logging
 package import MediaTypes
 package import NIOCore
@@ -22,19 +24,57 @@ package final class ControlServer: Sendable {
     /// - Throws: ``MediaError/Code/bindFailed``; ``MediaError/Code/rejected`` if other machines could connect and there is
     ///   no token.
     package static func start(
-        listen: ListenAddress, token: String?, room: any RoomControlling, group: (any EventLoopGroup)? = nil,
-        logger: Logger
+        listen: ListenAddress, token: String?, room: any RoomControlling, doors: ControlDoors = ControlDoors(),
+        group: (any EventLoopGroup)? = nil, logger: Logger
     ) async throws(MediaError) -> ControlServer {
         try Self.checkAccess(listen: listen, hasToken: token != nil)
-        let responder = ControlResponder(room: room, guardian: AccessGuard(listen: listen, token: token))
+        let responder = ControlResponder(
+            room: room, guardian: AccessGuard(listen: listen, token: token, opensReads: doors.opensReads), doors: doors)
+        let budget = RequestBudget(perSecond: doors.requestsPerSecond, now: Self.now())
         let limits = HTTPListenerLimits(connections: 64, bodyBytes: ControlResponder.bodyLimit)
         let listener = try await HTTPListener.start(
             listen: listen, limits: limits, group: group, place: "control", logger: logger
         ) { request, answer in
+            let answer = Self.naming(request, answer)
+            guard budget.take(now: Self.now()) || Self.isProbe(request) else { return answer(.problem(Self.overrun)) }
             // A command may take a moment, and who asks for the health must not wait for it.
             Task { responder.answer(request, answer) }
         }
+        // The listener's own thread: a flood of requests takes what the clock, the mixer and the encoders leave.
+        if group == nil {
+            listener.eventLoop.execute { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness) }
+        }
         return ControlServer(listener: listener)
+    }
+
+    private static func now() -> Int64 { Int64(clamping: NIODeadline.now().uptimeNanoseconds) }
+
+    /// As the viewers' listener.
+    private static let niceness: Int32 = 5
+
+    private static let overrun = ControlFailure.limitExceeded(
+        "there are more requests than this listener answers in a second",
+        fix: "wait for Retry-After; events can be followed instead of asked for, at GET /v1/events")
+
+    /// An orchestrator's probe is answered however many requests there are.
+    private static func isProbe(_ request: ListenerRequest) -> Bool {
+        request.target.flatMap { ControlRoute(path: $0.path) }?.isProbe == true
+    }
+
+    private static let requestID = HTTPField.Name("X-Request-Id") ?? .from
+
+    /// The reply bears the id that its request bears.
+    private static func naming(
+        _ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void
+    ) -> @Sendable (ListenerReply) -> Void {
+        guard let id = request.head.headerFields[Self.requestID], (1...128).contains(id.utf8.count),
+            id.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        else { return answer }
+        return { reply in
+            var reply = reply
+            reply.fields[Self.requestID] = id
+            answer(reply)
+        }
     }
 
     /// What ``start(listen:token:room:group:logger:)`` checks first; also for those who validate without starting.

@@ -5,8 +5,13 @@ package import Events
 /// Answers are JSON objects. Bodies that are whole documents are handed over as they came: the room reads them by the
 /// rules of the pipeline file.
 package protocol RoomControlling: Sendable {
+    /// Which worker of the room this is, from 1.
+    var incarnation: Int64 { get }
+
     /// The room's state.
-    func stateJSON() -> String
+    ///
+    /// - Parameter revision: Of what operators have changed; stands in the answer.
+    func stateJSON(revision: Int64) -> String
 
     /// Puts a scene on air: at the next tick, or at a program date-time. The answer says when.
     ///

@@ -20,6 +20,11 @@ package enum ViewerPage {
             .replacing("{{title}}", with: self.escaped(title))
     }
 
+    /// Scripts of the page's player, for other pages: `parseMultivariant`, `MSEPlayer`.
+    package static var player: String {
+        [PackageResources.playlist_js, PackageResources.player_js].map(self.text).joined(separator: "\n")
+    }
+
     private static func text(_ bytes: [UInt8]) -> String {
         String(decoding: bytes, as: UTF8.self)
     }

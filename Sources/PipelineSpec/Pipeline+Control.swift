@@ -11,6 +11,16 @@ extension Pipeline {
         /// Who is sent the room's events.
         package var events: [EventSink] = []
 
+        /// What only reads needs no token; commands do. Default false.
+        package var openReads = false
+        /// Requests a second that are answered (10…100,000); more get 429. Default 4,000.
+        package var maxRequestsPerSecond = 4_000
+        /// Other products' vocabularies whose names and codes events bear besides their own.
+        package var compat: [EventVocabulary] = []
+
         package init() {}
     }
 }
+
+/// A vocabulary of another product, for platforms whose clients know it already.
+package enum EventVocabulary: String, Sendable, CaseIterable { case flipflop, nertc, agora, remon }

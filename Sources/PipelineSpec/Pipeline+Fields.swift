@@ -91,6 +91,15 @@ extension Pipeline.Control {
                 "events", \.events,
                 .list(of: .object(EventSink.rule, finish: EventSink.checked), 0...4, standIn: EventSink()),
                 "who is sent the room's events; they are on standard output and at GET /v1/events in any case"),
+            Field(
+                "openReads", \.openReads, .boolean,
+                "what only reads needs no token, nor does the page at /; commands do in any case"),
+            Field(
+                "maxRequestsPerSecond", \.maxRequestsPerSecond, .integer(10...100_000),
+                "requests a second that are answered; more are told to come later (429), health endpoints excepted"),
+            Field(
+                "compat", \.compat, .list(of: .choice, 0...4, standIn: .flipflop),
+                "vocabularies of other products whose names and codes events bear as well, under compat"),
         ])
 
     private var tokenFile: String? {

@@ -5,9 +5,12 @@ import Ladder
 import MediaTypes
 import PipelineSpec
 import Program
+import Stages
 
 extension Room: RoomControlling {
-    package func stateJSON() -> String {
+    package var incarnation: Int64 { self.packager?.incarnation ?? 1 }
+
+    package func stateJSON(revision: Int64) -> String {
         let (state, origin, segments, addresses) = self.mutable.withLock {
             ($0.state, $0.origin, $0.segments, $0.addresses)
         }
@@ -19,25 +22,19 @@ extension Room: RoomControlling {
         let sources = self.pipeline.sources.compactMap {
             self.slots[$0.id].map { self.json(of: $0, stats) }
         }
-        let renditions = self.pipeline.renditions.map { rendition -> JSONValue in
-            rendition.isAudioOnly
-                ? ["name": .string(rendition.name), "width": .null, "height": .null, "fps": .null]
-                : [
-                    "name": .string(rendition.name), "width": JSONValue(rendition.width),
-                    "height": JSONValue(rendition.height), "fps": JSONValue(rendition.fps),
-                    "passthrough": self.passthroughJSON(of: rendition.name),
-                ]
-        }
         let json: JSONValue = [
             "roomId": .string(self.pipeline.room.roomID), "title": JSONValue(self.pipeline.room.title),
-            "state": .string(state.rawValue), "incarnation": .integer(self.packager?.incarnation ?? 1),
+            "state": .string(state.rawValue), "desired": .string(state.desired), "revision": .integer(revision),
+            "incarnation": .integer(self.incarnation), "time": .string(ProgramDate.format(SystemClock.wallClock())),
             "origin": JSONValue(origin.map { ProgramDate.format($0) }),
             "program": [
                 "scene": .string(onAir),
                 "scenes": .array(scenes.map { .string($0.sceneID) }), "tick": .integer(self.program.tick),
                 "level": self.levelJSON,
             ],
-            "pk": self.pkJSON, "sources": .array(sources), "renditions": .array(renditions),
+            "pk": self.pkJSON, "sources": .array(sources),
+            "canvas": self.canvasJSON, "renditions": self.renditionsJSON, "outputs": self.outputsJSON,
+            "latency": self.latencyJSON, "alarms": self.alarmsJSON,
             "segments": .integer(segments),
             "ticks": self.ticksJSON(stats), "backlog": JSONValue(self.ladder.backlog), "overload": self.overloadJSON,
             "disk": self.diskJSON, "uploads": .array(self.uploads.map(\.json)),

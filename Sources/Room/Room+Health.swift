@@ -46,6 +46,7 @@ extension Room {
                     "figures": slot.healthFigures,
                 ])
         }
+        self.noteAlarms()
     }
 
     /// How far the program is behind its clock, in nanoseconds; 0 before it runs.

@@ -54,7 +54,7 @@ extension Room {
             ])
     }
 
-    private func rendition(of step: Overload.Step) -> String? {
+    func rendition(of step: Overload.Step) -> String? {
         guard case .encoder(let track) = step, self.ladder.rungs.indices.contains(track) else { return nil }
         return self.ladder.rungs[track].name
     }

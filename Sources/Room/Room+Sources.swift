@@ -88,6 +88,9 @@ extension Room {
         let isFirst = self.mutable.withLock { mutable -> Bool in
             mutable.segments += 1
             mutable.lastSegment = segment.publishedAt
+            if !segment.isSlate {
+                (mutable.lastSizes, mutable.lastFrames) = (segment.bytes, Int64(segment.frames.count))
+            }
             return mutable.segments == 1
         }
         if !segment.isSlate, let time = self.clock.program(of: segment.publishedAt) {

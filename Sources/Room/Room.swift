@@ -31,6 +31,9 @@ package final class Room: Sendable {
         var firstTick: Int64 = 0
         var segments: Int64 = 0
         var lastSegment: Int64?
+        /// Bytes of the last segment by track, and how many pictures it is long.
+        var lastSizes: [String: Int] = [:]
+        var lastFrames: Int64 = 0
         var addresses: [(name: String, address: String)] = []
         /// What the next worker has to finish.
         var debt: MediaError?
@@ -75,6 +78,10 @@ package final class Room: Sendable {
     let overload: OverloadGuard
     let disk: DiskWatch
     let clips: ClipDesk
+    /// What is wrong, and was lately.
+    let alarms = Mutex(AlarmBook())
+    /// Latencies as last looked at.
+    let latencies = Mutex<(at: Int64, json: JSONValue)?>(nil)
     /// What has been said with the pictures, by command.
     let metadata: Mutex<MetadataDesk>
 

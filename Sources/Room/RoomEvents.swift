@@ -6,6 +6,7 @@
 package import Events
 import HLS
 package import MediaTypes
+package import PipelineSpec
 import Stages
 import Synchronization
 
@@ -25,16 +26,22 @@ package final class RoomEvents: Sendable {
     /// What was told lately.
     package let log: EventLog
     private let journal: EventJournal?
+    private let vocabularies: [EventVocabulary]
     private let write: @Sendable (String) -> Void
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - directory: Where events are kept across workers; `nil`: nowhere.
+    ///   - vocabularies: Of other products, whose words stand in `compat`.
     ///   - write: Gets each line without its newline, from any thread, one at a time; must not block.
-    package init(roomID: String, directory: String? = nil, write: @escaping @Sendable (String) -> Void) {
+    package init(
+        roomID: String, directory: String? = nil, vocabularies: [EventVocabulary] = [],
+        write: @escaping @Sendable (String) -> Void
+    ) {
         self.roomID = roomID
         self.log = EventLog(earlier: directory.map { EventJournal.read(directory: $0) } ?? [])
         self.journal = directory.map { EventJournal(directory: $0) }
+        self.vocabularies = vocabularies
         self.write = write
     }
 
@@ -67,11 +74,21 @@ package final class RoomEvents: Sendable {
                 common.append(.init("programTimeMs", .integer(program / 1_000_000)))
                 common.append(.init("programDateTime", .string(ProgramDate.format(state.origin &+ program))))
             }
-            let line = JSONValue.object(common + members.map { .init($0.key, $0.value) }).text
+            var own = members.map { JSONValue.Member($0.key, $0.value) }
+            if let compat = self.compat(type, own) { own.append(.init("compat", compat)) }
+            let line = JSONValue.object(common + own).text
             let event = RoomEvent(sequence: sequence, type: type, line: line)
             self.write(line)
             self.journal?.append(event)
             self.log.append(event)
+        }
+    }
+
+    private func compat(_ type: String, _ members: [JSONValue.Member]) -> JSONValue? {
+        guard !self.vocabularies.isEmpty else { return nil }
+        return EventCompat.value(self.vocabularies, type: type) { name in
+            guard case .string(let text)? = members.first(where: { $0.name == name })?.value else { return nil }
+            return text
         }
     }
 

@@ -124,10 +124,12 @@ extension Room {
         let admission = try self.admission()
         if !admission.sources.isEmpty { try await self.startIngest(admission) }
         if !self.isOffline { try self.startClients() }
+        var playable: (any OriginContent)?
         if let packager = self.packager, let http = self.pipeline.hls?.http, let listen = http.listen {
             var content: any OriginContent =
                 self.pipeline.hls?.lowLatency == true
                 ? packager.liveContent(of: self) : PublishedContent(packager: packager, room: self)
+            playable = content
             if self.slate != nil {
                 let gate = GatedContent(content, clock: self.machine)
                 content = gate
@@ -145,7 +147,8 @@ extension Room {
         if !self.isOffline {
             let token = try self.pipeline.control.token?.resolved(place: "control")
             let control = try await ControlServer.start(
-                listen: self.pipeline.control.listen, token: token, room: self, logger: self.logger)
+                listen: self.pipeline.control.listen, token: token, room: self, doors: self.controlDoors(playable),
+                logger: self.logger)
             self.listeners.update { $0.control = control }
             self.note("control", control.boundAddress)
         }

@@ -27,7 +27,9 @@ enum RoomRunner {
             return ExitStatus(error)
         }
         let directory = settings.pipeline.eventDirectory
-        let events = RoomEvents(roomID: settings.pipeline.room.roomID, directory: directory, write: write)
+        let events = RoomEvents(
+            roomID: settings.pipeline.room.roomID, directory: directory,
+            vocabularies: settings.pipeline.control.compat, write: write)
         let delivery = EventDelivery(
             webhooks, of: events.log, roomID: settings.pipeline.room.roomID, directory: directory
         ) { events.tell($0, $1) }

@@ -25,7 +25,7 @@ struct AccessGuardTests {
         let guardian = AccessGuard(listen: .tcp(host: "127.0.0.1", port: 0), token: nil)
         var fields: HTTPFields = [:]
         fields[.origin] = origin
-        let refusal = guardian.refusal(of: Self.head(host, fields), isProbe: false)
+        let refusal = guardian.refusal(of: Self.head(host, fields), isOpen: false)
         #expect((refusal == nil) == isServed)
         if let refusal { #expect(refusal.status == 403 && refusal.code == "authDenied") }
     }
@@ -42,7 +42,7 @@ struct AccessGuardTests {
         let guardian = AccessGuard(listen: .tcp(host: "0.0.0.0", port: 0), token: "s3cret")
         var fields: HTTPFields = [.origin: "https://panel.example"]
         fields[.authorization] = field
-        let refusal = guardian.refusal(of: Self.head("worker-7.example", fields), isProbe: false)
+        let refusal = guardian.refusal(of: Self.head("worker-7.example", fields), isOpen: false)
         #expect((refusal == nil) == isServed)
         if let refusal { #expect(refusal.status == 401) }
     }
@@ -50,14 +50,14 @@ struct AccessGuardTests {
     @Test("an empty token opens nothing")
     func emptyToken() {
         let guardian = AccessGuard(listen: .tcp(host: "0.0.0.0", port: 0), token: "")
-        #expect(guardian.refusal(of: Self.head("a", [.authorization: "Bearer "]), isProbe: false) != nil)
+        #expect(guardian.refusal(of: Self.head("a", [.authorization: "Bearer "]), isOpen: false) != nil)
     }
 
     @Test("a probe needs no token, and no name on a socket file matters")
     func exceptions() {
         let guarded = AccessGuard(listen: .tcp(host: "0.0.0.0", port: 0), token: "s3cret")
-        #expect(guarded.refusal(of: Self.head("10.0.0.1"), isProbe: true) == nil)
+        #expect(guarded.refusal(of: Self.head("10.0.0.1"), isOpen: true) == nil)
         let socket = AccessGuard(listen: .unix(path: "/a"), token: nil)
-        #expect(socket.refusal(of: Self.head("anything"), isProbe: false) == nil)
+        #expect(socket.refusal(of: Self.head("anything"), isOpen: false) == nil)
     }
 }

@@ -37,6 +37,52 @@ struct ControlServerTests {
         directory.remove()
     }
 
+    @Test("more requests than a second's worth are told to come later, an orchestrator's probe never")
+    func rate() async throws {
+        var doors = ControlDoors()
+        doors.requestsPerSecond = 3
+        let server = try await ControlServer.start(
+            listen: ListenAddress(parsing: "127.0.0.1:0"), token: nil, room: FakeRoom(), doors: doors,
+            logger: Logger(label: "test"))
+        let probe = HTTPProbe(server.boundAddress)
+        var refused: HTTPProbe.Reply?
+        for _ in 0..<20 where refused == nil {
+            let reply = try await probe.request("GET /v1/room")
+            if reply.status == 429 { refused = reply }
+        }
+        #expect(refused?.fields["retry-after"] == "1")
+        #expect(refused?.fields["content-type"] == "application/problem+json")
+        #expect(try await probe.request("GET /livez").status == 200)
+        await server.stop()
+    }
+
+    @Test("a reply bears its request's id")
+    func requestID() async throws {
+        let server = try await Self.start("127.0.0.1:0")
+        let reply = try await HTTPProbe(server.boundAddress).request("GET /v1/room", ["X-Request-Id: r-17"])
+        #expect(reply.fields["x-request-id"] == "r-17")
+        await server.stop()
+    }
+
+    @Test("the page has what viewers play, by its name there; with a token only for who has it")
+    func media() async throws {
+        var doors = ControlDoors()
+        doors.media = ControlDoors.Media(isReading: false) { request, answer in
+            answer(.plain(.ok, request.head.path ?? ""))
+        }
+        let server = try await ControlServer.start(
+            listen: ListenAddress(parsing: "127.0.0.1:0"), token: "s3cret", room: FakeRoom(), doors: doors,
+            logger: Logger(label: "test"))
+        let probe = HTTPProbe(server.boundAddress)
+        #expect(try await probe.request("GET /media/a.m3u8?_HLS_msn=3").status == 401)
+        let reply = try await probe.request("GET /media/a.m3u8?_HLS_msn=3", ["Authorization: Bearer s3cret"])
+        #expect(reply.status == 200 && reply.text == "/a.m3u8?_HLS_msn=3\n")
+        await server.stop()
+        let plain = try await Self.start("127.0.0.1:0")
+        #expect(try await HTTPProbe(plain.boundAddress).request("GET /media/a.m3u8").status == 404)
+        await plain.stop()
+    }
+
     @Test(
         "an address that others can reach needs a token",
         arguments: ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "room.example:0"])

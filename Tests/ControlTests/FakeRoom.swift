@@ -17,7 +17,8 @@ final class FakeRoom: RoomControlling {
 
     var calls: [String] { self.log.withLock { $0 } }
 
-    func stateJSON() -> String { #"{"state":"live"}"# }
+    let incarnation: Int64 = 3
+    func stateJSON(revision: Int64) -> String { #"{"state":"live"}"# }
     func scenesJSON() -> String { #"{"scenes":[]}"# }
     func statisticsJSON(isDebug: Bool) -> String { #"{"level":"\#(isDebug ? "debug" : "standard")"}"# }
     func sourcesJSON() -> String { #"{"sources":[]}"# }

@@ -3,8 +3,12 @@
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** What goes with every request to where the page came from, such as a token; nowhere else. */
+const requestFields = {};
+
 async function load(uri, range, signal) {
-  const headers = range ? { Range: `bytes=${range[0]}-${range[1]}` } : {};
+  const isOwn = new URL(uri, location.href).origin === location.origin;
+  const headers = { ...(isOwn ? requestFields : {}), ...(range ? { Range: `bytes=${range[0]}-${range[1]}` } : {}) };
   const response = await fetch(uri, { headers, signal, cache: range ? "default" : "no-cache" });
   if (!response.ok) throw Object.assign(new Error(`${response.status} for ${uri}`), { status: response.status });
   return response;
@@ -77,7 +81,9 @@ class Track {
     for (let i = 0; i < buffered.length; i += 1) {
       if (now < buffered.end(i) && now >= buffered.start(i) - 0.5) return buffered.end(i) - now;
     }
-    return buffered.length && buffered.start(buffered.length - 1) > now ? buffered.end(buffered.length - 1) - now : 0;
+    // Media that begins later than playback: of a room that has run for long, before the player is positioned.
+    const last = buffered.length - 1;
+    return last >= 0 && buffered.start(last) > now ? buffered.end(last) - buffered.start(last) : 0;
   }
 
   /**

@@ -1,0 +1,30 @@
+package import HTTPListener
+
+/// What the operators' listener serves besides the API.
+package struct ControlDoors: Sendable {
+    /// What viewers can play, for the operators' page: under `/media/`, with the names it has on the viewers' listener.
+    package struct Media: Sendable {
+        let answer: @Sendable (ListenerRequest, @escaping @Sendable (ListenerReply) -> Void) -> Void
+        /// Whoever may read the room may watch it. False where viewers need signed URLs: then only operators.
+        let isReading: Bool
+
+        package init(
+            isReading: Bool,
+            answer: @escaping @Sendable (ListenerRequest, @escaping @Sendable (ListenerReply) -> Void) -> Void
+        ) {
+            self.isReading = isReading
+            self.answer = answer
+        }
+    }
+
+    /// Scripts of the player that the page uses, as text.
+    package var player = ""
+    /// `nil`: the room has nothing to play.
+    package var media: Media?
+    /// What only reads needs no token.
+    package var opensReads = false
+    /// Requests a second that are answered; more are told to come later.
+    package var requestsPerSecond = 4_000
+
+    package init() {}
+}

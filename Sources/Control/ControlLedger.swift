@@ -1,0 +1,187 @@
+import DequeModule
+package import HTTPListener
+package import HTTPTypes
+import Synchronization
+
+/// What operators have changed so far, so that two of them do not overwrite each other and none does a thing twice.
+///
+/// `revision` counts the commands that changed something, from 1 on; what the room does by itself (a timer, a source that
+/// comes or goes) does not count. The entity tag names the worker as well: `"3.17"`.
+///
+/// Spec: RFC 9110 §13.1.1 (If-Match); `Idempotency-Key` as draft-ietf-httpapi-idempotency-key-header.
+package final class ControlLedger: Sendable {
+    private struct Kept {
+        /// Of the request: the same key with another one is a mistake of the sender's.
+        let fingerprint: Int
+        /// `nil` while it is carried out.
+        var reply: ListenerReply?
+    }
+
+    private struct State {
+        var revision: Int64 = 1
+        /// Commands that are being carried out.
+        var running = 0
+        var kept: [String: Kept] = [:]
+        var order: Deque<String> = []
+    }
+
+    /// Keys whose replies are remembered; the oldest give way.
+    package static let keyCapacity = 256
+    /// Characters of a key.
+    private static let longestKey = 128
+
+    private let incarnation: Int64
+    private let state = Mutex(State())
+
+    /// - Parameter incarnation: Which worker of the room this is.
+    package init(incarnation: Int64) { self.incarnation = incarnation }
+
+    /// The revision and its entity tag.
+    package var current: (revision: Int64, entityTag: String) {
+        let revision = self.state.withLock(\.revision)
+        return (revision, self.tag(revision))
+    }
+
+    private func tag(_ revision: Int64) -> String { "\"\(self.incarnation).\(revision)\"" }
+
+    /// Carries out a command under the conditions of its fields, or gives the reply it had before.
+    ///
+    /// - Parameter body: Gets nothing done twice at once for one key. Its failures are replies as well.
+    package func carryOut(
+        _ request: ListenerRequest, _ body: () throws(ControlFailure) -> ListenerReply
+    ) throws(ControlFailure) -> ListenerReply {
+        let key = try Self.key(request.head.headerFields[Self.idempotencyKey])
+        if let key, let reply = try self.reserve(key, Self.fingerprint(request)) { return reply }
+        var reply: ListenerReply
+        do throws(ControlFailure) {
+            try self.begin(request.head.headerFields[.ifMatch])
+            do throws(ControlFailure) {
+                reply = try body()
+            } catch {
+                self.finish(changed: false)
+                throw error
+            }
+        } catch {
+            // What was refused by its condition or for a moment may be tried again under its key.
+            self.keep(error.status == 412 || error.status == 429 || error.status >= 500 ? nil : .problem(error), key)
+            throw error
+        }
+        reply.fields[.eTag] = self.finish(changed: Self.isChange(reply))
+        self.keep(reply, key)
+        return reply
+    }
+
+    // MARK: If-Match
+
+    private func begin(_ condition: String?) throws(ControlFailure) {
+        try self.state.withLock { state throws(ControlFailure) in
+            if let condition, !Self.names(condition, self.tag(state.revision)) {
+                throw Self.stale(self.tag(state.revision))
+            }
+            // Nobody knows yet what the others make of the revision.
+            if let condition, condition != "*", state.running > 0 { throw Self.stale(self.tag(state.revision)) }
+            state.running += 1
+        }
+    }
+
+    /// - Returns: The entity tag from here on.
+    @discardableResult
+    private func finish(changed: Bool) -> String {
+        self.tag(
+            self.state.withLock { state in
+                state.running -= 1
+                if changed { state.revision &+= 1 }
+                return state.revision
+            })
+    }
+
+    private static func stale(_ tag: String) -> ControlFailure {
+        ControlFailure(
+            code: "superseded", number: 1301, status: 412, what: "the room has been changed since: it is at \(tag)",
+            fix: "GET /v1/room, look at what has changed, and send its ETag as If-Match")
+    }
+
+    /// Strong comparison with any of the tags of a list.
+    private static func names(_ condition: String, _ tag: String) -> Bool {
+        condition.split(separator: ",").contains { item in
+            let item = item.filter { $0 != " " && $0 != "\t" }
+            return item == "*" || item == tag
+        }
+    }
+
+    /// What the room says is as it was is no change.
+    private static func isChange(_ reply: ListenerReply) -> Bool {
+        guard case .bytes(let bytes, let range) = reply.body else { return true }
+        return !String(decoding: bytes[range], as: UTF8.self).contains(#""changed":false"#)
+    }
+
+    // MARK: Idempotency-Key
+
+    private static let idempotencyKey = HTTPField.Name("Idempotency-Key") ?? .from
+    private static let replayed = HTTPField.Name("Idempotent-Replayed") ?? .from
+
+    private static func key(_ field: String?) throws(ControlFailure) -> String? {
+        guard let field else { return nil }
+        guard (1...self.longestKey).contains(field.utf8.count), field.utf8.allSatisfy(Self.isPlain) else {
+            throw .invalidFormat(
+                "the Idempotency-Key cannot be taken",
+                fix: "send 1 to \(self.longestKey) letters, digits, _ . or -, such as a UUID")
+        }
+        return field
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x2e, 0x2d: true
+        default: false
+        }
+    }
+
+    private static func fingerprint(_ request: ListenerRequest) -> Int {
+        var hasher = Hasher()
+        hasher.combine(request.head.method)
+        hasher.combine(request.head.path)
+        hasher.combine(request.body)
+        return hasher.finalize()
+    }
+
+    /// - Returns: What the same request was answered; `nil`: it is for the caller to carry out.
+    private func reserve(_ key: String, _ fingerprint: Int) throws(ControlFailure) -> ListenerReply? {
+        try self.state.withLock { state throws(ControlFailure) -> ListenerReply? in
+            guard let known = state.kept[key] else {
+                state.kept[key] = Kept(fingerprint: fingerprint)
+                state.order.append(key)
+                while state.order.count > Self.keyCapacity, let oldest = state.order.popFirst() {
+                    state.kept[oldest] = nil
+                }
+                return nil
+            }
+            guard known.fingerprint == fingerprint else {
+                throw ControlFailure(
+                    code: "duplicateId", number: 1403, status: 409,
+                    what: "another request has been sent with this Idempotency-Key",
+                    fix: "make a new key for each command")
+            }
+            guard var reply = known.reply else {
+                throw ControlFailure(
+                    code: "requestFailed", number: 1417, status: 409,
+                    what: "the request of this Idempotency-Key is being carried out", fix: "send it again in a moment")
+            }
+            reply.fields[Self.replayed] = "true"
+            return reply
+        }
+    }
+
+    /// - Parameter reply: `nil`: it may be tried again.
+    private func keep(_ reply: ListenerReply?, _ key: String?) {
+        guard let key else { return }
+        self.state.withLock { state in
+            if let reply {
+                state.kept[key]?.reply = reply
+            } else {
+                state.kept[key] = nil
+                state.order.removeAll { $0 == key }
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import HTTPListener
+import HTTPTypes
+
+/// A request of the operators' page for what viewers play: `/media/NAME` is NAME there.
+struct MediaRequest {
+    private static let prefix = "/media/"
+
+    private let media: ControlDoors.Media
+    private let request: ListenerRequest
+
+    /// `nil`: another request, or there is nothing to play.
+    init?(_ request: ListenerRequest, _ doors: ControlDoors) {
+        guard let media = doors.media, request.head.method == .get || request.head.method == .head,
+            let path = request.head.path, path.hasPrefix(Self.prefix)
+        else { return nil }
+        var head = request.head
+        head.path = "/" + path.dropFirst(Self.prefix.count)
+        self.media = media
+        self.request = ListenerRequest(head: head, body: request.body, client: request.client)
+    }
+
+    func answer(_ answer: @escaping @Sendable (ListenerReply) -> Void) { self.media.answer(self.request, answer) }
+}

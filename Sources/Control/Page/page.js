@@ -1,0 +1,339 @@
+// The page: asks the API once a second, follows the events, plays what viewers get, sends commands.
+"use strict";
+
+const tokenName = "tandem.token";
+let room = null, scenes = [], mayCommand = false, lastEvent = 0, isFollowing = false, needsToken = false;
+const timeline = new Timeline($("timeline"));
+
+// MARK: The API
+
+/** The token lives as long as the tab. */
+const token = {
+  get value() { return sessionStorage.getItem(tokenName) || ""; },
+  set value(text) { if (text) sessionStorage.setItem(tokenName, text); else sessionStorage.removeItem(tokenName); this.apply(); },
+  apply() { if (this.value) requestFields.Authorization = `Bearer ${this.value}`; else delete requestFields.Authorization; },
+};
+
+class Refusal extends Error {
+  constructor(status, problem) {
+    super(problem?.detail || `HTTP ${status}`);
+    Object.assign(this, { status, fix: problem?.fix || "" });
+  }
+}
+
+async function ask(path, { method = "GET", body, signal, headers = {} } = {}) {
+  const response = await fetch(path, {
+    method, signal, cache: "no-store", body: body === undefined ? undefined : JSON.stringify(body),
+    headers: { ...requestFields, ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+  });
+  if (response.ok) return response;
+  let problem = null;
+  try { problem = await response.json(); } catch { /* no problem detail */ }
+  throw new Refusal(response.status, problem);
+}
+
+async function command(method, path, body) {
+  // The same command twice, for a reply that was lost, is one.
+  const key = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("");
+  try {
+    await ask(path, { method, body, headers: { "Idempotency-Key": key } });
+    tell("");
+  } catch (error) {
+    if (error.status === 401) unlock();
+    tell(`${error.message}${error.fix ? `: ${error.fix}` : ""}`);
+  }
+}
+
+function tell(text, tone = "bad") {
+  $("banner").hidden = !text;
+  $("banner").dataset.tone = tone;
+  setText($("banner"), text);
+}
+
+// MARK: Once a second
+
+let misses = 0;
+
+async function refresh() {
+  try {
+    const [roomReply, sceneReply] = await Promise.all([ask("v1/room"), ask("v1/scenes")]);
+    mayCommand = roomReply.headers.get("Tandem-Access") !== "read";
+    room = await roomReply.json();
+    ({ scenes } = await sceneReply.json());
+    if (misses > 2 || needsToken) tell("");
+    misses = 0;
+    needsToken = false;
+    show();
+    if (!isFollowing) follow();
+    if (!picture.isStarted) picture.begin();
+  } catch (error) {
+    if (error.status === 401) {
+      needsToken = true;
+      mayCommand = false;
+      showKey();
+      if (!$("unlock").open && !$("unlock").dataset.refused) unlock();
+      tell("This room shows itself only to those who have its token.", "info");
+    } else if (++misses > 2) {
+      $("state").dataset.tone = "bad";
+      setText($("state").querySelector("b"), room && /clos|end|drain/.test(room.state) ? "Over" : "No answer");
+      tell(error.status ? `The room answers HTTP ${error.status}: ${error.message}` : "The room does not answer; asking on.");
+    }
+  }
+}
+
+function show() {
+  showHeader(room);
+  showScenes(scenes, mayCommand, choose);
+  showSources(room.sources);
+  showLimits(room);
+  showAlarms(room.alarms);
+  showAddresses(room.addresses);
+  showKey();
+  timeline.draw(room, Date.parse(room.time));
+}
+
+function showKey() {
+  $("key").hidden = mayCommand && !token.value;
+  setText($("key"), token.value && mayCommand ? "Lock" : "Read-only · Unlock");
+  $("more").hidden = !mayCommand || !room || room.desired !== "live";
+}
+
+async function choose(sceneId, button) {
+  button.classList.add("busy");
+  await command("PUT", "v1/program", { sceneId });
+  button.classList.remove("busy");
+  refresh();
+}
+
+// MARK: The token
+
+function unlock() {
+  setText($("unlock-error"), "");
+  if (!$("unlock").open) $("unlock").showModal();
+}
+
+$("unlock-form").addEventListener("submit", async (submission) => {
+  submission.preventDefault();
+  const before = token.value;
+  token.value = $("token").value.trim();
+  try {
+    const reply = await ask("v1/room");
+    if (reply.headers.get("Tandem-Access") === "read") throw new Refusal(401, null);
+    $("token").value = "";
+    $("unlock").close();
+    delete $("unlock").dataset.refused;
+    refresh();
+  } catch (error) {
+    token.value = before;
+    setText($("unlock-error"), error.status === 401 ? "That is not the token of this room." : error.message);
+  }
+});
+$("unlock-cancel").addEventListener("click", () => { $("unlock").dataset.refused = "1"; $("unlock").close(); });
+$("unlock").addEventListener("cancel", () => { $("unlock").dataset.refused = "1"; });
+$("key").addEventListener("click", () => {
+  if (token.value && mayCommand) { token.value = ""; location.reload(); } else unlock();
+});
+$("drain").addEventListener("click", () => {
+  if (confirm("Stop this worker? Viewers wait until its successor is there.")) command("POST", "v1/room:drain");
+  $("more").open = false;
+});
+$("end").addEventListener("click", () => {
+  if (confirm("End the room for everybody? This cannot be taken back.")) command("POST", "v1/room:end");
+  $("more").open = false;
+});
+
+// MARK: Events
+
+const minor = /^(segment\.published|audio\.levels|recording\.progress)$/;
+const common = new Set(["type", "time", "sequence", "roomId", "incarnation", "programTimeMs", "programDateTime", "compat"]);
+
+function tone({ type, level, state }) {
+  if (/failed|undecodable|refused|lost|stalled|superseded|disabled|quarantined/.test(type) || level === "alert_3") return "bad";
+  if (/health|reconnecting|failing|overload|disk_low|flapping|kicked/.test(type) && level !== "normal") return "warn";
+  if (/\.(live|active|restored|ready|started)$/.test(type) || state === "live") return "good";
+  return "";
+}
+
+function heard(event, isNew = true) {
+  if (!event || typeof event.type !== "string" || event.sequence <= lastEvent) return;
+  lastEvent = event.sequence;
+  timeline.add(event);
+  const isMinor = minor.test(event.type);
+  if (isMinor && !$("all").checked) return;
+  const text = Object.entries(event).filter(([key, value]) => !common.has(key) && value !== null && words(value) !== "")
+    .map(([key, value]) => `${key} ${words(value)}`).join(" · ");
+  const row = make("li", { tone: tone(event), title: text }, make("time", {}, clock(event.time)), make("b", {}, event.type), make("span", {}, text));
+  $("events").prepend(row);
+  while ($("events").children.length > 300) $("events").lastChild.remove();
+  if (isNew && /^(program\.|source\.(live|lost|gone)|room\.|broadcast\.)/.test(event.type)) soon();
+}
+
+/** What the event tells is looked at now, not within the second; many at once are one look. */
+let isSoon = false;
+function soon() {
+  if (isSoon) return;
+  isSoon = true;
+  setTimeout(() => { isSoon = false; refresh(); }, 60);
+}
+
+/** Events as they come; where a stream does not get through, by asking. */
+async function follow() {
+  isFollowing = true;
+  let failures = 0;
+  try {
+    const { last } = await (await ask("v1/events?after=0&limit=1")).json();
+    lastEvent = Math.max(0, last - 1024);
+    const { events } = await (await ask(`v1/events?after=${lastEvent}&limit=1024`)).json();
+    for (const event of events) heard(event, false);
+    if (room) timeline.draw(room, Date.parse(room.time));
+  } catch { /* the stream tells it again */ }
+  for (;;) {
+    const begun = performance.now();
+    try {
+      if (failures < 2) { setText($("feed"), "live"); await stream(); } else {
+        setText($("feed"), "asked for every 2 s");
+        const { events } = await (await ask(`v1/events?after=${lastEvent}&limit=1024`)).json();
+        for (const event of events) heard(event);
+      }
+      if (performance.now() - begun > 5000 && failures < 2) failures = 0;
+    } catch (error) {
+      if (error.status === 401) { isFollowing = false; return; }
+      failures += failures < 2 || performance.now() - begun > 5000 ? 1 : 0;
+    }
+    await pause(failures < 2 ? 500 : 2000);
+  }
+}
+
+/** Server-sent events by fetch, which can bear a token. */
+async function stream() {
+  const response = await ask(`v1/events?after=${lastEvent}`, { headers: { Accept: "text/event-stream" } });
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    text += value;
+    const blocks = text.split("\n\n");
+    text = blocks.pop();
+    for (const block of blocks) {
+      const data = block.split("\n").filter((line) => line.startsWith("data: ")).map((line) => line.slice(6)).join("\n");
+      if (data && !block.startsWith("event: missed")) heard(JSON.parse(data));
+    }
+  }
+}
+
+// MARK: The picture
+
+const video = $("video");
+
+function notice(title, detail = "") {
+  $("notice").hidden = !title;
+  setText($("notice").querySelector("strong"), title || "");
+  setText($("notice").querySelector("span"), detail);
+}
+
+const picture = {
+  player: null, isStarted: false, generation: 0, chosen: -1,
+
+  async begin() {
+    this.isStarted = true;
+    const mine = ++this.generation;
+    const output = room.outputs.find(({ type, playlist }) => type === "hls" && playlist);
+    if (!output) return notice("Nothing to play", "This room has no HLS output.");
+    if (!MSEPlayer.source) return notice("This browser cannot play the room", "It has no Media Source Extensions.");
+    const uri = new URL(`media/${output.playlist}`, location.href).href;
+    for (;;) {
+      if (mine !== this.generation) return;
+      try {
+        const response = await load(uri);
+        const multivariant = parseMultivariant(await response.text(), response.url || uri);
+        if (multivariant.variants.length) return await this.play(multivariant, mine);
+      } catch (error) {
+        if (error.status && error.status !== 404 && error.status !== 503) notice("The picture cannot be had", `HTTP ${error.status}`);
+      }
+      if (room.state === "waiting") notice("Waiting for the first source", "The picture comes by itself as soon as somebody publishes.");
+      else if (/clos|end/.test(room.state)) notice("The room is over");
+      await pause(1000);
+    }
+  },
+
+  async play(multivariant, mine) {
+    this.choices(multivariant.variants);
+    this.player = new MSEPlayer(video, multivariant, (event) => {
+      if (mine !== this.generation) return;
+      if (event === "positioned") video.play().catch(() => notice("Click to play"));
+      else if (event === "failed") this.again();
+    });
+    try {
+      await this.player.start();
+      if (this.chosen >= 0) this.player.select(this.chosen);
+    } catch (error) { notice("This browser cannot play the room", error.message); }
+  },
+
+  again() {
+    const mine = ++this.generation;
+    this.player?.stop();
+    this.player = null;
+    setTimeout(() => { if (mine === this.generation) this.begin(); }, 1500);
+  },
+
+  choices(variants) {
+    $("rendition").replaceChildren(new Option("Auto", "-1"), ...variants.map(({ width, height, bandwidth }, index) =>
+      new Option(`${height ? `${Math.min(width, height)}p` : "sound"} · ${bits(bandwidth)}`, String(index))));
+    $("rendition").value = String(this.chosen);
+    $("rendition").disabled = variants.length < 2;
+  },
+};
+
+video.addEventListener("playing", () => notice(""));
+video.addEventListener("ended", () => notice("The room is over"));
+video.addEventListener("error", () => { if (video.error && video.src) picture.again(); });
+$("rendition").addEventListener("change", () => {
+  picture.chosen = Number($("rendition").value);
+  picture.player?.select(picture.chosen);
+});
+$("sound").addEventListener("click", () => {
+  video.muted = !video.muted;
+  setText($("sound"), video.muted ? "Sound off" : "Sound on");
+  $("sound").setAttribute("aria-pressed", String(!video.muted));
+});
+
+// MARK: The snapshot
+
+/** The canvas once a second, beside what viewers get: so a fault of an encoder and one of a player look different. */
+async function snapshots() {
+  let wait = 1000;
+  for (;;) {
+    if (room && !needsToken && document.visibilityState === "visible") {
+      try {
+        const blob = await (await ask("v1/snapshot")).blob();
+        const old = $("snap").src;
+        $("snap").src = URL.createObjectURL(blob);
+        if (old.startsWith("blob:")) URL.revokeObjectURL(old);
+        $("snapshot").hidden = false;
+        setText($("snap-age"), "now");
+        wait = 1000;
+      } catch (error) {
+        setText($("snap-age"), "no answer");
+        // A room that has none is not asked every second.
+        if (error.status === 404 || error.status === 405) { $("snapshot").hidden = true; wait = 60_000; }
+      }
+      $("stage").parentElement.classList.toggle("two", !$("snapshot").hidden);
+    }
+    await pause(wait);
+  }
+}
+
+// MARK: Go
+
+for (const [name, word] of [["live", "live"], ["warn", "stalled or coming back"], ["bad", "lost"]]) $("legend").append(make("span", {}, make("i", { class: name }), word));
+token.apply();
+refresh();
+setInterval(refresh, 1000);
+setInterval(() => {
+  const latency = picture.player?.latency();
+  const isKnown = latency !== null && latency !== undefined && latency > -1 && latency < 3600 && !video.paused;
+  const size = video.videoWidth ? `${video.videoWidth}×${video.videoHeight}` : null;
+  setText($("latency"), [isKnown ? `≈ ${Math.max(0, latency).toFixed(1)} s behind` : null, size].filter(Boolean).join(" · ") || "–");
+}, 500);
+snapshots();

@@ -1,0 +1,33 @@
+import Synchronization
+
+/// How many requests a second a listener answers: a token bucket that holds one second's worth. Times are nanoseconds of any
+/// clock that does not go back.
+package final class RequestBudget: Sendable {
+    private struct State {
+        /// Thousand-millionths of requests.
+        var credit: Int64
+        var last: Int64
+    }
+
+    private let perSecond: Int64
+    private let state: Mutex<State>
+
+    /// - Parameter perSecond: 1 to 1,000,000.
+    package init(perSecond: Int, now: Int64) {
+        self.perSecond = Int64(min(max(1, perSecond), 1_000_000))
+        self.state = Mutex(State(credit: self.perSecond * 1_000_000_000, last: now))
+    }
+
+    /// Whether one more request may be answered.
+    package func take(now: Int64) -> Bool {
+        self.state.withLock { state in
+            let full = self.perSecond * 1_000_000_000
+            let elapsed = min(max(0, now &- state.last), 1_000_000_000)
+            state.last = max(state.last, now)
+            state.credit = min(full, state.credit + elapsed * self.perSecond)
+            guard state.credit >= 1_000_000_000 else { return false }
+            state.credit -= 1_000_000_000
+            return true
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import MediaTypes
+
+/// What is wrong with the room now, and what was lately. Pure; times are the wall clock's, in nanoseconds since the Unix epoch.
+package struct AlarmBook: Sendable {
+    /// One thing that is wrong. Two of the same type and subject are one alarm.
+    package struct Alarm: Sendable, Hashable {
+        /// Dotted, such as `source.lost`.
+        package var type: String
+        /// `alert_1`, `alert_2` or `alert_3`, from what is to be known to what viewers notice.
+        package var severity: String
+        /// What it concerns: `source`, `encoder`, `output`; and which of them.
+        package var kind: String
+        package var subject: String?
+        package var message: String
+
+        package init(_ type: String, _ severity: String, kind: String, subject: String? = nil, message: String) {
+            self.type = type
+            self.severity = severity
+            self.kind = kind
+            self.subject = subject
+            self.message = message
+        }
+    }
+
+    package struct Entry: Sendable, Hashable {
+        package var alarm: Alarm
+        package var setAt: Int64
+        /// `nil`: it holds.
+        package var clearedAt: Int64?
+    }
+
+    /// How long one that is over stays listed.
+    package static let keep: Int64 = 300 * TimeMath.nanoseconds
+    /// Most that are listed; the oldest of those that are over give way.
+    package static let capacity = 256
+
+    /// The oldest first.
+    package private(set) var entries: [Entry] = []
+
+    package init() {}
+
+    /// - Parameter current: Everything that is wrong now.
+    package mutating func update(_ current: [Alarm], at now: Int64) {
+        func same(_ one: Alarm, _ other: Alarm) -> Bool { one.type == other.type && one.subject == other.subject }
+        for index in self.entries.indices where self.entries[index].clearedAt == nil {
+            if let alarm = current.first(where: { same($0, self.entries[index].alarm) }) {
+                self.entries[index].alarm = alarm
+            } else {
+                self.entries[index].clearedAt = now
+            }
+        }
+        for alarm in current where !self.entries.contains(where: { $0.clearedAt == nil && same($0.alarm, alarm) }) {
+            self.entries.append(Entry(alarm: alarm, setAt: now))
+        }
+        self.entries.removeAll { $0.clearedAt.map { now &- $0 > Self.keep } ?? false }
+        while self.entries.count > Self.capacity, let old = self.entries.firstIndex(where: { $0.clearedAt != nil }) {
+            self.entries.remove(at: old)
+        }
+    }
+}
+
+extension SourceHealth.Cause {
+    /// Its word among the alarms, and what it means for people.
+    package var alarm: (type: String, message: String) {
+        switch self {
+        case .fps: ("source.fps_low", "fewer pictures a second than expected")
+        case .gap: ("source.stalled", "nothing came for too long")
+        case .bitrate: ("source.bitrate_low", "fewer bits a second than expected")
+        case .skew: ("source.av_skew", "sound and picture part")
+        case .keyInterval: ("source.long_gop", "key pictures more than 4 s apart")
+        case .jitterBuffer: ("source.jitter", "more media waits than twice its jitter buffer holds")
+        case .decodeErrors: ("source.decode_errors", "packets are damaged")
+        case .workerLag: ("encoder.lagging", "the program is behind its clock")
+        case .absent: ("source.lost", "no media from it")
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import Control
+import HLS
+import MediaTypes
+import PipelineSpec
+import Program
+import Stages
+import Synchronization
+
+/// The parts of the room's document that say how it is to be and how near it is to its limits.
+extension Room {
+    var canvasJSON: JSONValue {
+        let canvas = self.pipeline.canvas
+        return ["width": JSONValue(canvas.width), "height": JSONValue(canvas.height), "fps": JSONValue(canvas.fps)]
+    }
+
+    /// The ladder, and what each step of it took of the last segment.
+    var renditionsJSON: JSONValue {
+        let (bytes, frames) = self.mutable.withLock { ($0.lastSizes, $0.lastFrames) }
+        let fps = Int64(self.pipeline.canvas.fps)
+        return .array(
+            self.pipeline.renditions.map { rendition -> JSONValue in
+                let measured = bytes[rendition.name].flatMap { size -> Int64? in
+                    frames > 0 ? TimeMath.scale(Int64(size) * 8, by: fps, over: frames) : nil
+                }
+                let isPicture = !rendition.isAudioOnly
+                return [
+                    "name": .string(rendition.name), "width": isPicture ? JSONValue(rendition.width) : .null,
+                    "height": isPicture ? JSONValue(rendition.height) : .null,
+                    "fps": isPicture ? JSONValue(rendition.fps) : .null,
+                    "codec": isPicture ? .string(rendition.video.codec.rawValue) : .null,
+                    "bitrate": isPicture ? JSONValue(rendition.video.bitrate) : .null,
+                    "maxBitrate": isPicture ? JSONValue(rendition.video.maxBitrate) : .null,
+                    "measuredBitrate": measured.map { .integer($0) } ?? .null,
+                    "passthrough": isPicture ? self.passthroughJSON(of: rendition.name) : .null,
+                ]
+            })
+    }
+
+    var outputsJSON: JSONValue {
+        .array(
+            self.pipeline.outputs.map { output -> JSONValue in
+                var members: [JSONValue.Member] = [
+                    .init("outputId", .string(output.outputID)), .init("type", .string(output.typeName)),
+                ]
+                if case .hls(let hls) = output {
+                    members.append(.init("playlist", .string(hls.multivariantPlaylist)))
+                    members.append(.init("lowLatency", .bool(hls.lowLatency)))
+                }
+                return .object(members)
+            })
+    }
+
+    // MARK: Latencies
+
+    /// How long a look at the latencies is good for: it sorts some ten thousand of them.
+    private static let latencyAge = 2 * TimeMath.nanoseconds
+
+    /// Milliseconds media takes, beside what it may take by the pipeline's own figures.
+    var latencyJSON: JSONValue {
+        let now = self.machine.now()
+        let measured = self.latencies.withLock { kept -> JSONValue in
+            if let kept, now &- kept.at < Self.latencyAge { return kept.json }
+            let json = self.measuredLatencies
+            kept = (now, json)
+            return json
+        }
+        var members: [JSONValue.Member] = [
+            .init(
+                "program",
+                [
+                    "lagMs": .integer(self.programLag / 1_000_000),
+                    "limitMs": JSONValue(self.pipeline.overload.maxLagMs),
+                ])
+        ]
+        if case .object(let others) = measured { members += others }
+        return .object(members)
+    }
+
+    private var measuredLatencies: JSONValue {
+        let hls = self.pipeline.hls
+        let fps = Int64(max(1, self.pipeline.canvas.fps))
+        func milliseconds(_ frames: Int) -> Int64 { Int64(frames) * 1000 / fps }
+        let part = milliseconds(hls?.partFrames ?? 0)
+        let segment = milliseconds(hls?.segmentFrames ?? 0)
+        let jitter = Int64(self.pipeline.sources.map(\.jitterBufferMs).max() ?? 0)
+        let slack = jitter + Int64(self.pipeline.overload.maxLagMs)
+        let parts = self.latency.partPercentiles().map { found -> JSONValue in
+            [
+                "p50Ms": JSONValue(found.p50), "p95Ms": JSONValue(found.p95), "p99Ms": JSONValue(found.p99),
+                "limitMs": .integer(slack + part),
+            ]
+        }
+        let segments = self.latency.percentiles().map { found -> JSONValue in
+            ["p50Ms": JSONValue(found.p50), "p95Ms": JSONValue(found.p95), "limitMs": .integer(slack + segment)]
+        }
+        let encoding = self.partLatency.percentiles().map { found -> JSONValue in
+            [
+                "p50Ms": .thousandths(found.p50), "p99Ms": .thousandths(found.p99), "maxMs": .thousandths(found.max),
+                "limitMs": .integer(part),
+            ]
+        }
+        return ["sendToPart": parts ?? .null, "sendToSegment": segments ?? .null, "partEncode": encoding ?? .null]
+    }
+
+    // MARK: Alarms
+
+    /// Looks at what is wrong, for whoever asks for the room; on the thread of the life.
+    func noteAlarms() {
+        var alarms: [AlarmBook.Alarm] = []
+        for source in self.pipeline.sources {
+            guard let slot = self.slots[source.id], !slot.isFile else { continue }
+            let (level, causes) = slot.healthLevel
+            for cause in causes where level > .normal {
+                let (type, message) = cause.alarm
+                // The worker's own, whichever source shows it.
+                if cause == .workerLag {
+                    if !alarms.contains(where: { $0.type == type }) {
+                        alarms.append(AlarmBook.Alarm(type, level.name, kind: "encoder", message: message))
+                    }
+                    continue
+                }
+                alarms.append(
+                    AlarmBook.Alarm(
+                        type, level.name, kind: "source", subject: source.id.description,
+                        message: "\(slot.spec.name ?? source.id.description): \(message)"))
+            }
+        }
+        for step in self.overload.overload.active {
+            let rendition = self.rendition(of: step)
+            let name = [step.name, rendition].compactMap { $0 }.joined(separator: " ")
+            alarms.append(
+                AlarmBook.Alarm(
+                    "encoder.overload_step", "alert_2", kind: "encoder", subject: name,
+                    message: "the machine cannot keep up; left out: \(name)"))
+        }
+        let (level, reading) = self.disk.current
+        if level.name != "normal" {
+            alarms.append(
+                AlarmBook.Alarm(
+                    "output.disk_low", level.name, kind: "output",
+                    message: "\(reading.percent) % of the space for segments and recordings is taken"))
+        }
+        self.alarms.withLock { $0.update(alarms, at: SystemClock.wallClock()) }
+    }
+
+    var alarmsJSON: JSONValue {
+        .array(
+            self.alarms.withLock(\.entries).map { entry -> JSONValue in
+                [
+                    "type": .string(entry.alarm.type), "severity": .string(entry.alarm.severity),
+                    "state": .string(entry.clearedAt == nil ? "set" : "cleared"),
+                    "scope": ["kind": .string(entry.alarm.kind), "id": JSONValue(entry.alarm.subject)],
+                    "message": .string(entry.alarm.message),
+                    "setAt": .string(ProgramDate.format(entry.setAt)),
+                    "clearedAt": JSONValue(entry.clearedAt.map { ProgramDate.format($0) }),
+                ]
+            })
+    }
+}
+
+extension Room.State {
+    /// What the room is on its way to.
+    var desired: String {
+        switch self {
+        case .starting, .waiting, .live: "live"
+        case .draining: "draining"
+        case .ending, .closed: "closed"
+        }
+    }
+}
+
+extension Output {
+    /// Its `type` in the pipeline file.
+    var typeName: String {
+        switch self {
+        case .hls: "hls"
+        case .raw: "raw"
+        case .record: "record"
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import Control
+import Origin
+import PipelineSpec
+
+extension Room {
+    /// What the operators' listener serves besides the API.
+    ///
+    /// - Parameter content: What viewers play; `nil`: nothing.
+    func controlDoors(_ content: (any OriginContent)?) -> ControlDoors {
+        var doors = ControlDoors()
+        doors.player = ViewerPage.player
+        doors.opensReads = self.pipeline.control.openReads
+        doors.requestsPerSecond = self.pipeline.control.maxRequestsPerSecond
+        guard let content, let hls = self.pipeline.hls else { return doors }
+        let responder = OriginResponder(content: content, policy: CORSPolicy(allowOrigins: []), roomTitle: "")
+        doors.media = ControlDoors.Media(isReading: hls.http.signedURLs == nil) { request, answer in
+            responder.reply(to: request, answer)
+        }
+        return doors
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import HTTPListener
+import HTTPTypes
+import MediaTypes
+import PipelineSpec
+import Testing
+
+import Control
+
+/// The document is what is served: every route, method, parameter and member of a body must stand in it, and nothing else.
+@Suite("The API's description")
+struct OpenAPITests {
+    private typealias Object = [String: Any]
+
+    private static func reply(_ method: String, _ path: String, _ body: String = "") throws -> (Int, Object) {
+        let responder = ControlResponder(
+            room: FakeRoom(), guardian: AccessGuard(listen: .unix(path: "/a"), token: nil))
+        let verb = try #require(HTTPRequest.Method(rawValue: method.uppercased()))
+        let head = HTTPRequest(method: verb, scheme: "http", authority: "a", path: path)
+        let reply = responder.reply(to: ListenerRequest(head: head, body: .bytes(Array(body.utf8))))
+        guard case .bytes(let bytes, let range) = reply.body else { return (reply.status.code, [:]) }
+        let json = try? JSONSerialization.jsonObject(with: Data(bytes[range]))
+        return (reply.status.code, json as? Object ?? [:])
+    }
+
+    private static func document() throws -> Object { try Self.reply("get", "/openapi.json").1 }
+
+    /// Path, method and description of every operation.
+    private static func operations() throws -> [(path: String, method: String, operation: Object)] {
+        let paths = try #require(try Self.document()["paths"] as? [String: Object])
+        return paths.flatMap { path, methods in
+            methods.map { (path, $0.key, $0.value as? Object ?? [:]) }
+        }
+    }
+
+    /// A path with something for each of its parameters.
+    private static func filled(_ path: String) -> String { path.replacing(/\{[A-Za-z]+\}/, with: "1001") }
+
+    @Test("it names every route with its methods, and no other")
+    func routes() throws {
+        let operations = try Self.operations()
+        #expect(Set(operations.map(\.path)) == Set(ControlRoute.paths))
+        for path in ControlRoute.paths {
+            let route = try #require(ControlRoute(path: Self.filled(path)), "\(path)")
+            let methods = Set(route.methods.filter { $0 != .head }.map { $0.rawValue.lowercased() })
+            #expect(Set(operations.filter { $0.path == path }.map(\.method)) == methods, "\(path)")
+        }
+        let names = operations.compactMap { $0.operation["operationId"] as? String }
+        #expect(names.count == operations.count && Set(names).count == names.count)
+    }
+
+    /// The names in quotes of a refusal's remedy.
+    private static func known(_ problem: Object) -> Set<String> {
+        let fix = problem["fix"] as? String ?? ""
+        let list = fix.components(separatedBy: "known here: ").last ?? ""
+        return Set(list.matches(of: /"([A-Za-z]+)"/).map { String($0.output.1) })
+    }
+
+    @Test("it names every query parameter, as the refusal of an unknown one does")
+    func parameters() throws {
+        let shared = try #require((try Self.document()["components"] as? Object)?["parameters"] as? [String: Object])
+        for (path, method, operation) in try Self.operations() {
+            let parameters = (operation["parameters"] as? [Object] ?? []).compactMap { parameter -> Object? in
+                guard let reference = parameter["$ref"] as? String else { return parameter }
+                return shared[String(reference.split(separator: "/").last ?? "")]
+            }
+            let query = Set(parameters.filter { $0["in"] as? String == "query" }.compactMap { $0["name"] as? String })
+            let inPath = Set(parameters.filter { $0["in"] as? String == "path" }.compactMap { $0["name"] as? String })
+            #expect(inPath == Set(path.matches(of: /\{([A-Za-z]+)\}/).map { String($0.output.1) }), "\(path)")
+            guard path.hasPrefix("/v1") else { continue }
+            let (status, problem) = try Self.reply(method, Self.filled(path) + "?zzz=1")
+            #expect(status == 400, "\(method) \(path)")
+            #expect(Self.known(problem) == query, "\(method) \(path)")
+            let isChange = method != "get"
+            #expect(parameters.contains { $0["name"] as? String == "If-Match" } == isChange, "\(method) \(path)")
+            #expect(parameters.contains { $0["name"] as? String == "Idempotency-Key" } == isChange, "\(method) \(path)")
+        }
+    }
+
+    private static func members(_ schema: Object) -> Set<String> {
+        if let options = schema["oneOf"] as? [Object], schema["properties"] == nil {
+            return options.reduce(into: []) { $0.formUnion(Self.members($1)) }
+        }
+        return Set((schema["properties"] as? Object ?? [:]).keys)
+    }
+
+    @Test("it names every member of a body, as the refusal of an unknown one does")
+    func bodies() throws {
+        var judged = 0
+        for (path, method, operation) in try Self.operations() {
+            let content = (operation["requestBody"] as? Object)?["content"] as? [String: Object]
+            guard let schema = content?["application/json"]?["schema"] as? Object,
+                !["/v1/program", "/v1/metadata", "/v1/scenes/{sceneId}"].contains(path)
+            else { continue }
+            let (status, problem) = try Self.reply(method, Self.filled(path), #"{"zzz":1}"#)
+            #expect(status == 400, "\(method) \(path)")
+            #expect(Self.known(problem) == Self.members(schema), "\(method) \(path)")
+            judged += 1
+        }
+        #expect(judged >= 12)
+    }
+
+    @Test("the documents that the pipeline's rules read are described whole")
+    func documents() throws {
+        let paths = try #require(try Self.document()["paths"] as? [String: Object])
+        func schema(_ path: String, _ method: String) throws -> Object {
+            let body = (paths[path]?[method] as? Object)?["requestBody"] as? Object
+            return try #require((body?["content"] as? [String: Object])?["application/json"]?["schema"] as? Object)
+        }
+        /// The keys that the refusal of an unknown one names.
+        func known(_ refusal: SpecReport.Refusal?) -> Set<String> {
+            let fix = refusal?.mistakes.first { $0.what.contains("there is no key") }?.fix ?? ""
+            let list = fix.components(separatedBy: "known here: ").last ?? ""
+            return Set(list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
+        }
+        let odd = Array(#"{"qqqqqqqqqqqqqqqq":1}"#.utf8)
+        guard case .failure(let program) = ProgramRequest.parse(odd),
+            case .failure(let metadata) = MetadataRequest.parse(odd)
+        else {
+            Issue.record("an unknown key is taken")
+            return
+        }
+        #expect(known(program) == Self.members(try schema("/v1/program", "put")))
+        #expect(known(metadata) == Self.members(try schema("/v1/metadata", "post")))
+    }
+
+    @Test("every reference leads somewhere, and every code of a failure is one of its")
+    func references() throws {
+        let document = try Self.document()
+        func walk(_ node: Any) {
+            if let list = node as? [Any] { list.forEach(walk) }
+            guard let object = node as? Object else { return }
+            if let reference = object["$ref"] as? String {
+                var found: Any? = document
+                for part in reference.split(separator: "/").dropFirst() { found = (found as? Object)?[String(part)] }
+                #expect(found != nil, "\(reference)")
+            }
+            object.values.forEach(walk)
+        }
+        walk(document)
+        let schemas = (document["components"] as? Object)?["schemas"] as? [String: Object]
+        let code = (schemas?["Problem"]?["properties"] as? [String: Object])?["code"]?["enum"] as? [String] ?? []
+        let failures: [ControlFailure] = [
+            .invalidFormat("", fix: ""), .superseded("", fix: ""), .limitExceeded("", fix: ""),
+            .imageError("", fix: ""),
+            .roomExited("", fix: ""), .notFound("", fix: ""), .requestFailed("", fix: ""), .invalidLayout("", fix: ""),
+            .authDenied("", fix: ""), .inputTooLarge("", fix: ""),
+        ]
+        for failure in failures { #expect(code.contains(failure.code)) }
+    }
+
+    @Test("the page's files come with a policy that lets nothing else in")
+    func page() throws {
+        let responder = ControlResponder(
+            room: FakeRoom(), guardian: AccessGuard(listen: .tcp(host: "0.0.0.0", port: 1), token: "t"))
+        for file in ControlPage.File.allCases where file != .player {
+            let head = HTTPRequest(method: .get, scheme: "http", authority: "a", path: file.rawValue)
+            let reply = responder.reply(to: ListenerRequest(head: head))
+            #expect(reply.status == .ok, "\(file) needs no token: it says nothing of the room")
+            #expect(reply.body.count > 1_000)
+            guard case .bytes(let bytes, _) = reply.body else { continue }
+            let text = String(decoding: bytes, as: UTF8.self)
+            #expect(!text.contains("innerHTML") && !text.contains("document.write"))
+            guard file == .html else { continue }
+            let policy = reply.fields[.contentSecurityPolicy] ?? ""
+            #expect(policy.contains("default-src 'none'") && !policy.contains("unsafe-inline"))
+            #expect(!text.contains(" on") || !text.contains(#/ on[a-z]+=/#), "no handler stands in the document")
+            #expect(!text.contains("<script>") && !text.contains("style=\""))
+        }
+    }
+
+    @Test(
+        "what only reads may be open without a token; commands never are",
+        arguments: [
+            (HTTPRequest.Method.get, "/v1/room", 200), (.put, "/v1/program", 401), (.post, "/v1/room:end", 401),
+        ])
+    func openReads(method: HTTPRequest.Method, path: String, status: Int) throws {
+        let listen = try ListenAddress(parsing: "0.0.0.0:1")
+        for opensReads in [true, false] {
+            let responder = ControlResponder(
+                room: FakeRoom(), guardian: AccessGuard(listen: listen, token: "t", opensReads: opensReads))
+            var head = HTTPRequest(method: method, scheme: "http", authority: "a", path: path)
+            let reply = responder.reply(to: ListenerRequest(head: head, body: .bytes(Array(#"{"scene":"pk"}"#.utf8))))
+            #expect(reply.status.code == (opensReads ? status : 401))
+            let access = HTTPField.Name("Tandem-Access")!
+            if reply.status == .ok { #expect(reply.fields[access] == "read") }
+            head.headerFields[.authorization] = "Bearer t"
+            #expect(responder.reply(to: ListenerRequest(head: head)).fields[access] ?? "command" == "command")
+        }
+    }
+}

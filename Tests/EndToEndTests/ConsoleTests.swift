@@ -1,0 +1,202 @@
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    @Suite("The operators' page and the API behind it")
+    struct ConsoleTests {
+        private static let token = "console-token-0123456789"
+        private static let small =
+            #"[{ "name": "360p", "width": 640, "height": 360, "video": { "bitrate": 500000, "preset": "ultrafast" } }]"#
+
+        // MARK: The page
+
+        @Test("the page shows the room to anybody, and switches the picture for who has the token")
+        func page() throws {
+            guard let browser = try Browser.start() else { return }
+            defer { browser.close() }
+            let work = try WorkDirectory()
+            let control = #""control": { "tokenEnv": "ROOM_TOKEN", "openReads": true },"#
+            let room = try RunningRoom(
+                Rooms.live(work.path("out"), renditions: Self.small, canvas: (640, 360), members: control),
+                environment: ["ROOM_TOKEN": Self.token])
+            let publishers = [
+                try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180"),
+                try Publisher.pattern("BEN", to: room.url("b"), size: "320x180"),
+            ]
+            try room.event("source.live", uid: "1001")
+            try room.event("source.live", uid: "2002")
+            let tab = try browser.open("\(room.control)/")
+            try Self.wait(
+                tab, "the picture plays",
+                "!document.getElementById('video').paused && document.getElementById('video').currentTime > 0.5",
+                timeout: 25)
+            try Self.wait(tab, "both sources are shown", "document.querySelectorAll('.source').length === 2")
+            #expect(try tab.evaluate("document.querySelector('[data-scene=guest]').disabled") == "1", "read-only")
+            #expect(try tab.evaluate("document.querySelectorAll('#timeline rect').length > 4") == "1")
+
+            // The token: a wrong one is refused, the right one opens the buttons, and it is kept in this tab alone.
+            for word in ["wrong", Self.token] {
+                try tab.evaluate(
+                    "document.getElementById('key').click(); document.getElementById('token').value = '\(word)'; "
+                        + "document.getElementById('unlock-form').requestSubmit(); ''")
+                if word == "wrong" {
+                    try Self.wait(
+                        tab, "a refusal",
+                        "document.getElementById('unlock-error').textContent.includes('not the token')")
+                }
+            }
+            try Self.wait(tab, "buttons", "!document.querySelector('[data-scene=guest]').disabled")
+            #expect(try tab.evaluate("localStorage.length + document.cookie.length") == "0")
+            let before = try Self.color(tab)
+            let start = room.now
+            try tab.evaluate("document.querySelector('[data-scene=guest]').click(); ''")
+            try room.event("program.scene", from: start) { $0.text("scene") == "guest" }
+            try Self.wait(
+                tab, "the other picture",
+                "(() => { const c = (\(Self.colorScript)); const b = [\(before)]; return Math.abs(c[0]-b[0]) + Math.abs(c[2]-b[2]) > 40; })()",
+                timeout: 15)
+            try Self.wait(
+                tab, "the button",
+                "document.querySelector('[data-scene=guest]').getAttribute('aria-pressed') === 'true'")
+            try Self.wait(
+                tab, "the event",
+                "[...document.querySelectorAll('#events b')].some((row) => row.textContent === 'program.scene')")
+            EndToEnd.report("the page: picture \(before) before the click, \(try Self.color(tab)) after")
+            try Self.pictures(tab)
+            #expect(browser.errors.isEmpty, "\(browser.errors)")
+            #expect(try tab.evaluate("probe.errors.length") == "0")
+            #expect(try room.terminate(SIGTERM) == 143)
+            for publisher in publishers { publisher.stop() }
+        }
+
+        /// Mean red, green and blue of the picture that is shown.
+        private static let colorScript = """
+            (() => { const c = document.createElement('canvas'); c.width = 16; c.height = 9; const x = c.getContext('2d');
+            x.drawImage(document.getElementById('video'), 0, 0, 16, 9); const d = x.getImageData(0, 0, 16, 9).data;
+            const s = [0, 0, 0]; for (let i = 0; i < d.length; i += 4) for (let k = 0; k < 3; k += 1) s[k] += d[i + k];
+            return s.map((v) => Math.round(v / 144)); })()
+            """
+
+        private static func color(_ tab: Tab) throws -> String { try tab.evaluate("(\(Self.colorScript)).join(',')") }
+
+        private static func wait(_ tab: Tab, _ what: String, _ condition: String, timeout: Double = 10) throws {
+            let deadline = Date(timeIntervalSinceNow: timeout)
+            while try tab.evaluate("(\(condition)) ? 'yes' : 'no'") != "yes" {
+                guard Date() < deadline else {
+                    let text = try tab.evaluate("document.body.innerText")
+                    throw Missing("the page has not come to: \(what); it says: \(text.prefix(600))")
+                }
+                usleep(100_000)
+            }
+        }
+
+        /// Desktop and phone, dark and light, for people.
+        private static func pictures(_ tab: Tab) throws {
+            guard ProcessInfo.processInfo.environment["TANDEM_PICTURES"] != nil else { return }
+            for (name, width, height) in [("desktop", 1366, 900), ("phone", 390, 844)] {
+                for scheme in ["light", "dark"] {
+                    try tab.browser.call(
+                        "Emulation.setDeviceMetricsOverride",
+                        ["width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500], tab.session)
+                    try tab.browser.call(
+                        "Emulation.setEmulatedMedia",
+                        ["features": [["name": "prefers-color-scheme", "value": scheme]]], tab.session)
+                    sleep(1)
+                    try Contact.keep(tab, "console-\(name)-\(scheme)")
+                    #expect(
+                        try tab.evaluate("document.documentElement.scrollWidth <= innerWidth") == "1",
+                        "nothing is wider than the \(name)")
+                }
+            }
+        }
+
+        // MARK: The API
+
+        @Test("the API is as its document says, and a flood of requests reaches no picture")
+        func api() throws {
+            let work = try WorkDirectory()
+            let room = try RunningRoom(Rooms.small(work.path("out")))
+            let publishers = [
+                try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180"),
+                try Publisher.pattern("BEN", to: room.url("b"), size: "320x180"),
+            ]
+            try room.segments(2)
+            try Self.judgeReplies(room)
+            try Self.flood(room)
+            try Self.schemathesis(room)
+            #expect(try room.end() == 0)
+            for publisher in publishers { publisher.stop() }
+        }
+
+        private static func judgeReplies(_ room: RunningRoom) throws {
+            let check = SchemaCheck(try HTTPClient.request("GET", room.control, "/openapi.json").json())
+            for (method, path, template, body, status) in [
+                ("GET", "/v1/room", "/v1/room", "", 200), ("GET", "/v1/scenes", "/v1/scenes", "", 200),
+                ("GET", "/v1/sources", "/v1/sources", "", 200), ("GET", "/v1/stats?level=debug", "/v1/stats", "", 200),
+                ("GET", "/v1/events?after=0", "/v1/events", "", 200), ("GET", "/livez", "/livez", "", 200),
+                ("PUT", "/v1/program", "/v1/program", #"{"sceneId":"pk"}"#, 200),
+                ("PUT", "/v1/program", "/v1/program", #"{"sceneId":"nobody"}"#, 404),
+                ("PUT", "/v1/scenes/x", "/v1/scenes/{sceneId}", #"{"panes":[{"uid":"9"}]}"#, 422),
+            ] {
+                let reply = try HTTPClient.request(method, room.control, path, body: body)
+                #expect(reply.status == status, "\(method) \(path): \(reply.body)")
+                let schema = try #require(
+                    check.schema(method, template, status: reply.status), "\(path) \(reply.status)")
+                #expect(check.faults(reply.json(), schema).isEmpty, "\(path): \(check.faults(reply.json(), schema))")
+            }
+        }
+
+        /// 2,000 requests a second; `TANDEM_CONTROL_SECONDS` says for how long (4).
+        private static func flood(_ room: RunningRoom) throws {
+            guard let python = EndToEnd.tool("python3") else { return }
+            let seconds = ProcessInfo.processInfo.environment["TANDEM_CONTROL_SECONDS"].flatMap { Int($0) } ?? 4
+            #if DEBUG
+                let rate = 300
+            #else
+                let rate = 2_000
+            #endif
+            let port = try #require(room.control.split(separator: ":").last.map(String.init))
+            let ticks = try #require(try room.state()["ticks"] as? [String: Any])
+            let load = try Command.run(
+                python,
+                ["\(EndToEnd.root)/Tests/EndToEndTests/Scripts/control_load.py", port, "\(seconds)", "\(rate)"],
+                timeout: Double(seconds + 20))
+            #expect(load.code == 0, "\(load.errors)")
+            let result = try JSONSerialization.jsonObject(with: Data(load.output.utf8)) as? [String: Any] ?? [:]
+            let after = try #require(try room.state()["ticks"] as? [String: Any])
+            func number(_ value: Any?) -> Int { (value as? NSNumber)?.intValue ?? -1 }
+            let late = number(after["late"]) - number(ticks["late"])
+            EndToEnd.report("\(rate) control requests a second for \(seconds) s: \(load.output) late frames \(late)")
+            #expect(number(result["sent"]) >= rate * seconds * 9 / 10)
+            #expect(number(result["answered"]) == number(result["sent"]))
+            let statuses = result["statuses"] as? [String: Any] ?? [:]
+            #expect(statuses.keys.sorted() == ["200"], "\(statuses)")
+            #if !DEBUG
+                #expect(late == 0)
+            #endif
+        }
+
+        /// Cases made from the document; `TANDEM_SCHEMATHESIS` says how many examples of each operation (0: only those that
+        /// the schema itself gives).
+        private static func schemathesis(_ room: RunningRoom) throws {
+            let environment = ProcessInfo.processInfo.environment
+            guard let tool = environment["SCHEMATHESIS"] ?? EndToEnd.tool("schemathesis") else { return }
+            let examples = environment["TANDEM_SCHEMATHESIS"].flatMap { Int($0) } ?? 0
+            var arguments = [
+                "--config-file", "\(EndToEnd.root)/Tests/EndToEndTests/Scripts/schemathesis.toml", "run",
+                "\(room.control)/openapi.json", "--checks", "all", "--exclude-operation-id", "endRoom",
+                "--exclude-operation-id", "drainRoom", "--seed", "1", "--request-timeout", "30", "--no-color",
+                "--suppress-health-check", "all", "--workers", "2",
+            ]
+            arguments += examples > 0 ? ["--max-examples", "\(examples)"] : ["--phases", "examples,coverage"]
+            let run = try Command.run(tool, arguments, timeout: examples > 0 ? 1_500 : 90)
+            let said = run.output.split(separator: "\n").suffix(14).joined(separator: "\n")
+            let cases = run.output.split(separator: "\n").first { $0.contains(" generated") }
+            EndToEnd.report("schemathesis: \(cases ?? "no cases")")
+            #expect(run.code == 0, "\(run.output.suffix(6_000))\(run.errors.suffix(500))")
+            #expect(cases != nil, "\(said)")
+            #expect(try HTTPClient.request("GET", room.control, "/livez").status == 200)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Testing
+
+import Room
+
+@Suite("What is wrong with a room")
+struct AlarmBookTests {
+    private static let second: Int64 = 1_000_000_000
+
+    private static func alarm(_ type: String, _ severity: String = "alert_2", _ subject: String? = "1001")
+        -> AlarmBook.Alarm
+    {
+        AlarmBook.Alarm(type, severity, kind: "source", subject: subject, message: "m")
+    }
+
+    @Test("an alarm keeps its beginning while it holds, whatever becomes of its severity")
+    func holds() {
+        var book = AlarmBook()
+        book.update([Self.alarm("source.lost")], at: 10)
+        book.update([Self.alarm("source.lost", "alert_3")], at: 20)
+        #expect(book.entries.count == 1)
+        #expect(book.entries[0].setAt == 10 && book.entries[0].clearedAt == nil)
+        #expect(book.entries[0].alarm.severity == "alert_3")
+    }
+
+    @Test("one that is over stays listed for five minutes; the same again is another one")
+    func over() {
+        var book = AlarmBook()
+        book.update([Self.alarm("source.lost"), Self.alarm("source.lost", "alert_2", "2002")], at: 0)
+        book.update([Self.alarm("source.lost", "alert_2", "2002")], at: Self.second)
+        #expect(book.entries.map(\.clearedAt) == [Self.second, nil])
+        book.update([Self.alarm("source.lost"), Self.alarm("source.lost", "alert_2", "2002")], at: 2 * Self.second)
+        #expect(book.entries.map(\.setAt) == [0, 0, 2 * Self.second])
+        book.update([], at: 3 * Self.second)
+        book.update([], at: 301 * Self.second)
+        #expect(book.entries.count == 3)
+        book.update([], at: 302 * Self.second)
+        #expect(book.entries.count == 2, "the first is five minutes old")
+        book.update([], at: 304 * Self.second)
+        #expect(book.entries.isEmpty)
+    }
+
+    @Test("however much goes wrong, the list is bounded")
+    func bounded() {
+        var book = AlarmBook()
+        for step in 0..<1000 { book.update([Self.alarm("t\(step)")], at: Int64(step)) }
+        #expect(book.entries.count == AlarmBook.capacity)
+        #expect(book.entries.last?.alarm.type == "t999" && book.entries.last?.clearedAt == nil)
+    }
+
+    @Test("each cause has a word of its own")
+    func words() {
+        let types = SourceHealth.Cause.allCases.map(\.alarm.type)
+        #expect(Set(types).count == types.count)
+    }
+}
