@@ -7,7 +7,7 @@ ARGS ?=
 PIPELINE ?= pipelines/pk-landscape.json
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search api-test asan tsan fuzz clean
+.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search api-test cluster-test asan tsan fuzz clean
 
 help: ## This list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ bench-live: deps build ## PK rooms in real time until a frame is late, latency, 
 
 bench-search: deps build ## x264 settings over clips: CPU against VMAF-NEG and SSIM at equal size
 	benchmarks/run.sh search
+
+cluster-test: build ## Rooms on a Docker Swarm of three network namespaces: placed by cost, moved when a machine is lost (root; 5 minutes)
+	.ci/cluster-test
 
 asan: deps ## All tests of one process and a live room under AddressSanitizer (builds for minutes, into .build-asan)
 	.ci/asan

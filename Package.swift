@@ -52,6 +52,8 @@ let package = Package(
         .target(name: "HLS", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "HLSLint", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "PipelineSpec", dependencies: ["MediaTypes"], swiftSettings: house),
+        .target(name: "Plan", dependencies: ["PipelineSpec", "MediaTypes"], swiftSettings: house),
+        .target(name: "Manifest", dependencies: ["Plan", "PipelineSpec", "MediaTypes"], swiftSettings: house),
         .target(
             name: "Admission",
             dependencies: [
@@ -144,8 +146,9 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "Room", "Events", "Recording", "Origin", "PipelineSpec", "Push", "HLS", "HLSLint", "LibAV", "Stages",
-                "MediaTypes",
+                "Room", "Events", "Recording", "Origin", "PipelineSpec", "Plan", "Manifest", "Push", "RTMP", "HLS",
+                "HLSLint",
+                "LibAV", "Stages", "MediaTypes",
                 logging,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -165,6 +168,11 @@ let package = Package(
             name: "LadderTests", dependencies: ["Ladder", "LibAV", "HLS", "PipelineSpec", "MediaTypes"],
             swiftSettings: house),
         .testTarget(name: "PipelineSpecTests", dependencies: ["PipelineSpec", "MediaTypes"], swiftSettings: house),
+        .testTarget(name: "PlanTests", dependencies: ["Plan", "PipelineSpec", "MediaTypes"], swiftSettings: house),
+        .testTarget(
+            name: "ManifestTests", dependencies: ["Manifest", "Plan", "PipelineSpec", "MediaTypes"],
+            exclude: ["Golden"],
+            swiftSettings: house),
         // Here for its access to `package` code; only benchmarks/ uses it.
         .target(
             name: "BenchCases", dependencies: ["RTMP", "HLS", "MediaTypes", "MediaKernels"],

@@ -6,6 +6,13 @@ import Room
 enum PipelineLoading {
     /// - Throws: `ExitCode` 64, 65 or 66 after the reasons were written to standard error.
     static func load(_ file: String, set: [String]) throws -> Pipeline {
+        try self.check(self.read(file), file: file, set: set).pipeline
+    }
+
+    /// The same for bytes that are here already; with what the flags change.
+    static func check(
+        _ bytes: [UInt8], file: String, set: [String]
+    ) throws -> (pipeline: Pipeline, overrides: [SpecOverride]) {
         var overrides: [SpecOverride] = []
         for argument in set {
             guard let override = SpecOverride(argument: argument) else {
@@ -14,10 +21,10 @@ enum PipelineLoading {
             }
             overrides.append(override)
         }
-        let report = Pipeline.parse(try self.read(file), overrides: overrides, checks: RoomChecks.here)
+        let report = Pipeline.parse(bytes, overrides: overrides, checks: RoomChecks.here)
         StandardError.write(report.text(file: file))
         guard let pipeline = report.pipeline else { throw ExitStatus.pipelineInvalid.code }
-        return pipeline
+        return (pipeline, overrides)
     }
 
     static func read(_ file: String) throws -> [UInt8] {

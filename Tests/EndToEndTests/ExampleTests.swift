@@ -75,15 +75,20 @@ extension EndToEnd {
             }
         }
 
-        @Test("every command the README shows exists")
-        func readme() throws {
-            guard let text = try? Files.text("\(EndToEnd.root)/README.md") else {
-                print("SKIPPED: there is no README.md yet")
-                return
-            }
+        /// The README and the guides, by their paths from the root.
+        static let pages =
+            ["README.md"]
+            + ((try? Files.names(in: "\(EndToEnd.root)/Sources/tandem/Documentation.docc")) ?? [])
+            .filter { $0.hasSuffix(".md") }.map { "Sources/tandem/Documentation.docc/\($0)" }
+
+        @Test(
+            "every command the README and the guides show exists, and those that end by themselves work",
+            arguments: pages)
+        func readme(page: String) throws {
+            let text = try Files.text("\(EndToEnd.root)/\(page)")
             let makefile = try Files.text("\(EndToEnd.root)/Makefile").split(separator: "\n")
             let commands = Readme.commands(text)
-            #expect(!commands.isEmpty)
+            #expect(!commands.isEmpty || page.hasSuffix("/Documentation.md"))
             for words in commands {
                 switch words.first {
                 case "make":
@@ -100,14 +105,67 @@ extension EndToEnd {
                         let option = String(flag.split(separator: "=").first ?? "")
                         #expect(help.output.contains(option), "tandem \(name) \(flag)")
                     }
+                    try self.runs(words)
                 }
             }
+        }
+
+        /// Runs a command that needs no room and ends by itself.
+        private func runs(_ words: [String]) throws {
+            let finite = ["validate", "plan", "manifest", "schema"]
+            guard words.count > 1, finite.contains(words[1]) || words.suffix(1) == ["--rules"] else { return }
+            guard !words.contains("--calibrate"), !words.contains("room.json"), !words.contains(">") else { return }
+            let work = try WorkDirectory()
+            var arguments = words.dropFirst().map {
+                $0.hasPrefix("pipelines/") ? "\(EndToEnd.root)/\($0)" : $0
+            }
+            if let out = arguments.firstIndex(of: "--out"), out + 1 < arguments.count {
+                arguments[out + 1] = work.path(arguments[out + 1])
+            }
+            let result = try Command.tandem(arguments)
+            #expect(result.code == 0 && !result.output.isEmpty, "\(words.joined(separator: " ")): \(result.errors)")
+        }
+
+        @Test("every pipeline a page shows is valid", arguments: pages)
+        func shownPipelines(page: String) throws {
+            for block in Readme.blocks("json", try Files.text("\(EndToEnd.root)/\(page)"))
+            where block.contains("\"room\"") && block.contains("\"outputs\"") {
+                let result = try Command.tandem(["validate", "-"], input: block)
+                #expect(result.code == 0, "\(page): \(result.errors)")
+            }
+        }
+
+        @Test(
+            "completions are written for three shells, with every command in them", arguments: ["bash", "zsh", "fish"])
+        func completions(shell: String) throws {
+            let result = try Command.tandem(["--generate-completion-script", shell])
+            #expect(result.code == 0, "\(result.errors)")
+            for command in ["run", "validate", "plan", "manifest", "ctl", "lint-hls"] {
+                #expect(result.output.contains(command), "\(shell): \(command)")
+            }
+            guard shell == "bash", let bash = EndToEnd.tool("bash") else { return }
+            #expect(try Command.run(bash, ["-n"], input: result.output).code == 0)
         }
     }
 }
 
 /// The commands in a README's shell blocks.
 enum Readme {
+    /// The texts of all blocks of a language.
+    static func blocks(_ language: String, _ text: String) -> [String] {
+        var blocks: [String] = []
+        var block: [Substring]?
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            if let lines = block {
+                block = line.hasPrefix("```") ? nil : lines + [line]
+                if block == nil { blocks.append(lines.joined(separator: "\n")) }
+            } else if line == "```\(language)" {
+                block = []
+            }
+        }
+        return blocks
+    }
+
     /// Each as its words, `make …` or `tandem …`; pipes, environment and prompts stripped.
     static func commands(_ text: String) -> [[String]] {
         var commands: [[String]] = []

@@ -90,10 +90,21 @@ extension EndToEnd {
                 #"tandem_state{state="live"} 1"#, #"tandem_source_state{uid="1001",stream_type="main",state="live"} 1"#,
                 #"tandem_send_to_part_seconds_bucket{le="+Inf"}"#, "process_resident_memory_bytes ",
             ] { #expect(metrics.contains(line), "\(line) is not in the metrics") }
+            for name in try Self.watchedMetrics() {
+                #expect(metrics.contains("\n\(name)"), "deploy/ asks for \(name), which the room does not tell")
+            }
             #expect(
                 follower.line(from: 0, timeout: 10) { $0.contains("program.scene") } != nil, "events go on as they come"
             )
             follower.stop(SIGTERM)
+        }
+
+        /// Names in the dashboard and the alert rules, as they stand in a room's metrics.
+        private static func watchedMetrics() throws -> Set<String> {
+            let deploy = "\(EndToEnd.root)/deploy"
+            let text = try Files.text("\(deploy)/grafana/tandem.json") + Files.text("\(deploy)/prometheus/alerts.yml")
+            // A histogram's family bears its name with a suffix.
+            return Set(text.matches(of: /(tandem|process)_[a-z_]+[a-z]/).map { String($0.output.0) })
         }
 
         @Test("a room that is not there is no success")

@@ -1,0 +1,92 @@
+/// A room for Nomad: a batch job, since a room ends.
+///
+/// Its shape follows Nomad's job specification; it is checked as HCL, and not against a Nomad server.
+package enum NomadManifest {
+    package static func files(_ request: ManifestRequest) -> [ManifestFile] {
+        let needs = RoomNeeds(
+            request,
+            places: PortablePipeline.Places(
+                secrets: "/secrets", files: "/local/files", control: "127.0.0.1:8081"))
+        let directory = request.storage == nil ? "/alloc/data" : RoomNeeds.workingDirectory
+        var lines = needs.head("Nomad").map { "# \($0)" }
+        for file in needs.portable.files where file.isSecret {
+            lines.append("# nomad var put nomad/jobs/\(needs.name.label) \(self.key(file))=…   # \(file.hint)")
+        }
+        for file in needs.plainFiles {
+            lines.append(
+                "# \(file.origin ?? file.name) must be fetched to local/files/\(file.name): add an artifact block")
+        }
+        lines += [
+            "job \"\(needs.name.label)\" {", "  type = \"batch\"", "  group \"room\" {", "    count = 1",
+            "    restart {", "      attempts = 3", "      interval = \"5m\"", "      delay    = \"1s\"",
+            "      mode     = \"fail\"", "    }", "    reschedule {", "      delay          = \"5s\"",
+            "      delay_function = \"constant\"", "      unlimited      = true", "    }", "    network {",
+            "      mode = \"host\"",
+        ]
+        for port in needs.doors + [needs.viewers, needs.control].compactMap(\.self) {
+            lines += ["      port \"\(port.name)\" {", "        static = \(port.number)", "      }"]
+        }
+        lines += [
+            "    }", "    task \"tandem\" {", "      driver       = \"docker\"", "      kill_signal  = \"SIGTERM\"",
+            "      kill_timeout = \"\(needs.graceSeconds)s\"",
+            "      user         = \"\(RoomNeeds.user):\(RoomNeeds.user)\"",
+            "      config {", "        image           = \(self.quoted(request.image))",
+            "        args            = [\"run\", \"/local/pipeline.json\"]",
+            "        work_dir        = \"\(directory)\"",
+            "        network_mode    = \"host\"", "        readonly_rootfs = true",
+            "        cap_drop        = [\"all\"]",
+        ]
+        if let storage = request.storage {
+            lines.append("        volumes         = [\(self.quoted("\(storage):\(RoomNeeds.workingDirectory)"))]")
+        }
+        lines += [
+            "      }", "      resources {", "        # Megahertz: a core of 2.5 GHz.",
+            "        cpu        = \((needs.cost.peakMillicores * 5 + 1) / 2)",
+            "        memory     = \(needs.memoryMiB)",
+            "        memory_max = \(needs.memoryLimitMiB)", "      }",
+        ]
+        lines += self.template(needs.pipelineText, to: "local/pipeline.json", isSecret: false)
+        for file in needs.secretFiles {
+            lines += self.template(self.value(needs, file), to: "secrets/\(file.name)", isSecret: true)
+        }
+        if !needs.variables.isEmpty {
+            let text = needs.variables.map { "\($0.name)=\(self.value(needs, $0.file))\n" }.joined()
+            lines += self.template(text, to: "secrets/environment", isSecret: true, isEnvironment: true)
+        }
+        lines += ["    }", "  }", "}"]
+        return [ManifestFile("\(needs.name.label).nomad.hcl", lines.map { $0 + "\n" }.joined())]
+    }
+
+    /// A reference to Nomad's variables.
+    private static func value(_ needs: RoomNeeds, _ file: PortableFile) -> String {
+        "[[ with nomadVar \"nomad/jobs/\(needs.name.label)\" ]][[ .\(self.key(file)) ]][[ end ]]"
+    }
+
+    private static func key(_ file: PortableFile) -> String { String(file.name.map { $0 == "-" ? "_" : $0 }) }
+
+    /// JSON is full of braces, so templates have brackets of their own; HCL's interpolation is escaped.
+    private static func template(
+        _ text: String, to path: String, isSecret: Bool, isEnvironment: Bool = false
+    ) -> [String] {
+        var escaped = ""
+        for character in text {
+            if character == "{", escaped.hasSuffix("$") || escaped.hasSuffix("%") {
+                escaped.append(escaped.hasSuffix("$") ? "$" : "%")
+            }
+            escaped.append(character)
+        }
+        if escaped.hasSuffix("\n") { escaped.removeLast() }
+        var lines = [
+            "      template {", "        destination     = \"\(path)\"",
+            "        left_delimiter  = \"\(isSecret ? "[[" : "[[[[")\"",
+            "        right_delimiter = \"\(isSecret ? "]]" : "]]]]")\"",
+        ]
+        if isSecret { lines.append("        perms           = \"0444\"") }
+        if isEnvironment { lines.append("        env             = true") }
+        return lines + ["        data            = <<TANDEM", escaped, "TANDEM", "      }"]
+    }
+
+    private static func quoted(_ text: String) -> String {
+        "\"" + text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined() + "\""
+    }
+}

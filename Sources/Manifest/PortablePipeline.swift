@@ -1,0 +1,212 @@
+package import MediaTypes
+package import PipelineSpec
+
+/// A pipeline file that can be handed to an engine: it holds no secret, opens its listeners where others reach them, and
+/// finds its files where the engine puts them.
+package struct PortablePipeline: Sendable {
+    /// Where the engine puts things.
+    package struct Places: Sendable, Hashable {
+        /// Directory of the secrets.
+        package var secrets: String
+        /// Directory of images and other files; `nil`: they stay where they are.
+        package var files: String?
+        /// Where control is, unless the pipeline names a port of its own.
+        package var control: String
+
+        package init(secrets: String, files: String?, control: String) {
+            self.secrets = secrets
+            self.files = files
+            self.control = control
+        }
+    }
+
+    /// The document to hand on.
+    package private(set) var document: JSONNode
+    /// What must be put beside it.
+    package private(set) var files: [PortableFile] = []
+    /// What the operator should know of it.
+    package private(set) var notes: [String] = []
+    private let places: Places
+
+    package init(_ document: JSONNode, places: Places) {
+        self.document = document
+        self.places = places
+        self.moveListeners()
+        self.document = self.walk(self.document, "", parent: "")
+    }
+
+    // MARK: Listeners
+
+    private mutating func moveListeners() {
+        let preferred = self.places.control
+        self.edit("control") { control in
+            let listen = control[key: "listen"]?.string.flatMap { try? ListenAddress(parsing: $0) }
+            let isFree: Bool =
+                switch listen {
+                case .tcp(_, let port)?: port == 0
+                case .unix?: false
+                case nil: true
+                }
+            if isFree { control.set("listen", .string(preferred)) }
+        }
+        self.edit("ingest") { ingest in
+            for (key, port) in [("rtmp", 1935), ("rtmps", 1936), ("srt", 9000)] {
+                guard var door = ingest[key: key] ?? (key == "rtmp" ? .object([]) : nil) else { continue }
+                if case .null? = door[key: "listen"]?.content { continue }
+                door.set("listen", .string(Self.open(door[key: "listen"]?.string, port: port)))
+                ingest.set(key, door)
+            }
+        }
+        guard case .array(var outputs)? = self.document[key: "outputs"]?.content else { return }
+        for index in outputs.indices where (outputs[index][key: "type"]?.string ?? "hls") == "hls" {
+            var http = outputs[index][key: "http"] ?? .object([])
+            if case .null? = http[key: "listen"]?.content { continue }
+            http.set("listen", .string(Self.open(http[key: "listen"]?.string, port: 8080)))
+            outputs[index].set("http", http)
+        }
+        self.document.set("outputs", .array(outputs))
+    }
+
+    private mutating func edit(_ key: String, _ body: (inout JSONNode) -> Void) {
+        var node = self.document[key: key] ?? .object([])
+        guard case .object = node.content else { return }
+        body(&node)
+        self.document.set(key, node)
+    }
+
+    /// The address with a port that is known beforehand, on every address of the machine where it was loopback.
+    private static func open(_ text: String?, port: Int) -> String {
+        guard let text, case .tcp(let host, let own)? = try? ListenAddress(parsing: text) else {
+            return "0.0.0.0:\(port)"
+        }
+        let address = ListenAddress.tcp(
+            host: ListenAddress.isLoopback(host: host) ? "0.0.0.0" : host, port: own == 0 ? UInt16(clamping: port) : own
+        )
+        return address.description
+    }
+
+    // MARK: Secrets and files
+
+    /// The tree with every secret and every file named by where the engine puts it.
+    private mutating func walk(_ node: JSONNode, _ path: String, parent: String) -> JSONNode {
+        switch node.content {
+        case .array(let elements):
+            return .array(elements.enumerated().map { self.walk($1, "\(path)[\($0)]", parent: parent) })
+        case .object(let members):
+            var moved: [JSONMember] = []
+            for member in members {
+                let place = path.isEmpty ? member.key : "\(path).\(member.key)"
+                moved.append(self.moved(member, place, parent: parent, siblings: members))
+            }
+            return .object(moved)
+        default: return JSONNode(node.content)
+        }
+    }
+
+    private mutating func moved(
+        _ member: JSONMember, _ place: String, parent: String, siblings: [JSONMember]
+    ) -> JSONMember {
+        let (key, text) = (member.key, member.value.string)
+        switch (key, text) {
+        case ("streamKey", _?), ("streamKeys", _):
+            // An empty list is no key.
+            if case .array(let keys) = member.value.content, keys.isEmpty { break }
+            return JSONMember("streamKeyFile", .string(self.secret(place, origin: nil)))
+        case ("url", _?) where ["sources", "relays"].contains(parent):
+            let variable = "TANDEM_" + Self.slug(place).uppercased().map { $0 == "-" ? "_" : $0 }
+            self.files.append(
+                PortableFile(.secretVariable(variable), name: Self.slug(place), place: place, origin: nil))
+            return JSONMember("urlEnv", .string(variable))
+        case ("url", let url?): return JSONMember(key, .string(self.withoutQuery(url, place)))
+        case (_, let variable?) where key.hasSuffix("Env"):
+            if !self.files.contains(where: { $0.kind == .secretVariable(variable) }) {
+                self.files.append(
+                    PortableFile(.secretVariable(variable), name: Self.slug(variable), place: place, origin: nil))
+            }
+        case (_, let origin?) where key.hasSuffix("File") || parent == "tls" && ["certificate", "key"].contains(key):
+            return JSONMember(key, .string(self.secret(place, origin: origin)))
+        case (_, let origin?) where key == "placeholderImage" || key == "path" && parent != "outputs":
+            return JSONMember(key, .string(self.file(place, origin, parent: parent)))
+        default: break
+        }
+        return JSONMember(key, self.walk(member.value, place, parent: key))
+    }
+
+    private mutating func secret(_ place: String, origin: String?) -> String {
+        let name = Self.slug(place)
+        self.files.append(PortableFile(.secretFile, name: name, place: place, origin: origin))
+        return "\(self.places.secrets)/\(name)"
+    }
+
+    private mutating func file(_ place: String, _ origin: String, parent: String) -> String {
+        guard let directory = self.places.files, parent != "sources" else {
+            self.notes.append("\(place): the machine must have the file \(origin)")
+            return origin
+        }
+        let last = origin.split(separator: "/").last.map(String.init) ?? "file"
+        let taken = self.files.filter { $0.kind == .file }
+        if let same = taken.first(where: { $0.origin == origin }) { return "\(directory)/\(same.name)" }
+        let plain = Self.fileName(last)
+        let name = taken.contains { $0.name == plain } ? "\(taken.count)-\(plain)" : plain
+        self.files.append(PortableFile(.file, name: name, place: place, origin: origin))
+        return "\(directory)/\(name)"
+    }
+
+    /// A webhook's URL may carry a token in its query or before its host: no engine's store for plain text gets it.
+    private mutating func withoutQuery(_ url: String, _ place: String) -> String {
+        var plain = url
+        if let query = plain.firstIndex(of: "?") { plain = "\(plain[..<query])?REPLACE-ME" }
+        if let scheme = plain.end(of: "://") {
+            let host = plain[scheme...].prefix { $0 != "/" && $0 != "?" }
+            if let at = host.lastIndex(of: "@") { plain = plain[..<scheme] + "REPLACE-ME" + plain[at...] }
+        }
+        if plain != url { self.notes.append("\(place): REPLACE-ME stands for what may be a secret") }
+        return plain
+    }
+
+    /// `sources[0].streamKey` as `sources-0-streamkey`.
+    static func slug(_ place: String) -> String {
+        var out = ""
+        for character in place.lowercased() {
+            if character.isASCII, character.isLetter || character.isNumber {
+                out.append(character)
+            } else if !out.hasSuffix("-"), !out.isEmpty {
+                out.append("-")
+            }
+        }
+        while out.hasSuffix("-") { out.removeLast() }
+        return out
+    }
+
+    private static func fileName(_ name: String) -> String {
+        let plain = String(
+            name.map { $0.isASCII && ($0.isLetter || $0.isNumber) || ".-_".contains($0) ? $0 : "-" }.suffix(100))
+        // Not `.` nor `..`.
+        return plain.allSatisfy { $0 == "." } ? "file" : plain
+    }
+}
+
+extension String {
+    /// The end of the first `text` in it.
+    fileprivate func end(of text: String) -> String.Index? {
+        var index = self.startIndex
+        while index < self.endIndex {
+            if self[index...].hasPrefix(text) { return self.index(index, offsetBy: text.count) }
+            index = self.index(after: index)
+        }
+        return nil
+    }
+}
+
+extension JSONNode {
+    /// Sets a member, in its place or at the end; nothing happens to what is no object.
+    fileprivate mutating func set(_ key: String, _ value: JSONNode) {
+        guard case .object(var members) = self.content else { return }
+        if let index = members.firstIndex(where: { $0.key == key }) {
+            members[index].value = value
+        } else {
+            members.append(JSONMember(key, value))
+        }
+        self.content = .object(members)
+    }
+}

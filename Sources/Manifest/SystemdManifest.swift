@@ -1,0 +1,92 @@
+package import PipelineSpec
+
+/// A room for systemd: an instance of `tandem@.service`, its pipeline, and what it alone needs.
+package enum SystemdManifest {
+    /// The template of all rooms, `deploy/tandem@.service`.
+    package static let unit = """
+        # A room by systemd: `systemctl start tandem@ROOM` runs /etc/tandem/ROOM.json, as `tandem manifest --for systemd` makes it.
+        # Written by Tandem (Sources/Manifest); a test holds the two in step.
+        [Unit]
+        Description=Tandem, room %i
+        After=network-online.target
+        Wants=network-online.target
+        StartLimitIntervalSec=60
+        StartLimitBurst=5
+
+        [Service]
+        Type=notify
+        NotifyAccess=main
+        ExecStart=/usr/bin/tandem run /etc/tandem/%i.json
+        ExecReload=/bin/kill -HUP $MAINPID
+        WatchdogSec=10s
+        TimeoutStartSec=30s
+        TimeoutStopSec=40s
+        KillMode=mixed
+        Restart=on-failure
+        RestartSec=500ms
+        # A drained room (143) ended well; no second try mends these.
+        SuccessExitStatus=143
+        RestartPreventExitStatus=64 65 66 78
+        DynamicUser=yes
+        RuntimeDirectory=tandem/%i
+        StateDirectory=tandem/%i
+        WorkingDirectory=%S/tandem/%i
+        LimitNOFILE=65536
+        OOMPolicy=stop
+        NoNewPrivileges=yes
+        ProtectSystem=strict
+        ProtectHome=yes
+        PrivateTmp=yes
+        PrivateDevices=yes
+        ProtectKernelTunables=yes
+        ProtectKernelModules=yes
+        ProtectControlGroups=yes
+        RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
+        RestrictNamespaces=yes
+        LockPersonality=yes
+        CapabilityBoundingSet=
+        SystemCallFilter=@system-service
+        SystemCallErrorNumber=EPERM
+
+        [Install]
+        WantedBy=multi-user.target
+
+        """
+
+    /// The drop-in, the pipeline and the template, by their paths below `/etc`.
+    package static func files(_ request: ManifestRequest) -> [ManifestFile] {
+        let roomID = request.pipeline.room.roomID
+        let needs = RoomNeeds(
+            request,
+            places: PortablePipeline.Places(
+                secrets: "/run/credentials/tandem@\(roomID).service", files: "/etc/tandem/\(roomID).files",
+                control: "unix:/run/tandem/\(roomID)/control.sock"))
+        var lines = needs.head("systemd").map { "# \($0)" }
+        lines.append("# Goes to /etc/systemd/system/tandem@\(roomID).service.d/room.conf")
+        for file in needs.plainFiles {
+            lines.append("# Copy \(file.origin ?? file.name) to /etc/tandem/\(roomID).files/\(file.name)")
+        }
+        lines += [
+            "[Service]", "# A hundred is a core's worth of weight: rooms that need more get more when all want all.",
+            "CPUWeight=\(min(10_000, max(1, needs.cost.peakMillicores / 10)))",
+            "MemoryHigh=\(needs.memoryLimitMiB * 9 / 10)M", "MemoryMax=\(needs.memoryLimitMiB)M",
+            "TimeoutStopSec=\(needs.graceSeconds)s",
+        ]
+        let outside = needs.absoluteDirectories.map(\.path)
+        if !outside.isEmpty { lines.append("ReadWritePaths=\(outside.joined(separator: " "))") }
+        for file in needs.secretFiles {
+            lines.append("# \(file.hint)")
+            lines.append("LoadCredential=\(file.name):/etc/tandem/\(roomID).secrets/\(file.name)")
+        }
+        if !needs.variables.isEmpty {
+            lines.append("# Readable by root alone, a line NAME=VALUE each:")
+            for (name, file) in needs.variables { lines.append("#   \(name): \(file.hint)") }
+            lines.append("EnvironmentFile=/etc/tandem/\(roomID).env")
+        }
+        return [
+            ManifestFile("systemd/system/tandem@\(roomID).service.d/room.conf", lines.map { $0 + "\n" }.joined()),
+            ManifestFile("tandem/\(roomID).json", needs.pipelineText),
+            ManifestFile("systemd/system/tandem@.service", self.unit),
+        ]
+    }
+}

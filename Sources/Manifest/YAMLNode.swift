@@ -1,0 +1,157 @@
+/// A value of a YAML document, as far as manifests need it.
+package indirect enum YAMLNode: Sendable, Hashable {
+    /// Text, quoted where it could be taken for something else.
+    case text(String)
+    case number(Int64)
+    case boolean(Bool)
+    /// Text of several lines, written as a literal block.
+    case block(String)
+    case list([YAMLNode])
+    case map([YAMLEntry])
+    /// A short map on one line.
+    case flow([YAMLEntry])
+    /// A short list on one line.
+    case words([String])
+}
+
+/// A key of a map, its value, and what a reader is told before it.
+package struct YAMLEntry: Sendable, Hashable {
+    package var key: String
+    package var value: YAMLNode
+    /// Lines without the `#`.
+    package var comment: [String]
+
+    package init(_ key: String, _ value: YAMLNode, _ comment: String...) {
+        self.key = key
+        self.value = value
+        self.comment = comment
+    }
+}
+
+extension YAMLNode: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
+    package init(stringLiteral value: String) { self = .text(value) }
+    package init(integerLiteral value: Int64) { self = .number(value) }
+    package init(booleanLiteral value: Bool) { self = .boolean(value) }
+}
+
+extension YAMLNode {
+    /// The document as text: two spaces an indentation level, ends in a line break.
+    ///
+    /// Spec: YAML 1.2.2; what is plain here is a string, a number or a boolean by its core schema (§10.3) and by YAML 1.1,
+    /// which the engines' parsers still speak.
+    package var document: String {
+        var text = ""
+        self.write(to: &text, indentation: 0, afterDash: false)
+        return text
+    }
+
+    private func write(to text: inout String, indentation: Int, afterDash: Bool) {
+        switch self {
+        case .map(let entries) where !entries.isEmpty:
+            for (index, entry) in entries.enumerated() {
+                let isInline = afterDash && index == 0 && entry.comment.isEmpty
+                if afterDash, index == 0, !entry.comment.isEmpty { text += "\n" }
+                for line in entry.comment { text += Self.spaces(indentation) + "# \(line)\n" }
+                text += (isInline ? "" : Self.spaces(indentation)) + Self.scalar(entry.key) + ":"
+                entry.value.writeValue(to: &text, indentation: indentation)
+            }
+        case .list(let elements) where !elements.isEmpty:
+            for (index, element) in elements.enumerated() {
+                text += afterDash && index == 0 ? "- " : Self.spaces(indentation) + "- "
+                element.write(to: &text, indentation: indentation + 2, afterDash: true)
+            }
+        default: text += self.line + "\n"
+        }
+    }
+
+    /// What follows a key and its colon.
+    private func writeValue(to text: inout String, indentation: Int) {
+        switch self {
+        case .map(let entries) where !entries.isEmpty:
+            text += "\n"
+            self.write(to: &text, indentation: indentation + 2, afterDash: false)
+        case .list(let elements) where !elements.isEmpty:
+            text += "\n"
+            self.write(to: &text, indentation: indentation + 2, afterDash: false)
+        case .block(let block) where Self.isPlainBlock(block):
+            // §8.1.1: a final line break is kept by `|`, and is not there with `|-`.
+            text += block.hasSuffix("\n") ? " |\n" : " |-\n"
+            var lines = block.split(separator: "\n", omittingEmptySubsequences: false)
+            if block.hasSuffix("\n") { lines.removeLast() }
+            for line in lines { text += line.isEmpty ? "\n" : Self.spaces(indentation + 2) + line + "\n" }
+        default: text += " " + self.line + "\n"
+        }
+    }
+
+    /// On one line.
+    private var line: String {
+        switch self {
+        case .text(let text), .block(let text): Self.scalar(text)
+        case .number(let number): "\(number)"
+        case .boolean(let value): value ? "true" : "false"
+        case .words(let words): "[" + words.map(Self.scalar).joined(separator: ", ") + "]"
+        case .flow(let entries), .map(let entries):
+            "{" + entries.map { "\(Self.scalar($0.key)): \($0.value.line)" }.joined(separator: ", ") + "}"
+        case .list(let elements): "[" + elements.map(\.line).joined(separator: ", ") + "]"
+        }
+    }
+
+    private static func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
+
+    /// A literal block must not begin with a space or a line break, and bears printable characters alone.
+    private static func isPlainBlock(_ text: String) -> Bool {
+        guard let first = text.unicodeScalars.first, first != " ", first != "\n", !text.hasSuffix("\n\n") else {
+            return false
+        }
+        return text.unicodeScalars.allSatisfy { self.isPrintable($0) || $0 == "\n" }
+    }
+
+    /// Plain where no parser takes it for anything but a string, otherwise in double quotes (§7.3.1).
+    static func scalar(_ text: String) -> String {
+        self.isPlain(text) ? text : self.quoted(text)
+    }
+
+    /// Words that some parser takes for a boolean or for nothing (YAML 1.1's included).
+    private static let words: Set<String> = [
+        "true", "false", "yes", "no", "on", "off", "y", "n", "null", "~", ".nan", ".inf",
+    ]
+
+    private static func isPlain(_ text: String) -> Bool {
+        guard let first = text.utf8.first, !self.words.contains(text.lowercased()) else { return false }
+        // What begins with a digit, a sign or a dot may be a number, a date or a time: quotes cost nothing.
+        let letters = first >= 0x41 && first <= 0x5a || first >= 0x61 && first <= 0x7a || first == 0x2f
+        return letters
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x2f, 0x5f: true
+                default: false
+                }
+            }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        let hex: [Character] = Array("0123456789abcdef")
+        var out = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": out += "\\\""
+            case "\\": out += "\\\\"
+            case "\n": out += "\\n"
+            case "\t": out += "\\t"
+            case _ where !self.isPrintable(scalar):
+                out += "\\U"
+                for shift in stride(from: 28, through: 0, by: -4) { out.append(hex[Int(scalar.value >> shift & 15)]) }
+            default: out.unicodeScalars.append(scalar)
+            }
+        }
+        return out + "\""
+    }
+
+    /// §5.1, without line breaks of any kind and without byte order marks.
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x20...0x7e, 0xa0...0x2027, 0x202a...0xd7ff, 0xe000...0xfefe, 0xff00...0xfffd, 0x10000...0x10ffff: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package import PipelineSpec
+
+/// What the parts of a room cost on one machine, in nanoseconds of CPU time for each unit of work.
+///
+/// A megapixel is 1,000,000 pixels, a megabit 1,000,000 bits.
+package struct CostCoefficients: Sendable, Hashable {
+    /// What they were measured on, for people.
+    package var machine: String
+    /// Decoding H.264: for each megapixel, and for each megabit of the publisher's stream.
+    package var decodePerMegapixel: Int64
+    package var decodePerMegabit: Int64
+    /// Bringing a pane or a rendition to its size, for each megapixel made.
+    package var scalePerMegapixel: Int64
+    /// Putting panes together, for each megapixel of the canvas.
+    package var composePerMegapixel: Int64
+    /// Encoding with a preset and no more than its own B-pictures, for each megapixel.
+    package var encodePerMegapixel: [VideoEncoding.Preset: Int64]
+    /// Encoding, for each megabit made.
+    package var encodePerMegabit: Int64
+    /// Decoding and mixing a source's sound, for each second.
+    package var soundPerSecond: Int64
+    /// Encoding a coding of the mix, for each second.
+    package var aacPerSecond: Int64
+    /// What a room does besides, for each second: its clock, its listeners, its files.
+    package var roomPerSecond: Int64
+    /// Receiving or sending over HTTP or RTMP, for each megabit.
+    package var networkPerMegabit: Int64
+
+    /// Percent of the cost that adaptive B-pictures (two or more in a row) add up to.
+    package static let adaptiveBFrames: Int64 = 138
+    /// Percent of the mean that 95 of 100 seconds stay below: key pictures come in bursts, and cores are shared.
+    package static let peakPercent: Int64 = 125
+
+    /// Measured on one core of an AMD EPYC with FFmpeg 5.1 (`benchmarks/results`, R1 of 2026-11-22): two 720p30 sources,
+    /// natural clips, into 720p, 480p and 360p.
+    package static let reference = CostCoefficients(
+        machine: "AMD EPYC, FFmpeg 5.1, 2026-11-22",
+        decodePerMegapixel: 1_800_000, decodePerMegabit: 4_600_000, scalePerMegapixel: 1_750_000,
+        composePerMegapixel: 370_000,
+        encodePerMegapixel: [
+            .ultrafast: 3_600_000, .superfast: 6_400_000, .veryfast: 10_400_000, .faster: 17_000_000,
+            .fast: 23_000_000, .medium: 28_000_000, .slow: 45_000_000, .slower: 94_000_000, .veryslow: 166_000_000,
+            .lowLatency: 10_000_000, .tandemFast: 8_200_000, .tandemFaster: 6_400_000, .tandemLowLatency: 7_700_000,
+        ],
+        encodePerMegabit: 20_000_000, soundPerSecond: 4_000_000, aacPerSecond: 13_000_000, roomPerSecond: 30_000_000,
+        networkPerMegabit: 200_000)
+
+    /// What a megapixel costs with these settings, without its bits.
+    package func encodePerMegapixel(_ video: VideoEncoding) -> Int64 {
+        let reference = Self.reference.encodePerMegapixel
+        let known = self.encodePerMegapixel[video.preset] ?? reference[video.preset] ?? 0
+        guard video.bFrames >= 2 else { return known }
+        return known * Self.adaptiveBFrames / 100
+    }
+}

@@ -1,0 +1,79 @@
+package import PipelineSpec
+
+/// Bytes: in memory, on the wire, on disk.
+extension CostModel {
+    /// The program, its libraries and their tables, before any media.
+    private static let programBytes: Int64 = 80 << 20
+    /// A publisher: its connection, its packets, its decoder's tables.
+    private static let sourceBytes: Int64 = 12 << 20
+    /// Pictures of a source that are alive at once: references, what is decoded ahead, what is shown.
+    private static let decodedPictures: Int64 = 12
+    /// Pictures of a canvas on the way to the encoders.
+    private static let canvasPictures: Int64 = 12
+    /// Bytes an encoder keeps for each pixel of a picture it looks ahead, and of those it has always.
+    private static let encoderBytesPerPixel: Int64 = 6
+    private static let encoderPictures: Int64 = 6
+    /// A viewer's connection.
+    private static let viewerBytes: Int64 = 64 << 10
+
+    static func memory(of pipeline: Pipeline, viewers: Int) -> Int64 {
+        let canvas = Int64(pipeline.canvas.width) * Int64(pipeline.canvas.height)
+        var bytes = self.programBytes + canvas * 3 / 2 * self.canvasPictures + Int64(viewers) * self.viewerBytes
+        for source in pipeline.sources {
+            let stream = self.stream(of: source)
+            let picture = stream.width * stream.height * 3 / 2
+            bytes += self.sourceBytes + picture * self.decodedPictures
+            bytes += stream.videoBitrate / 8 * Int64(source.maxJitterBufferMs) / 1000
+        }
+        for rendition in pipeline.pictureRenditions {
+            let pixels = Int64(rendition.width) * Int64(rendition.height)
+            let pictures =
+                self.encoderPictures + Int64(rendition.video.lookaheadFrames) + Int64(rendition.video.bFrames)
+            bytes += pixels * self.encoderBytesPerPixel * pictures
+        }
+        // The viewers' listener keeps the newest segments in memory.
+        if let hls = pipeline.hls, hls.http.listen != nil, pipeline.canvas.fps > 0 {
+            let seconds = Int64(4 * hls.segmentFrames / pipeline.canvas.fps + 1)
+            bytes += self.ladderBits(of: pipeline) / 8 * seconds
+        }
+        return bytes
+    }
+
+    /// Peaks of everything the packager writes, in bit/s, with the container's overhead.
+    private static func ladderBits(of pipeline: Pipeline) -> Int64 {
+        let pictures = pipeline.pictureRenditions.reduce(Int64(0)) { $0 + Int64($1.video.maxBitrate) }
+        let sound = pipeline.audioRenditions.reduce(Int64(0)) { $0 + Int64($1.bitrate) }
+        return (pictures + sound) * 103 / 100
+    }
+
+    func addTraffic(of pipeline: Pipeline, to cost: inout RoomCost) {
+        var relayed: Int64 = 0
+        for source in pipeline.sources {
+            if case .file = source.input { continue }
+            let stream = Self.stream(of: source)
+            cost.ingressBitsPerSecond += stream.videoBitrate + stream.audioBitrate
+            relayed += Int64(source.relays.count) * (stream.videoBitrate + stream.audioBitrate)
+        }
+        let best = pipeline.pictureRenditions.map { Int64($0.video.maxBitrate) }.max() ?? 0
+        let sound = pipeline.audioRenditions.map { Int64($0.bitrate) }.max() ?? 0
+        cost.egressBitsPerSecond = relayed + Int64(self.viewers) * (best + sound) * 103 / 100
+        let bits = Self.ladderBits(of: pipeline)
+        if let hls = pipeline.hls {
+            cost.writtenBytesPerHour += bits / 8 * 3600
+            let kept = hls.playlistType == .event ? 3600 : hls.windowSeconds + hls.deleteGraceSeconds
+            cost.windowBytes = bits / 8 * Int64(kept)
+        }
+        if let record = pipeline.record {
+            // Segments of the whole ladder stay for the playlists; each MP4 is a copy of a rendition and its sound.
+            let files = pipeline.recordedRenditions.reduce(Int64(0)) {
+                $0 + ($1.isAudioOnly ? 0 : Int64($1.video.maxBitrate)) + sound
+            }
+            cost.recordedBytesPerHour = (record.vodPlaylist ? bits : 0) / 8 * 3600 + files / 8 * 3600
+            cost.writtenBytesPerHour += cost.recordedBytesPerHour
+        }
+        for _ in pipeline.raws {
+            let picture = Int64(pipeline.canvas.width) * Int64(pipeline.canvas.height) * 3 / 2
+            cost.writtenBytesPerHour += picture * Int64(pipeline.canvas.fps) * 3600
+        }
+    }
+}

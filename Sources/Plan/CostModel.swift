@@ -1,0 +1,142 @@
+import MediaTypes
+package import PipelineSpec
+
+/// Reckons what a pipeline costs: a pure function of the pipeline and of what a machine's parts cost.
+///
+/// Sources that say nothing of themselves (``Pipeline/Source/expected``) are taken for 720p at 30 pictures a second and
+/// 2 Mbit/s; passthrough, which saves, is not reckoned with.
+package struct CostModel: Sendable {
+    package var coefficients: CostCoefficients
+    /// Viewers at the room's own listener, each of whom plays the first rendition.
+    package var viewers: Int
+
+    package init(_ coefficients: CostCoefficients = .reference, viewers: Int = 0) {
+        self.coefficients = coefficients
+        self.viewers = max(0, viewers)
+    }
+
+    package func cost(of pipeline: Pipeline) -> RoomCost {
+        var cost = RoomCost()
+        cost.machine = self.coefficients.machine
+        cost.viewers = self.viewers
+        self.addTraffic(of: pipeline, to: &cost)
+        let scene = self.dearestScene(of: pipeline)
+        cost.stages = [
+            RoomCost.Stage("decode", scene.decode), RoomCost.Stage("compose", scene.compose),
+            RoomCost.Stage("scale", self.scale(pipeline)),
+        ]
+        cost.stages += pipeline.pictureRenditions.map {
+            RoomCost.Stage("encode[\($0.name)]", self.encode($0))
+        }
+        let heard = Int64(pipeline.sources.count) * self.coefficients.soundPerSecond
+        let coded = Int64(pipeline.audioRenditions.count) * self.coefficients.aacPerSecond
+        cost.stages.append(RoomCost.Stage("sound", heard + coded))
+        let moved = Self.megabits(
+            cost.ingressBitsPerSecond + cost.egressBitsPerSecond + cost.writtenBytesPerHour / 3600 * 8)
+        cost.stages.append(
+            RoomCost.Stage(
+                "room", self.coefficients.roomPerSecond + moved * self.coefficients.networkPerMegabit / 1000))
+        cost.memoryBytes = Self.memory(of: pipeline, viewers: self.viewers)
+        return cost
+    }
+
+    // MARK: Pictures
+
+    /// The scene that costs most: sources no scene shows are decoded at their key pictures alone.
+    private func dearestScene(of pipeline: Pipeline) -> (decode: Int64, compose: Int64) {
+        var dearest: (decode: Int64, compose: Int64) = (0, 0)
+        let live = pipeline.sources.filter { $0.id.streamType == .main }.map(\.id.uid)
+        for scene in pipeline.scenes {
+            let panes = scene.resolvedPanes(canvas: pipeline.canvas, live: live).filter { $0.pane.videoPush }
+            let shown = Set(panes.map { $0.pane.source })
+            let decode = pipeline.sources.reduce(Int64(0)) { sum, source in
+                let whole = self.decode(source)
+                // A key picture a second or two, dearer than others, and the bits that are read past.
+                return sum + (shown.contains(source.id) ? whole : whole / 12)
+            }
+            let compose = self.compose(scene, panes, pipeline)
+            if decode + compose > dearest.decode + dearest.compose { dearest = (decode, compose) }
+        }
+        return dearest
+    }
+
+    private func decode(_ source: Pipeline.Source) -> Int64 {
+        let stream = Self.stream(of: source)
+        return Self.part(stream.pixelsPerSecond, self.coefficients.decodePerMegapixel)
+            + Self.part(stream.videoBitrate, self.coefficients.decodePerMegabit)
+    }
+
+    private func compose(_ scene: Scene, _ panes: [PlacedPane], _ pipeline: Pipeline) -> Int64 {
+        let size = scene.size(on: pipeline.canvas)
+        let fps = Int64(pipeline.canvas.fps)
+        let canvas = Int64(size.width) * Int64(size.height)
+        let scaled = panes.reduce(Int64(0)) { sum, placed in
+            sum + Self.scaledPixels(placed, Self.stream(of: pipeline.source(placed.pane.source)))
+        }
+        let drawn = scene.texts.count + scene.scoreBars.count + scene.countdowns.count
+        let images = (scene.bgImages ?? pipeline.canvas.bgImages).count + scene.images.count + pipeline.watermarks.count
+        // What lies on the canvas is blended over the part it covers; a quarter of the canvas is much.
+        let decorated = canvas * Int64(drawn + images) / 4
+        return Self.part(scaled * fps, self.coefficients.scalePerMegapixel)
+            + Self.part((canvas + decorated) * fps, self.coefficients.composePerMegapixel)
+    }
+
+    /// Pixels that are made to fill a pane; none where the picture has its size already, or is only cut.
+    private static func scaledPixels(_ placed: PlacedPane, _ stream: Stream) -> Int64 {
+        let (width, height) = (Int64(placed.rect.width), Int64(placed.rect.height))
+        guard stream.width > 0, stream.height > 0 else { return 0 }
+        let isExact: Bool =
+            switch placed.pane.adaption {
+            case .stretch: stream.width == width && stream.height == height
+            case .cropFill:
+                stream.width == width && stream.height >= height || stream.height == height && stream.width >= width
+            case .fit:
+                stream.width == width && stream.height <= height || stream.height == height && stream.width <= width
+            }
+        return isExact ? 0 : width * height
+    }
+
+    private func scale(_ pipeline: Pipeline) -> Int64 {
+        let pixels = pipeline.pictureRenditions.reduce(Int64(0)) { sum, rendition in
+            let isCanvas = rendition.width == pipeline.canvas.width && rendition.height == pipeline.canvas.height
+            return isCanvas ? sum : sum + Self.pixels(rendition)
+        }
+        return Self.part(pixels, self.coefficients.scalePerMegapixel)
+    }
+
+    private func encode(_ rendition: Rendition) -> Int64 {
+        Self.part(Self.pixels(rendition), self.coefficients.encodePerMegapixel(rendition.video))
+            + Self.part(Int64(rendition.video.bitrate), self.coefficients.encodePerMegabit)
+    }
+
+    /// A second.
+    static func pixels(_ rendition: Rendition) -> Int64 {
+        Int64(rendition.width) * Int64(rendition.height) * Int64(rendition.fps)
+    }
+
+    // MARK: Units
+
+    /// `units` of which a million cost `price`.
+    static func part(_ units: Int64, _ price: Int64) -> Int64 { TimeMath.scale(units, by: price, over: 1_000_000) }
+
+    /// Thousandths of a megabit.
+    static func megabits(_ bits: Int64) -> Int64 { bits / 1000 }
+
+    /// What a publisher sends, or is taken to send.
+    struct Stream {
+        var width: Int64
+        var height: Int64
+        var fps: Int64
+        var videoBitrate: Int64
+        var audioBitrate: Int64
+
+        var pixelsPerSecond: Int64 { self.width * self.height * self.fps }
+    }
+
+    static func stream(of source: Pipeline.Source?) -> Stream {
+        let expected = source?.expected ?? Pipeline.Expected()
+        return Stream(
+            width: Int64(expected.width), height: Int64(expected.height), fps: Int64(expected.fps),
+            videoBitrate: Int64(expected.videoBitrate), audioBitrate: Int64(expected.audioBitrate))
+    }
+}

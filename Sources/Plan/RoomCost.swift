@@ -1,0 +1,99 @@
+package import PipelineSpec
+
+/// What a room will need, before it is started.
+package struct RoomCost: Sendable, Hashable {
+    /// A part of the room and the CPU time it takes of each second.
+    package struct Stage: Sendable, Hashable {
+        /// Such as `decode` or `encode[720p]`.
+        package var name: String
+        /// Nanoseconds a second, on average.
+        package var nanoseconds: Int64
+
+        package init(_ name: String, _ nanoseconds: Int64) {
+            self.name = name
+            self.nanoseconds = nanoseconds
+        }
+    }
+
+    /// In the order media passes them.
+    package var stages: [Stage] = []
+    /// Resident memory at its peak, in bytes.
+    package var memoryBytes: Int64 = 0
+    /// From publishers and pulled sources, in bit/s, while all are live.
+    package var ingressBitsPerSecond: Int64 = 0
+    /// To relays and viewers, in bit/s: peaks of the highest rendition for each viewer.
+    package var egressBitsPerSecond: Int64 = 0
+    /// Written to the directories, in bytes an hour; what the window deletes again included.
+    package var writtenBytesPerHour: Int64 = 0
+    /// What stays on disk: the window, in bytes.
+    package var windowBytes: Int64 = 0
+    /// What a recording adds for each hour, in bytes.
+    package var recordedBytesPerHour: Int64 = 0
+    /// Viewers it was reckoned with.
+    package var viewers = 0
+    /// What the coefficients were measured on.
+    package var machine = ""
+
+    /// Thousandths of a core, on average.
+    package var meanMillicores: Int64 { Self.millicores(self.total) }
+
+    /// Thousandths of a core that 95 of 100 seconds stay below: what to ask an engine for.
+    package var peakMillicores: Int64 { Self.millicores(self.total * CostCoefficients.peakPercent / 100) }
+
+    private var total: Int64 { self.stages.reduce(0) { $0 + $1.nanoseconds } }
+
+    /// Rounded up: nothing is free.
+    private static func millicores(_ nanoseconds: Int64) -> Int64 { (nanoseconds + 999_999) / 1_000_000 }
+}
+
+extension RoomCost {
+    /// For people; ends in a line break.
+    package var text: String {
+        func cores(_ milli: Int64) -> String { Self.decimal(milli, places: 3, keep: 2) }
+        var lines = [
+            "cores      \(cores(self.peakMillicores)) (mean \(cores(self.meanMillicores)))",
+            "memory     \(Self.bytes(self.memoryBytes))",
+            "in         \(Self.bits(self.ingressBitsPerSecond))",
+            "out        \(Self.bits(self.egressBitsPerSecond)) (\(self.viewers) viewer\(self.viewers == 1 ? "" : "s"))",
+            "disk       \(Self.bytes(self.writtenBytesPerHour)) an hour written, window \(Self.bytes(self.windowBytes)), "
+                + "recording \(Self.bytes(self.recordedBytesPerHour)) an hour",
+        ]
+        for stage in self.stages {
+            lines.append("  \(stage.name) \(cores((stage.nanoseconds + 999_999) / 1_000_000))")
+        }
+        lines.append("measured on \(self.machine)")
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// For programs.
+    package var json: JSONNode {
+        let stages = self.stages.map { JSONMember($0.name, JSONNode(.integer(($0.nanoseconds + 999_999) / 1_000_000))) }
+        return .object([
+            JSONMember("cpuMillicores", JSONNode(.integer(self.peakMillicores))),
+            JSONMember("cpuMeanMillicores", JSONNode(.integer(self.meanMillicores))),
+            JSONMember("memoryBytes", JSONNode(.integer(self.memoryBytes))),
+            JSONMember("ingressBitsPerSecond", JSONNode(.integer(self.ingressBitsPerSecond))),
+            JSONMember("egressBitsPerSecond", JSONNode(.integer(self.egressBitsPerSecond))),
+            JSONMember("viewers", .integer(self.viewers)),
+            JSONMember("writtenBytesPerHour", JSONNode(.integer(self.writtenBytesPerHour))),
+            JSONMember("windowBytes", JSONNode(.integer(self.windowBytes))),
+            JSONMember("recordedBytesPerHour", JSONNode(.integer(self.recordedBytesPerHour))),
+            JSONMember("stageMillicores", .object(stages)),
+            JSONMember("measuredOn", .string(self.machine)),
+        ])
+    }
+
+    private static func bytes(_ count: Int64) -> String {
+        count < 10 << 30
+            ? "\((count + (1 << 20) - 1) >> 20) MiB" : "\(Self.decimal((count * 10) >> 30, places: 1, keep: 1)) GiB"
+    }
+
+    private static func bits(_ count: Int64) -> String { "\(Self.decimal(count, places: 6, keep: 2)) Mbit/s" }
+
+    /// `number` divided by ten to the `places`, cut after `keep` decimals.
+    private static func decimal(_ number: Int64, places: Int, keep: Int) -> String {
+        let scale = (0..<places).reduce(Int64(1)) { product, _ in product * 10 }
+        let fraction = String(String(number % scale + scale).dropFirst()).prefix(keep)
+        return "\(number / scale).\(fraction)"
+    }
+}

@@ -1,0 +1,77 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+import Plan
+
+/// Where the measurement of this machine is kept.
+enum CalibrationFile {
+    /// The file named, or the one in the user's cache.
+    ///
+    /// Spec: XDG Base Directory Specification: relative paths in its variables are ignored.
+    private static func path(_ named: String?) -> String? {
+        if let named { return named }
+        if let cache = self.variable("XDG_CACHE_HOME"), cache.hasPrefix("/") {
+            return "\(cache)/tandem/calibration.json"
+        }
+        return self.variable("HOME").map { "\($0)/.cache/tandem/calibration.json" }
+    }
+
+    private static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The coefficients of this machine; of the one the reference was measured on when there is no measurement.
+    ///
+    /// - Throws: `ExitCode` 65 or 66 after the reason was written to standard error.
+    static func read(_ named: String?) throws -> CostCoefficients {
+        guard let path = self.path(named) else { return .reference }
+        let bytes: [UInt8]
+        do {
+            bytes = try FileBytes.read(path)
+        } catch {
+            guard named != nil else { return .reference }
+            StandardError.write("\(path) cannot be read. Fix: check the path, or make it with --calibrate\n")
+            throw ExitStatus.fileMissing.code
+        }
+        guard let coefficients = CostCoefficients(json: bytes) else {
+            StandardError.write(
+                "\(path) is no calibration of this version. Fix: make it anew: tandem plan --calibrate\n")
+            throw ExitStatus.pipelineInvalid.code
+        }
+        return coefficients
+    }
+
+    /// Measures this machine and keeps the result.
+    static func measure(into named: String?) throws {
+        guard let path = self.path(named) else {
+            StandardError.write("there is no cache directory. Fix: name a file with --calibration\n")
+            throw ExitStatus.cannotCreate.code
+        }
+        let coefficients: CostCoefficients
+        do {
+            coefficients = try Calibration.measure { StandardError.write("\($0)\n") }
+        } catch {
+            StandardError.write("\(error)\n")
+            throw ExitStatus(error).code
+        }
+        guard FileBytes.makeDirectories(above: path), FileBytes.write(coefficients.json, toFile: path) else {
+            StandardError.write("\(path) cannot be written. Fix: name another file with --calibration\n")
+            throw ExitStatus.cannotCreate.code
+        }
+        StandardError.write("kept in \(path)\n")
+    }
+}
+
+extension FileBytes {
+    /// Makes the directories a file lies in.
+    static func makeDirectories(above path: String) -> Bool {
+        var made = path.hasPrefix("/") ? "" : "."
+        for part in path.split(separator: "/").dropLast() {
+            made += "/\(part)"
+            if mkdir(made, 0o755) != 0, errno != EEXIST { return false }
+        }
+        return true
+    }
+}

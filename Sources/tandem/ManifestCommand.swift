@@ -1,0 +1,87 @@
+import ArgumentParser
+import Manifest
+import PipelineSpec
+import Plan
+
+struct ManifestCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "manifest",
+        abstract: "Print what an engine needs to run a room: Kubernetes, Docker Swarm, systemd, Nomad.",
+        discussion: """
+            The pipeline goes along with its secrets taken out: what was a stream key in it becomes a place in the engine's
+            store of secrets. Requests for cores and memory are those of `tandem plan`. Without --out the first file is
+            printed.
+
+                tandem manifest room.json --for k8s --image registry.example/tandem:1 | kubectl apply -f -
+                tandem manifest room.json --for swarm --storage /srv/rooms --out stack
+                tandem manifest room.json --for systemd --out /etc
+            """)
+
+    enum Engine: String, ExpressibleByArgument, CaseIterable { case k8s, swarm, systemd, nomad }
+
+    @Argument(help: "The pipeline file; - is standard input.")
+    var pipeline: String
+
+    @Option(name: .customLong("for"), help: "The engine.")
+    var engine: Engine
+
+    @Option(help: "The image to run.")
+    var image: String = "localhost/tandem:latest"
+
+    @Option(
+        help:
+            "Storage all machines share: a claim's name (k8s), a directory (swarm, nomad). Without it a room's files go with it."
+    )
+    var storage: String?
+
+    @Flag(help: "Kubernetes: give up at once on a pipeline that cannot run (podFailurePolicy).")
+    var failFast = false
+
+    @Option(help: ArgumentHelp("Write all files below this directory.", valueName: "directory"))
+    var out: String?
+
+    @Option(name: .long, help: ArgumentHelp("Override a value of the file, repeatable.", valueName: "path=value"))
+    var set: [String] = []
+
+    @Option(help: "Viewers at the room's own listener.")
+    var viewers: Int = 0
+
+    @Option(help: ArgumentHelp("A measurement by `tandem plan --calibrate`.", valueName: "file"))
+    var calibration: String?
+
+    func run() throws {
+        let bytes = try PipelineLoading.read(self.pipeline)
+        let (pipeline, overrides) = try PipelineLoading.check(bytes, file: self.pipeline, set: self.set)
+        guard let document = Pipeline.document(bytes, overrides: overrides) else {
+            throw ExitStatus.pipelineInvalid.code
+        }
+        let model = CostModel(try CalibrationFile.read(self.calibration), viewers: max(0, self.viewers))
+        var request = ManifestRequest(pipeline: pipeline, document: document, cost: model.cost(of: pipeline))
+        request.image = self.image
+        request.storage = self.storage
+        request.failsFast = self.failFast
+        let files =
+            switch self.engine {
+            case .k8s: KubernetesManifest.files(request)
+            case .swarm: SwarmManifest.files(request)
+            case .systemd: SystemdManifest.files(request)
+            case .nomad: NomadManifest.files(request)
+            }
+        guard let directory = self.out else {
+            if let first = files.first { StandardOutput.write(first.text) }
+            let others = files.dropFirst().map(\.name)
+            if !others.isEmpty {
+                StandardError.write("not shown: \(others.joined(separator: ", ")); --out writes all\n")
+            }
+            return
+        }
+        for file in files {
+            let path = "\(directory)/\(file.name)"
+            guard FileBytes.makeDirectories(above: path), FileBytes.write(file.text, toFile: path) else {
+                StandardError.write("\(path) cannot be written. Fix: check that \(directory) may be written\n")
+                throw ExitStatus.cannotCreate.code
+            }
+            StandardOutput.write("\(path)\n")
+        }
+    }
+}

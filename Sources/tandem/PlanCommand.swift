@@ -1,0 +1,56 @@
+import ArgumentParser
+import PipelineSpec
+import Plan
+
+struct PlanCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "plan",
+        abstract: "Reckon what a room will need: cores, memory, bandwidth, disk.",
+        discussion: """
+            A pure reckoning from the pipeline file and from what this machine was measured to do. Sources are taken for
+            720p at 30 pictures a second and 2 Mbit/s unless they say what is "expected". The cores are what 95 of 100
+            seconds stay below; passthrough, which saves, is not reckoned with.
+
+                tandem plan room.json
+                tandem plan room.json --json --viewers 500
+                tandem plan --calibrate
+            """)
+
+    @Argument(help: "The pipeline file; - is standard input.")
+    var pipeline: String?
+
+    @Option(name: .long, help: ArgumentHelp("Override a value of the file, repeatable.", valueName: "path=value"))
+    var set: [String] = []
+
+    @Option(help: "Viewers at the room's own listener.")
+    var viewers: Int = 0
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    @Flag(help: "Measure this machine first, for at most a minute, and keep the result.")
+    var calibrate = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the measurement is kept (default: $XDG_CACHE_HOME/tandem/calibration.json).", valueName: "file"))
+    var calibration: String?
+
+    func validate() throws {
+        guard self.pipeline != nil || self.calibrate else {
+            throw ValidationError("give a pipeline file, or --calibrate")
+        }
+        guard (0...1_000_000).contains(self.viewers) else {
+            throw ValidationError("--viewers \(self.viewers): give 0 to 1000000")
+        }
+    }
+
+    func run() throws {
+        if self.calibrate { try CalibrationFile.measure(into: self.calibration) }
+        guard let file = self.pipeline else { return }
+        let pipeline = try PipelineLoading.load(file, set: self.set)
+        let model = CostModel(try CalibrationFile.read(self.calibration), viewers: self.viewers)
+        let cost = model.cost(of: pipeline)
+        StandardOutput.write(self.json ? cost.json.text(pretty: true) + "\n" : cost.text)
+    }
+}

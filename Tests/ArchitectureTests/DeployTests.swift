@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+@Suite("deploy/: what watches rooms asks for what rooms tell")
+struct DeployTests {
+    /// Names of families in the sources, without the suffixes of histograms.
+    private static let told: Set<String> = {
+        let pattern = /"((?:tandem|process)_[a-z_]+)"/
+        let text = SourceTree.swiftFiles(in: "Sources").flatMap(\.lines).joined(separator: "\n")
+        return Set(text.matches(of: pattern).map { String($0.output.1) })
+    }()
+
+    private static func asked(_ path: String) -> Set<String> {
+        let names = SourceTree.text(path).matches(of: /\b(?:tandem|process)_[a-z_]+/).map { String($0.output) }
+        let suffixes = ["_bucket", "_sum", "_count"]
+        return Set(
+            names.map { name in suffixes.first { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) } ?? name })
+    }
+
+    @Test(
+        "every metric of the dashboard and of the rules is one that rooms tell",
+        arguments: ["deploy/grafana/tandem.json", "deploy/prometheus/alerts.yml"])
+    func metrics(path: String) {
+        let asked = Self.asked(path)
+        #expect(asked.count >= 8)
+        for name in asked { #expect(Self.told.contains(name), "\(path): \(name)") }
+    }
+
+    @Test("states in the expressions are states there are")
+    func states() {
+        let states = SourceTree.text("Sources/Room/Room.swift")
+        for match in SourceTree.text("deploy/prometheus/alerts.yml").matches(of: /state="([a-z]+)"/) {
+            #expect(states.contains(String(match.output.1)))
+        }
+    }
+
+    @Test("the dashboard is JSON with a query in each panel and no two panels in one place")
+    func dashboard() throws {
+        let data = Data(SourceTree.text("deploy/grafana/tandem.json").utf8)
+        let dashboard = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        let panels = try #require(dashboard["panels"] as? [[String: Any]])
+        #expect(panels.count >= 12)
+        var places: Set<String> = []
+        for panel in panels {
+            let targets = panel["targets"] as? [[String: Any]] ?? []
+            #expect(!targets.isEmpty && targets.allSatisfy { ($0["expr"] as? String)?.isEmpty == false })
+            #expect(places.insert("\(panel["gridPos"] ?? "")").inserted)
+        }
+    }
+
+    @Test("promtool takes the rules")
+    func promtool() throws {
+        let places = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        guard let tool = places.map({ "\($0)/promtool" }).first(where: FileManager.default.isExecutableFile(atPath:))
+        else {
+            print("SKIPPED: promtool is not installed; what it would have judged is not judged")
+            return
+        }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: tool)
+        process.arguments = [
+            "check", "rules", SourceTree.root.appendingPathComponent("deploy/prometheus/alerts.yml").path,
+        ]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Launch: manifests before their engines' own judges, a plan before a room")
+    struct LaunchTests {
+        private static let rooms = ["solo", "pk-landscape", "pk-decorated", "guests", "ladder"]
+
+        @Test("Kubernetes' own schemas take every manifest", arguments: [[], ["--fail-fast", "--storage", "rooms"]])
+        func kubernetes(more: [String]) throws {
+            guard let judge = EndToEnd.fetched("kubernetes-validate") else { return }
+            let work = try WorkDirectory()
+            for room in Self.rooms {
+                let made = try Command.tandem(
+                    ["manifest", "\(EndToEnd.root)/pipelines/\(room).json", "--for", "k8s"] + more)
+                #expect(made.code == 0, "\(made.errors)")
+                let verdict = try Command.run(judge, ["--strict", try work.write(made.output, to: "\(room).yaml")])
+                #expect(verdict.code == 0, "\(room): \(verdict.output) \(verdict.errors)")
+            }
+            // The judge does see mistakes.
+            let broken = try Command.tandem(["manifest", "\(EndToEnd.root)/pipelines/solo.json", "--for", "k8s"]).output
+                .replacingOccurrences(of: "backoffLimit:", with: "backoffLimits:")
+            #expect(try Command.run(judge, ["--strict", try work.write(broken, to: "broken.yaml")]).code != 0)
+        }
+
+        @Test("systemd takes the unit and its drop-in")
+        func systemd() throws {
+            guard let judge = EndToEnd.tool("systemd-analyze") else { return }
+            for room in Self.rooms {
+                let work = try WorkDirectory()
+                let made = try Command.tandem(
+                    [
+                        "manifest", "\(EndToEnd.root)/pipelines/\(room).json", "--for", "systemd", "--out", work.path,
+                        "--set", "room.roomId=r1",
+                    ])
+                #expect(made.code == 0, "\(made.errors)")
+                let unit = "systemd/system/tandem@.service"
+                // Here the program is elsewhere, and verify looks for it.
+                let text = try Files.text(work.path(unit)).replacingOccurrences(
+                    of: "/usr/bin/tandem", with: "/bin/true")
+                _ = try work.write(text, to: unit)
+                let verdict = try Command.run(
+                    judge, ["verify", "--man=no", "tandem@r1.service"],
+                    environment: ["SYSTEMD_UNIT_PATH": "\(work.path)/systemd/system:"])
+                // What this machine's own units are reproached with is not ours.
+                let complaints = verdict.errors.split(separator: "\n").filter { $0.contains("tandem") }
+                #expect(verdict.code == 0 && complaints.isEmpty, "\(room): \(verdict.errors)")
+                let handedOn = try Command.tandem(["validate", "\(work.path)/tandem/r1.json"])
+                #expect(handedOn.code == 0 || handedOn.errors.contains("r1.files"), "\(handedOn.errors)")
+            }
+        }
+
+        @Test("Docker's client takes the stack")
+        func swarm() throws {
+            guard let judge = EndToEnd.tool("docker") else { return }
+            guard try Command.run(judge, ["stack", "config", "--help"]).code == 0 else {
+                print("SKIPPED: this docker knows no `stack config`; the stack is not judged")
+                return
+            }
+            for room in Self.rooms {
+                let work = try WorkDirectory()
+                let made = try Command.tandem(
+                    [
+                        "manifest", "\(EndToEnd.root)/pipelines/\(room).json", "--for", "swarm", "--out", work.path,
+                        "--storage", "/srv/rooms",
+                    ])
+                #expect(made.code == 0, "\(made.errors)")
+                let stack = work.path("stack.yml")
+                let verdict = try Command.run(
+                    judge, ["stack", "config", "-c", stack], environment: ["TANDEM_STREAM_KEY": "from-here"])
+                #expect(verdict.code == 0 && verdict.output.contains("condition: on-failure"), "\(verdict.errors)")
+            }
+        }
+
+        @Test("a plan is reckoned from a file and from a measurement, and a broken measurement is refused")
+        func plan() throws {
+            let room = "\(EndToEnd.root)/pipelines/pk-landscape.json"
+            let work = try WorkDirectory()
+            func plan(_ arguments: [String]) throws -> Command.Result {
+                try Command.run(
+                    EndToEnd.binary, ["plan"] + arguments, environment: ["XDG_CACHE_HOME": work.path])
+            }
+            func cores(_ result: Command.Result) throws -> Int {
+                let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+                return try #require(object?["cpuMillicores"] as? Int, "\(result.output) \(result.errors)")
+            }
+            let reference = try cores(plan([room, "--json"]))
+            #expect((300...3000).contains(reference))
+            #expect(try plan([room]).output.contains("encode[720p]"))
+            let more = try cores(plan([room, "--json", "--viewers", "1000"]))
+            #expect(more > reference)
+            _ = try work.write("{}", to: "broken.json")
+            #expect(try plan([room, "--calibration", work.path("broken.json")]).code == 65)
+            #expect(try plan([room, "--calibration", work.path("none.json")]).code == 66)
+            #expect(try plan([]).code == 64)
+        }
+
+        @Test("calibration ends within a minute and is used from then on", .timeLimit(.minutes(2)))
+        func calibration() throws {
+            guard ProcessInfo.processInfo.environment["TANDEM_CALIBRATE"] != nil else {
+                print("SKIPPED: TANDEM_CALIBRATE is not set; the machine is not measured")
+                return
+            }
+            let work = try WorkDirectory()
+            let file = work.path("deep/calibration.json")
+            let start = Date()
+            let result = try Command.tandem(["plan", "--calibrate", "--calibration", file], timeout: 90)
+            let seconds = Date().timeIntervalSince(start)
+            EndToEnd.report("calibration in \(seconds) s")
+            #expect(result.code == 0 && seconds < 60, "\(seconds) s, \(result.errors)")
+            let room = "\(EndToEnd.root)/pipelines/pk-landscape.json"
+            #expect(try Command.tandem(["plan", room, "--calibration", file]).output.contains("this machine"))
+        }
+    }
+
+    /// A tool of the machine, or one that `.ci/tools` has fetched; without it the test says so and ends.
+    static func fetched(_ name: String) -> String? {
+        let path = "\(self.root)/.build/tools/bin/\(name)"
+        return FileManager.default.isExecutableFile(atPath: path) ? path : self.tool(name)
+    }
+}

@@ -1,0 +1,82 @@
+import Manifest
+import PipelineSpec
+import Testing
+
+@Suite("Manifests: what an engine needs to run a room")
+struct ManifestTests {
+    @Test("each engine's files are the golden ones", arguments: ["k8s", "swarm", "systemd", "nomad"])
+    func golden(engine: String) throws {
+        let files = try #require(Rooms.engines.first { $0.name == engine }?.files)
+        for (name, text) in [("small", Rooms.small), ("full", Rooms.full)] {
+            var request = try Rooms.request(text)
+            if name == "full" {
+                request.storage = engine == "k8s" ? "rooms" : "/srv/rooms"
+                request.failsFast = true
+            }
+            let all = files(request).map { "===== \($0.name)\n\($0.text)" }.joined()
+            try expectGolden(all, "\(engine)-\(name).txt")
+        }
+    }
+
+    @Test("no secret of the pipeline is in any file of any engine, and each one's place is")
+    func secrets() throws {
+        for (name, files) in Rooms.engines {
+            let all = files(try Rooms.request(Rooms.full)).map(\.text).joined()
+            #expect(!all.contains("hunter2"), "\(name)")
+            for place in ["SIGNING", "HOOK_SECRET", "sources-0-streamkeys", "control-tokenfile"] {
+                #expect(all.contains(place), "\(name): \(place)")
+            }
+            #expect(all.contains("hooks.example/pk?REPLACE-ME"), "\(name)")
+        }
+    }
+
+    @Test("the pipeline that is handed on is a valid one, with the same room, scenes and outputs")
+    func handedOn() throws {
+        for text in [Rooms.small, Rooms.full] {
+            let request = try Rooms.request(text)
+            let places = PortablePipeline.Places(secrets: "/s", files: "/f", control: "127.0.0.1:8081")
+            let portable = PortablePipeline(request.document, places: places)
+            let report = Pipeline.parse(portable.document.text())
+            let pipeline = try #require(report.pipeline, "\(report.text(file: "portable"))")
+            #expect(pipeline.scenes == request.pipeline.scenes)
+            #expect(pipeline.outputs.map(\.path) == request.pipeline.outputs.map(\.path))
+            #expect(pipeline.renditions == request.pipeline.renditions)
+        }
+    }
+
+    @Test("listeners on loopback open, free ports become known ones, written ones stay")
+    func listeners() throws {
+        let places = PortablePipeline.Places(secrets: "/s", files: nil, control: "127.0.0.1:8081")
+        func portable(_ text: String) throws -> Pipeline {
+            let document = PortablePipeline(try Rooms.request(text).document, places: places).document
+            return try #require(Pipeline.parse(document.text()).pipeline)
+        }
+        let small = try portable(Rooms.small)
+        #expect(small.ingest.rtmp.listen?.description == "0.0.0.0:1935")
+        #expect(small.hls?.http.listen?.description == "0.0.0.0:8080")
+        #expect(small.control.listen.description == "127.0.0.1:8081")
+        let full = try portable(Rooms.full)
+        #expect(full.ingest.rtmp.listen?.description == "0.0.0.0:1935")
+        #expect(full.ingest.rtmps?.listen.description == "0.0.0.0:443")
+        #expect(full.hls?.http.listen?.description == "0.0.0.0:8090")
+        #expect(full.control.listen.description == "0.0.0.0:9100")
+        let closed = Rooms.small.replacing(
+            #""outputs": [{ "path": "out/88231" }]"#, with: #""outputs": [{ "path": "o", "http": { "listen": null } }]"#
+        )
+        #expect(try portable(closed).hls?.http.listen == nil)
+    }
+
+    @Test("two files of one name stay two files")
+    func files() throws {
+        let places = PortablePipeline.Places(secrets: "/s", files: "/f", control: "127.0.0.1:8081")
+        let files = PortablePipeline(try Rooms.request(Rooms.full).document, places: places).files
+        let plain = files.filter { $0.kind == .file }
+        #expect(Set(plain.map(\.name)).count == 3 && plain.count == 3)
+        #expect(Set(files.map(\.name)).count == files.count)
+    }
+
+    @Test("the template in deploy/ is the one that is printed")
+    func unit() throws {
+        try expectSame(SystemdManifest.unit, asFile: "deploy/tandem@.service")
+    }
+}
