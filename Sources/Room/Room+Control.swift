@@ -37,7 +37,7 @@ extension Room: RoomControlling {
             "latency": self.latencyJSON, "alarms": self.alarmsJSON,
             "segments": .integer(segments),
             "ticks": self.ticksJSON(stats), "backlog": JSONValue(self.ladder.backlog), "overload": self.overloadJSON,
-            "disk": self.diskJSON, "uploads": .array(self.uploads.map(\.json)),
+            "disk": self.diskJSON,
             "addresses": .object(addresses.map { .init($0.name, .string($0.address)) }),
         ]
         return json.text

@@ -46,6 +46,11 @@ extension Room {
                     members.append(.init("playlist", .string(hls.multivariantPlaylist)))
                     members.append(.init("lowLatency", .bool(hls.lowLatency)))
                 }
+                if let upload = self.uploads.first(where: { $0.outputID == output.outputID }),
+                    case .object(let state) = upload.json
+                {
+                    members += state
+                }
                 return .object(members)
             })
     }
@@ -176,6 +181,9 @@ extension Output {
         case .hls: "hls"
         case .raw: "raw"
         case .record: "record"
+        case .http: "http"
+        case .s3: "s3"
+        case .image: "image"
         }
     }
 }

@@ -137,11 +137,11 @@ extension Room {
 }
 
 extension Uploader {
-    /// As the state shows it.
+    /// As the room's document shows it beside the output's id and type.
     var json: JSONValue {
         let statistics = self.statistics
         return [
-            "outputId": .string(self.outputID), "target": .string(self.target.shown),
+            "target": .string(self.target.shown),
             "state": statistics.isFailing ? "recovering" : statistics.taken > 0 ? "live" : "waiting",
             "queuedSegments": JSONValue(statistics.waitingSlots), "objects": .integer(statistics.taken),
             "bytes": .integer(statistics.bytes), "failures": .integer(statistics.failed),

@@ -37,7 +37,7 @@ extension EndToEnd {
             try #require(origin.line(from: 0, timeout: 20) { $0 == "playlist 180p.m3u8 2" } != nil)
             FileManager.default.createFile(atPath: away, contents: nil)
             try room.event("output.unreachable", timeout: 10) { $0.text("state") == "set" }
-            let during = try #require((try room.state()["uploads"] as? [[String: Any]])?.first)
+            let during = try #require((try room.state()["outputs"] as? [[String: Any]])?.first { $0["target"] != nil })
             #expect(during["state"] as? String == "recovering")
             Thread.sleep(forTimeInterval: Self.outage)
             try FileManager.default.removeItem(atPath: away)
@@ -130,7 +130,7 @@ extension EndToEnd {
             #expect(refused.text("reason") == "status 403")
             try room.segments(2)
             try room.event("output.lost") { $0.text("outputId") == "wrong" }
-            let uploads = try #require(try room.state()["uploads"] as? [[String: Any]])
+            let uploads = try #require(try room.state()["outputs"] as? [[String: Any]]).filter { $0["target"] != nil }
             #expect(uploads.first?["state"] as? String == "live" && uploads.last?["objects"] as? Int == 0)
             publisher.stop()
             _ = try HTTPClient.request("POST", room.control, "/v1/room:end")
