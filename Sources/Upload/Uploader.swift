@@ -28,10 +28,7 @@ package final class Uploader: Sendable {
 
     private struct State {
         var queue: UploadQueue
-        /// What was listed and the queue does not know yet.
-        var news: [OutputListing] = []
         var record: UploadRecord?
-        var isRecordRead = false
         /// Time up to which it is waited for what is under way, on the clock; `nil`: nothing ends yet.
         var deadline: Int64?
         var bytes: Int64 = 0
@@ -47,9 +44,13 @@ package final class Uploader: Sendable {
     private let method: String
     private let files: any UploadFiles
     private let notify: Notify
-    private let client: HTTPClient
+    private let connections: Int
+    /// From ``begin()`` to ``finish(by:)``: one that is thrown away without its end is a fault of AsyncHTTPClient's.
+    private let client = Mutex<HTTPClient?>(nil)
     private let clock: any MonotonicClock
     private let state: Mutex<State>
+    /// What was listed and the queue does not know yet; apart, so that who lists it never waits for a playlist's text.
+    private let news = Mutex<[OutputListing]>([])
     private let signal: AsyncStream<Void>.Continuation
     private let signals: AsyncStream<Void>
     private let work = Mutex<Task<Void, Never>?>(nil)
@@ -72,17 +73,21 @@ package final class Uploader: Sendable {
         self.state = Mutex(State(queue: UploadQueue(rules: rules)))
         (self.signals, self.signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.disk = DispatchQueue(label: "upload-\(outputID)")
+        self.connections = connections
+    }
+
+    private func makeClient() -> HTTPClient {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(2, connections + 1)
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(2, self.connections + 1)
         configuration.timeout.connect = .nanoseconds(Self.connectTimeout)
         // One request, one attempt: when it is tried again is the queue's to say.
         configuration.connectionPool.retryConnectionEstablishment = false
-        self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
     /// Takes over what is listed. Returns at once.
     package func list(_ listing: OutputListing) {
-        self.state.withLock { $0.news.append(listing) }
+        self.news.withLock { $0.append(listing) }
         self.signal.yield()
     }
 
@@ -94,9 +99,11 @@ package final class Uploader: Sendable {
 
     /// Begins to send.
     package func begin() {
+        let client = self.makeClient()
+        self.client.withLock { $0 = client }
         let task = Task {
             await withDiscardingTaskGroup { group in
-                await self.run(&group)
+                await self.run(&group, client)
                 group.cancelAll()
             }
         }
@@ -117,17 +124,19 @@ package final class Uploader: Sendable {
         }
         await task?.value
         alarm.cancel()
-        try? await self.client.shutdown()
-        return self.state.withLock { $0.news.isEmpty && $0.queue.isSettled }
+        try? await self.client.withLock { $0.take() }?.shutdown()
+        let isKnown = self.news.withLock(\.isEmpty)
+        return isKnown && self.state.withLock { $0.queue.isSettled }
     }
 
     /// Nobody goes on with it: the room is over.
     package func forget() { self.disk.async { self.files.forget() } }
 
     package var statistics: Statistics {
-        self.state.withLock { state in
+        let listed = self.news.withLock(\.count)
+        return self.state.withLock { state in
             Statistics(
-                isFailing: state.queue.isFailing, waitingSlots: state.queue.waitingSlots + state.news.count,
+                isFailing: state.queue.isFailing, waitingSlots: state.queue.waitingSlots + listed,
                 taken: state.queue.taken, failed: state.queue.failed, lost: state.queue.lost, bytes: state.bytes)
         }
     }
@@ -143,19 +152,18 @@ package final class Uploader: Sendable {
         var isOver: Bool
     }
 
-    private func run(_ group: inout DiscardingTaskGroup) async {
+    private func run(_ group: inout DiscardingTaskGroup, _ client: HTTPClient) async {
         var waiting = self.signals.makeAsyncIterator()
-        let record = await self.onDisk { $0.record() }
+        let record = await self.onDisk { $0.record() } ?? nil
         self.state.withLock { state in
             state.record = record
-            state.isRecordRead = true
         }
         while !Task.isCancelled {
             let now = self.clock.now()
             let step = self.step(at: now)
             for notice in step.notices { self.notify(notice) }
             if let record = step.record { self.disk.async { self.files.keep(record) } }
-            for request in step.requests { group.addTask { await self.perform(request) } }
+            for request in step.requests { group.addTask { await self.perform(request, client) } }
             if step.isOver { break }
             let alarm = step.wake.map { wake in
                 Task {
@@ -170,9 +178,12 @@ package final class Uploader: Sendable {
     }
 
     private func step(at now: Int64) -> Step {
-        self.state.withLock { state in
-            for listing in state.news { state.queue.list(listing, record: state.record, at: now) }
-            state.news = []
+        let news = self.news.withLock { news in
+            defer { news = [] }
+            return news
+        }
+        return self.state.withLock { state in
+            for listing in news { state.queue.list(listing, record: state.record, at: now) }
             let requests = state.queue.next(at: now)
             let record = state.queue.record
             let isNew = record != nil && record != state.record
@@ -183,9 +194,9 @@ package final class Uploader: Sendable {
         }
     }
 
-    private func perform(_ request: UploadRequest) async {
+    private func perform(_ request: UploadRequest, _ client: HTTPClient) async {
         let started = self.clock.now()
-        let outcome = await self.outcome(of: request)
+        let outcome = await self.outcome(of: request, client)
         self.state.withLock { state in
             state.queue.answered(
                 request.id, outcome, at: max(started, self.clock.now()), jitter: Int64.random(in: 0..<1000))
@@ -193,26 +204,26 @@ package final class Uploader: Sendable {
         self.signal.yield()
     }
 
-    private func outcome(of request: UploadRequest) async -> UploadOutcome {
+    private func outcome(of request: UploadRequest, _ client: HTTPClient) async -> UploadOutcome {
         guard case .put(let source) = request.action else {
-            return await self.send(UploadHead(method: "DELETE", name: request.name), request.timeout)
+            return await self.send(UploadHead(method: "DELETE", name: request.name), request.timeout, client)
         }
         let bytes: [UInt8]?
         switch source {
         case .bytes(let text): bytes = text
-        case .file: bytes = await self.onDisk { $0.bytes(of: request.name) }
-        case .slate(let segment, let track): bytes = await self.onDisk { $0.slate(like: segment, track: track) }
+        case .file: bytes = await self.onDisk { $0.bytes(of: request.name) } ?? nil
+        case .slate(let segment, let track): bytes = await self.onDisk { $0.slate(like: segment, track: track) } ?? nil
         }
         guard let bytes else { return .absent }
         let head = UploadHead(
             method: self.method, name: request.name,
             fields: [("content-type", request.contentType), ("cache-control", request.cacheControl)], body: bytes)
-        let outcome = await self.send(head, request.timeout)
+        let outcome = await self.send(head, request.timeout, client)
         if outcome == .done { self.state.withLock { $0.bytes += Int64(bytes.count) } }
         return outcome
     }
 
-    private func send(_ head: UploadHead, _ timeout: Int64) async -> UploadOutcome {
+    private func send(_ head: UploadHead, _ timeout: Int64, _ client: HTTPClient) async -> UploadOutcome {
         let (url, fields) = self.target.request(head, at: SystemClock.wallClock() / TimeMath.nanoseconds)
         var request = HTTPClientRequest(url: url)
         request.method = HTTPMethod(rawValue: head.method)
@@ -220,7 +231,7 @@ package final class Uploader: Sendable {
         request.headers.add(name: "user-agent", value: "tandem")
         if head.method != "DELETE" { request.body = .bytes(ByteBuffer(bytes: head.body)) }
         do {
-            let response = try await self.client.execute(request, timeout: .nanoseconds(timeout))
+            let response = try await client.execute(request, timeout: .nanoseconds(timeout))
             // Read, so that the connection can be used again; what it says matters to nobody.
             _ = try? await response.body.collect(upTo: Self.longestAnswer)
             switch (response.status.code, head.method) {
@@ -239,10 +250,43 @@ package final class Uploader: Sendable {
         }
     }
 
-    private func onDisk<R: Sendable>(_ body: @escaping @Sendable (any UploadFiles) -> R) async -> R {
-        await withCheckedContinuation { continuation in
-            self.disk.async { continuation.resume(returning: body(self.files)) }
+    /// - Returns: `nil` where this task was cancelled meanwhile: a disk that hangs must not hold up the end of a room.
+    private func onDisk<R: Sendable>(_ body: @escaping @Sendable (any UploadFiles) -> R) async -> R? {
+        let answer = DiskAnswer<R>()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                answer.wait(continuation)
+                self.disk.async { answer.give(body(self.files)) }
+            }
+        } onCancel: {
+            answer.give(nil)
         }
+    }
+}
+
+/// Whatever comes first: what the disk says, or that nobody wants to know any more.
+private final class DiskAnswer<R: Sendable>: Sendable {
+    private struct State {
+        var continuation: CheckedContinuation<R?, Never>?
+        var isCancelled = false
+    }
+
+    private let state = Mutex(State())
+
+    func wait(_ continuation: CheckedContinuation<R?, Never>) {
+        let isCancelled = self.state.withLock { state in
+            if !state.isCancelled { state.continuation = continuation }
+            return state.isCancelled
+        }
+        if isCancelled { continuation.resume(returning: nil) }
+    }
+
+    func give(_ result: R?) {
+        let continuation = self.state.withLock { state in
+            state.isCancelled = true
+            return state.continuation.take()
+        }
+        continuation?.resume(returning: result)
     }
 }
 

@@ -28,7 +28,7 @@ extension EndToEnd {
                 Self.room(
                     work.path("out"),
                     output: #"""
-                        { "type": "http", "url": "http://127.0.0.1:\#(port)/88231/", "onLost": "slate", "auth": { "type": "bearer",
+                        { "type": "http", "url": "http://127.0.0.1:\#(port)/88231/", "onLost": "slate", "queueSegments": 64, "auth": { "type": "bearer",
                           "secretEnv": "ORIGIN_TOKEN" } },
                         { "type": "image", "path": "\#(work.path("out"))/thumb.jpg", "intervalSeconds": 1, "sources": true }
                         """#), environment: ["ORIGIN_TOKEN": token])

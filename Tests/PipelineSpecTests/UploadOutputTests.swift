@@ -1,0 +1,77 @@
+import PipelineSpec
+import Testing
+
+@Suite("Outputs elsewhere: http, s3 and image in the pipeline file")
+struct UploadOutputTests {
+    private static func read(_ outputs: String, members: String = "") -> SpecReport {
+        Pipeline.parse(
+            Documents.room.replacing(#"{ "path": "out" }"#, with: outputs).replacing(
+                #""room": {"#, with: #"\#(members) "room": {"#))
+    }
+
+    private static func mistakes(_ report: SpecReport) -> [String] {
+        if case .failure(let refusal) = report.result { return refusal.mistakes.map(\.path) }
+        return []
+    }
+
+    @Test("what is not written has the defaults of the schema")
+    func defaults() throws {
+        let pipeline = try Self.read(
+            #"""
+            { "path": "out" }, { "type": "http", "url": "https://o.example/x" },
+            { "type": "s3", "endpoint": "http://s3:9000", "bucket": "b", "accessKeyEnv": "A", "secretKeyEnv": "B" },
+            { "type": "image", "path": "out/now.jpg" }
+            """#
+        ).result.get()
+        #expect(pipeline.uploads.map(\.outputID) == ["http", "s3"])
+        #expect(pipeline.images.map(\.intervalSeconds) == [10])
+        guard case .http(let http) = pipeline.uploads[0], case .s3(let bucket) = pipeline.uploads[1] else {
+            Issue.record("no stores")
+            return
+        }
+        #expect(http.method == .put && http.credentials == nil && http.store == StoreRules())
+        #expect(bucket.pathStyle && bucket.prefix.isEmpty && bucket.secretKey == .env("B"))
+    }
+
+    @Test(
+        "what cannot be is refused where it stands",
+        arguments: [
+            (#"{ "type": "http", "url": "https://o/x" }"#, "outputs[0]"),
+            (#"{ "path": "out" }, { "type": "http", "url": "https://o/x?a=b" }"#, "outputs[1].url"),
+            (#"{ "path": "out" }, { "type": "http", "url": "ftp://o/x" }"#, "outputs[1].url"),
+            (#"{ "path": "out" }, { "type": "http" }"#, "outputs[1].url"),
+            (
+                #"{ "path": "out" }, { "type": "http", "url": "https://o/x", "auth": { "type": "bearer" } }"#,
+                "outputs[1].auth.secretEnv"
+            ),
+            (
+                #"{ "path": "out" }, { "type": "s3", "endpoint": "http://s", "bucket": "b", "accessKeyEnv": "A" }"#,
+                "outputs[1].secretKeyEnv"
+            ),
+            (
+                #"{ "path": "out" }, { "type": "s3", "endpoint": "http://s", "bucket": "b", "accessKeyEnv": "A", "secretKeyEnv": "B", "prefix": "../x/" }"#,
+                "outputs[1].prefix"
+            ),
+            (#"{ "path": "out" }, { "type": "image", "path": "now.png" }"#, "outputs[1].path"),
+            (
+                #"{ "path": "out", "encryption": { "secretEnv": "K" } }, { "type": "http", "url": "https://o/x" }"#,
+                "outputs[1]"
+            ),
+        ])
+    func mistakes(outputs: String, place: String) {
+        #expect(Self.mistakes(Self.read(outputs)) == [place])
+    }
+
+    @Test(
+        "the size of a still: as written, in proportion, or neither side above 640",
+        arguments: [
+            (1280, 720, nil, nil, 640, 360), (720, 1280, nil, nil, 360, 640), (320, 180, nil, nil, 320, 180),
+            (1280, 720, 320, nil, 320, 180), (1280, 720, nil, 90, 160, 90), (1280, 720, 100, 100, 100, 100),
+            (1, 1, nil, nil, 16, 16),
+        ] as [(Int, Int, Int?, Int?, Int, Int)])
+    func sizes(width: Int, height: Int, wide: Int?, high: Int?, expectedWidth: Int, expectedHeight: Int) {
+        var output = ImageOutput(path: "a.jpg")
+        (output.width, output.height) = (wide, high)
+        #expect(output.size(of: width, height) == (expectedWidth, expectedHeight))
+    }
+}

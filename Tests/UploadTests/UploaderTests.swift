@@ -1,0 +1,54 @@
+import HLS
+import MediaTypes
+import Synchronization
+import Testing
+import Upload
+
+@Suite("Uploader: its life")
+struct UploaderTests {
+    private struct Stopped: MonotonicClock {
+        func now() -> Int64 { 0 }
+    }
+
+    private struct Files: UploadFiles {
+        func bytes(of name: String) -> [UInt8]? { nil }
+        func slate(like segment: Segment, track: String) -> [UInt8]? { nil }
+        func record() -> UploadRecord? { nil }
+        func keep(_ record: UploadRecord) {}
+        func forget() {}
+    }
+
+    private static func uploader(_ notify: @escaping Uploader.Notify = { _ in }) -> Uploader {
+        Uploader(
+            outputID: "x", target: HTTPOrigin(url: "http://127.0.0.1:1"), rules: UploadRules(), connections: 2,
+            files: Files(), clock: Stopped(), notify: notify)
+    }
+
+    @Test("one that was never begun can be thrown away, and ended")
+    func unused() async {
+        _ = Self.uploader()
+        let second = Self.uploader()
+        #expect(await second.finish(by: 0), "nothing was listed, so all of it is there")
+        second.list(SimulatedOrigin.listing(through: 0, isFirst: true))
+        #expect(second.statistics.waitingSlots == 1)
+        #expect(await second.finish(by: 0) == false)
+    }
+
+    @Test("an origin nobody listens at: what failed is told once, and the end does not wait beyond its time")
+    func refused() async {
+        let notices = Mutex<[UploadNotice]>([])
+        let (told, tell) = AsyncStream.makeStream(of: Void.self)
+        let uploader = Self.uploader { notice in
+            notices.withLock { $0.append(notice) }
+            tell.yield()
+        }
+        uploader.begin()
+        uploader.put("thumb.jpg", [1], contentType: "image/jpeg")
+        for await _ in told { break }
+        #expect(uploader.statistics.isFailing)
+        uploader.list(SimulatedOrigin.listing(through: 0, isFirst: true))
+        #expect(await uploader.finish(by: 0) == false)
+        let unreachable = notices.withLock { $0 }.filter { if case .unreachable = $0 { true } else { false } }
+        #expect(unreachable.count == 1)
+    }
+}
