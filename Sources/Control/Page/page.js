@@ -238,10 +238,10 @@ const picture = {
   async begin() {
     this.isStarted = true;
     const mine = ++this.generation;
-    const output = room.outputs.find(({ type, playlist }) => type === "hls" && playlist);
+    const output = room.outputs.find(({ type }) => type === "hls");
     if (!output) return notice("Nothing to play", "This room has no HLS output.");
     if (!MSEPlayer.source) return notice("This browser cannot play the room", "It has no Media Source Extensions.");
-    const uri = new URL(`media/${output.playlist}`, location.href).href;
+    const uri = new URL(`media/${output.playlist || "index.m3u8"}`, location.href).href;
     for (;;) {
       if (mine !== this.generation) return;
       try {
