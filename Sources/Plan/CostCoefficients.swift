@@ -29,7 +29,7 @@ package struct CostCoefficients: Sendable, Hashable {
     /// Percent of the cost that adaptive B-pictures (two or more in a row) add up to.
     package static let adaptiveBFrames: Int64 = 138
     /// Percent of the mean that 95 of 100 seconds stay below: key pictures come in bursts, and cores are shared.
-    package static let peakPercent: Int64 = 125
+    package static let peakPercent: Int64 = 117
 
     /// Measured on one core of an AMD EPYC with FFmpeg 5.1 (`benchmarks/results`, R1 of 2026-11-22): two 720p30 sources,
     /// natural clips, into 720p, 480p and 360p.

@@ -10,13 +10,15 @@ extension EndToEnd {
         func kubernetes(more: [String]) throws {
             guard let judge = EndToEnd.fetched("kubernetes-validate") else { return }
             let work = try WorkDirectory()
+            var paths: [String] = []
             for room in Self.rooms {
                 let made = try Command.tandem(
                     ["manifest", "\(EndToEnd.root)/pipelines/\(room).json", "--for", "k8s"] + more)
                 #expect(made.code == 0, "\(made.errors)")
-                let verdict = try Command.run(judge, ["--strict", try work.write(made.output, to: "\(room).yaml")])
-                #expect(verdict.code == 0, "\(room): \(verdict.output) \(verdict.errors)")
+                paths.append(try work.write(made.output, to: "\(room).yaml"))
             }
+            let verdict = try Command.run(judge, ["--strict"] + paths)
+            #expect(verdict.code == 0, "\(verdict.output) \(verdict.errors)")
             // The judge does see mistakes.
             let broken = try Command.tandem(["manifest", "\(EndToEnd.root)/pipelines/solo.json", "--for", "k8s"]).output
                 .replacingOccurrences(of: "backoffLimit:", with: "backoffLimits:")
@@ -26,7 +28,7 @@ extension EndToEnd {
         @Test("systemd takes the unit and its drop-in")
         func systemd() throws {
             guard let judge = EndToEnd.tool("systemd-analyze") else { return }
-            for room in Self.rooms {
+            for room in ["pk-decorated", "ladder"] {
                 let work = try WorkDirectory()
                 let made = try Command.tandem(
                     [
@@ -57,7 +59,7 @@ extension EndToEnd {
                 print("SKIPPED: this docker knows no `stack config`; the stack is not judged")
                 return
             }
-            for room in Self.rooms {
+            for room in ["pk-decorated", "ladder"] {
                 let work = try WorkDirectory()
                 let made = try Command.tandem(
                     [
