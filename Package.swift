@@ -87,7 +87,11 @@ let package = Package(
                 "Packager", "HLS", "MediaTypes", "MediaKernels", .product(name: "Crypto", package: "swift-crypto"),
             ], swiftSettings: house),
         .target(
-            name: "Push", dependencies: ["RTMP", "LibAV", "MediaTypes", "MediaKernels", logging] + nio,
+            name: "Push",
+            dependencies: [
+                "RTMP", "LibAV", "Stages", "MediaTypes", "MediaKernels", nioSSL, logging,
+                .product(name: "NIOTLS", package: "swift-nio"),
+            ] + nio,
             swiftSettings: house),
         .target(
             name: "Events",
@@ -106,7 +110,7 @@ let package = Package(
         .target(
             name: "Origin",
             dependencies: [
-                "HTTPListener", "HLS", "MediaTypes", "MediaKernels", httpTypes, logging,
+                "Push", "HTTPListener", "HLS", "MediaTypes", "MediaKernels", httpTypes, logging,
                 .product(name: "Crypto", package: "swift-crypto"),
             ] + nio,
             resources: [
@@ -198,7 +202,12 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "TLSFilesTests", dependencies: ["TLSFiles", "HTTPProbe", "MediaTypes"], swiftSettings: house),
-        .testTarget(name: "PushTests", dependencies: ["Push", "MediaTypes"], swiftSettings: house),
+        .testTarget(
+            name: "PushTests",
+            dependencies: [
+                "Push", "RTMP", "MediaTypes", "MediaKernels", .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: house),
         .testTarget(
             name: "HTTPListenerTests",
             dependencies: ["HTTPListener", "HTTPProbe", "TLSFiles", "MediaTypes", httpTypes, logging] + nio,

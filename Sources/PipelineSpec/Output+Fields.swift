@@ -1,11 +1,13 @@
 extension Output {
-    /// HLS, raw or record, told apart by `type`.
+    /// HLS, raw, record or RTMP, told apart by `type`.
     static let rule = ValueRule<Output>(
         schema: [
             JSONMember(
                 "oneOf",
                 .array(
-                    [HLSOutput.rule.schema, RawOutput.rule.schema, RecordOutput.rule.schema].map { .object($0) }))
+                    [
+                        HLSOutput.rule.schema, RawOutput.rule.schema, RecordOutput.rule.schema, RTMPOutput.rule.schema,
+                    ].map { .object($0) }))
         ],
         read: { node, path, log in
             if node[key: "type"]?.string == "raw" {
@@ -14,11 +16,14 @@ extension Output {
             if node[key: "type"]?.string == "record" {
                 return RecordOutput.rule.read(node, path, &log).map { .record($0) }
             }
+            if node[key: "type"]?.string == "rtmp" {
+                return RTMPOutput.rule.read(node, path, &log).map { .rtmp($0) }
+            }
             if let type = node[key: "type"], type.string != "hls" {
                 log.note("\(path).type", at: type.position)
                 let what =
                     type.string.map { "there is no \(SpecText.quoted($0)) here" } ?? "is \(type.kind), not a string"
-                log.mistake("\(path).type", what, fix: "write \"hls\", \"raw\" or \"record\"")
+                log.mistake("\(path).type", what, fix: "write \"hls\", \"raw\", \"record\" or \"rtmp\"")
                 // Which keys belong to it cannot be told.
                 return nil
             }
@@ -113,6 +118,7 @@ extension HLSOutput.HTTP {
             Field(
                 optional: "signedUrls", \.signedURLs, .object(SignedURLs.rule),
                 "lets in only viewers whose URL is signed: see tandem sign-url"),
+            Field("flv", \.flv, .boolean, "whether each rendition is there as HTTP-FLV too, at live/NAME.flv"),
             Field(
                 "maxConnections", \.maxConnections, .integer(1...65_535),
                 "connections at once, as far as the process may open so many files; more wait"),

@@ -3,6 +3,7 @@ package enum Output: Sendable, Hashable {
     case hls(HLSOutput)
     case raw(RawOutput)
     case record(RecordOutput)
+    case rtmp(RTMPOutput)
 
     /// The id that names it in events and in the control API.
     package var outputID: String {
@@ -10,15 +11,17 @@ package enum Output: Sendable, Hashable {
         case .hls(let output): output.outputID
         case .raw(let output): output.outputID
         case .record(let output): output.outputID
+        case .rtmp(let output): output.outputID
         }
     }
 
-    /// The directory or file it writes, as written in the pipeline file.
-    package var path: String {
+    /// The directory or file it writes, as written in the pipeline file; `nil`: none.
+    package var path: String? {
         switch self {
         case .hls(let output): output.path
         case .raw(let output): output.path
         case .record(let output): output.path
+        case .rtmp: nil
         }
     }
 }

@@ -72,6 +72,8 @@ extension PipelineRules {
                 }
                 record = index
                 self.check(settings, path, &log)
+            } else if case .rtmp(let settings) = output {
+                self.check(settings, path, &log)
             } else if self.pipeline.canvas.policy == .perScene {
                 log.mistake(
                     "\(path).type", "a raw output has one size for all pictures, and canvas.policy is \"perScene\"",
@@ -86,11 +88,11 @@ extension PipelineRules {
                     ids[output.outputID] = index
                 }
             }
-            if log.isSound("\(path).path") {
-                if let first = paths[output.path] {
+            if let place = output.path, log.isSound("\(path).path") {
+                if let first = paths[place] {
                     log.mistake("\(path).path", "outputs[\(first)] writes there already", fix: "use another path")
                 } else {
-                    paths[output.path] = index
+                    paths[place] = index
                 }
             }
         }

@@ -38,7 +38,7 @@ extension Room: RoomControlling {
                 "level": self.levelJSON,
             ],
             "pk": self.pkJSON, "sources": .array(sources), "renditions": .array(renditions),
-            "segments": .integer(segments),
+            "outputs": self.outputsJSON, "segments": .integer(segments),
             "ticks": self.ticksJSON(stats), "backlog": JSONValue(self.ladder.backlog), "overload": self.overloadJSON,
             "disk": self.diskJSON,
             "addresses": .object(addresses.map { .init($0.name, .string($0.address)) }),

@@ -100,7 +100,12 @@ enum Documents {
               "preset": "lowLatency",
               "http": { "listen": "127.0.0.1:8080", "allowOrigins": ["https://example.com"], "maxConnections": 500,
                 "maxConnectionsPerAddress": 20, "tls": { "certificate": "a.crt", "key": "a.key" },
-                "signedUrls": { "secretEnv": "PLAYBACK" } } },
+                "signedUrls": { "secretEnv": "PLAYBACK" }, "flv": true } },
+            { "type": "rtmp", "outputId": "cdn", "url": "rtmps://cdn.example/live", "key": "hidden-key", "rendition": "sound",
+              "retry": { "initialDelayMs": 500, "maxDelayMs": 8000 }, "stallTimeoutMs": 5000,
+              "tls": { "authorities": "ca.pem", "verify": false } },
+            { "type": "rtmp", "outputId": "cdn2", "urlEnv": "CDN_URL", "keyEnv": "CDN_KEY" },
+            { "type": "rtmp", "outputId": "cdn3", "url": "rtmp://cdn.example/live", "keyFile": "/run/key" },
             { "type": "record", "outputId": "rec", "path": "rec", "renditions": ["sound"], "vodPlaylist": false }
           ],
           "overload": { "maxLagMs": 300 },
