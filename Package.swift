@@ -96,7 +96,11 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: house),
         .target(
-            name: "Push", dependencies: ["RTMP", "LibAV", "MediaTypes", "MediaKernels", logging] + nio,
+            name: "Push",
+            dependencies: [
+                "RTMP", "LibAV", "Stages", "MediaTypes", "MediaKernels", nioSSL, logging,
+                .product(name: "NIOTLS", package: "swift-nio"),
+            ] + nio,
             swiftSettings: house),
         .target(
             name: "Events",
@@ -115,7 +119,7 @@ let package = Package(
         .target(
             name: "Origin",
             dependencies: [
-                "HTTPListener", "HLS", "MediaTypes", "MediaKernels", httpTypes, logging,
+                "Push", "HTTPListener", "HLS", "MediaTypes", "MediaKernels", httpTypes, logging,
                 .product(name: "Crypto", package: "swift-crypto"),
             ] + nio,
             resources: [
@@ -224,7 +228,12 @@ let package = Package(
             name: "UploadTests",
             dependencies: ["Upload", "HLSTestKit", "HLSLint", "Packager", "HLS", "MediaTypes", "MediaKernels"],
             swiftSettings: house),
-        .testTarget(name: "PushTests", dependencies: ["Push", "MediaTypes"], swiftSettings: house),
+        .testTarget(
+            name: "PushTests",
+            dependencies: [
+                "Push", "RTMP", "MediaTypes", "MediaKernels", .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: house),
         .testTarget(
             name: "HTTPListenerTests",
             dependencies: ["HTTPListener", "HTTPProbe", "TLSFiles", "MediaTypes", httpTypes, logging] + nio,

@@ -1,6 +1,7 @@
 import MediaTypes
 import NIOCore
 import RTMP
+import Stages
 
 /// Plays one source from another server, again and again. Bound to the event loop.
 ///

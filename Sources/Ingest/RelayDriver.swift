@@ -1,6 +1,7 @@
 import MediaTypes
 import NIOCore
 import RTMP
+import Stages
 
 /// Connects a relay to its far side, again and again, and writes what its queue holds. Bound to the event loop.
 ///

@@ -1,5 +1,6 @@
 package import MediaTypes
 import NIOCore
+import Stages
 
 /// Fetches one source again and again. Bound to the service's event loop.
 protocol SourcePuller: AnyObject {

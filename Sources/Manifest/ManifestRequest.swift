@@ -100,9 +100,27 @@ struct RoomNeeds: Sendable {
         return Port(name: name, number: Int(number), isUDP: isUDP)
     }
 
-    /// Directories of outputs that are not below the working directory, with the outputs' ids.
+    /// Directories of outputs that are not below the working directory, with the outputs' ids; a still among the files of
+    /// another output needs none of its own.
     var absoluteDirectories: [(path: String, outputID: String)] {
-        self.pipeline.outputs.filter { $0.path.hasPrefix("/") }.map { ($0.path, $0.outputID) }
+        var directories: [(path: String, outputID: String)] = []
+        var stills: [(path: String, outputID: String)] = []
+        for output in self.pipeline.outputs {
+            guard let path = output.path, path.hasPrefix("/") else { continue }
+            if case .image = output {
+                stills.append((Self.directory(of: path), output.outputID))
+            } else {
+                directories.append((path, output.outputID))
+            }
+        }
+        for still in stills where !directories.contains(where: { "\(still.path)/".hasPrefix("\($0.path)/") }) {
+            directories.append(still)
+        }
+        return directories
+    }
+
+    private static func directory(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     }
 
     /// Mebibytes to ask for, and to be killed at: a room that leaks must not take its neighbors along.

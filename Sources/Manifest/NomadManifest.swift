@@ -1,6 +1,6 @@
 /// A room for Nomad: a batch job, since a room ends.
 ///
-/// Its shape follows Nomad's job specification; it is checked as HCL, and not against a Nomad server.
+/// Its shape follows Nomad's job specification; no Nomad server has judged it.
 package enum NomadManifest {
     package static func files(_ request: ManifestRequest) -> [ManifestFile] {
         let needs = RoomNeeds(

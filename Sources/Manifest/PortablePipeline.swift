@@ -112,7 +112,9 @@ package struct PortablePipeline: Sendable {
             // An empty list is no key.
             if case .array(let keys) = member.value.content, keys.isEmpty { break }
             return JSONMember("streamKeyFile", .string(self.secret(place, origin: nil)))
-        case ("url", _?) where ["sources", "relays"].contains(parent):
+        case ("key", _?) where parent == "outputs":
+            return JSONMember("keyFile", .string(self.secret(place, origin: nil)))
+        case ("url", _?) where ["sources", "relays"].contains(parent) || parent == "outputs" && Self.isRTMP(siblings):
             let variable = "TANDEM_" + Self.slug(place).uppercased().map { $0 == "-" ? "_" : $0 }
             self.files.append(
                 PortableFile(.secretVariable(variable), name: Self.slug(place), place: place, origin: nil))
@@ -125,11 +127,17 @@ package struct PortablePipeline: Sendable {
             }
         case (_, let origin?) where key.hasSuffix("File") || parent == "tls" && ["certificate", "key"].contains(key):
             return JSONMember(key, .string(self.secret(place, origin: origin)))
-        case (_, let origin?) where key == "placeholderImage" || key == "path" && parent != "outputs":
+        case (_, let origin?)
+        where ["placeholderImage", "authorities"].contains(key) || key == "path" && parent != "outputs":
             return JSONMember(key, .string(self.file(place, origin, parent: parent)))
         default: break
         }
         return JSONMember(key, self.walk(member.value, place, parent: key))
+    }
+
+    /// An RTMP output's URL may end in its key.
+    private static func isRTMP(_ members: [JSONMember]) -> Bool {
+        members.contains { $0.key == "type" && $0.value.string == "rtmp" }
     }
 
     private mutating func secret(_ place: String, origin: String?) -> String {

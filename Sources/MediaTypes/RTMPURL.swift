@@ -1,17 +1,26 @@
-/// Where to publish or to play: `rtmp://host[:port]/app/name[?query]`.
+/// Where to publish or to play: `rtmp://host[:port]/app/name[?query]`, or `rtmps://…` over TLS.
 package struct RTMPURL: Sendable, Hashable {
     package let host: String
-    /// 1935 unless the URL says otherwise.
+    /// 1935, or 443 over TLS, unless the URL says otherwise.
     package let port: Int
     /// Every path segment but the last; the only one when there is just one.
     package let app: String
     /// The last path segment with the query; empty when the path has one segment.
     package let streamName: String
+    /// Over TLS.
+    package let isSecure: Bool
 
+    /// - Parameters:
+    ///   - allowsTLS: `rtmps` is a scheme too: the caller can speak TLS.
+    ///   - key: The stream name with its query, for a URL that ends with the app; `nil`: the URL ends with the name.
     /// - Returns: nil for another scheme, no host, no path, or a port outside 1 to 65,535.
-    package init?(_ text: String) {
-        guard text.lowercased().hasPrefix("rtmp://") else { return nil }
-        let rest = text.dropFirst("rtmp://".count)
+    package init?(_ text: String, allowsTLS: Bool = false, key: String? = nil) {
+        let scheme = text.prefix { $0 != ":" }.lowercased()
+        guard scheme == "rtmp" || allowsTLS && scheme == "rtmps", text.dropFirst(scheme.count).hasPrefix("://") else {
+            return nil
+        }
+        let isSecure = scheme == "rtmps"
+        let rest = text.dropFirst(scheme.count + 3)
         guard let slash = rest.firstIndex(of: "/") else { return nil }
         var authority = rest[..<slash]
         // Credentials do not belong to the address; servers ask for them by other means.
@@ -22,7 +31,7 @@ package struct RTMPURL: Sendable, Hashable {
             query = path[mark...]
             path = path[..<mark]
         }
-        var port = 1935
+        var port = isSecure ? 443 : 1935
         var host = authority
         let isBracketed = authority.hasPrefix("[")
         if let colon = authority.lastIndex(of: ":"), !isBracketed || authority[..<colon].hasSuffix("]") {
@@ -37,7 +46,11 @@ package struct RTMPURL: Sendable, Hashable {
         guard !host.isEmpty, let last = segments.last else { return nil }
         self.host = String(host)
         self.port = port
-        if segments.count == 1 {
+        self.isSecure = isSecure
+        if let key {
+            self.app = segments.joined(separator: "/")
+            self.streamName = key
+        } else if segments.count == 1 {
             self.app = String(last)
             self.streamName = String(query)
         } else {
@@ -49,7 +62,7 @@ package struct RTMPURL: Sendable, Hashable {
     /// What `connect` says: the URL without stream name.
     package var tcURL: String {
         let host = self.host.contains(":") ? "[\(self.host)]" : self.host
-        return "rtmp://\(host):\(self.port)/\(self.app)"
+        return "\(self.isSecure ? "rtmps" : "rtmp")://\(host):\(self.port)/\(self.app)"
     }
 
     /// The URL as it may stand in a log or a state: no credentials, no query, and of the stream name only as much as tells

@@ -2,6 +2,7 @@ import HLS
 package import HTTPListener
 import HTTPTypes
 import NIOCore
+package import Push
 
 /// Answers viewers' requests from what is published: a request in, a reply out.
 package struct OriginResponder: Sendable {
@@ -9,13 +10,20 @@ package struct OriginResponder: Sendable {
     private let policy: CORSPolicy
     /// `nil`: anybody may watch.
     private let gate: PlaybackGate?
+    /// Renditions over HTTP-FLV; `nil`: none.
+    private let live: LiveOutputs?
     private let page: [UInt8]
     private let forms = PlaylistForms()
 
-    /// - Parameter gate: Asked about every object; `nil`: anybody may watch. The page is open, since it shows nothing by
-    ///   itself.
-    package init(content: any OriginContent, policy: CORSPolicy, roomTitle: String, gate: PlaybackGate? = nil) {
+    /// - Parameters:
+    ///   - gate: Asked about every object; `nil`: anybody may watch. The page is open, since it shows nothing by itself.
+    ///   - live: Where `live/NAME.flv` comes from; `nil`: nowhere.
+    package init(
+        content: any OriginContent, policy: CORSPolicy, roomTitle: String, gate: PlaybackGate? = nil,
+        live: LiveOutputs? = nil
+    ) {
         self.gate = gate
+        self.live = live
         self.content = content
         self.policy = policy
         self.page = Array(ViewerPage.html(title: roomTitle).utf8)
@@ -60,6 +68,10 @@ package struct OriginResponder: Sendable {
         guard let name = Self.objectName(target.path) else { return answer(self.missing) }
         if let reason = self.gate?.verdict(path: target.path, query: target.query).reason {
             return answer(.plain(.forbidden, reason, fields: [.cacheControl: "no-store"]))
+        }
+        if let live = self.live, let rendition = FLVStream.rendition(name) {
+            guard !self.content.ended, let feed = live.feed(named: rendition) else { return answer(self.missing) }
+            return answer(FLVStream.reply(feed))
         }
         let fields = request.head.headerFields
         let asked = OriginRequest(

@@ -3,6 +3,7 @@ import HTTPListener
 package import Logging
 package import MediaTypes
 package import NIOCore
+package import Push
 import Synchronization
 package import TLSFiles
 
@@ -42,6 +43,7 @@ package final class OriginServer: Sendable {
     ///   - allowOrigins: See ``CORSPolicy/init(allowOrigins:)``.
     ///   - roomTitle: Shown by the page.
     ///   - gate: Who may watch; `nil`: anybody.
+    ///   - live: Renditions over HTTP-FLV; `nil`: none.
     ///   - certificates: HTTPS with HTTP/2 by these; `nil`: HTTP/1.1 in clear text.
     ///   - connections: Open connections at once, 1 or more, within what the process may open. Browsers hold up to six per viewer; what a connection
     ///     costs besides shared bytes is about 12 KB.
@@ -50,13 +52,15 @@ package final class OriginServer: Sendable {
     /// - Throws: ``MediaError/Code/bindFailed``.
     package static func start(
         listen: ListenAddress, content: any OriginContent, allowOrigins: [String], roomTitle: String,
-        gate: PlaybackGate? = nil, certificates: CertificateStore? = nil, connections: Int = 8_192,
+        gate: PlaybackGate? = nil, live: LiveOutputs? = nil, certificates: CertificateStore? = nil,
+        connections: Int = 8_192,
         connectionsPerAddress: Int? = nil,
         group: (any EventLoopGroup)? = nil, logger: Logger
     ) async throws(MediaError) -> OriginServer {
         let content = Audience(content)
         let responder = OriginResponder(
-            content: content, policy: CORSPolicy(allowOrigins: allowOrigins), roomTitle: roomTitle, gate: gate)
+            content: content, policy: CORSPolicy(allowOrigins: allowOrigins), roomTitle: roomTitle, gate: gate,
+            live: live)
         // Nothing here reads a body; a few bytes are read all the same, so that a polite client hears its 405.
         let limits = HTTPListenerLimits(
             connections: min(connections, Self.mostConnections), bodyBytes: 4 << 10,

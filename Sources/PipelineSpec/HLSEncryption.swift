@@ -78,6 +78,10 @@ extension PipelineRules {
                 path, "a recording is made of clear segments, and there is a record output",
                 fix: "remove one of the two, or record in a second room that relays the sources")
         }
+        if output.http.flv {
+            log.mistake(
+                path, "FLV has no encryption, and http.flv is true", fix: "remove one of the two")
+        }
         if encryption.keyURI == nil, output.http.signedURLs == nil {
             log.warning(path, "whoever can watch can have the keys", fix: "add \"http\": { \"signedUrls\": … }")
         }

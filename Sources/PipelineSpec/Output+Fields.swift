@@ -8,6 +8,7 @@ extension Output {
                     [
                         HLSOutput.rule.schema, RawOutput.rule.schema, RecordOutput.rule.schema,
                         HTTPOutput.rule.schema, S3Output.rule.schema, ImageOutput.rule.schema,
+                        RTMPOutput.rule.schema,
                     ].map { .object($0) }))
         ],
         read: { node, path, log in
@@ -24,12 +25,16 @@ extension Output {
             if node[key: "type"]?.string == "image" {
                 return ImageOutput.rule.read(node, path, &log).map { .image($0) }
             }
+            if node[key: "type"]?.string == "rtmp" {
+                return RTMPOutput.rule.read(node, path, &log).map { .rtmp($0) }
+            }
             if let type = node[key: "type"], type.string != "hls" {
                 log.note("\(path).type", at: type.position)
                 let what =
                     type.string.map { "there is no \(SpecText.quoted($0)) here" } ?? "is \(type.kind), not a string"
                 log.mistake(
-                    "\(path).type", what, fix: "write \"hls\", \"raw\", \"record\", \"http\", \"s3\" or \"image\"")
+                    "\(path).type", what,
+                    fix: "write \"hls\", \"raw\", \"record\", \"rtmp\", \"http\", \"s3\" or \"image\"")
                 // Which keys belong to it cannot be told.
                 return nil
             }
@@ -124,6 +129,7 @@ extension HLSOutput.HTTP {
             Field(
                 optional: "signedUrls", \.signedURLs, .object(SignedURLs.rule),
                 "lets in only viewers whose URL is signed: see tandem sign-url"),
+            Field("flv", \.flv, .boolean, "whether each rendition is there as HTTP-FLV too, at live/NAME.flv"),
             Field(
                 "maxConnections", \.maxConnections, .integer(1...65_535),
                 "connections at once, as far as the process may open so many files; more wait"),

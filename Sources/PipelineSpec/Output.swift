@@ -6,6 +6,7 @@ package enum Output: Sendable, Hashable {
     case http(HTTPOutput)
     case s3(S3Output)
     case image(ImageOutput)
+    case rtmp(RTMPOutput)
 
     /// The id that names it in events and in the control API.
     package var outputID: String {
@@ -16,17 +17,18 @@ package enum Output: Sendable, Hashable {
         case .http(let output): output.outputID
         case .s3(let output): output.outputID
         case .image(let output): output.outputID
+        case .rtmp(let output): output.outputID
         }
     }
 
-    /// The directory or file it writes, as written in the pipeline file; empty for one that is elsewhere.
-    package var path: String {
+    /// The directory or file it writes, as written in the pipeline file; `nil`: none.
+    package var path: String? {
         switch self {
         case .hls(let output): output.path
         case .raw(let output): output.path
         case .record(let output): output.path
         case .image(let output): output.path
-        case .http, .s3: ""
+        case .http, .s3, .rtmp: nil
         }
     }
 }

@@ -52,6 +52,9 @@ extension Pipeline {
                         "\(record.outputID): recording in \(record.path), \(names)"
                             + (record.vodPlaylist ? " and playlists" : "")
                     ])
+            case .rtmp(let push):
+                let name = self.rendition(of: push)?.name ?? "?"
+                add("output", ["\(push.outputID): \(name) over RTMP to \(push.shownTarget)"])
             }
         }
         if self.hasPublishers {

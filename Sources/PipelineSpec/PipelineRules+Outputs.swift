@@ -76,6 +76,8 @@ extension PipelineRules {
                 self.checkImage(path, &log)
             } else if output.isElsewhere {
                 self.checkUpload(output, path, &log)
+            } else if case .rtmp(let settings) = output {
+                self.check(settings, path, &log)
             } else if self.pipeline.canvas.policy == .perScene {
                 log.mistake(
                     "\(path).type", "a raw output has one size for all pictures, and canvas.policy is \"perScene\"",
@@ -90,11 +92,11 @@ extension PipelineRules {
                     ids[output.outputID] = index
                 }
             }
-            if !output.isElsewhere, log.isSound("\(path).path") {
-                if let first = paths[output.path] {
+            if let place = output.path, log.isSound("\(path).path") {
+                if let first = paths[place] {
                     log.mistake("\(path).path", "outputs[\(first)] writes there already", fix: "use another path")
                 } else {
-                    paths[output.path] = index
+                    paths[place] = index
                 }
             }
         }

@@ -22,6 +22,8 @@ package struct RTMPClientSession: ~Copyable {
     let purpose: Purpose
     private let flashVersion: String
     private let chunkSize: Int
+    private let acknowledgementWindow: UInt32?
+    private let followsReconnectRequests: Bool
     var state = State.awaitingServer
     /// S0, S1 and S2 as far as they are there.
     private var handshake: [UInt8] = []
@@ -36,19 +38,27 @@ package struct RTMPClientSession: ~Copyable {
     var media: [RTMPMediaMessage] = []
     private var received: UInt64 = 0
     private var acknowledged: UInt64 = 0
+    /// Acknowledgements that have come, and what the last one says: bytes the server has received, modulo what it likes.
+    package private(set) var acknowledgements = 0
+    package private(set) var acknowledgement: UInt32 = 0
 
     /// - Parameters:
     ///   - url: Where to publish, or what to play.
     ///   - flashVersion: How the client names itself.
     ///   - chunkSize: Payload bytes of the chunks it sends, 128 to 65,536.
+    ///   - acknowledgementWindow: Bytes after which the server is to acknowledge (§5.4.4); `nil`: as it likes.
+    ///   - followsReconnectRequests: A server that wants the client to connect anew ends the session, with
+    ///     ``RTMPClientStatus/reconnectRequest``; otherwise the client stays.
     package init(
         url: RTMPURL, purpose: Purpose = .publish, flashVersion: String = "FMLE/3.0 (compatible; Tandem)",
-        chunkSize: Int = 4096
+        chunkSize: Int = 4096, acknowledgementWindow: UInt32? = nil, followsReconnectRequests: Bool = false
     ) {
         self.url = url
         self.purpose = purpose
         self.flashVersion = flashVersion
         self.chunkSize = min(max(128, chunkSize), 65_536)
+        self.acknowledgementWindow = acknowledgementWindow
+        self.followsReconnectRequests = followsReconnectRequests
     }
 
     /// The server has agreed: media may be sent, or will come.
@@ -147,8 +157,9 @@ package struct RTMPClientSession: ~Copyable {
         self.state = .connecting
         self.write(.setChunkSize, UInt32(self.chunkSize))
         self.writer.chunkSize = self.chunkSize
-        let enhanced = EnhancedCapabilities(
-            codecs: FLVTagWriter.codecs, extensions: [.multitrack, .modifiers, .nanoseconds])
+        var extensions: EnhancedCapabilities.Extensions = [.multitrack, .modifiers, .nanoseconds]
+        if self.followsReconnectRequests { extensions.insert(.reconnect) }
+        let enhanced = EnhancedCapabilities(codecs: FLVTagWriter.codecs, extensions: extensions)
         let object = AMF0Value.object(
             [
                 AMF0Property("app", .string(self.url.app)), AMF0Property("type", .string("nonprivate")),
@@ -164,6 +175,10 @@ package struct RTMPClientSession: ~Copyable {
             if let command = RTMPCommand(message, fault: &fault) { self.received(command) }
         case .userControl where message.payload.byte(at: 1) == 6 && message.payload.byte(at: 0) == 0:
             self.write(.userControl, [0, 7] + message.payload.bytes(in: 2..<6))
+        case .acknowledgement:
+            guard message.payload.count == 4, let sequence = message.payload.unsigned32(at: 0) else { return }
+            self.acknowledgements &+= 1
+            self.acknowledgement = sequence
         case .audio, .video, .aggregate: self.received(media: message)
         default: break
         }
@@ -175,6 +190,8 @@ package struct RTMPClientSession: ~Copyable {
             self.state = .creating
             self.peer = EnhancedCapabilities(command.argument(1))
             if !self.peer.isSpoken { self.peer = EnhancedCapabilities(command.argument(0)) }
+            // Not before: some servers take nothing but a chunk size ahead of `connect`.
+            if let window = self.acknowledgementWindow { self.write(.windowAcknowledgementSize, window) }
             if self.purpose == .publish {
                 let name = AMF0Value.string(self.url.streamName)
                 self.command(RTMPCommand("releaseStream", transaction: 2, [.null, name]))
@@ -203,7 +220,7 @@ package struct RTMPClientSession: ~Copyable {
     }
 
     private mutating func received(status: RTMPClientStatus) {
-        if status.level == "error" {
+        if status.level == "error" || self.isReconnectRequest(status) {
             self.fail(.rejected(status))
         } else if self.purpose == .play {
             self.received(playStatus: status)
@@ -213,11 +230,17 @@ package struct RTMPClientSession: ~Copyable {
         }
     }
 
+    /// Spec: Enhanced RTMP v2, "Reconnect Request": the client is to come again, to `tcUrl` if there is one.
+    private func isReconnectRequest(_ status: RTMPClientStatus) -> Bool {
+        status.code == RTMPClientStatus.reconnectRequest && self.followsReconnectRequests
+    }
+
     private static func status(_ command: RTMPCommand) -> RTMPClientStatus {
         let information = command.arguments.last { $0.properties != nil }
         return RTMPClientStatus(
             level: information?["level"]?.string ?? (command.name == "_error" ? "error" : "status"),
-            code: information?["code"]?.string ?? "", text: information?["description"]?.string ?? "")
+            code: information?["code"]?.string ?? "", text: information?["description"]?.string ?? "",
+            redirect: information?["ex"]?["redirect"]?.string ?? information?["tcUrl"]?.string)
     }
 
     // MARK: Output

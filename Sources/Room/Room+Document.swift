@@ -2,6 +2,7 @@ import Control
 import HLS
 import MediaTypes
 import PipelineSpec
+import Push
 import Program
 import Stages
 import Synchronization
@@ -36,20 +37,25 @@ extension Room {
             })
     }
 
+    /// In the order of the pipeline.
     var outputsJSON: JSONValue {
-        .array(
+        let pushes = self.live?.outputs.statuses ?? []
+        return .array(
             self.pipeline.outputs.map { output -> JSONValue in
                 var members: [JSONValue.Member] = [
                     .init("outputId", .string(output.outputID)), .init("type", .string(output.typeName)),
                 ]
-                if case .hls(let hls) = output {
+                switch output {
+                case .hls(let hls):
                     members.append(.init("playlist", .string(hls.multivariantPlaylist)))
                     members.append(.init("lowLatency", .bool(hls.lowLatency)))
-                }
-                if let upload = self.uploads.first(where: { $0.outputID == output.outputID }),
-                    case .object(let state) = upload.json
-                {
-                    members += state
+                case .rtmp:
+                    members +=
+                        pushes.first { $0.outputID == output.outputID }.map(Self.members)
+                        ?? [.init("state", .string(PushCore.State.waiting.rawValue))]
+                case .http, .s3:
+                    members += self.uploads.first { $0.outputID == output.outputID }?.members ?? []
+                case .raw, .record, .image: break
                 }
                 return .object(members)
             })
@@ -181,6 +187,7 @@ extension Output {
         case .hls: "hls"
         case .raw: "raw"
         case .record: "record"
+        case .rtmp: "rtmp"
         case .http: "http"
         case .s3: "s3"
         case .image: "image"

@@ -111,6 +111,7 @@ extension Room {
     }
 
     private func addOutputs(_ metrics: inout MetricsText) {
+        self.addPushes(&metrics)
         metrics.family("tandem_segments_total", .counter, "Segments that were published, of all renditions together.")
         metrics.sample("tandem_segments_total", self.mutable.withLock(\.segments))
         let latency = self.latency.histograms

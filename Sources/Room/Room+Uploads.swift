@@ -138,14 +138,14 @@ extension Room {
 
 extension Uploader {
     /// As the room's document shows it beside the output's id and type.
-    var json: JSONValue {
+    var members: [JSONValue.Member] {
         let statistics = self.statistics
+        let state = statistics.isFailing ? "recovering" : statistics.taken > 0 ? "live" : "waiting"
         return [
-            "target": .string(self.target.shown),
-            "state": statistics.isFailing ? "recovering" : statistics.taken > 0 ? "live" : "waiting",
-            "queuedSegments": JSONValue(statistics.waitingSlots), "objects": .integer(statistics.taken),
-            "bytes": .integer(statistics.bytes), "failures": .integer(statistics.failed),
-            "lostSegments": .integer(statistics.lost),
+            .init("target", .string(self.target.shown)), .init("state", .string(state)),
+            .init("queuedSegments", JSONValue(statistics.waitingSlots)), .init("objects", .integer(statistics.taken)),
+            .init("bytes", .integer(statistics.bytes)), .init("failures", .integer(statistics.failed)),
+            .init("lostSegments", .integer(statistics.lost)),
         ]
     }
 }

@@ -54,6 +54,8 @@ package final class Room: Sendable {
     let slate: SlateWork?
     let partLatency: PartLatency
     let recorder: Recorder?
+    /// Of a room that has RTMP outputs or HTTP-FLV.
+    let live: LiveDesk?
     /// Of a room that lets publishers' packets through.
     let passthrough: PassthroughDesk?
     /// Stores elsewhere.
@@ -101,6 +103,7 @@ package final class Room: Sendable {
         self.slate = parts.slate
         self.partLatency = parts.partLatency
         self.recorder = parts.recorder
+        self.live = parts.live
         self.passthrough = parts.passthrough
         self.uploads = parts.uploads
         self.snapshots = parts.snapshots

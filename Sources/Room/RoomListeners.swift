@@ -5,6 +5,7 @@ import MediaTypes
 import Origin
 import Packager
 import PipelineSpec
+import Push
 import Synchronization
 import TLSFiles
 
@@ -14,6 +15,7 @@ final class RoomListeners: Sendable {
         var ingest: IngestServer?
         var pulls: PullService?
         var relays: RelayService?
+        var live: LiveOutputs?
         var origin: OriginServer?
         /// Of a successor: its viewers wait until it has published.
         var gate: GatedContent?
@@ -66,6 +68,7 @@ final class RoomListeners: Sendable {
             return servers
         }
         for watch in servers.certificates { watch.stop() }
+        await servers.live?.stop(reason: "the room is over")
         await servers.relays?.stop()
         await servers.pulls?.stop()
         await servers.ingest?.stop()
@@ -124,6 +127,7 @@ extension Room {
         let admission = try self.admission()
         if !admission.sources.isEmpty { try await self.startIngest(admission) }
         if !self.isOffline { try self.startClients() }
+        try self.startPushes()
         var playable: (any OriginContent)?
         if let packager = self.packager, let http = self.pipeline.hls?.http, let listen = http.listen {
             var content: any OriginContent =
@@ -138,7 +142,7 @@ extension Room {
             let origin = try await OriginServer.start(
                 listen: listen, content: content,
                 allowOrigins: http.allowOrigins, roomTitle: self.pipeline.room.title ?? self.pipeline.room.roomID,
-                gate: try self.pipeline.playbackGate(),
+                gate: try self.pipeline.playbackGate(), live: http.flv ? self.live?.outputs : nil,
                 certificates: try self.openCertificates(http.tls, place: "viewer"), connections: http.maxConnections,
                 connectionsPerAddress: http.maxConnectionsPerAddress, logger: self.logger)
             self.listeners.update { $0.origin = origin }

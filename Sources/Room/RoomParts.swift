@@ -22,6 +22,7 @@ struct RoomParts {
     var slate: SlateWork?
     var partLatency: PartLatency
     var recorder: Recorder?
+    var live: LiveDesk?
     var passthrough: PassthroughDesk?
     var uploads: [Uploader]
     var snapshots: SnapshotDesk
@@ -52,9 +53,14 @@ extension Room {
         let packager = Joint<HLSPackager>()
         let latency = LatencyTracker()
         let parts = PartLatency()
+        let live = LiveDesk(pipeline)
         var ladderOutput = LadderStage.Output(
-            packet: { track, packet in packager.get()?.receive(track: track, packet) },
+            packet: { track, packet in
+                live?.receive(track: track, packet)
+                packager.get()?.receive(track: track, packet)
+            },
             configuration: { track, change in
+                live?.configure(track: track, change)
                 if let isPassed = change.isPassed { packager.get()?.beginStream(track: track, isPlaced: isPassed) }
                 do throws(MediaError) {
                     try packager.get()?.configure(
@@ -69,6 +75,7 @@ extension Room {
         ladderOutput.entered = { parts.entered(track: $0, tick: $1, at: SystemClock().now()) }
         let ladder = try LadderStage.open(
             rungs: self.rungs(pipeline), settings: self.ladderSettings(pipeline), output: ladderOutput)
+        live?.begin(ladder.parameters)
         var recorder: Recorder?
         if let output = pipeline.hls {
             recorder = try self.makeRecorder(output, pipeline, joint)
@@ -96,7 +103,7 @@ extension Room {
             parts: RoomParts(
                 clock: clock, slots: slots, program: program, ladder: ladder, packager: packager.get(),
                 latency: latency, slate: slate, partLatency: parts, recorder: recorder,
-                passthrough: passthrough, uploads: uploads ?? [], snapshots: snapshots))
+                live: live, passthrough: passthrough, uploads: uploads ?? [], snapshots: snapshots))
         events.setIncarnation(packager.get()?.incarnation ?? 1)
         joint.set(room)
         return room

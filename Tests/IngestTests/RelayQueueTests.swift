@@ -110,19 +110,3 @@ struct RelayQueueTests {
         }
     }
 }
-
-@Suite("Back-off")
-struct BackoffTests {
-    @Test(
-        "waits double from half a second to eight seconds, with chance in each, and begin anew",
-        arguments: [0, 7, UInt64.max])
-    func doubles(random: UInt64) {
-        var backoff = Backoff()
-        for ceiling in [1000, 2000, 4000, 8000, 8000, 8000] as [Int64] {
-            let wait = backoff.next(random: random) / 1_000_000
-            #expect((ceiling / 2...ceiling).contains(wait))
-        }
-        backoff.reset()
-        #expect(backoff.next(random: random) <= 1_000_000_000)
-    }
-}

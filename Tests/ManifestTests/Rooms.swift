@@ -35,7 +35,13 @@ enum Rooms {
           "scenes": [{ "sceneId": "pk", "layout": "sideBySide", "uids": ["1001", "2002"] }],
           "outputs": [
             { "path": "/srv/hls/room7", "http": { "listen": "0.0.0.0:8090", "signedUrls": { "secretFile": "keys/sign" } } },
-            { "type": "record", "path": "rec" } ],
+            { "type": "record", "path": "rec" },
+            { "type": "rtmp", "outputId": "cdn", "url": "rtmp://cdn.example/live/hunter2u" },
+            { "type": "rtmp", "outputId": "cdn2", "url": "rtmps://cdn.example/live", "key": "hunter2v",
+              "tls": { "authorities": "keys/ca.pem" } },
+            { "type": "s3", "outputId": "bucket", "endpoint": "https://s3.example", "bucket": "rooms",
+              "accessKeyEnv": "S3_ID", "secretKeyFile": "keys/s3" },
+            { "type": "image", "outputId": "still", "path": "/srv/hls/room7/still.jpg" } ],
           "shutdown": { "endTimeoutMs": 61500 }
         }
         """

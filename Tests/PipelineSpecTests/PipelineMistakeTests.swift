@@ -219,7 +219,7 @@ struct PipelineMistakeTests {
             "5 s is less than three target durations of 2 s", "write at least 6, or make segments shorter"),
         Case(
             Self.output, #"{ "path": "out", "type": ^"dash" }"#, "outputs[0].type", #"there is no "dash" here"#,
-            #"write "hls", "raw", "record", "http", "s3" or "image""#),
+            #"write "hls", "raw", "record", "rtmp", "http", "s3" or "image""#),
         Case(
             Self.output, #"{ "path": "out" }, ^{ "outputId": "b", "path": "b" }"#, "outputs[1]",
             "a room has one hls output, and outputs[0] is it", "remove one of the two"),

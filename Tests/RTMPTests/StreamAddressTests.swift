@@ -71,6 +71,21 @@ struct RTMPURLTests {
     }
 
     @Test(
+        "over TLS where that can be spoken, and with the key apart",
+        arguments: [
+            ("rtmps://h/live/key", nil, 443, "live", "key", "rtmps://h:443/live"),
+            ("RTMPS://h:8443/live", "key/1?a=b", 8443, "live", "key/1?a=b", "rtmps://h:8443/live"),
+            ("rtmp://h/a/b/", "key", 1935, "a/b", "key", "rtmp://h:1935/a/b"),
+        ] as [(String, String?, Int, String, String, String)])
+    func secure(text: String, key: String?, port: Int, app: String, name: String, tcURL: String) throws {
+        let url = try #require(RTMPURL(text, allowsTLS: true, key: key))
+        #expect((url.port, url.app, url.streamName, url.tcURL) == (port, app, name, tcURL))
+        #expect(url.isSecure == text.lowercased().hasPrefix("rtmps"))
+        #expect(!url.redacted.contains("key"))
+        #expect((RTMPURL(text, key: key) == nil) == url.isSecure, "not by who speaks plain RTMP alone")
+    }
+
+    @Test(
         "what is no such URL",
         arguments: [
             "http://h/live/key", "rtmp://h", "rtmp:///live/key", "rtmp://h:0/live/key", "rtmp://h:65536/a/b",

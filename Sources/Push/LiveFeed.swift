@@ -1,0 +1,138 @@
+package import MediaTypes
+package import NIOCore
+import Synchronization
+
+/// Reads a rendition on air.
+package protocol LiveReader: AnyObject, Sendable {
+    /// Tags in order; the first ones are the backlog. On the outputs' event loop; must not block.
+    func receive(_ tags: [LiveTag], now: Int64)
+    /// No more comes.
+    func ended()
+}
+
+/// One rendition on air as FLV tags, for any number of readers.
+///
+/// The encoders' threads only put packets on a list; tags are made and handed out on the outputs' event loop, so that no
+/// reader costs an encoder more than one wake-up.
+package final class LiveFeed: Sendable {
+    private enum Item: Sendable {
+        case configuration(CodecParameters, width: Int, height: Int, isPlaced: Bool?)
+        case packet(CodedPacket)
+    }
+
+    private struct Intake {
+        var items: [Item] = []
+        var isWoken = false
+    }
+
+    private struct State {
+        var core: FeedCore
+        var readers: [any LiveReader] = []
+        var isOver = false
+    }
+
+    /// Packets that may wait for the event loop: far more than ever do, and no more than a stuck one may cost.
+    private static let mostWaiting = 8_192
+
+    /// Of the rendition.
+    package let name: String
+    package let hasVideo: Bool
+    package let hasAudio: Bool
+    private let clock: any MonotonicClock
+    private let loop: any EventLoop
+    private let intake = Mutex(Intake())
+    private let state: NIOLoopBoundBox<State>
+    private let readerCount = Atomic<Int>(0)
+
+    /// - Parameter makesFiles: Somebody may ask for the tags as a file has them.
+    package init(
+        _ description: FeedDescription, makesFiles: Bool, clock: any MonotonicClock, loop: any EventLoop
+    ) {
+        self.name = description.name
+        self.hasVideo = description.hasVideo
+        self.hasAudio = description.hasAudio
+        self.clock = clock
+        self.loop = loop
+        self.state = NIOLoopBoundBox.makeBoxSendingValue(
+            State(core: FeedCore(description, makesFiles: makesFiles)), eventLoop: loop)
+    }
+
+    // MARK: The encoders' side
+
+    /// The next packet; each track has one calling thread.
+    package func receive(_ packet: CodedPacket) { self.put(.packet(packet)) }
+
+    /// See ``FeedCore/configure(_:size:isPlaced:)``.
+    ///
+    /// - Parameter width: Of the pictures in pixels, with `height`; 0: as before.
+    package func configure(_ parameters: CodecParameters, width: Int = 0, height: Int = 0, isPlaced: Bool? = nil) {
+        self.put(.configuration(parameters, width: width, height: height, isPlaced: isPlaced))
+    }
+
+    private func put(_ item: Item) {
+        let wakes = self.intake.withLock { intake in
+            guard intake.items.count < Self.mostWaiting else { return false }
+            intake.items.append(item)
+            defer { intake.isWoken = true }
+            return !intake.isWoken
+        }
+        if wakes { self.loop.execute { self.handOut() } }
+    }
+
+    // MARK: The readers' side
+
+    /// Hands the backlog over, and everything that comes.
+    package func add(_ reader: any LiveReader) {
+        self.loop.execute {
+            self.handOut()
+            guard !self.state.value.isOver else { return reader.ended() }
+            self.state.value.readers.append(reader)
+            self.readerCount.store(self.state.value.readers.count, ordering: .relaxed)
+            reader.receive(self.state.value.core.backlog, now: self.clock.now())
+        }
+    }
+
+    package func remove(_ reader: any LiveReader) {
+        self.loop.execute {
+            self.state.value.readers.removeAll { $0 === reader }
+            self.readerCount.store(self.state.value.readers.count, ordering: .relaxed)
+        }
+    }
+
+    /// Readers now, outputs included.
+    package var readers: Int { self.readerCount.load(ordering: .relaxed) }
+
+    /// For a reader that begins anew; on the event loop.
+    var backlog: [LiveTag] { self.state.value.core.backlog }
+
+    /// The last packet has come: readers get what is left, and are told.
+    package func end() {
+        self.loop.execute {
+            self.handOut()
+            self.state.value.isOver = true
+            let readers = self.state.value.readers
+            self.state.value.readers = []
+            self.readerCount.store(0, ordering: .relaxed)
+            for reader in readers { reader.ended() }
+        }
+    }
+
+    private func handOut() {
+        let items = self.intake.withLock { intake in
+            defer { (intake.items, intake.isWoken) = ([], false) }
+            return intake.items
+        }
+        for item in items {
+            switch item {
+            case .configuration(let parameters, let width, let height, let isPlaced):
+                self.state.value.core.configure(
+                    parameters, size: width > 0 && height > 0 ? (width, height) : nil, isPlaced: isPlaced)
+            case .packet(let packet): self.state.value.core.receive(packet)
+            }
+        }
+        let tags = self.state.value.core.takeOutput()
+        guard !tags.isEmpty else { return }
+        let now = self.clock.now()
+        for reader in self.state.value.readers { reader.receive(tags, now: now) }
+    }
+}

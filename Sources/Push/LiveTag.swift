@@ -1,0 +1,76 @@
+import MediaKernels
+package import MediaTypes
+package import NIOCore
+package import RTMP
+
+/// One FLV tag of a rendition on air, made once and shared by all who send it on.
+package struct LiveTag: Sendable {
+    package enum Content: Sendable {
+        case metadata([AMF0Property])
+        /// The sequence header of a track.
+        case configuration(RTMPMediaMessage)
+        case packet(RTMPMediaMessage)
+    }
+
+    package var content: Content
+    /// Milliseconds of program time at which it is decoded; never less than that of a tag of the same track before it.
+    package var time: Int64
+    package var kind: TrackKind?
+    /// A video packet with which decoding can begin, or a sound of a rendition without video.
+    package var isKey = false
+    /// The whole tag as a file or an HTTP body has it, with the size behind it; empty where nobody can ask for that.
+    package var file = ByteBuffer()
+
+    package init(_ content: Content, time: Int64, kind: TrackKind? = nil, isKey: Bool = false) {
+        self.content = content
+        self.time = time
+        self.kind = kind
+        self.isKey = isKey
+    }
+
+    package var isPacket: Bool { if case .packet = self.content { true } else { false } }
+
+    /// Bytes of the tag's body.
+    package var count: Int {
+        switch self.content {
+        case .metadata: 0
+        case .configuration(let message), .packet(let message): message.payload.count
+        }
+    }
+}
+
+/// Writes FLV files: header and tags.
+///
+/// Spec: Video File Format 10.1 Annex E.2, E.3, E.4.1.
+package enum FLVFileWriter {
+    /// Signature, version 1, which tracks there are, and the size of the tag before the first.
+    package static func header(hasVideo: Bool, hasAudio: Bool) -> ByteBuffer {
+        let flags: UInt8 = (hasAudio ? 4 : 0) | (hasVideo ? 1 : 0)
+        return ByteBuffer(bytes: [0x46, 0x4C, 0x56, 1, flags, 0, 0, 0, 9, 0, 0, 0, 0])
+    }
+
+    /// A tag and its size. A body over 16 MiB has no place in a tag: then nothing. Metadata has no time: demuxers take what
+    /// has one for data of the programme.
+    package static func tag(_ tag: LiveTag) -> ByteBuffer {
+        switch tag.content {
+        case .metadata(let properties):
+            self.tag(18, 0, PacketMemory(AMF0Writer.bytes([.string("onMetaData"), .ecmaArray(properties)])))
+        case .configuration(let message), .packet(let message):
+            self.tag(message.kind == .video ? 9 : 8, tag.time, message.payload)
+        }
+    }
+
+    private static func tag(_ type: UInt8, _ time: Int64, _ body: PacketMemory) -> ByteBuffer {
+        guard body.count < 1 << 24 else { return ByteBuffer() }
+        var buffer = ByteBufferAllocator().buffer(capacity: body.count + 15)
+        let size = UInt32(truncatingIfNeeded: body.count)
+        let stamp = UInt32(truncatingIfNeeded: time)
+        buffer.writeInteger(UInt32(type) << 24 | size)
+        // The lower 24 bits first, then the upper eight, then a stream id of zero.
+        buffer.writeInteger(stamp << 8 | stamp >> 24)
+        buffer.writeBytes([0, 0, 0])
+        body.withBytes { bytes in _ = buffer.writeBytes(bytes) }
+        buffer.writeInteger(size + 11)
+        return buffer
+    }
+}

@@ -1,0 +1,85 @@
+package import MediaTypes
+import NIOCore
+import NIOSSL
+import Synchronization
+
+/// What one RTMP output is to do.
+package struct PushSettings: Sendable {
+    /// Names it in events and in the state.
+    package var outputID: String
+    /// Name of the rendition that is sent.
+    package var rendition: String
+    package var core: PushCore.Settings
+    /// PEM file of the authorities that may have signed the server's certificate; `nil`: the system's.
+    package var authorities: String?
+    /// Whoever answers is trusted, whatever its certificate.
+    package var trustsAnybody = false
+
+    package init(outputID: String, rendition: String, core: PushCore.Settings) {
+        self.outputID = outputID
+        self.rendition = rendition
+        self.core = core
+    }
+
+    /// - Throws: ``MediaError/Code/notReadable`` for authorities that cannot be read.
+    func tlsContext() throws(MediaError) -> NIOSSLContext? {
+        guard self.core.url.isSecure else { return nil }
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.minimumTLSVersion = .tlsv12
+        if self.trustsAnybody { configuration.certificateVerification = .none }
+        if let file = self.authorities { configuration.trustRoots = .file(file) }
+        do {
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw MediaError(
+                .notReadable, "the authorities cannot be read: \(error)", at: "output[\(self.outputID)]",
+                fix: "name a PEM file of certificates in tls.authorities")
+        }
+    }
+}
+
+/// One RTMP output as everybody sees it: any thread may ask, what it does happens in its ``PushDriver``.
+final class PushOutput: LiveReader {
+    private let loop: any EventLoop
+    private let shown: Mutex<PushStatus>
+    private let driver: NIOLoopBoundBox<PushDriver?>
+    let feed: LiveFeed
+
+    init(
+        _ settings: PushSettings, feed: LiveFeed, tls: NIOSSLContext?, clock: any MonotonicClock, loop: any EventLoop,
+        events: @escaping @Sendable (PushStatus, PushCore.Event) -> Void
+    ) {
+        self.feed = feed
+        self.loop = loop
+        self.shown = Mutex(
+            PushStatus(outputID: settings.outputID, url: settings.core.url.redacted, rendition: feed.name))
+        self.driver = NIOLoopBoundBox.makeEmptyBox(valueType: PushDriver.self, eventLoop: loop)
+        let core = settings.core
+        loop.execute {
+            let driver = PushDriver(output: self, core: core, tls: tls, clock: clock, loop: loop, events: events)
+            self.driver.value = driver
+            driver.start()
+        }
+        feed.add(self)
+    }
+
+    var status: PushStatus { self.shown.withLock { $0 } }
+
+    func show(_ change: (inout PushStatus) -> Void) { self.shown.withLock { change(&$0) } }
+
+    /// Sends what waits and takes leave.
+    ///
+    /// - Returns: When the connection, if there was one, is closed.
+    func stop(reason: String) -> EventLoopFuture<Void> {
+        self.loop.flatSubmit {
+            // The driver holds the output and the output holds the driver.
+            defer { self.driver.value = nil }
+            return self.driver.value?.stop(reason: reason) ?? self.loop.makeSucceededVoidFuture()
+        }
+    }
+
+    func receive(_ tags: [LiveTag], now: Int64) { self.driver.value?.receive(tags, now: now) }
+
+    /// The room stops its outputs by itself.
+    func ended() {}
+}

@@ -1,0 +1,32 @@
+package import MediaTypes
+
+/// What of an output's URL must not be seen: its stream name, with and without query, and the values in the query.
+package struct PushSecrets: Sendable, Hashable {
+    /// Values in a query that are shorter say nothing.
+    private static let shortest = 4
+
+    private var texts: [String] = []
+
+    package init(_ url: RTMPURL) { self.add(url) }
+
+    package mutating func add(_ url: RTMPURL) {
+        let name = url.streamName
+        let query = name.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+        let values = query.split(separator: "&").compactMap { $0.split(separator: "=", maxSplits: 1).dropFirst().first }
+        let parts =
+            [name, String(name.prefix { $0 != "?" })] + values.map(String.init).filter { $0.count >= Self.shortest }
+        self.texts = Set(self.texts + parts).filter { !$0.isEmpty }
+            // The longest first: a part of it that was hidden would leave the rest.
+            .sorted { ($0.count, $0) > ($1.count, $1) }
+    }
+
+    /// A far side's words: short, printable, and without what it may repeat.
+    package func presentable(_ reason: String) -> String {
+        var text = String(
+            String.UnicodeScalarView(reason.unicodeScalars.prefix(600).filter { $0.value >= 0x20 && $0.value != 0x7F }))
+        for secret in self.texts {
+            text = text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "…")
+        }
+        return String(text.prefix(200))
+    }
+}

@@ -1,0 +1,82 @@
+import HLS
+import Ladder
+import MediaTypes
+import PipelineSpec
+import Push
+import Stages
+
+/// Hands the ladder's packets to the renditions that are sent on as FLV tags.
+final class LiveDesk: Sendable {
+    let outputs: LiveOutputs
+    /// Who reads each track of the ladder.
+    private let feeds: [[LiveFeed]]
+
+    /// `nil` for a pipeline without RTMP outputs and without HTTP-FLV.
+    init?(_ pipeline: Pipeline) {
+        let hasFiles = pipeline.hls?.http.flv == true && pipeline.hls?.encryption == nil
+        let pushed = Set(pipeline.pushes.compactMap { pipeline.rendition(of: $0)?.name })
+        let renditions = pipeline.renditions.filter { hasFiles || pushed.contains($0.name) }
+        guard !renditions.isEmpty, pipeline.clock == .live else { return nil }
+        let outputs = LiveOutputs(
+            renditions.map { Self.describe($0, in: pipeline) }, makesFiles: hasFiles, clock: SystemClock())
+        let pictures = pipeline.pictureRenditions
+        var feeds = [[LiveFeed]](repeating: [], count: pictures.count + pipeline.audioRenditions.count)
+        for rendition in renditions {
+            guard let feed = outputs.feed(named: rendition.name) else { continue }
+            if let track = pictures.firstIndex(where: { $0.name == rendition.name }) { feeds[track].append(feed) }
+            if let name = rendition.audio.first,
+                let sound = pipeline.audioRenditions.firstIndex(where: { $0.name == name })
+            {
+                feeds[pictures.count + sound].append(feed)
+            }
+        }
+        self.outputs = outputs
+        self.feeds = feeds
+    }
+
+    private static func describe(_ rendition: Rendition, in pipeline: Pipeline) -> FeedDescription {
+        var description = FeedDescription(name: rendition.name)
+        if !rendition.isAudioOnly {
+            description.width = rendition.width
+            description.height = rendition.height
+            description.fps = rendition.fps
+            description.videoBitrate = rendition.video.bitrate
+        }
+        if let name = rendition.audio.first, let sound = pipeline.audioRenditions.first(where: { $0.name == name }) {
+            description.audioBitrate = sound.bitrate
+            description.sampleRate = pipeline.audio.sampleRate
+            description.channels = pipeline.audio.channels
+        }
+        return description
+    }
+
+    /// The encoders are open.
+    func begin(_ parameters: [CodecParameters]) {
+        for (track, parameters) in parameters.enumerated() { self.configure(track: track, parameters) }
+    }
+
+    /// On the track's encoder's thread, as is ``receive(track:_:)``.
+    func configure(track: Int, _ change: LadderStage.Reconfiguration) {
+        self.configure(
+            track: track, change.parameters, width: change.width, height: change.height, isPlaced: change.isPassed)
+    }
+
+    func receive(track: Int, _ packet: CodedPacket) {
+        guard self.feeds.indices.contains(track) else { return }
+        for feed in self.feeds[track] { feed.receive(packet) }
+    }
+
+    private func configure(
+        track: Int, _ parameters: CodecParameters, width: Int = 0, height: Int = 0, isPlaced: Bool? = nil
+    ) {
+        guard self.feeds.indices.contains(track), !self.feeds[track].isEmpty else { return }
+        var parameters = parameters
+        if parameters.kind == .video {
+            guard let record = AVCConfiguration(extradata: parameters.configuration)?.record else { return }
+            parameters = CodecParameters(codec: parameters.codec, configuration: record)
+        }
+        for feed in self.feeds[track] {
+            feed.configure(parameters, width: width, height: height, isPlaced: isPlaced)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    @Suite("RTMP outputs and HTTP-FLV: a room on its way to CDNs")
+    struct OutputTests {
+        /// A listening socket whose program never takes a connection, as the kernel shows it: accepted, and silent.
+        private final class Hanging {
+            let port: UInt16
+            private let file: Int32
+
+            init() throws {
+                let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+                var yes: Int32 = 1
+                setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+                let bound = LoopbackAddress.withAddress(port: 0) { bind(file, $0, $1) }
+                guard bound == 0, listen(file, 8) == 0 else { throw Missing("no port to hang at") }
+                var address = sockaddr_in()
+                var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+                let named = withUnsafeMutablePointer(to: &address) { pointer in
+                    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(file, $0, &length) }
+                }
+                guard named == 0 else { throw Missing("the port has no number") }
+                self.file = file
+                self.port = UInt16(bigEndian: address.sin_port)
+            }
+
+            func end() { close(self.file) }
+        }
+
+        private static func text(_ event: Event, _ key: String) -> String { event.text(key) ?? "" }
+
+        private static func output(_ id: String, of room: RunningRoom) throws -> [String: Any] {
+            let outputs = try room.state()["outputs"] as? [[String: Any]] ?? []
+            return try #require(outputs.first { $0["outputId"] as? String == id })
+        }
+
+        @Test("two targets: one gets pictures and sound, one hangs, is noticed, and recovers when it is replaced")
+        func twoTargets() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            let far = try RunningRoom(Rooms.small(work.path("far")))
+            let hanging = try Hanging()
+            let key = far.key("a")
+            let near = try RunningRoom(
+                Rooms.small(work.path("near")).replacingOccurrences(
+                    of: #""http": { "listen": "127.0.0.1:0" } }"#,
+                    with: """
+                        "http": { "listen": "127.0.0.1:0", "flv": true } },
+                        { "type": "rtmp", "outputId": "good", "url": "\(far.rtmp)/live", "keyEnv": "FAR_KEY" },
+                        { "type": "rtmp", "outputId": "hung", "url": "rtmp://127.0.0.1:\(hanging.port)/live/hung_5ecret31c0",
+                          "retry": { "maxDelayMs": 1000 } }
+                        """), environment: ["FAR_KEY": key])
+            let publisher = try Publisher.pattern("ANNA", to: near.url("a"), size: "320x180")
+            defer { publisher.stop() }
+            try far.event("source.live", uid: "1001", timeout: 10)
+            let asked = try near.event("output.connecting") { Self.text($0, "outputId") == "hung" }
+            let failed = try near.event("output.failed", timeout: 8) { Self.text($0, "outputId") == "hung" }
+            EndToEnd.report("a target that accepts and hangs noticed after \(failed.time - asked.time) s (bar: 6)")
+            #expect(failed.time - asked.time <= 6)
+            #expect(failed.text("code") == "outputWedged")
+
+            // In its place, a server that works.
+            hanging.end()
+            let file = work.path("hung.flv")
+            let server = try Publisher(
+                media.ffmpeg,
+                [
+                    "-nostdin", "-loglevel", "error", "-f", "live_flv", "-listen", "1", "-i",
+                    "rtmp://127.0.0.1:\(hanging.port)/live/hung_5ecret31c0", "-t", "2", "-c", "copy", "-y", file,
+                ])
+            try near.event("output.live", timeout: 8) { Self.text($0, "outputId") == "hung" }
+            let flv = try Command.run(
+                media.ffmpeg,
+                [
+                    "-nostdin", "-v", "warning", "-xerror", "-i", "\(near.viewer ?? "")/live/180p.flv", "-t", "1",
+                    "-map", "0:v",
+                    "-map", "0:a", "-c", "copy", "-y", work.path("viewer.flv"),
+                ])
+            #expect(flv.code == 0 && flv.errors == "", "\(flv.errors)")
+            _ = try server.child.wait(timeout: 10)
+            for name in ["hung.flv", "viewer.flv"] {
+                let pictures = try media.packets(work.path(name), "v:0")
+                let sounds = try media.packets(work.path(name), "a:0")
+                let (first, start) = try (#require(pictures.first), #require(sounds.first))
+                let (last, end) = try (#require(pictures.last), #require(sounds.last))
+                #expect(first.isKey, "\(name) begins with a key picture")
+                #expect(abs(first.time - start.time) < 0.1 && abs(last.time - end.time) < 0.2, "\(name) in step")
+                #expect(pictures.count >= 25)
+                for (one, next) in zip(pictures, pictures.dropFirst()) {
+                    #expect((0.02...0.1).contains(next.time - one.time))
+                }
+            }
+            #expect(try media.complaints(work.path("hung.flv")) == "")
+
+            let good = try Self.output("good", of: near)
+            #expect(good["state"] as? String == "live" && good["dropped"] as? Int == 0)
+            #expect((good["acknowledged"] as? Int ?? 0) > 100_000, "\(good)")
+            #expect(near.events("output.failed").allSatisfy { Self.text($0, "outputId") == "hung" })
+            let ticks = try near.state()["ticks"] as? [String: Any]
+            EndToEnd.report("late frames while a target hung: \(ticks?["late"] ?? "?"), lost: \(ticks?["lost"] ?? "?")")
+            #expect(ticks?["lost"] as? Int == 0)
+            #expect(try near.end() == 0)
+            #expect(near.events("output.stopped").count == 2)
+            let gone = try far.event("source.lost", uid: "1001", timeout: 5)
+            #expect(gone.type == "source.lost", "taken leave of at once")
+            #expect(try far.end() == 0)
+        }
+    }
+}

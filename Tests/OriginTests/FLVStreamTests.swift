@@ -1,0 +1,132 @@
+import HTTPListener
+import HTTPProbe
+import Logging
+import MediaKernels
+import MediaTypes
+import NIOCore
+import Origin
+import Push
+import RTMP
+import Testing
+
+private struct StillClock: MonotonicClock {
+    func now() -> Int64 { 0 }
+}
+
+@Suite("Renditions over HTTP-FLV", .timeLimit(.minutes(1)))
+struct FLVStreamTests {
+    private static let second: Int64 = 1_000_000_000
+
+    private static func outputs() -> LiveOutputs {
+        var description = FeedDescription(name: "180p")
+        (description.width, description.height, description.fps) = (320, 180, 25)
+        let outputs = LiveOutputs([description], makesFiles: true, clock: StillClock())
+        outputs.feed(named: "180p")?.configure(CodecParameters(codec: .h264, configuration: [1, 100, 0, 30, 255]))
+        return outputs
+    }
+
+    private static func picture(_ number: Int, bytes: Int = 8_000) -> CodedPacket {
+        CodedPacket(
+            kind: .video, memory: PacketMemory([UInt8](repeating: 7, count: bytes)), pts: Int64(number) * 1_000,
+            dts: Int64(number) * 1_000, duration: 1_000, timescale: 25_000, isKey: number.isMultiple(of: 25))
+    }
+
+    private static func tag(_ number: Int) -> LiveTag {
+        let message = RTMPMediaMessage(kind: .video, timestamp: 0, payload: PacketMemory([0x17, 1, 0, 0, 0]))
+        var tag = LiveTag(
+            .packet(message), time: Int64(number) * 40, kind: .video, isKey: number.isMultiple(of: 25))
+        tag.file = FLVFileWriter.tag(tag)
+        return tag
+    }
+
+    @Test("fifty viewers get every byte, and one who hangs costs them nothing")
+    func many() async throws {
+        let outputs = Self.outputs()
+        let feed = try #require(outputs.feed(named: "180p"))
+        let server = try await OriginServer.start(
+            listen: .tcp(host: "127.0.0.1", port: 0), content: MemoryContent(), allowOrigins: ["*"], roomTitle: "Room",
+            live: outputs, logger: Logger(label: "test"))
+        let probe = HTTPProbe(server.boundAddress)
+        let request = "GET /live/180p.flv HTTP/1.1\nHost: a\n\n"
+        for number in 0..<30 { feed.receive(Self.picture(number)) }
+        try await probe.connect().executeThenClose { _, outbound in
+            try await outbound.write(ByteBuffer(string: request.replacing("\n", with: "\r\n")))
+            let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<50 { group.addTask { try await probe.bytesUntilClosed(after: request) } }
+                while feed.readers < 51 { try await Task.sleep(for: .milliseconds(5)) }
+                for number in 30..<80 { feed.receive(Self.picture(number)) }
+                await outputs.stop(reason: "over")
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            // From the key picture 25 on: 55 pictures with their headers, behind header, script and sequence header.
+            let pictures = 55 * (8_000 + 5 + 15)
+            #expect(Set(counts).count == 1 && counts.count == 50)
+            #expect(counts.allSatisfy { (pictures..<pictures + 2_000).contains($0) }, "\(counts.prefix(3))")
+        }
+        await server.stop()
+    }
+
+    @Test("only who may watch gets it, from any origin; what is no rendition is not found")
+    func refusals() async throws {
+        let outputs = Self.outputs()
+        let gate = PlaybackGate(room: "r", secrets: ["a secret of some length"]) { 1_000 }
+        let server = try await OriginServer.start(
+            listen: .tcp(host: "127.0.0.1", port: 0), content: MemoryContent(), allowOrigins: ["*"], roomTitle: "Room",
+            gate: gate, live: outputs, logger: Logger(label: "test"))
+        let probe = HTTPProbe(server.boundAddress)
+        let query = gate.query(scope: "/", seconds: 60)
+        #expect(try await probe.request("GET /live/180p.flv").status == 403)
+        let reply = try await probe.request("HEAD /live/180p.flv?\(query)")
+        #expect(reply.status == 200)
+        #expect(reply.fields["content-type"] == "video/x-flv" && reply.fields["cache-control"] == "no-store")
+        #expect(reply.fields["access-control-allow-origin"] == "*")
+        for path in ["/live/720p.flv", "/live/.flv", "/live/a/180p.flv", "/live/180p", "/180p.flv"] {
+            #expect(try await probe.request("GET \(path)?\(query)").status == 404, "\(path)")
+        }
+        await outputs.stop(reason: "over")
+        await server.stop()
+    }
+
+    private static func drain(_ stream: FLVStream) -> (pieces: Int, isOver: Bool) {
+        var pieces = 0
+        while true {
+            switch stream.next() {
+            case .bytes: pieces += 1
+            case .later: return (pieces, false)
+            case .end: return (pieces, true)
+            }
+        }
+    }
+
+    @Test("a viewer who falls behind now and then goes on with key pictures; one who does so all the time is sent away")
+    func hopeless() async throws {
+        let outputs = Self.outputs()
+        let feed = try #require(outputs.feed(named: "180p"))
+        let patient = FLVStream(feed)
+        #expect(Self.drain(patient) == (1, false), "the file's header")
+        // Three overruns of four seconds each, half a minute apart: two at most in a minute.
+        for round in 0..<3 {
+            for number in 0..<100 {
+                patient.receive(
+                    [Self.tag(round * 750 + number)],
+                    now: Int64(round) * 30 * Self.second + Int64(number) * Self.second / 25)
+            }
+            let (pieces, isOver) = Self.drain(patient)
+            #expect(!isOver && (1...50).contains(pieces))
+        }
+        let hopeless = FLVStream(feed)
+        for number in 0..<500 { hopeless.receive([Self.tag(number)], now: Int64(number) * Self.second / 25) }
+        #expect(Self.drain(hopeless) == (1, true), "nothing is kept for it")
+        await outputs.stop(reason: "over")
+    }
+
+    @Test("at the end a viewer gets what is left")
+    func ends() async throws {
+        let outputs = Self.outputs()
+        let stream = FLVStream(try #require(outputs.feed(named: "180p")))
+        stream.receive([Self.tag(0), Self.tag(1)], now: 0)
+        stream.ended()
+        #expect(Self.drain(stream) == (3, true))
+        await outputs.stop(reason: "over")
+    }
+}

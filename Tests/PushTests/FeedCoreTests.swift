@@ -1,0 +1,211 @@
+import MediaKernels
+import MediaTypes
+import Push
+import RTMP
+import Testing
+
+@Suite("A rendition as FLV tags")
+struct FeedCoreTests {
+    static var description: FeedDescription {
+        var description = FeedDescription(name: "180p")
+        (description.width, description.height, description.fps) = (320, 180, 25)
+        (description.videoBitrate, description.audioBitrate) = (300_000, 64_000)
+        (description.sampleRate, description.channels) = (48_000, 2)
+        return description
+    }
+
+    static let record = CodecParameters(codec: .h264, configuration: [1, 100, 0, 30, 255])
+
+    static func begun(makesFiles: Bool = false) -> FeedCore {
+        var core = FeedCore(self.description, makesFiles: makesFiles)
+        core.configure(self.record)
+        core.configure(CodecParameters(codec: .aac, configuration: [0x11, 0x90]))
+        return core
+    }
+
+    /// In fortieths of a second, as an encoder with two reordered pictures stamps them: thousandths of a picture.
+    static func picture(_ number: Int64, dts: Int64? = nil, isKey: Bool = false) -> CodedPacket {
+        CodedPacket(
+            kind: .video, memory: PacketMemory([0, 0, 0, 1, 0x41]), pts: number * 1_000, dts: (dts ?? number) * 1_000,
+            duration: 1_000, timescale: 25_000, isKey: isKey)
+    }
+
+    static func sound(_ frame: Int64) -> CodedPacket {
+        CodedPacket(
+            kind: .audio, memory: PacketMemory([1, 2]), pts: frame * 1_024, dts: frame * 1_024, duration: 1_024,
+            timescale: 48_000, isKey: true)
+    }
+
+    private static func letters(_ tags: [LiveTag]) -> String {
+        tags.map { tag in
+            switch tag.content {
+            case .metadata: "M"
+            case .configuration: tag.kind == .video ? "C" : "D"
+            case .packet: tag.kind == .audio ? "a" : tag.isKey ? "K" : "v"
+            }
+        }.joined()
+    }
+
+    @Test("sound that is coded sooner waits for its pictures, and comes in the order of time")
+    func interleaves() {
+        var core = Self.begun()
+        #expect(Self.letters(core.takeOutput()) == "CD")
+        for frame in 0..<20 { core.receive(Self.sound(Int64(frame))) }
+        core.receive(Self.picture(0, isKey: true))
+        core.receive(Self.picture(1))
+        core.receive(Self.picture(2))
+        let tags = core.takeOutput()
+        // A sound every 21 ms, a picture every 40; what lies before the first picture is of no use.
+        #expect(Self.letters(tags) == "Kavaav")
+        #expect(tags.map(\.time) == [0, 21, 40, 43, 64, 80])
+        core.receive(Self.picture(3))
+        #expect(Self.letters(core.takeOutput()) == "aav")
+    }
+
+    @Test("sound waits no longer than its bound, and not at all without video")
+    func bounds() {
+        var core = Self.begun()
+        core.receive(Self.picture(0, isKey: true))
+        _ = core.takeOutput()
+        for frame in 0..<200 { core.receive(Self.sound(Int64(frame))) }
+        let waited = core.takeOutput().map(\.time).max() ?? 0
+        #expect(abs(199 * 1_024 / 48 - waited - FeedCore.longestWait) < 50)
+        var description = Self.description
+        description.width = 0
+        var alone = FeedCore(description, makesFiles: false)
+        alone.configure(CodecParameters(codec: .aac, configuration: [0x11, 0x90]))
+        alone.receive(Self.sound(0))
+        #expect(Self.letters(alone.takeOutput()) == "Da")
+        #expect(Self.letters(alone.backlog) == "MD")
+    }
+
+    @Test("whoever begins gets metadata, headers and what there is since the last key picture")
+    func backlog() {
+        var core = Self.begun()
+        #expect(Self.letters(core.backlog) == "MCD")
+        for number in 0..<30 { core.receive(Self.picture(Int64(number), isKey: number % 25 == 0)) }
+        #expect(Self.letters(core.backlog) == "MCDKvvvv")
+        #expect(core.backlog.allSatisfy { $0.time >= 1_000 })
+        core.configure(Self.record, size: (640, 360))
+        #expect(Self.letters(core.backlog) == "MCD", "what is kept is coded in another way")
+        #expect(Self.letters(core.takeOutput()).hasSuffix("MC"))
+    }
+
+    @Test("a group of pictures that is too long is not kept")
+    func longGroup() {
+        var core = Self.begun()
+        for number in 0..<300 { core.receive(Self.picture(Int64(number), isKey: number == 0)) }
+        #expect(Self.letters(core.backlog) == "MCD")
+    }
+
+    @Test("times of an encoder that reorders: they rise strictly, and nothing is decoded after it is shown")
+    func reordered() {
+        var times = TagTimes()
+        var last: Int64 = -1
+        // I P B B P B B, decoding times two pictures early.
+        for (index, shown) in [0, 3, 1, 2, 6, 4, 5].enumerated() {
+            let place = times.place(Self.picture(Int64(shown), dts: Int64(index) - 2))
+            #expect(place.dts > last)
+            if index > 2 { #expect(place.dts <= place.pts) }
+            #expect(place.pts == Int64(shown) * 40)
+            last = place.dts
+        }
+    }
+
+    @Test("times of packets that pass through, whose decoding times are numbers", arguments: [1, 2, 4])
+    func passed(depth: Int64) {
+        var times = TagTimes()
+        _ = times.place(Self.picture(99))
+        times.beginStream(isPlaced: true)
+        var last: Int64 = 99 * 40
+        var late = 0
+        for number in 0..<200 {
+            // Groups that are shown from their last packet to their first.
+            let (group, place) = (Int64(number) / (depth + 1), Int64(number) % (depth + 1))
+            let shown = group * (depth + 1) + depth - place
+            let result = times.place(Self.picture(100 + shown, dts: 100 + Int64(number)))
+            #expect(result.dts > last)
+            if number > 10, result.dts > result.pts { late += 1 }
+            last = result.dts
+        }
+        #expect(late == 0)
+    }
+
+    @Test("the file: header, script, sequence headers and packets with their sizes behind them; metadata has no time")
+    func file() throws {
+        var core = Self.begun(makesFiles: true)
+        core.receive(Self.picture(500_000, isKey: true))
+        let tags = core.backlog
+        #expect(
+            Array(FLVFileWriter.header(hasVideo: true, hasAudio: false).readableBytesView).prefix(5) == [
+                0x46, 0x4C, 0x56, 1, 1,
+            ])
+        for tag in tags {
+            let bytes = Array(tag.file.readableBytesView)
+            let size = Int(bytes[1]) << 16 | Int(bytes[2]) << 8 | Int(bytes[3])
+            #expect(bytes.count == size + 15)
+            #expect(bytes[(size + 11)...].reduce(0) { $0 << 8 | Int($1) } == size + 11)
+            let time = Int(bytes[7]) << 24 | Int(bytes[4]) << 16 | Int(bytes[5]) << 8 | Int(bytes[6])
+            #expect(time == (bytes[0] == 18 ? 0 : 20_000_000))
+            #expect(bytes[8...10].allSatisfy { $0 == 0 })
+        }
+        #expect(tags.map { $0.file.getInteger(at: 0, as: UInt8.self) } == [18, 9, 8, 9])
+        var idle = Self.begun()
+        idle.receive(Self.picture(0, isKey: true))
+        #expect(idle.backlog.allSatisfy { $0.file.readableBytes == 0 })
+    }
+}
+
+@Suite("Tags that wait for a reader")
+struct TagQueueTests {
+    static let second: Int64 = 1_000_000_000
+
+    private static func tag(_ number: Int, bytes: Int = 10) -> LiveTag {
+        let message = RTMPMediaMessage(
+            kind: .video, timestamp: 0, payload: PacketMemory([UInt8](repeating: 0, count: bytes)))
+        return LiveTag(
+            .packet(message), time: Int64(number) * 40, kind: .video, isKey: number.isMultiple(of: 25))
+    }
+
+    private static func times(_ queue: inout TagQueue) -> [Int64] {
+        var times: [Int64] = []
+        while let tag = queue.pop() { if tag.isPacket { times.append(tag.time / 40) } }
+        return times
+    }
+
+    @Test("it begins with a key picture, behind what was sent before")
+    func begins() {
+        var queue = TagQueue(after: 25 * 40)
+        for number in 20..<60 { queue.push(Self.tag(number), now: 0) }
+        #expect(Self.times(&queue) == (50..<60).map(Int64.init))
+        #expect(queue.dropped == 24)
+    }
+
+    @Test("after three seconds everything before the newest key picture goes; of headers the newest stay")
+    func trims() {
+        var queue = TagQueue()
+        for index in 0..<3 {
+            queue.push(
+                LiveTag(
+                    .configuration(
+                        RTMPMediaMessage(kind: .video, timestamp: UInt32(index), payload: PacketMemory([0]))),
+                    time: 0, kind: .video), now: 0)
+        }
+        for number in 0..<90 { queue.push(Self.tag(number), now: Int64(number) * Self.second / 25) }
+        #expect(queue.overruns == 1 && queue.count == 1 + 15)
+        guard case .configuration(let message)? = queue.pop()?.content else {
+            Issue.record("no header")
+            return
+        }
+        #expect(message.timestamp == 2)
+        #expect(Self.times(&queue) == (75..<90).map(Int64.init))
+    }
+
+    @Test("no more bytes wait than the bound, whatever comes")
+    func bytes() {
+        var queue = TagQueue()
+        for number in 0..<60 { queue.push(Self.tag(number, bytes: 1 << 20), now: 0) }
+        #expect(queue.count <= 24 && queue.dropped > 0)
+        #expect(Self.times(&queue).first.map { $0 % 25 == 0 } ?? true)
+    }
+}

@@ -1,0 +1,429 @@
+import MediaKernels
+import MediaTypes
+import Push
+import RTMP
+import Testing
+
+/// An output and a server, wired to each other by hand: what the kernel takes and what the server reads is the test's to say.
+private final class Line {
+    static let second: Int64 = 1_000_000_000
+
+    var core: PushCore
+    var server: RTMPServerSession
+    var now: Int64 = 0
+    /// The server's program reads what the kernel has taken.
+    var reads = true
+    /// The kernel takes what is written.
+    var flushes = true
+    var decision = PublishDecision.accept
+    private(set) var events: [PushCore.Event] = []
+    private(set) var connects: [RTMPURL] = []
+    private(set) var received: [RTMPMediaMessage] = []
+    private(set) var unpublished = 0
+    private(set) var closes = 0
+    private(set) var unflushed = 0
+    private(set) var backlogs = 0
+    var backlog: [LiveTag] = []
+
+    init(_ text: String = "rtmp://cdn/live/s3cretkey?sig=abcdef", stall: Int64 = 4, window: UInt32 = 64 << 10) throws {
+        var settings = PushCore.Settings(url: try #require(RTMPURL(text, allowsTLS: true)))
+        settings.stallTimeout = stall * Self.second
+        settings.acknowledgementWindow = window
+        self.core = PushCore(settings) { 0 }
+        self.server = Self.server()
+    }
+
+    static func server() -> RTMPServerSession {
+        RTMPServerSession(now: 0, random: [UInt8](repeating: 0xAB, count: 1528))
+    }
+
+    func perform(_ actions: [PushCore.Action]) {
+        for action in actions {
+            switch action {
+            case .connect(let url):
+                self.connects.append(url)
+                self.server = Self.server()
+                self.received = []
+                self.unflushed = 0
+            case .send(let bytes):
+                if self.flushes {
+                    self.perform(self.core.flushed(bytes.count, now: self.now))
+                } else {
+                    self.unflushed += bytes.count
+                }
+                if self.reads { self.serve(self.server.receive(bytes.span, now: self.now)) }
+            case .begin:
+                self.backlogs += 1
+                for tag in self.backlog { self.perform(self.core.push(tag, now: self.now)) }
+            case .finish, .close: self.closes += 1
+            case .report(let event): self.events.append(event)
+            }
+        }
+    }
+
+    private func serve(_ actions: [RTMPServerAction]) {
+        for action in actions {
+            switch action {
+            case .send(let bytes): self.answer(bytes)
+            case .publishRequested(let request):
+                self.serve(self.server.decide(self.decision, on: request.id, now: self.now))
+            case .message(let media): self.received.append(media)
+            case .unpublished: self.unpublished += 1
+            case .metadata, .wallClock, .close: break
+            }
+        }
+    }
+
+    /// The kernel takes some of what it has not.
+    func take(_ count: Int) {
+        let count = min(self.unflushed, count)
+        self.unflushed -= count
+        self.perform(self.core.flushed(count, now: self.now))
+    }
+
+    func answer(_ bytes: [UInt8]) { self.perform(self.core.receive(bytes.span, now: self.now)) }
+
+    func connected() { self.perform(self.core.connected(now: self.now)) }
+
+    /// So many pictures, 40 ms each, a key picture every 25; with a second between ticks of the clock.
+    func pictures(_ range: Range<Int>, bytes: Int = 1_000) {
+        for number in range {
+            self.now = Int64(number) * Self.second / 25
+            self.perform(self.core.tick(now: self.now))
+            self.perform(self.core.push(Self.picture(number, bytes: bytes), now: self.now))
+        }
+    }
+
+    static func picture(_ number: Int, bytes: Int = 1_000) -> LiveTag {
+        let isKey = number.isMultiple(of: 25)
+        let body =
+            [isKey ? 0x17 : 0x27, 1, 0, 0, 0] + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: bytes)
+        let message = RTMPMediaMessage(kind: .video, timestamp: 0, payload: PacketMemory(body))
+        return LiveTag(.packet(message), time: Int64(number) * 40, kind: .video, isKey: isKey)
+    }
+
+    static let head: [LiveTag] = [
+        LiveTag(.metadata([AMF0Property("width", .number(16))]), time: 0),
+        LiveTag(
+            .configuration(
+                RTMPMediaMessage(kind: .video, timestamp: 0, payload: PacketMemory([0x17, 0, 0, 0, 0, 1]))), time: 0,
+            kind: .video),
+    ]
+
+    /// Up to the first pictures.
+    func goLive() {
+        self.backlog = Self.head
+        self.perform(self.core.push(Self.picture(0), now: self.now))
+        self.connected()
+    }
+}
+
+@Suite("RTMP output: bytes in, actions out")
+struct PushCoreTests {
+    static let second: Int64 = 1_000_000_000
+
+    @Test("it connects with the first packet, and sends headers, then from a key picture on, in order")
+    func begins() throws {
+        let line = try Line()
+        #expect(line.core.state == .waiting)
+        line.goLive()
+        #expect(line.core.state == .live && line.backlogs == 1)
+        line.pictures(10..<60)
+        #expect(line.events == [.connecting, .live])
+        #expect(line.received.first?.payload.byte(at: 1) == 0, "the sequence header is first")
+        #expect(line.received.dropFirst().first?.payload.byte(at: 0) == 0x17, "then a key picture")
+        #expect(line.received.count == 1 + 35, "pictures 25 to 59")
+        let times = line.received.map(\.timestamp)
+        #expect(times == times.sorted() && times.last == 59 * 40)
+        #expect(line.core.dropped == 15)
+    }
+
+    @Test("a server that takes the connection and says nothing is noticed within six seconds, and tried again")
+    func hangsAtOnce() throws {
+        let line = try Line()
+        line.perform(line.core.push(Line.picture(0), now: 0))
+        line.reads = false
+        line.connected()
+        for quarter in 1...24 where line.core.state == .connecting {
+            line.now = Int64(quarter) * Self.second / 4
+            line.perform(line.core.tick(now: line.now))
+        }
+        #expect(line.now <= 6 * Self.second)
+        guard case .failed(.wedged, let reason, let retry)? = line.events.last else {
+            Issue.record("\(line.events)")
+            return
+        }
+        #expect(reason.contains("does not agree") && (500...1_000).contains(retry))
+        line.reads = true
+        line.now += Int64(retry) * 1_000_000
+        line.backlog = Line.head
+        line.perform(line.core.tick(now: line.now))
+        #expect(line.connects.count == 2)
+        line.connected()
+        #expect(line.core.state == .live && line.core.retries == 1, "it recovers by itself")
+    }
+
+    @Test(
+        "a server whose kernel takes bytes while its program hangs is noticed within six seconds, by its acknowledgements",
+        arguments: [0, 3])
+    func programHangs(after seconds: Int) throws {
+        let line = try Line(window: 64 << 10)
+        line.goLive()
+        // 200 kB a second.
+        line.pictures(0..<(50 + 25 * seconds), bytes: 8_000)
+        #expect(line.core.acknowledged.map { $0 > 200_000 } == true, "\(String(describing: line.core.acknowledged))")
+        line.reads = false
+        let hung = line.now
+        var number = 50 + 25 * seconds
+        while line.core.state == .live, number < 1_000 {
+            line.pictures(number..<number + 1, bytes: 8_000)
+            number += 1
+        }
+        guard case .failed(.wedged, "the server acknowledges nothing", _)? = line.events.last else {
+            Issue.record("\(line.events)")
+            return
+        }
+        #expect(line.now - hung <= 6 * Self.second, "\((line.now - hung) / 1_000_000) ms")
+    }
+
+    @Test("a server that takes nothing is noticed when the kernel is full, whatever it acknowledges")
+    func takesNothing() throws {
+        let line = try Line()
+        line.goLive()
+        line.pictures(0..<30)
+        line.flushes = false
+        line.reads = false
+        let stuck = line.now
+        var number = 30
+        while line.core.state == .live, number < 1_000 {
+            line.pictures(number..<number + 1)
+            number += 1
+        }
+        #expect(line.now - stuck <= 5 * Self.second)
+        #expect(line.unflushed <= 64 << 10 + 1_100, "the rest waits where it can be dropped")
+        guard case .failed(.wedged, "the server takes nothing", _)? = line.events.last else {
+            Issue.record("\(line.events)")
+            return
+        }
+    }
+
+    @Test("a slow server loses whole groups of pictures, is not given up, and costs no more than three seconds")
+    func slow() throws {
+        let line = try Line()
+        line.goLive()
+        line.pictures(0..<25)
+        line.flushes = false
+        for number in 25..<500 {
+            line.pictures(number..<number + 1, bytes: 8_000)
+            // A third of what comes.
+            line.take(2_700)
+            #expect(line.core.queued <= 3_100)
+        }
+        #expect(line.core.state == .live, "\(line.events)")
+        #expect(line.core.dropped > 100)
+        // Behind each hole a key picture.
+        let shown = line.received.filter { $0.payload.byte(at: 1) == 1 }
+        for (before, after) in zip(shown, shown.dropFirst()) where after.timestamp - before.timestamp != 40 {
+            #expect(after.payload.byte(at: 0) == 0x17, "\(before.timestamp) \(after.timestamp)")
+        }
+    }
+
+    @Test("after a loss in the middle of a group it begins with headers and a key picture, and its times go on")
+    func reconnects() throws {
+        let line = try Line()
+        line.goLive()
+        line.pictures(0..<40)
+        let last = try #require(line.received.last?.timestamp)
+        line.perform(line.core.disconnected("reset by peer", now: line.now))
+        #expect(line.events.last == .failed(.unreachable, reason: "reset by peer", retryMs: 500))
+        // What the feed holds meanwhile begins with a key picture that was sent before.
+        line.backlog = Line.head + (25..<55).map { Line.picture($0) }
+        line.now += Self.second / 2
+        line.perform(line.core.tick(now: line.now))
+        line.connected()
+        #expect(line.received.filter { $0.payload.byte(at: 1) == 1 }.map(\.timestamp) == (50..<55).map { $0 * 40 })
+        #expect(line.received.first?.payload.byte(at: 1) == 0)
+        #expect(last == 39 * 40)
+    }
+
+    @Test("times begin at 0 and are whole beyond 2³² milliseconds of the room")
+    func times() throws {
+        let line = try Line()
+        let far: Int64 = 5_000_000_000
+        line.backlog = Line.head.map { tag in
+            var tag = tag
+            tag.time = far
+            return tag
+        }
+        var tag = Line.picture(25)
+        tag.time = far
+        line.perform(line.core.push(tag, now: 0))
+        line.connected()
+        for index in 0..<3 {
+            tag.time = far + Int64(index) * 40
+            line.perform(line.core.push(tag, now: 0))
+        }
+        #expect(line.received.map(\.timestamp) == [0, 0, 40, 80])
+    }
+
+    @Test("a refusal says the server's code, and keeps the key to itself")
+    func refused() throws {
+        let line = try Line()
+        line.decision = .deny(.denied)
+        line.goLive()
+        guard case .failed(.refused, let reason, _)? = line.events.last else {
+            Issue.record("\(line.events)")
+            return
+        }
+        #expect(reason.contains("NetStream.Publish"))
+        #expect(!reason.contains("s3cretkey") && !reason.contains("abcdef"))
+        #expect(line.core.lastFailure == .refused)
+    }
+
+    @Test("waits double up to the cap, and begin anew after a connection that held")
+    func backoff() throws {
+        let line = try Line()
+        var waits: [Int] = []
+        line.perform(line.core.push(Line.picture(0), now: 0))
+        for _ in 0..<8 {
+            line.perform(line.core.disconnected("refused", now: line.now))
+            guard case .failed(_, _, let retry)? = line.events.last else {
+                Issue.record("\(line.events)")
+                return
+            }
+            waits.append(retry)
+            line.now += 30 * Self.second
+            line.perform(line.core.tick(now: line.now))
+        }
+        #expect(waits == [500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000])
+        line.backlog = Line.head
+        line.connected()
+        line.now += 11 * Self.second
+        line.perform(line.core.disconnected("gone", now: line.now))
+        #expect(line.events.last == .failed(.unreachable, reason: "gone", retryMs: 500))
+    }
+
+    /// The handshake, and an `_error` or `onStatus` in answer to what the client sends first.
+    private static func redirect(_ line: Line, to place: String, name: String = "_error") {
+        var writer = RTMPChunkWriter()
+        var bytes = [UInt8](repeating: 3, count: 1) + [UInt8](repeating: 0, count: 3072)
+        let information = AMF0Value.object([
+            AMF0Property("level", .string("error")), AMF0Property("code", .string("NetConnection.Connect.Rejected")),
+            AMF0Property("description", .string("302 s3cretkey")),
+            AMF0Property(
+                "ex", .object([AMF0Property("code", .number(302)), AMF0Property("redirect", .string(place))])),
+        ])
+        let payload = AMF0Writer.bytes([.string(name), .number(name == "_error" ? 1 : 0), .null, information])
+        writer.write(
+            RTMPMessage(
+                chunkStreamID: 3, type: .commandAMF0, streamID: 0, timestamp: 0, payload: PacketMemory(payload)),
+            into: &bytes)
+        line.answer(bytes)
+    }
+
+    @Test(
+        "a redirection is followed at once with the same key, three times at most", arguments: ["_error", "onStatus"])
+    func redirected(name: String) throws {
+        let line = try Line()
+        line.reads = false
+        line.perform(line.core.push(Line.picture(0), now: 0))
+        for _ in 0..<4 {
+            line.connected()
+            Self.redirect(line, to: "rtmp://edge:1936/other", name: name)
+        }
+        #expect(line.connects.map(\.host) == ["cdn", "edge", "edge", "edge"])
+        #expect(line.connects.last?.app == "other" && line.connects.last?.streamName == "s3cretkey?sig=abcdef")
+        guard case .failed(.refused, let reason, _)? = line.events.last else {
+            Issue.record("\(line.events)")
+            return
+        }
+        #expect(!reason.contains("s3cretkey"))
+        line.now += Self.second
+        line.perform(line.core.tick(now: line.now))
+        #expect(line.connects.last?.host == "cdn", "after a failure it begins where it was told to")
+    }
+
+    @Test(
+        "from TLS it does not go to plain text, and not to what is no address",
+        arguments: ["rtmp://edge/live", "http://edge/live", "", "rtmps://"])
+    func noDowngrade(place: String) throws {
+        let line = try Line("rtmps://cdn/live/s3cretkey")
+        line.reads = false
+        line.perform(line.core.push(Line.picture(0), now: 0))
+        line.connected()
+        Self.redirect(line, to: place)
+        #expect(line.connects.count == 1 && line.core.state == .failed)
+    }
+
+    @Test("at the end what waits is sent, and the server is taken leave of")
+    func ends() throws {
+        let line = try Line()
+        line.goLive()
+        line.pictures(0..<30)
+        line.perform(line.core.stop(reason: "over", now: line.now))
+        #expect(line.received.count == 31 && line.unpublished == 1 && line.closes == 1)
+        #expect(line.events.last == .stopped(reason: "over"))
+        line.perform(line.core.stop(reason: "again", now: line.now))
+        line.perform(line.core.push(Line.picture(50), now: line.now))
+        #expect(line.events.count == 3, "nothing behind the end")
+    }
+
+    @Test("a server that does not speak RTMP is an error and no trap")
+    func garbage() throws {
+        let line = try Line()
+        line.perform(line.core.push(Line.picture(0), now: 0))
+        line.reads = false
+        line.connected()
+        line.answer(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
+        guard case .failed(.unreachable, _, _)? = line.events.last else {
+            Issue.record("\(line.events)")
+            return
+        }
+    }
+}
+
+@Suite("Acknowledgements of a server: RTMP 1.0 §5.4.3")
+struct AckLedgerTests {
+    @Test(
+        "a sequence goes on behind 2³², and where servers begin anew at 0xF0000000",
+        arguments: [4_294_967_296, 0xF000_0000])
+    func wraps(modulus: UInt64) {
+        var ledger = AckLedger(window: 1 << 20)
+        var total: UInt64 = 0
+        for step in 1...13_000 {
+            total += 1 << 20
+            ledger.sent(total, now: Int64(step))
+            ledger.acknowledge(UInt32(truncatingIfNeeded: total % modulus), sent: total, now: Int64(step))
+        }
+        #expect(total > 3 * (1 << 32))
+        #expect(ledger.acknowledged == total)
+        #expect(ledger.overdue(.max / 2) == nil)
+    }
+
+    @Test("nothing is overdue of a server that never acknowledges; of one that does, what is two of its steps late")
+    func overdue() {
+        var ledger = AckLedger(window: 1_000)
+        ledger.sent(1_000_000, now: 1)
+        #expect(ledger.overdue(100) == nil && !ledger.isKept)
+        ledger.acknowledge(1_000_000, sent: 1_000_000, now: 2)
+        #expect(ledger.allowance == 2_000_000)
+        ledger.sent(2_999_999, now: 3)
+        #expect(ledger.overdue(100) == nil)
+        ledger.sent(3_000_000, now: 5)
+        ledger.sent(4_000_000, now: 9)
+        #expect(ledger.overdue(105) == 100)
+        ledger.acknowledge(4_000_000, sent: 4_000_000, now: 106)
+        #expect(ledger.overdue(200) == nil)
+    }
+
+    @Test("a sequence that says more than was sent, or goes back, changes nothing for the worse")
+    func lies() {
+        var ledger = AckLedger(window: 1_000)
+        ledger.acknowledge(.max, sent: 5_000, now: 1)
+        #expect(ledger.acknowledged == 5_000)
+        for sequence in [0, 1, 4_999, UInt32.max, 0x8000_0000] {
+            ledger.acknowledge(sequence, sent: 6_000, now: 2)
+            #expect((5_000...6_000).contains(ledger.acknowledged))
+        }
+    }
+}
