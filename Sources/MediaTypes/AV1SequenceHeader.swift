@@ -17,7 +17,6 @@ package struct AV1SequenceHeader: Sendable, Hashable {
             return
         }
         return nil
-        return nil
     }
 
     /// - Parameter payload: `sequence_header_obu()`.
