@@ -17,7 +17,11 @@ extension Room {
     func stepOverload() {
         guard let lag = self.lag else { return }
         let changes = self.overload.noted(lag: lag, at: self.machine.now())
-        for change in changes { self.perform(change) }
+        // Several may be taken at once; each tells how many there are with it.
+        let taken = self.overload.overload.taken
+        for (place, change) in changes.enumerated() {
+            self.perform(change, steps: change.isTaken ? taken - (changes.count - 1 - place) : taken)
+        }
         if !changes.isEmpty || self.overload.overload.taken > 0 { self.setDecodingThrift() }
     }
 
@@ -32,7 +36,8 @@ extension Room {
         return max(0, behind, now &- self.time(of: entered &+ step &+ 1))
     }
 
-    private func perform(_ change: Overload.Change) {
+    /// - Parameter steps: How many are taken after it.
+    private func perform(_ change: Overload.Change, steps: Int) {
         let active = self.overload.overload.active
         switch change.step {
         case .decoding: break
@@ -50,7 +55,7 @@ extension Room {
             [
                 "step": .string(change.step.name), "rendition": JSONValue(self.rendition(of: change.step)),
                 "taken": .bool(change.isTaken), "lagMs": .integer(change.lag / 1_000_000),
-                "steps": JSONValue(active.count),
+                "steps": JSONValue(steps),
             ])
     }
 

@@ -108,7 +108,7 @@ enum Documents {
             { "type": "rtmp", "outputId": "cdn2", "urlEnv": "CDN_URL", "keyEnv": "CDN_KEY" },
             { "type": "rtmp", "outputId": "cdn3", "url": "rtmp://cdn.example/live", "keyFile": "/run/key" },
             { "type": "record", "outputId": "rec", "path": "rec", "renditions": ["sound"], "vodPlaylist": false },
-            { "type": "http", "outputId": "cdn", "url": "https://origin.example/88231", "method": "POST",
+            { "type": "http", "outputId": "origin", "url": "https://origin.example/88231", "method": "POST",
               "auth": { "type": "basic", "secretEnv": "ORIGIN" }, "retryForMs": 4000, "queueSegments": 8, "onLost": "slate",
               "deletes": false },
             { "type": "s3", "outputId": "bucket", "endpoint": "https://s3.example", "region": "eu-west-1", "bucket": "rooms",
