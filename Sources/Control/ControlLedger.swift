@@ -141,6 +141,7 @@ package final class ControlLedger: Sendable {
         var hasher = Hasher()
         hasher.combine(request.head.method)
         hasher.combine(request.head.path)
+        hasher.combine(request.head.headerFields[.ifMatch])
         hasher.combine(request.body)
         return hasher.finalize()
     }

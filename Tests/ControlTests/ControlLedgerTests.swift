@@ -51,6 +51,18 @@ struct ControlLedgerTests {
         #expect(ledger.current.revision == (holds ? 2 : 1))
     }
 
+    @Test("a key that comes again with another condition is another request")
+    func conditionOfKey() throws {
+        let ledger = ControlLedger(incarnation: 3)
+        let fields = ["Idempotency-Key": "k", "If-Match": "\"3.1\""]
+        _ = try ledger.carryOut(Self.request(fields)) { Self.reply() }
+        #expect(try ledger.carryOut(Self.request(fields)) { Self.reply("again") }.fields[.eTag] == "\"3.2\"")
+        #expect(throws: ControlFailure.self) {
+            try ledger.carryOut(Self.request(["Idempotency-Key": "k", "If-Match": ""])) { Self.reply() }
+        }
+        #expect(ledger.current.revision == 2)
+    }
+
     @Test("a condition does not hold while another command is being carried out")
     func overlapping() throws {
         let ledger = ControlLedger(incarnation: 1)

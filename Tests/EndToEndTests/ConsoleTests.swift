@@ -185,7 +185,7 @@ extension EndToEnd {
                 "--config-file", "\(EndToEnd.root)/Tests/EndToEndTests/Scripts/schemathesis.toml", "run",
                 "\(room.control)/openapi.json", "--checks", "all", "--exclude-operation-id", "endRoom",
                 "--exclude-operation-id", "drainRoom", "--seed", "1", "--request-timeout", "30", "--no-color",
-                "--suppress-health-check", "all", "--workers", "2", "--phases", "examples,coverage",
+                "--suppress-health-check", "all", "--workers", "1", "--phases", "examples,coverage",
             ]
             let run = try Command.run(tool, arguments, timeout: 90)
             let said = run.output.split(separator: "\n").suffix(14).joined(separator: "\n")

@@ -63,7 +63,7 @@ struct R1Places: Codable {
     var samples: Int
     /// Part of all samples by file (`libx264.so.164`, `tandem` …); the C library's count for whoever calls it.
     var parts: [String: Double]
-    /// The part that lies outside libav*, libsw* and libx264.
+    /// The part that lies outside libav*, libswscale, libswresample and libx264.
     var outsideLibav: Double
 }
 

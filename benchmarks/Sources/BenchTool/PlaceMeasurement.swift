@@ -9,7 +9,7 @@ struct PlaceMeasurement {
     let library: String
     let rounds: Int
 
-    private static let codecs = ["libav", "libsw", "libx264", "libpostproc"]
+    private static let codecs = ["libav", "libswscale", "libswresample", "libx264", "libpostproc"]
 
     func measure() throws(BenchError) -> R1Places {
         var counts: [String: Int] = [:]

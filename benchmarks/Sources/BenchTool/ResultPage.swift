@@ -120,7 +120,7 @@ struct ResultPage {
                 [HTML.escape($0.key), ($0.value * 100).text(2) + " %"]
             }
             text += """
-                <p>Of \(places.samples) samples \((places.outsideLibav * 100).text(2)) % lie outside libav*, libsw* and libx264; \
+                <p>Of \(places.samples) samples \((places.outsideLibav * 100).text(2)) % lie outside libav*, libswscale, libswresample and libx264; \
                 the C library counts for whoever calls it.</p>
                 """
             text += HTML.table([["file", "of Tandem's CPU time"]] + Array(rows))
