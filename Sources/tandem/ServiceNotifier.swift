@@ -8,14 +8,12 @@ import NIOCore
 import NIOPosix
 import Room
 
-/// Tells a service manager how the room is: that it is ready, what it is doing, that it lives, that it is stopping.
+/// Tells a service manager how the room is: that it is ready, what it is doing whenever that changes, that it lives, that it is stopping.
 ///
 /// The sign of life is sent only while the room's loops advance: a worker that hangs is started anew.
 ///
 /// Spec: sd_notify(3): a datagram to the socket `$NOTIFY_SOCKET` names.
 struct ServiceNotifier: Sendable {
-    /// Between two statuses.
-    private static let statusEvery: Int64 = 5_000_000_000
     /// Between two looks at the room.
     private static let look: Int64 = 200_000_000
     /// Time a draining worker asks for, again and again.
@@ -46,7 +44,7 @@ struct ServiceNotifier: Sendable {
     /// Follows the room until it is closed or the task is cancelled.
     func follow(_ room: Room) async {
         var (isReady, isStopping) = (false, false)
-        var (statusIn, lifeIn): (Int64, Int64) = (0, 0)
+        var (status, lifeIn): (String, Int64) = ("", 0)
         while !Task.isCancelled {
             var lines: [String] = []
             let state = room.state
@@ -58,9 +56,10 @@ struct ServiceNotifier: Sendable {
                 isStopping = true
                 lines.append("STOPPING=1")
             }
-            if statusIn <= 0, isReady {
-                statusIn = Self.statusEvery
-                lines.append("STATUS=\(room.statusLine)")
+            let said = room.statusLine
+            if isReady, said != status {
+                status = said
+                lines.append("STATUS=\(said)")
             }
             if isStopping, state != .closed { lines.append("EXTEND_TIMEOUT_USEC=\(Self.stopTime)") }
             if let watchdog = self.watchdog, lifeIn <= 0, room.isAlive {
@@ -69,7 +68,6 @@ struct ServiceNotifier: Sendable {
             }
             if !lines.isEmpty { await self.send(lines.joined(separator: "\n")) }
             try? await Task.sleep(for: .nanoseconds(Self.look))
-            statusIn -= Self.look
             lifeIn -= Self.look
         }
         try? await self.channel.close().get()
