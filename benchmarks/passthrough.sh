@@ -6,6 +6,7 @@
 #   passthrough.sh solo DIR      one source by Tandem's offline clock: 720p passes, the others at PRESET (tandem-faster)
 #   passthrough.sh room DIR      a live room of 60 s with two publishers: 70 % of the time one of them alone, 30 % a PK, in
 #                                four turns; 720p passes while it can
+# PACED=seconds has ffmpeg and ffmpegPK read their files as live publishers send, for so long: what a live room stands beside.
 # FFMPEG=path and TANDEM=path pick the programs. The publishers' own CPU time is not counted.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,18 +15,19 @@ tandem=$(realpath "${TANDEM:-$here/../.build/release/tandem}")
 preset=${PRESET:-tandem-faster}
 d=$2
 
-# spent: CPU seconds of all children so far and the 60 seconds of the job. `times` knows the children of its own shell only:
+# spent: CPU seconds of all children so far and the seconds of the job. `times` knows the children of its own shell only:
 # no pipe, no substitution.
 spent() {
     times >"$d/times.txt"
-    awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s += 60 * t[1] + t[2] }; print s, 60 }' "$d/times.txt"
+    awk -v seconds="${PACED:-60}" \
+        'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s += 60 * t[1] + t[2] }; print s, seconds }' "$d/times.txt"
 }
 
 # ladder GRAPH INPUT…: R1's renditions of a picture [v] and a sound [a].
 ladder() {
     local graph=$1 inputs=()
     shift
-    for file in "$@"; do inputs+=(-i "$file"); done
+    for file in "$@"; do inputs+=(${PACED:+-re -t "$PACED"} -i "$file"); done
     rm -rf "$d/pass-ffmpeg"
     mkdir -p "$d/pass-ffmpeg"
     "$ff" -hide_banner -v error -nostdin -y "${inputs[@]}" \

@@ -32,6 +32,8 @@ package enum SystemdManifest {
         StateDirectory=tandem/%i
         WorkingDirectory=%S/tandem/%i
         LimitNOFILE=65536
+        # The clock's thread asks to run before the encoders when the machine is full.
+        LimitNICE=-10
         OOMPolicy=stop
         NoNewPrivileges=yes
         ProtectSystem=strict

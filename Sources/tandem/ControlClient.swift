@@ -55,8 +55,15 @@ struct ControlClient: Sendable {
         return String([digits[Int(byte >> 4)], digits[Int(byte & 15)]])
     }
 
+    /// A room that is not there is told at once: nobody waits for retries.
+    private static func client() -> HTTPClient {
+        var configuration = HTTPClient.Configuration()
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
     func send(_ method: HTTPMethod, _ path: String, body: String? = nil, seconds: Int64 = 10) async throws -> Answer {
-        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        let client = Self.client()
         do {
             let response = try await client.execute(self.request(method, path, body), timeout: .seconds(seconds))
             let bytes = try await response.body.collect(upTo: Self.largestAnswer)
@@ -72,7 +79,7 @@ struct ControlClient: Sendable {
     func follow(after: Int64) async throws {
         var request = self.request(.GET, "/v1/events?after=\(after)", nil)
         request.headers.add(name: "accept", value: "text/event-stream")
-        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        let client = Self.client()
         do {
             let response = try await client.execute(request, timeout: .hours(24 * 7))
             guard response.status == .ok else {

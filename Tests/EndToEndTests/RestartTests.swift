@@ -7,7 +7,7 @@ extension EndToEnd {
     struct RestartTests {
         /// Ten in a row are for a measurement by hand: TANDEM_KILLS=10.
         private static let kills =
-            ProcessInfo.processInfo.environment["TANDEM_KILLS"].flatMap { Int($0) }.map { max(1, $0) } ?? 2
+            ProcessInfo.processInfo.environment["TANDEM_KILLS"].flatMap { Int($0) }.map { max(1, $0) } ?? 1
 
         /// Pictures at the full rate and at half of it, and two codings of the sound.
         private static let ladder = """

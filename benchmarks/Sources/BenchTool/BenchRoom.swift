@@ -103,6 +103,48 @@ final class BenchRoom {
         }
     }
 
+    /// What the room says of its work at a moment.
+    struct Work {
+        /// Pictures so far that came late or were lost.
+        var late: Int
+        var lost: Int
+        /// Steps against overload that are taken now.
+        var steps: Int
+        /// Events so far that told of such a step, taken or undone.
+        var changes: Int
+    }
+
+    func work() throws(BenchError) -> Work {
+        struct State: Decodable {
+            struct Ticks: Decodable {
+                var late: Int
+                var lost: Int
+            }
+            struct Overload: Decodable { var steps: [String] }
+            var ticks: Ticks
+            var overload: Overload
+        }
+        let answer = try LoopbackHTTP.exchange("GET", self.control, "/v1/state")
+        guard answer.status == 200, let state = try? JSONDecoder().decode(State.self, from: Data(answer.body.utf8))
+        else {
+            throw BenchError("GET /v1/state answered \(answer.status)")
+        }
+        let events = try Files.text(at: self.events).split(separator: "\n")
+        return Work(
+            late: state.ticks.late, lost: state.ticks.lost, steps: state.overload.steps.count,
+            changes: events.count { $0.contains("\"encoder.overload_step\"") })
+    }
+
+    /// CPU seconds of the room so far, and of its publishers.
+    func cpuSeconds() -> (room: Double, publishers: Double) {
+        func seconds(_ pid: pid_t) -> Double {
+            var threads = ThreadTimes(pid: pid)
+            threads.sample()
+            return threads.secondsByName.values.reduce(0, +)
+        }
+        return (seconds(self.pid), self.publishers.reduce(0) { $0 + seconds($1) })
+    }
+
     /// Resident memory now, in MiB: proc(5), `VmRSS`.
     var residentMiB: Double {
         let text = (try? Files.text(at: "/proc/\(self.pid)/status")) ?? ""

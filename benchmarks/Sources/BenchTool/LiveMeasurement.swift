@@ -36,7 +36,7 @@ struct LiveMeasurement {
         result.rooms = try self.roomsUntilLate(Self.asR1)
         result.roomsInRealTime = Self.inRealTime(result.rooms)
         if self.isFull {
-            let fast = try self.roomsUntilLate(#""preset": "tandem-fast""#)
+            let fast = try self.roomsUntilLate(#""preset": "tandem-faster""#)
             result.fastRooms = fast
             result.fastRoomsInRealTime = Self.inRealTime(fast)
         }
@@ -62,22 +62,23 @@ struct LiveMeasurement {
         return times
     }
 
-    /// One room more at a time, until a frame is late.
+    /// One room more at a time, until a frame is late or a room must do with less.
     private func roomsUntilLate(_ video: String) throws(BenchError) -> [LiveResult.Rooms] {
         var tried: [LiveResult.Rooms] = []
         for count in 1...max(1, self.mostRooms) {
             let rooms = try self.rooms(count, video)
             Terminal.say(
-                "  \(count) PK rooms, \(video): \(rooms.late) late, \(rooms.lost) lost, \(rooms.roomCores) cores,"
+                "  \(count) PK rooms, \(video): \(rooms.late) late, \(rooms.lost) lost,"
+                    + " \(rooms.steps ?? 0) steps against overload, \(rooms.roomCores) cores,"
                     + " publishers \(rooms.publisherCores)")
             tried.append(rooms)
-            guard rooms.late + rooms.lost == 0 else { break }
+            guard rooms.isInRealTime else { break }
         }
         return tried
     }
 
     private static func inRealTime(_ tried: [LiveResult.Rooms]) -> Int {
-        tried.filter { $0.late + $0.lost == 0 }.map(\.rooms).max() ?? 0
+        tried.filter(\.isInRealTime).map(\.rooms).max() ?? 0
     }
 
     private func rooms(_ count: Int, _ video: String) throws(BenchError) -> LiveResult.Rooms {
@@ -87,22 +88,41 @@ struct LiveMeasurement {
             try self.publishBoth(to: room)
             rooms.append(room)
         }
+        // Counted from where all are on air, the starts of processes are over, and steps taken meanwhile are undone.
         for room in rooms { try room.waits(for: "program.started") }
+        let settled = ChildProcess.now() + 20
+        var steps = 0
+        repeat {
+            usleep(4_000_000)
+            steps = 0
+            for room in rooms { steps += try room.work().steps }
+        } while steps > 0 && ChildProcess.now() < settled
         let others = Others()
         let start = ChildProcess.now()
+        var before: [BenchRoom.Work] = []
+        for room in rooms { before.append(try room.work()) }
+        let used = rooms.map { $0.cpuSeconds() }
         usleep(useconds_t(self.seconds * 1e6))
+        let usedThen = rooms.map { $0.cpuSeconds() }
+        var after: [BenchRoom.Work] = []
+        for room in rooms { after.append(try room.work()) }
         let wall = ChildProcess.now() - start
         var result = LiveResult.Rooms(
-            rooms: count, seconds: self.seconds, late: 0, lost: 0, roomCores: 0, publisherCores: 0, othersCores: 0)
-        for room in rooms {
-            let (summary, usage, publishers) = try room.end()
-            result.late += summary.ticks.late
-            result.lost += summary.ticks.lost
-            result.roomCores += usage.cpuSeconds / wall
-            result.publisherCores += publishers / wall
+            rooms: count, seconds: self.seconds, late: 0, lost: 0, steps: 0, roomCores: 0, publisherCores: 0,
+            othersCores: 0)
+        steps = 0
+        result.othersCores = others.cores(
+            ours: zip(usedThen, used).reduce(0) { $0 + $1.0.room - $1.1.room + $1.0.publishers - $1.1.publishers })
+        for (index, room) in rooms.enumerated() {
+            let (summary, _, _) = try room.end()
+            result.late += after[index].late - before[index].late
+            result.lost += after[index].lost - before[index].lost
+            steps += before[index].steps + after[index].changes - before[index].changes
+            result.roomCores += (usedThen[index].room - used[index].room) / wall
+            result.publisherCores += (usedThen[index].publishers - used[index].publishers) / wall
             result.partP99Ms = [result.partP99Ms, summary.partLatencyMs?.p99].compactMap { $0 }.max()
         }
-        result.othersCores = others.cores(ours: (result.roomCores + result.publisherCores) * wall)
+        result.steps = steps
         result.roomCores = result.roomCores.rounded(digits: 2)
         result.publisherCores = result.publisherCores.rounded(digits: 3)
         return result

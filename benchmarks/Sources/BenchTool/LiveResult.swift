@@ -8,7 +8,7 @@ struct LiveResult: Codable {
     var rooms: [Rooms]
     /// PK rooms side by side without a late frame, with R1's settings.
     var roomsInRealTime: Int
-    /// As ``rooms`` and ``roomsInRealTime``, with the preset `tandem-fast`.
+    /// As ``rooms`` and ``roomsInRealTime``, with the preset `tandem-faster`.
     var fastRooms: [Rooms]?
     var fastRoomsInRealTime: Int?
     var latency: Latency?
@@ -23,6 +23,8 @@ struct LiveResult: Codable {
         /// Ticks whose picture came late or was lost, over all rooms.
         var late: Int
         var lost: Int
+        /// Steps the rooms took against overload: with one, a room does less than it was asked.
+        var steps: Int?
         /// Cores the rooms kept busy, and their publishers apart.
         var roomCores: Double
         var publisherCores: Double
@@ -30,6 +32,8 @@ struct LiveResult: Codable {
         var othersCores: Double
         /// From the last picture's entry into the encoder to the part, in the worst room, in milliseconds.
         var partP99Ms: Double?
+
+        var isInRealTime: Bool { self.late + self.lost + (self.steps ?? 0) == 0 }
     }
 
     /// One PK room with the low-latency preset, in milliseconds.

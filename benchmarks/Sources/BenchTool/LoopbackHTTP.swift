@@ -11,6 +11,13 @@ enum LoopbackHTTP {
     static func request(_ method: String, _ address: String, _ path: String, body: String = "") throws(BenchError)
         -> Int
     {
+        try self.exchange(method, address, path, body: body).status
+    }
+
+    /// As ``request(_:_:_:body:)``, with the body of the answer.
+    static func exchange(
+        _ method: String, _ address: String, _ path: String, body: String = ""
+    ) throws(BenchError) -> (status: Int, body: String) {
         guard let port = address.split(separator: ":").last.flatMap({ UInt16($0) }) else {
             throw BenchError("no address: \(address)")
         }
@@ -39,11 +46,10 @@ enum LoopbackHTTP {
         var answer: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16_384)
         while case let count = recv(file, &chunk, chunk.count, 0), count > 0 { answer += chunk[..<count] }
-        guard
-            let status = String(decoding: answer, as: UTF8.self).split(separator: " ").dropFirst().first.flatMap({
-                Int($0)
-            })
-        else { throw BenchError("no answer to \(method) \(path)") }
-        return status
+        let whole = String(decoding: answer, as: UTF8.self)
+        guard let status = whole.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
+            throw BenchError("no answer to \(method) \(path)")
+        }
+        return (status, whole.split(separator: "\r\n\r\n", maxSplits: 1).dropFirst().first.map(String.init) ?? "")
     }
 }

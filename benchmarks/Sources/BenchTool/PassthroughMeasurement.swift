@@ -10,7 +10,8 @@ struct PassthroughMeasurement {
     private static let jobs: [(name: String, word: String, environment: [String: String])] = [
         ("solo", "solo", ["PRESET": "tandem-faster"]), ("ffmpeg", "ffmpeg", [:]),
         ("soloSame", "solo", ["PRESET": "veryfast"]), ("ffmpegPK", "ffmpegPK", [:]),
-        ("room", "room", ["PRESET": "tandem-faster"]),
+        ("room", "room", ["PRESET": "tandem-faster"]), ("ffmpegLive", "ffmpeg", ["PACED": "20"]),
+        ("ffmpegPKLive", "ffmpegPK", ["PACED": "20"]),
     ]
     /// Part of the room's time in which one publisher has the canvas.
     private static let soloShare = 0.7
@@ -43,6 +44,10 @@ struct PassthroughMeasurement {
         return PassthroughResult.Run(job: name, round: round, cpuPerSecond: (words[0] / words[1]).rounded(digits: 4))
     }
 
+    private static func mixed(_ solo: Double, _ pk: Double) -> Double {
+        Self.soloShare * solo + (1 - Self.soloShare) * pk
+    }
+
     /// Ours divided by FFmpeg's of the same round.
     static func ratios(_ runs: [PassthroughResult.Run]) -> [String: Spread] {
         func cost(_ job: String, _ round: Int) -> Double? {
@@ -53,8 +58,11 @@ struct PassthroughMeasurement {
             guard let solo = cost("ffmpeg", round), let pk = cost("ffmpegPK", round), solo > 0 else { continue }
             if let own = cost("solo", round) { values["solo", default: []].append(own / solo) }
             if let own = cost("soloSame", round) { values["soloSame", default: []].append(own / solo) }
-            let mixed = Self.soloShare * solo + (1 - Self.soloShare) * pk
-            if let own = cost("room", round) { values["room", default: []].append(own / mixed) }
+            guard let own = cost("room", round) else { continue }
+            values["roomToBatch", default: []].append(own / Self.mixed(solo, pk))
+            // A machine that mostly waits takes more time for the same work than one that never does: live beside live.
+            guard let liveSolo = cost("ffmpegLive", round), let livePK = cost("ffmpegPKLive", round) else { continue }
+            values["room", default: []].append(own / Self.mixed(liveSolo, livePK))
         }
         return values.mapValues { Spread($0) }
     }

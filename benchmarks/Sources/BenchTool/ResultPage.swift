@@ -166,7 +166,7 @@ struct ResultPage {
             """
         for (title, rooms, most) in [
             ("with R1's settings", live.rooms, live.roomsInRealTime),
-            ("with tandem-fast", live.fastRooms ?? [], live.fastRoomsInRealTime ?? 0),
+            ("with tandem-faster", live.fastRooms ?? [], live.fastRoomsInRealTime ?? 0),
         ] where !rooms.isEmpty {
             text += "<h3>PK rooms in real time \(title): \(most)</h3>" + self.table(of: rooms)
         }
@@ -203,12 +203,13 @@ struct ResultPage {
     private func table(of rooms: [LiveResult.Rooms]) -> String {
         let rows = rooms.map {
             [
-                "\($0.rooms)", $0.seconds.text(0), "\($0.late)", "\($0.lost)", $0.roomCores.text(2),
+                "\($0.rooms)", $0.seconds.text(0), "\($0.late)", "\($0.lost)", "\($0.steps ?? 0)", $0.roomCores.text(2),
                 $0.publisherCores.text(2), $0.othersCores.text(2), $0.partP99Ms?.text(0) ?? "",
             ]
         }
         let head = [
-            "PK rooms", "s", "late frames", "lost frames", "cores, rooms", "cores, publishers", "cores, others",
+            "PK rooms", "s", "late frames", "lost frames", "overload steps", "cores, rooms", "cores, publishers",
+            "cores, others",
             "part p99, ms",
         ]
         return HTML.table([head] + rows)
