@@ -2,8 +2,11 @@ import Foundation
 import Testing
 
 /// Everything that starts the real program. One at a time: the machine that judges must not be the one that is late.
-@Suite("End to end", .serialized, .timeLimit(.minutes(3)), .steadyMachine)
+@Suite("End to end", .serialized, .timeLimit(.minutes(EndToEnd.minutes)), .steadyMachine)
 enum EndToEnd {
+    /// What a test may take; the long forms take more: `TANDEM_TEST_MINUTES=20`.
+    static let minutes = ProcessInfo.processInfo.environment["TANDEM_TEST_MINUTES"].flatMap { Int($0) } ?? 3
+
     /// The root of the package.
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().path
