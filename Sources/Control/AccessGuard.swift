@@ -8,7 +8,7 @@ package import MediaTypes
 /// rebinding shows in the first, cross-site requests in the second).
 package struct AccessGuard: Sendable {
     private enum Rule {
-        case token([UInt8], opensReads: Bool)
+        case token([UInt8], reader: [UInt8], opensReads: Bool)
         case loopbackNames(boundHost: String)
         /// A Unix socket: the mode of its file decides.
         case fileMode
@@ -16,10 +16,13 @@ package struct AccessGuard: Sendable {
 
     private let rule: Rule
 
-    /// - Parameter opensReads: What only reads needs no token.
-    package init(listen: ListenAddress, token: String?, opensReads: Bool = false) {
+    /// - Parameters:
+    ///   - readToken: Is enough for what only reads.
+    ///   - opensReads: What only reads needs no token.
+    package init(listen: ListenAddress, token: String?, readToken: String? = nil, opensReads: Bool = false) {
         if let token {
-            self.rule = .token(Array(token.utf8), opensReads: opensReads)
+            self.rule = .token(
+                Array(token.utf8), reader: Array((readToken ?? "").utf8), opensReads: opensReads)
         } else if case .tcp(let host, _) = listen {
             self.rule = .loopbackNames(boundHost: host.lowercased())
         } else {
@@ -35,14 +38,23 @@ package struct AccessGuard: Sendable {
     package func refusal(of head: HTTPRequest, isOpen: Bool, isReading: Bool = false) -> ControlFailure? {
         switch self.rule {
         case .fileMode: nil
-        case .token(let token, let opensReads):
-            isOpen || (isReading && opensReads) || Self.bearer(head, is: token) ? nil : Self.tokenMissing
+        case .token(let token, let reader, let opensReads):
+            if isOpen || (isReading && opensReads) || Self.bearer(head, is: token) {
+                nil
+            } else if Self.bearer(head, is: reader) {
+                isReading ? nil : Self.readerCommands
+            } else {
+                Self.tokenMissing
+            }
         case .loopbackNames(let boundHost): Self.foreign(head, boundHost: boundHost)
         }
     }
 
     private static let tokenMissing = ControlFailure.authDenied(
         "the request does not carry this room's token", fix: "send the field Authorization: Bearer TOKEN", status: 401)
+
+    private static let readerCommands = ControlFailure.authDenied(
+        "this token may look and not command", fix: "send the token of control.tokenFile or control.tokenEnv")
 
     private static func foreign(_ head: HTTPRequest, boundHost: String) -> ControlFailure? {
         let authority = (head.authority ?? "").lowercased()

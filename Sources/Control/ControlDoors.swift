@@ -23,6 +23,8 @@ package struct ControlDoors: Sendable {
     package var media: Media?
     /// What only reads needs no token.
     package var opensReads = false
+    /// A second token, which is enough for what only reads.
+    package var readToken: String?
     /// Requests a second that are answered; more are told to come later.
     package var requestsPerSecond = 4_000
 

@@ -49,6 +49,11 @@ package struct ControlFailure: Error, Sendable, Hashable {
         ControlFailure(code: "superseded", number: 1301, status: 409, what: what, fix: fix)
     }
 
+    /// What was asked for needs another worker.
+    package static func needsRestart(_ what: String, fix: String) -> ControlFailure {
+        ControlFailure(code: "needsRestart", number: 0, status: 409, what: what, fix: fix)
+    }
+
     /// There are too many of something already.
     package static func limitExceeded(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "limitExceeded", number: 1402, status: 429, what: what, fix: fix)

@@ -80,7 +80,7 @@ package struct ControlResponder: Sendable {
         isCommander: Bool = true
     ) throws(ControlFailure) -> ListenerReply {
         switch route {
-        case .source, .relay, .kick, .statistics, .events, .snapshot, .sourceSnapshot, .page, .description: break
+        case .source, .relay, .kick, .statistics, .events, .snapshot, .sourceSnapshot, .page, .description, .room: break
         default: if !route.isProbe { try Self.refuseUnknown(query, known: []) }
         }
         switch route {
@@ -88,7 +88,14 @@ package struct ControlResponder: Sendable {
         case .description: return ControlPage.description
         // Those that there are have been answered.
         case .media: throw .notFound("this room has nothing to play", fix: "add an output of type hls")
-        case .state: return self.document(isCommander: isCommander)
+        case .state: return self.state(isCommander: isCommander)
+        case .room:
+            guard method == .put || method == .patch else {
+                try Self.refuseUnknown(query, known: [])
+                return self.state(isCommander: isCommander)
+            }
+            return try self.setDocument(body, isPatch: method == .patch, query)
+        case .document: return .json(.ok, try self.room.documentJSON())
         case .startup, .liveness, .readiness: return Self.probe(route, self.room.health)
         case .program: return .json(.ok, try self.room.setProgram(body))
         case .scenes: return .json(.ok, self.room.scenesJSON())
@@ -141,7 +148,7 @@ package struct ControlResponder: Sendable {
     private static let access = HTTPField.Name("Tandem-Access") ?? .from
 
     /// The room. `Tandem-Access` says whether whoever asks may command as well.
-    private func document(isCommander: Bool) -> ListenerReply {
+    private func state(isCommander: Bool) -> ListenerReply {
         let (revision, tag) = self.ledger.current
         var reply = ListenerReply.json(.ok, self.room.stateJSON(revision: revision))
         reply.fields[.eTag] = tag

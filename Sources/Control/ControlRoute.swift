@@ -8,6 +8,10 @@ package enum ControlRoute: Hashable {
     /// What viewers play, by its name on their listener.
     case media(String)
     case state
+    /// The room: how it is, and, to be written, its document.
+    case room
+    /// The document the room runs by.
+    case document
     case program
     case scenes
     case scene(String)
@@ -55,7 +59,9 @@ package enum ControlRoute: Hashable {
     /// Methods the route answers, in the order of `Allow`.
     package var methods: [HTTPRequest.Method] {
         switch self {
-        case .page, .description, .media, .state, .scenes, .sources, .statistics, .events, .metrics: [.get, .head]
+        case .page, .description, .media, .state, .document, .scenes, .sources, .statistics, .events, .metrics:
+            [.get, .head]
+        case .room: [.get, .head, .put, .patch]
         case .startup, .liveness, .readiness: [.get, .head]
         case .program, .text, .score, .countdown: [.put]
         case .clips: [.get, .head, .post]
@@ -67,7 +73,7 @@ package enum ControlRoute: Hashable {
     }
 
     package static let paths = [
-        "/v1/room", "/v1/state", "/v1/program", "/v1/scenes", "/v1/scenes/{sceneId}", "/v1/sources",
+        "/v1/room", "/v1/state", "/v1/document", "/v1/program", "/v1/scenes", "/v1/scenes/{sceneId}", "/v1/sources",
         "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}",
         "/v1/scores/{scoreId}", "/v1/stats", "/v1/events", "/v1/clips", "/v1/clips/{id}",
         "/v1/metadata", "/v1/snapshot", "/v1/sources/{uid}/snapshot",
@@ -84,7 +90,9 @@ package enum ControlRoute: Hashable {
 
     package init?(path: String) {
         switch path {
-        case "/v1/room", "/v1/state": self = .state
+        case "/v1/room": self = .room
+        case "/v1/state": self = .state
+        case "/v1/document": self = .document
         case "/v1/program": self = .program
         case "/v1/scenes": self = .scenes
         case "/v1/sources": self = .sources

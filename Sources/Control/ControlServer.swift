@@ -29,7 +29,9 @@ package final class ControlServer: Sendable {
     ) async throws(MediaError) -> ControlServer {
         try Self.checkAccess(listen: listen, hasToken: token != nil)
         let responder = ControlResponder(
-            room: room, guardian: AccessGuard(listen: listen, token: token, opensReads: doors.opensReads), doors: doors)
+            room: room,
+            guardian: AccessGuard(
+                listen: listen, token: token, readToken: doors.readToken, opensReads: doors.opensReads), doors: doors)
         let budget = RequestBudget(perSecond: doors.requestsPerSecond, now: Self.now())
         let limits = HTTPListenerLimits(connections: 64, bodyBytes: ControlResponder.bodyLimit)
         let listener = try await HTTPListener.start(

@@ -13,6 +13,22 @@ package protocol RoomControlling: Sendable {
     /// - Parameter revision: Of what operators have changed; stands in the answer.
     func stateJSON(revision: Int64) -> String
 
+    /// The document the room runs by, without its secrets.
+    ///
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for a room that was not made from one.
+    func documentJSON() throws(ControlFailure) -> String
+
+    /// Takes another document in place of the one the room runs by: all of it, or nothing.
+    ///
+    /// - Parameters:
+    ///   - body: A pipeline file, or what is to change of it.
+    ///   - isPatch: `body` is a JSON merge patch (RFC 7396).
+    ///   - isDryRun: Only says what would change.
+    /// - Returns: What has changed, by its JSON paths: one JSON object.
+    /// - Throws: ``ControlFailure`` 400 for what is no JSON, 422 for mistakes, 409 for an older `revision` and for what no
+    ///   running room can take, each with its paths.
+    func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> String
+
     /// Puts a scene on air: at the next tick, or at a program date-time. The answer says when.
     ///
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` for a scene the room does not have, its scenes listed in `fix`.

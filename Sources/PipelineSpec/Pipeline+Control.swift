@@ -8,6 +8,8 @@ extension Pipeline {
         /// The bearer token that guards it; required unless ``listen`` is loopback or a Unix socket. Never
         /// ``Secret/inline(_:)``.
         package var token: Secret?
+        /// A second token, whose holders may look and not command. Never ``Secret/inline(_:)``.
+        package var readToken: Secret?
         /// Who is sent the room's events.
         package var events: [EventSink] = []
 

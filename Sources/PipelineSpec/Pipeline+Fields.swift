@@ -7,6 +7,9 @@ extension Pipeline {
         Pipeline(room: Room(roomID: ""), sources: [], scenes: [], outputs: []),
         [
             Field("apiVersion", always: Pipeline.apiVersion, isRequired: false, "version of this format"),
+            Field(
+                optional: "revision", \.revision, .integer(0...9_007_199_254_740_991),
+                "which version of the file this is: a running room takes none that is older (PUT /v1/room)"),
             Field(required: "room", \.room, .object(Room.rule), "which room this is"),
             Field(
                 "clock", \.clock, .choice, "what paces the program: the machine's clock, or the data of file sources"),
@@ -88,6 +91,10 @@ extension Pipeline.Control {
                 "file that holds the bearer token; required unless listen is loopback or a Unix socket"),
             Field(optional: "tokenEnv", \.tokenEnv, .variable, "environment variable that holds it instead"),
             Field(
+                optional: "readTokenFile", \.readTokenFile, .path,
+                "file that holds a second token, whose holders may look and not command"),
+            Field(optional: "readTokenEnv", \.readTokenEnv, .variable, "environment variable that holds it instead"),
+            Field(
                 "events", \.events,
                 .list(of: .object(EventSink.rule, finish: EventSink.checked), 0...4, standIn: EventSink()),
                 "who is sent the room's events; they are on standard output and at GET /v1/events in any case"),
@@ -112,10 +119,28 @@ extension Pipeline.Control {
         set { if let newValue { self.token = .env(newValue) } }
     }
 
+    private var readTokenFile: String? {
+        get { if case .file(let path)? = self.readToken { path } else { nil } }
+        set { if let newValue { self.readToken = .file(newValue) } }
+    }
+
+    private var readTokenEnv: String? {
+        get { if case .env(let name)? = self.readToken { name } else { nil } }
+        set { if let newValue { self.readToken = .env(newValue) } }
+    }
+
     static func checked(_ control: Pipeline.Control, _ path: String, _ log: inout SpecLog) -> Pipeline.Control {
         let hasToken = log.isWritten("\(path).tokenFile") || log.isWritten("\(path).tokenEnv")
         if log.isWritten("\(path).tokenFile"), log.isWritten("\(path).tokenEnv") {
             log.mistake("\(path).tokenEnv", "stands beside tokenFile", fix: "keep one of the two")
+        }
+        if log.isWritten("\(path).readTokenFile"), log.isWritten("\(path).readTokenEnv") {
+            log.mistake("\(path).readTokenEnv", "stands beside readTokenFile", fix: "keep one of the two")
+        }
+        if control.readToken != nil, !hasToken {
+            log.mistake(
+                "\(path).\(log.isWritten("\(path).readTokenFile") ? "readTokenFile" : "readTokenEnv")",
+                "stands without a token for those who command", fix: "add \"tokenEnv\" or \"tokenFile\"")
         }
         if !control.listen.isLoopback, !hasToken {
             log.mistake(

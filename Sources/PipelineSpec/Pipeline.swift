@@ -9,6 +9,8 @@ package struct Pipeline: Sendable, Equatable {
     package static let apiVersion = "tandem/v1"
 
     package var room: Room
+    /// Which version of the file this is, for those who change it while the room runs; `nil`: it does not say.
+    package var revision: Int?
     /// What paces the program. Default: ``ClockMode/live``.
     package var clock: ClockMode = .live
     /// Program time after which the room ends, in milliseconds (1…2,592,000,000). `nil`: it lives until it is ended

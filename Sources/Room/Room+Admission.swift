@@ -10,13 +10,13 @@ extension Room {
     /// - Throws: ``MediaError/Code/notReadable``.
     func admission() throws(MediaError) -> Admission {
         let ingest = self.pipeline.ingest
-        var admission = Admission(app: ingest.rtmp.app, bindings: try self.streamKeys())
+        var admission = Admission(app: ingest.rtmp.app, bindings: try Self.streamKeys(of: self.pipeline))
         admission.allowedAddresses = ingest.allowedAddresses
         let publishers = Set(
             self.pipeline.sources.filter { if case .rtmp = $0.input { true } else { false } }.map(\.id))
         if let auth = ingest.auth {
             var check = SignedKeyCheck(
-                form: SignedKeyCheck.Form(auth.type), secrets: try self.signingSecrets(),
+                form: SignedKeyCheck.Form(auth.type), secrets: try Self.signingSecrets(of: self.pipeline),
                 room: self.pipeline.room.roomID, app: ingest.rtmp.app)
             check.skew = Int64(auth.maxSkewSeconds)
             check.validity = Int64(auth.validSeconds)
@@ -44,7 +44,9 @@ extension Room {
     package func reloadKeys() {
         guard let server = self.listeners.ingest else { return }
         do throws(MediaError) {
-            server.replaceKeys(try self.streamKeys(), secrets: try self.signingSecrets())
+            let pipeline = self.pipeline
+            server.replaceKeys(
+                try Self.streamKeys(of: pipeline), secrets: try Self.signingSecrets(of: pipeline))
             self.logger.info("stream keys read again")
             self.events.emit("ingest.keysRenewed", [:])
         } catch {
@@ -53,9 +55,9 @@ extension Room {
         }
     }
 
-    private func streamKeys() throws(MediaError) -> [IngestBinding] {
+    static func streamKeys(of pipeline: Pipeline) throws(MediaError) -> [IngestBinding] {
         var bindings: [IngestBinding] = []
-        for source in self.pipeline.sources {
+        for source in pipeline.sources {
             guard case .rtmp(let secrets) = source.input else { continue }
             for secret in secrets {
                 for key in try secret.lines(place: "source[\(source.id)]") {
@@ -66,8 +68,8 @@ extension Room {
         return bindings
     }
 
-    private func signingSecrets() throws(MediaError) -> [String] {
-        try self.pipeline.ingest.auth?.secret?.lines(place: "ingest.auth") ?? []
+    static func signingSecrets(of pipeline: Pipeline) throws(MediaError) -> [String] {
+        try pipeline.ingest.auth?.secret?.lines(place: "ingest.auth") ?? []
     }
 }
 

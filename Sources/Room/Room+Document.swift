@@ -151,6 +151,7 @@ extension Room {
                     "output.disk_low", level.name, kind: "output",
                     message: "\(reading.percent) % of the space for segments and recordings is taken"))
         }
+        alarms += self.outputAlarms
         self.alarms.withLock { $0.update(alarms, at: SystemClock.wallClock()) }
     }
 

@@ -12,6 +12,7 @@ extension Room {
         self.addSources(&metrics)
         self.addOutputs(&metrics)
         self.addUploads(&metrics)
+        self.addOutputAlarms(&metrics)
         ProcessFacts.add(to: &metrics)
         return metrics.text
     }

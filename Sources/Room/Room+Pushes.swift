@@ -56,13 +56,15 @@ extension Room {
         switch event {
         case .connecting:
             self.events.emit("output.connecting", ["outputId": id, "url": url, "rendition": rendition])
-        case .live: self.events.emit("output.live", ["outputId": id, "url": url, "rendition": rendition])
+        case .live:
+            self.events.emit(
+                "output.live", ["outputId": id, "url": url, "rendition": rendition, "level": "normal"])
         case .failed(let failure, let reason, let retryMs):
             self.events.emit(
                 "output.failed",
                 [
-                    "outputId": id, "url": url, "rendition": rendition, "code": .string(failure.rawValue),
-                    "reason": .string(reason), "retryMs": JSONValue(retryMs),
+                    "outputId": id, "url": url, "rendition": rendition, "level": "alert_2",
+                    "code": .string(failure.rawValue), "reason": .string(reason), "retryMs": JSONValue(retryMs),
                 ])
         case .stopped(let reason):
             self.events.emit(

@@ -77,7 +77,7 @@ extension Room {
 
     /// Puts a scene on air now, and tells the room's life that it was asked for: of what it knows of the sources, some
     /// panes may stay away. All or nothing.
-    private func command(
+    func command(
         _ scene: PipelineSpec.Scene, _ transition: PipelineSpec.Transition?, _ desk: inout SceneDesk
     ) throws(ControlFailure) -> SceneDesk.Showing {
         let now = self.lifeTime
@@ -200,7 +200,7 @@ extension Room {
     /// Takes the new document on air where the scene is, or is about to be.
     ///
     /// - Returns: What changes first; `nil`: the scene is neither.
-    private func replace(
+    func replace(
         _ scene: PipelineSpec.Scene, _ desk: inout SceneDesk
     ) throws(ControlFailure) -> SceneDesk.Showing? {
         var changed = desk

@@ -40,7 +40,10 @@ package final class Room: Sendable {
     }
 
     let settings: RoomSettings
-    let pipeline: Pipeline
+    /// What the room runs by now; only what may change in a running room differs from what it was made from.
+    let running: Mutex<Pipeline>
+    /// What was written, for commands that write anew; `nil`: the room was not made from a document.
+    let document: Mutex<RoomDocument?>
     package let events: RoomEvents
     let logger: Logger
     let machine = SystemClock()
@@ -91,7 +94,8 @@ package final class Room: Sendable {
         settings: RoomSettings, events: RoomEvents, logger: Logger, parts: RoomParts
     ) {
         self.settings = settings
-        self.pipeline = settings.pipeline
+        self.running = Mutex(settings.pipeline)
+        self.document = Mutex(settings.document)
         self.events = events
         self.logger = logger
         self.clock = parts.clock
@@ -123,6 +127,7 @@ package final class Room: Sendable {
         }
     }
 
+    var pipeline: Pipeline { self.running.withLock { $0 } }
     package var state: State { self.mutable.withLock { $0.state } }
     /// What of the room's leavings is not done when ``run()`` has returned; the next worker finishes it.
     package var debt: MediaError? { self.mutable.withLock { $0.debt } }

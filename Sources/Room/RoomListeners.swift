@@ -150,9 +150,10 @@ extension Room {
         }
         if !self.isOffline {
             let token = try self.pipeline.control.token?.resolved(place: "control")
+            var doors = self.controlDoors(playable)
+            doors.readToken = try self.pipeline.control.readToken?.resolved(place: "control")
             let control = try await ControlServer.start(
-                listen: self.pipeline.control.listen, token: token, room: self, doors: self.controlDoors(playable),
-                logger: self.logger)
+                listen: self.pipeline.control.listen, token: token, room: self, doors: doors, logger: self.logger)
             self.listeners.update { $0.control = control }
             self.note("control", control.boundAddress)
         }

@@ -9,14 +9,19 @@ package import PipelineSpec
 /// What the command line adds to the pipeline file.
 package struct RoomSettings: Sendable {
     package var pipeline: Pipeline
+    /// The file it was read from; `nil`: there is none, and the room cannot be written anew while it runs.
+    package var document: RoomDocument?
     /// Start anew in a directory whose room has ended.
     package var newSession: Bool
     /// Time zero of a fresh room: nanoseconds since the Unix epoch. `nil`: now for a live room, the epoch itself for an
     /// offline one, so that the same job makes the same bytes.
     package var origin: Int64?
 
-    package init(pipeline: Pipeline, newSession: Bool = false, origin: Int64? = nil) {
+    package init(
+        pipeline: Pipeline, document: RoomDocument? = nil, newSession: Bool = false, origin: Int64? = nil
+    ) {
         self.pipeline = pipeline
+        self.document = document
         self.newSession = newSession
         self.origin = origin
     }

@@ -81,7 +81,8 @@ package struct SourceHealth: Sendable {
     /// Too short a time to judge by.
     private static let shortest: Int64 = 2_000_000_000
 
-    private let rules: Rules
+    /// What it is measured by; other rules hold from the next reading on.
+    package var rules: Rules
     private var entries: [Entry] = []
     private var verdicts: [Verdict] = []
     private var damaged = 0

@@ -102,6 +102,8 @@ final class SourceSlot: Sendable {
         return self.health.withLock { $0.read(reading, surroundings, now: now) }
     }
 
+    func setHealthRules(_ rules: SourceHealth.Rules) { self.health.withLock { $0.rules = rules } }
+
     var healthLevel: (SourceHealth.Level, [SourceHealth.Cause]) { self.health.withLock { ($0.level, $0.causes) } }
 
     /// What came in within the window.

@@ -18,10 +18,15 @@ struct ControlOptions: ParsableArguments {
 
     /// Sends a request and prints the answer: the body on standard output, a refusal on standard error.
     func exchange(_ method: HTTPMethod, _ path: String, _ body: JSONValue? = nil) async throws {
+        try await self.exchange(method, path, text: body?.text)
+    }
+
+    /// The same for a body that somebody else has written.
+    func exchange(_ method: HTTPMethod, _ path: String, text: String?) async throws {
         let client = try self.client
         let answer: ControlClient.Answer
         do {
-            answer = try await client.send(method, path, body: body?.text)
+            answer = try await client.send(method, path, body: text)
         } catch {
             StandardError.write(
                 "\(self.address) does not answer: \(error). Fix: --address, as in \"control\" of the event room.ready\n"
@@ -59,7 +64,7 @@ struct CtlCommand: ParsableCommand {
             """,
         subcommands: [
             State.self, Stats.self, Metrics.self, Events.self, SceneVerb.self, Source.self, Kick.self, PK.self,
-            Text.self, Score.self, End.self, Drain.self,
+            Text.self, Score.self, Document.self, Apply.self, Patch.self, End.self, Drain.self,
         ])
 
     struct State: AsyncParsableCommand {

@@ -9,6 +9,13 @@ enum PipelineLoading {
         try self.check(self.read(file), file: file, set: set).pipeline
     }
 
+    /// The same, with the file as it was written, for a room that may be given another version of it.
+    static func document(_ file: String, set: [String]) throws -> (pipeline: Pipeline, document: RoomDocument?) {
+        let bytes = try self.read(file)
+        let (pipeline, overrides) = try self.check(bytes, file: file, set: set)
+        return (pipeline, RoomDocument(bytes, overrides: overrides, pipeline: pipeline))
+    }
+
     /// The same for bytes that are here already; with what the flags change.
     static func check(
         _ bytes: [UInt8], file: String, set: [String]

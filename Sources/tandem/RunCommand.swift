@@ -44,7 +44,8 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         LogOutput.bootstrap(self.logFormat, level: self.logLevel.level)
-        var pipeline = try PipelineLoading.load(self.pipeline, set: self.set)
+        let loaded = try PipelineLoading.document(self.pipeline, set: self.set)
+        var pipeline = loaded.pipeline
         if let duration = self.duration {
             guard let ms = Int(exactly: (duration * 1000).rounded()), (1...2_592_000_000).contains(ms) else {
                 throw ValidationError("--duration \(duration): give seconds from 0.001 to 2592000")
@@ -58,7 +59,8 @@ struct RunCommand: AsyncParsableCommand {
             }
             origin = date
         }
-        let settings = RoomSettings(pipeline: pipeline, newSession: self.newSession, origin: origin)
+        let settings = RoomSettings(
+            pipeline: pipeline, document: loaded.document, newSession: self.newSession, origin: origin)
         let events = StandardOutput.lines()
         let status = await RoomRunner.run(settings, write: { events.write($0) })
         events.finish()

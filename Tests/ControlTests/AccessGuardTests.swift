@@ -47,6 +47,23 @@ struct AccessGuardTests {
         if let refusal { #expect(refusal.status == 401) }
     }
 
+    @Test(
+        "a reader's token is enough to look, and refused a command by another status than none",
+        arguments: [
+            ("Bearer look", true, nil), ("Bearer look", false, 403), ("Bearer s3cret", true, nil),
+            ("Bearer s3cret", false, nil), ("Bearer loo", true, 401), ("Bearer ", true, 401), (nil, true, 401),
+        ] as [(String?, Bool, Int?)])
+    func reader(field: String?, isReading: Bool, status: Int?) {
+        let guardian = AccessGuard(
+            listen: .tcp(host: "0.0.0.0", port: 0), token: "s3cret", readToken: "look")
+        var fields: HTTPFields = [:]
+        fields[.authorization] = field
+        let head = Self.head("a", fields)
+        #expect(guardian.refusal(of: head, isOpen: false, isReading: isReading)?.status == status)
+        let alone = AccessGuard(listen: .tcp(host: "0.0.0.0", port: 0), token: "s3cret", readToken: "")
+        #expect(alone.refusal(of: Self.head("a", [.authorization: "Bearer "]), isOpen: false, isReading: true) != nil)
+    }
+
     @Test("an empty token opens nothing")
     func emptyToken() {
         let guardian = AccessGuard(listen: .tcp(host: "0.0.0.0", port: 0), token: "")

@@ -17,6 +17,17 @@ struct ControlResponderTests {
         return (reply.status.code, String(decoding: bytes[range], as: UTF8.self), reply.fields)
     }
 
+    @Test("the room's document is shown, and what cannot change is refused by its code")
+    func document() {
+        #expect(Self.reply(.get, "/v1/document").text.hasPrefix(#"{"room":{}}"#))
+        #expect(Self.reply(.put, "/v1/document", "{}").status == 405)
+        let refused = Self.reply(.patch, "/v1/room", #"{"canvas":{}}"#)
+        #expect(refused.status == 409 && refused.text.contains(#""code":"needsRestart""#))
+        #expect(Self.reply(.put, "/v1/room?dryRun=yes", "{}").status == 400)
+        #expect(Self.reply(.get, "/v1/room?dryRun=true").status == 400)
+        #expect(Self.reply(.delete, "/v1/room").fields[.allow] == "GET, HEAD, PUT, PATCH")
+    }
+
     @Test("numbers come in two levels, and a level that there is not is named")
     func statistics() {
         #expect(Self.reply(.get, "/v1/stats").text.hasPrefix(#"{"level":"standard"}"#))
@@ -64,6 +75,10 @@ struct ControlResponderTests {
             (.delete, "/v1/sources/1001/relays/r1", "", 200, "no relay 1001 main r1"),
             (.post, "/v1/sources/1001:kick", "", 200, "kick 1001 main 60"),
             (.post, "/v1/sources/a%2Fb:kick?streamType=sub", #"{"refuseSeconds":0}"#, 200, "kick a/b sub 0"),
+            (.put, "/v1/room", #"{"a":1}"#, 200, #"document whole {"a":1}"#),
+            (.patch, "/v1/room", #"{"a":1}"#, 200, #"document patch {"a":1}"#),
+            (.put, "/v1/room?dryRun=true", #"{"a":1}"#, 200, #"document whole dry {"a":1}"#),
+            (.patch, "/v1/room?dryRun=false", "{}", 200, "document patch {}"),
             (.post, "/v1/room:end", "", 202, "end"), (.post, "/v1/room:drain", "{}", 202, "drain"),
         ] as [(HTTPRequest.Method, String, String, Int, String)])
     func calls(method: HTTPRequest.Method, path: String, body: String, status: Int, call: String) {

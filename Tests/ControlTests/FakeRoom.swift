@@ -23,6 +23,17 @@ final class FakeRoom: RoomControlling {
     func statisticsJSON(isDebug: Bool) -> String { #"{"level":"\#(isDebug ? "debug" : "standard")"}"# }
     func sourcesJSON() -> String { #"{"sources":[]}"# }
 
+    func documentJSON() throws(ControlFailure) -> String { #"{"room":{}}"# }
+
+    func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> String {
+        let text = String(decoding: body, as: UTF8.self)
+        guard !text.contains("canvas") else {
+            throw .needsRestart("canvas: cannot change while the room runs", fix: "run the new file")
+        }
+        self.note("document \(isPatch ? "patch" : "whole") \(isDryRun ? "dry " : "")\(text)")
+        return #"{"revision":8,"changed":\#(!isDryRun)}"#
+    }
+
     func setProgram(_ body: [UInt8]) throws(ControlFailure) -> String {
         let text = String(decoding: body, as: UTF8.self)
         guard !text.contains("pkk") else {

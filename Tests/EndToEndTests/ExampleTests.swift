@@ -22,7 +22,12 @@ extension EndToEnd {
             #expect(try schema == Files.text("\(EndToEnd.root)/pipelines/schema.json"))
         }
 
-        @Test("every pipeline runs, to exit 0 and a closed playlist", arguments: Self.pipelines)
+        /// One of them is run as a newcomer runs it.
+        private static let shown = "pk-landscape.json"
+
+        @Test(
+            "every pipeline runs, to exit 0 and a closed playlist",
+            arguments: Self.pipelines.filter { $0 != Self.shown })
         func runs(name: String) throws {
             guard let media = Media.find() else { return }
             let work = try WorkDirectory()
@@ -57,6 +62,61 @@ extension EndToEnd {
             for (name, playlist) in try Playlist.all(in: work.path("out")) {
                 #expect(playlist.isEnded && playlist.mistakes.isEmpty, "\(name): \(playlist.mistakes)")
                 #expect(abs(playlist.duration - 3) < 0.05, "\(name): \(playlist.duration) s")
+            }
+        }
+
+        @Test("what the README tells a newcomer to type puts their own publishers into a PK, and ends the room")
+        func newcomer() throws {
+            guard let bash = EndToEnd.tool("bash"), EndToEnd.tool("curl") != nil, let media = Media.find() else {
+                return
+            }
+            let work = try WorkDirectory()
+            let blocks = Readme.blocks("sh", try Files.text("\(EndToEnd.root)/README.md"))
+            let lines = blocks.flatMap { $0.split(separator: "\n").map(String.init) }
+            #expect(
+                lines.contains { $0.contains("tandem run pipelines/\(Self.shown) --set control.listen=127.0.0.1:8081") }
+            )
+            let room = try RunningRoom(
+                "\(EndToEnd.root)/pipelines/\(Self.shown)",
+                [
+                    "--set", "ingest.rtmp.listen=127.0.0.1:0", "--set", "control.listen=127.0.0.1:0", "--set",
+                    "outputs[0].http.listen=127.0.0.1:0", "--set", "outputs[0].path=\(work.path("out"))",
+                ])
+            /// A line of the README, with this room's addresses and this build's program.
+            func here(_ line: String) -> String {
+                line.replacingOccurrences(of: "rtmp://127.0.0.1:1935", with: room.rtmp)
+                    .replacingOccurrences(of: "http://127.0.0.1:8081", with: room.control)
+                    .replacingOccurrences(of: ".build/release/tandem", with: EndToEnd.binary)
+            }
+            func publisher(_ name: String) throws -> Publisher {
+                let line = try #require(lines.first { $0.hasPrefix(name) && $0.contains("rtmp://") }, "\(name)")
+                return try Publisher(bash, ["-c", "exec \(here(line))"])
+            }
+            let anna = try publisher("ffmpeg ")
+            try room.event("source.live", uid: "1001", timeout: 20)
+            let isGStreamer = EndToEnd.tool("gst-launch-1.0") != nil
+            let ben = try publisher(isGStreamer ? "gst-launch-1.0 " : ".build/release/tandem publish ")
+            try room.event("source.live", uid: "2002", timeout: 20)
+            let commands = lines.filter { $0.contains("tandem ctl ") }.map { "\(here($0)) -a \(room.control)" }
+            let requests = lines.filter { $0.hasPrefix("curl ") }.map {
+                here($0).replacing("curl ", with: "curl -sSf ", maxReplacements: 1)
+            }
+            #expect(commands.count == 1 && requests.count == 5)
+            for line in commands + requests.dropLast() {
+                let result = try Command.run(bash, ["-c", line], timeout: 15)
+                #expect(result.code == 0 && !result.output.isEmpty, "\(line): \(result.errors)")
+            }
+            let state = try room.state()
+            #expect(state["title"] as? String == "The final")
+            #expect((state["program"] as? [String: Any])?["scene"] as? String == "pk")
+            try room.segments(1)
+            for publisher in [anna, ben] { publisher.stop(SIGKILL) }
+            let end = try Command.run(bash, ["-c", try #require(requests.last)], timeout: 15)
+            #expect(end.code == 0, "\(end.errors)")
+            #expect(try room.child.wait(timeout: 30) == 0, "\(room.child.errors.suffix(800))")
+            #expect(try media.complaints(work.path("out/index.m3u8")) == "")
+            for (name, playlist) in try Playlist.all(in: work.path("out")) {
+                #expect(playlist.isEnded && playlist.mistakes.isEmpty, "\(name): \(playlist.mistakes)")
             }
         }
 

@@ -36,6 +36,17 @@ extension EndToEnd {
             return try #require(outputs.first { $0["outputId"] as? String == id })
         }
 
+        /// An alarm in the room's document; they are looked at once a second.
+        private static func alarm(_ type: String, _ state: String, _ room: RunningRoom) throws -> [String: Any] {
+            for _ in 0..<30 {
+                let alarms = try room.state()["alarms"] as? [[String: Any]] ?? []
+                let found = alarms.last { $0["type"] as? String == type }
+                if let found, found["state"] as? String == state { return found }
+                usleep(100_000)
+            }
+            throw Missing("\(type) is not \(state)")
+        }
+
         @Test("two targets: one gets pictures and sound, one hangs, is noticed, and recovers when it is replaced")
         func twoTargets() throws {
             guard let media = Media.find() else { return }
@@ -61,6 +72,14 @@ extension EndToEnd {
             #expect(failed.time - asked.time <= 6)
             #expect(failed.text("code") == "outputWedged")
 
+            let raised = try Self.alarm("output.stalled", "set", near)
+            #expect(
+                raised["severity"] as? String == "alert_2"
+                    && (raised["scope"] as? [String: Any])?["id"] as? String == "hung")
+            let metrics = try HTTPClient.request("GET", near.control, "/metrics").body
+            #expect(metrics.contains(#"tandem_output_alarm_level{output="hung"} 2"#))
+            #expect(metrics.contains(#"tandem_output_alarm_level{output="good"} 0"#))
+
             // In its place, a server that works.
             hanging.end()
             let file = work.path("hung.flv")
@@ -71,6 +90,7 @@ extension EndToEnd {
                     "rtmp://127.0.0.1:\(hanging.port)/live/hung_5ecret31c0", "-t", "2", "-c", "copy", "-y", file,
                 ])
             try near.event("output.live", timeout: 8) { Self.text($0, "outputId") == "hung" }
+            _ = try Self.alarm("output.stalled", "cleared", near)
             let flv = try Command.run(
                 media.ffmpeg,
                 [

@@ -39,6 +39,10 @@ extension EndToEnd {
             try room.event("output.unreachable", timeout: 10) { $0.text("state") == "set" }
             let during = try #require((try room.state()["outputs"] as? [[String: Any]])?.first { $0["target"] != nil })
             #expect(during["state"] as? String == "recovering")
+            Thread.sleep(forTimeInterval: 1.1)
+            let alarms = try room.state()["alarms"] as? [[String: Any]] ?? []
+            #expect(
+                alarms.contains { $0["type"] as? String == "output.unreachable" && $0["state"] as? String == "set" })
             Thread.sleep(forTimeInterval: Self.outage)
             try FileManager.default.removeItem(atPath: away)
             let back = room.events.count

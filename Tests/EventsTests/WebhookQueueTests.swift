@@ -59,6 +59,86 @@ struct WebhookQueueTests {
         #expect(queue.due == 22_500_000_000, "asked for by a status that may ask")
     }
 
+    /// A receiver and a room in injected time: what is there by `now`, an attempt when one is due, until all is through.
+    private struct Delivery {
+        var taken: [Int64] = []
+        var notices: [WebhookQueue.Notice] = []
+        var end: Int64 = 0
+    }
+
+    /// - Parameters:
+    ///   - count: Events, one each `interval`.
+    ///   - answer: What the receiver says at a time, and how long it takes to.
+    private static func deliver(
+        _ count: Int64, each interval: Int64, capacity: Int = 4096,
+        answer: (_ now: Int64) -> (WebhookQueue.Outcome, Int64)
+    ) -> Delivery {
+        let log = EventLog(capacity: capacity)
+        var queue = WebhookQueue(types: [], delivered: 0)
+        var delivery = Delivery()
+        var told: Int64 = 0
+        var now: Int64 = 0
+        func tell() {
+            while told < count, told * interval <= now {
+                told += 1
+                log.append(RoomEvent(sequence: told, type: "a.b", line: "{}"))
+            }
+        }
+        while queue.delivered < count, now < 3_600 * Self.second {
+            tell()
+            let page = log.page(after: queue.delivered, limit: 64)
+            if let notice = queue.missed(page.missed) { delivery.notices.append(notice) }
+            guard let event = queue.next(in: page) else {
+                now += interval
+                continue
+            }
+            now = max(now, queue.due)
+            tell()
+            let (outcome, time) = answer(now)
+            now += time
+            if case .status(204, _) = outcome { delivery.taken.append(event.sequence) }
+            if let notice = queue.attempted(event, outcome, now: now, jitter: now % 1_000) {
+                delivery.notices.append(notice)
+            }
+        }
+        delivery.end = now
+        return delivery
+    }
+
+    @Test(
+        "a receiver down for 60 s, slow, or wrong: nothing is lost within the bound, and the order is kept",
+        arguments: [
+            WebhookQueue.Outcome.failed("connectTimeout"), .failed("readTimeout"), .status(500), .status(503),
+            .status(503, retryAfter: 20), .status(302), .status(404),
+        ])
+    func outage(wrong: WebhookQueue.Outcome) {
+        let away = 10 * Self.second...70 * Self.second
+        // Ten events a second for two minutes; an answer takes 20 ms, a failure three seconds.
+        let delivery = Self.deliver(1_200, each: Self.second / 10) { now in
+            away.contains(now) ? (wrong, 3 * Self.second) : (.status(204), Self.second / 50)
+        }
+        #expect(delivery.taken == Array(1...1_200))
+        #expect(delivery.notices.count == 2, "told when it failed, and when it took events again")
+        guard case .failing = delivery.notices.first, case .restored(let failures) = delivery.notices.last else {
+            Issue.record("\(delivery.notices)")
+            return
+        }
+        #expect((2...12).contains(failures), "asked again, and not all the time")
+        #expect(delivery.end < 125 * Self.second, "it has caught up before the two minutes are over: \(delivery.end)")
+    }
+
+    @Test(
+        "a receiver that is slower than the room gets all of it, in order, later; beyond the bound the oldest are lost")
+    func slow() {
+        let late = Self.deliver(600, each: Self.second / 2) { _ in (.status(204), Self.second) }
+        #expect(late.taken == Array(1...600) && late.notices.isEmpty)
+        let lost = Self.deliver(600, each: Self.second / 2, capacity: 64) { _ in (.status(204), Self.second) }
+        #expect(lost.taken == lost.taken.sorted() && Set(lost.taken).count == lost.taken.count)
+        let missing = lost.notices.reduce(into: Int64(0)) { if case .lost(let count) = $1 { $0 += count } }
+        #expect(missing > 0 && Int64(lost.taken.count) + missing == 600, "what is lost is told to the last one")
+        #expect(lost.taken.last == 600)
+    }
+
     @Test("410 ends it")
     func gone() throws {
         let queue = Shared(types: [], delivered: 0)

@@ -15,7 +15,7 @@ enum Rooms {
     static let full = """
         {
           "room": { "roomId": "Room_7" },
-          "control": { "listen": "0.0.0.0:9100", "tokenFile": "keys/token", "events": [
+          "control": { "listen": "0.0.0.0:9100", "tokenFile": "keys/token", "readTokenFile": "keys/reader", "events": [
             { "type": "webhook", "url": "https://user:hunter2x@hooks.example/pk?token=hunter2h", "secretEnv": "HOOK_SECRET" } ] },
           "ingest": {
             "rtmp": { "listen": "127.0.0.1:0" },

@@ -28,10 +28,10 @@ enum Documents {
     static let full = [
         """
         {
-          "apiVersion": "tandem/v1",
+          "apiVersion": "tandem/v1", "revision": 7,
           "room": { "roomId": "88231", "title": "t" },
           "clock": "live", "durationSeconds": 1.5,
-          "control": { "listen": "0.0.0.0:9000", "tokenFile": "/run/token",
+          "control": { "listen": "0.0.0.0:9000", "tokenFile": "/run/token", "readTokenFile": "/run/reader",
             "openReads": true, "maxRequestsPerSecond": 500, "compat": ["nertc", "agora"], "events": [
             { "type": "webhook", "url": "https://hooks.example/pk", "types": ["source.*", "room.closed"], "timeoutMs": 2000,
               "secretEnv": "HOOK_SECRET" } ] },
@@ -130,7 +130,7 @@ enum Documents {
         Self.room.replacing(
             "\"listen\": \"127.0.0.1:0\"",
             with: """
-                "tokenEnv": "TOKEN", "events": [{ "type": "webhook", "url": "http://h", "secretFile": "/run/e" }]
+                "tokenEnv": "TOKEN", "readTokenEnv": "READER", "events": [{ "type": "webhook", "url": "http://h", "secretFile": "/run/e" }]
                 """
         ).replacing(
             "\"path\": \"out\"",

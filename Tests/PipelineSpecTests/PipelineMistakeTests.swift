@@ -246,6 +246,9 @@ struct PipelineMistakeTests {
         Case(
             #""listen": "127.0.0.1:0""#, #""tokenEnv": ^"T", "tokenFile": "/t""#, "control.tokenEnv",
             "stands beside tokenFile", "keep one of the two"),
+        Case(
+            #""listen": "127.0.0.1:0""#, #""readTokenEnv": ^"T""#, "control.readTokenEnv",
+            "stands without a token for those who command", #"add "tokenEnv" or "tokenFile""#),
     ]
 
     @Test(

@@ -1,10 +1,11 @@
-"""Receives webhooks and a service's notifications: receiver.py SECRET NOTIFY_SOCKET REFUSE_FILE
+"""Receives webhooks and a service's notifications: receiver.py SECRET NOTIFY_SOCKET REFUSE_FILE [PORT [SECONDS]]
 
 Prints the port it listens on, then a line for each event it takes (its number and type) and each notification. While
-REFUSE_FILE exists, webhooks are answered 503. A wrong signature (Standard Webhooks) ends it."""
-import base64, hashlib, hmac, http.server, json, os, socket, sys, threading
+REFUSE_FILE exists, webhooks are answered 503; all of them after so many SECONDS. A wrong signature (Standard Webhooks) ends it."""
+import base64, hashlib, hmac, http.server, json, os, socket, sys, threading, time
 
 secret, path, refuse = base64.b64decode(sys.argv[1].removeprefix("whsec_")), sys.argv[2], sys.argv[3]
+port, seconds = int((sys.argv[4:] or [0])[0]), float((sys.argv[5:] or [0])[0])
 
 # One write a line: print's own two let lines of two threads run into one another.
 def say(*words): os.write(1, (" ".join(map(str, words)) + "\n").encode())
@@ -19,6 +20,7 @@ class Hook(http.server.BaseHTTPRequestHandler):
         if self.headers["webhook-signature"] != expected:
             say("wrong signature")
             os._exit(1)
+        time.sleep(seconds)
         status = 503 if os.path.exists(refuse) else 204
         event = json.loads(body)
         if status == 204: say("event", int(event["sequence"]), event["data"]["type"], event["type"])
@@ -33,7 +35,7 @@ def notifications():
         for line in inbox.recv(4096).decode().splitlines(): say("notify", line)
 
 threading.Thread(target=notifications, daemon=True).start()
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hook)
+server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Hook)
 server.daemon_threads = True
 say(server.server_port)
 server.serve_forever()

@@ -28,6 +28,8 @@ enum ControlCase {
             "POST /v1/pk:start\n{\"countdownMs\":3000,\"durationMs\":null}", "POST /v1/pk:punish\n{\"punishMs\":1e3}",
             "POST /v1/pk:end\n{}", "GET /livez\n", "GET /readyz\n", "GET /startupz\n", "GET /v1/nothing?a=b&c\n",
             "GET http://127.0.0.1/v1/state?%zz\n", "OPTIONS *\n",
+            "GET /v1/document\n",
+            "PATCH /v1/room?dryRun=false\n{\"revision\":3,\"room\":{\"title\":\"t\"},\"ext\":null}",
         ]
         return requests.enumerated().map { ("request.\($0.offset)", Array($0.element.utf8)) }
             + [("all", Array(requests.joined(separator: "\u{1E}").utf8))]
@@ -86,9 +88,12 @@ private final class FuzzRoom: RoomControlling {
 
     private let pipeline: Pipeline
     private let state: Mutex<State>
+    private let document: Mutex<RoomDocument?>
 
     init(_ pipeline: Pipeline) {
         self.pipeline = pipeline
+        self.document = Mutex(
+            RoomDocument(Array(PipelineCase.baseText.utf8), overrides: [], pipeline: pipeline))
         self.state = Mutex(State(shelf: SceneShelf(pipeline.scenes)))
     }
 
@@ -126,6 +131,27 @@ private final class FuzzRoom: RoomControlling {
     func drain() {}
     var health: HealthReport {
         HealthReport(live: true, ready: false, started: true, state: "live", checks: ["a\"b": "\u{1}"])
+    }
+
+    func documentJSON() throws(ControlFailure) -> String { self.document.withLock { $0?.shown.text() ?? "{}" } }
+
+    func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> String {
+        try self.document.withLock { document throws(ControlFailure) -> String in
+            guard let current = document else { throw .notFound("there is no document", fix: "start with one") }
+            switch isPatch ? current.patched(body) : current.next(body) {
+            case .failure(let refusal): throw Self.refusal(refusal.mistakes)
+            case .success(let read):
+                do throws(DocumentChange.Refusal) {
+                    let change = try DocumentChange(from: current, to: read.document)
+                    self.promise(change.document.revision >= current.revision, "a revision that goes back")
+                    self.promise(!change.document.shown.text().contains("\"streamKey\":"), "a key is shown")
+                    if !isDryRun { document = change.document }
+                    return "{}"
+                } catch {
+                    throw .superseded("it is older, or needs another worker", fix: "send another")
+                }
+            }
+        }
     }
 
     func setProgram(_ body: [UInt8]) throws(ControlFailure) -> String {

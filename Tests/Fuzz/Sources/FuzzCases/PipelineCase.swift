@@ -21,14 +21,14 @@ enum PipelineCase {
         return seeds + scenes.enumerated().map { ("text.\($0.offset)", Array($0.element.utf8)) }
     }
 
-    static let base: Pipeline? = Pipeline.parse(
-        """
+    static let baseText = """
         {"room":{"roomId":"r"},"sources":[{"uid":"1","type":"rtmp","streamKey":"a"},{"uid":"2","type":"rtmp","streamKey":"b"}],
         "canvas":{"width":1280,"height":720},"scenes":[{"sceneId":"solo","layout":"solo","uids":["1"]}],
         "renditions":[{"name":"720p","width":1280,"height":720,"video":{"bitrate":2000000}}],
         "outputs":[{"type":"hls","path":"out"}]}
         """
-    ).pipeline
+
+    static let base: Pipeline? = Pipeline.parse(Self.baseText).pipeline
 
     static func run(_ bytes: [UInt8]) -> String? {
         if let broken = Self.text(bytes) { return broken }

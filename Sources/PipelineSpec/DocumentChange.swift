@@ -1,0 +1,100 @@
+/// What another version of a room's file changes in the room that runs by it.
+package struct DocumentChange: Sendable {
+    package enum Refusal: Error, Sendable, Equatable {
+        /// The room has this version, or a later one.
+        case superseded(by: Int)
+        /// What no running room can take; never empty.
+        case needsRestart([SpecMistake])
+    }
+
+    /// The version to come, with its revision.
+    package let document: RoomDocument
+    /// What was written otherwise, as JSON paths; `revision` not among them.
+    package let paths: [String]
+    /// False for the same version with the same content.
+    package let isChange: Bool
+
+    /// Judges the version that shall follow.
+    ///
+    /// - Throws: ``Refusal``.
+    package init(from current: RoomDocument, to next: RoomDocument) throws(Refusal) {
+        var next = next
+        let paths = next.effective.differences(from: current.effective).filter { $0 != "revision" }
+        var same = next.pipeline
+        same.revision = current.pipeline.revision
+        let isSame = same == current.pipeline && !paths.contains { Self.isPart($0, of: "ext") }
+        if next.pipeline.revision == nil { next.revision = isSame ? current.revision : current.revision &+ 1 }
+        let isChange = !isSame || next.revision != current.revision
+        guard next.revision > current.revision || !isChange else { throw .superseded(by: current.revision) }
+        guard same.differsOnlyAlive(from: current.pipeline) else {
+            let refused = paths.filter { path in !Self.alive.contains { Self.isPart(path, of: $0) } }
+            throw .needsRestart((refused.isEmpty ? paths : refused).map { Self.remedy($0) })
+        }
+        self.document = next
+        self.paths = paths
+        self.isChange = isChange
+    }
+
+    private static func remedy(_ path: String) -> SpecMistake {
+        let fix =
+            path.hasPrefix("room.roomId")
+            ? "start a room of its own for it"
+            : "leave it as it is, or drain this worker and run the new file: the successor goes on with the same playlists"
+        return SpecMistake(path: path, at: .none, what: "cannot change while the room runs", fix: fix)
+    }
+
+    /// What a running room takes.
+    private static let alive = [
+        "ext", "room.title", "scenes", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program", "alarms",
+        "shutdown", "sources.volume", "sources.audioTracks", "sources.offsetMs", "sources.rotation", "sources.expected",
+        "sources.streamKey", "sources.streamKeys", "sources.streamKeyFile", "sources.streamKeyEnv",
+        "ingest.auth.secretFile", "ingest.auth.secretEnv",
+    ]
+
+    /// Whether a path, its indexes left aside, is that of a value or lies in it.
+    private static func isPart(_ path: String, of whole: String) -> Bool {
+        var plain = ""
+        var depth = 0
+        for character in path {
+            switch character {
+            case "[": depth += 1
+            case "]": depth -= 1
+            default: if depth == 0 { plain.append(character) }
+            }
+        }
+        return plain == whole || plain.hasPrefix("\(whole).")
+    }
+}
+
+extension Pipeline {
+    /// Whether all that differs is what a running room takes.
+    fileprivate func differsOnlyAlive(from current: Pipeline) -> Bool {
+        var rest = self
+        rest.room.title = current.room.title
+        rest.scenes = current.scenes
+        rest.watermarks = current.watermarks
+        rest.canvas.bgImages = current.canvas.bgImages
+        rest.canvas.backgroundColor = current.canvas.backgroundColor
+        rest.program = current.program
+        rest.alarms = current.alarms
+        rest.shutdown = current.shutdown
+        if rest.ingest.auth?.secret != nil, let secret = current.ingest.auth?.secret {
+            rest.ingest.auth?.secret = secret
+        }
+        guard rest.sources.map(\.id) == current.sources.map(\.id) else { return false }
+        for (index, source) in current.sources.enumerated() {
+            rest.sources[index].volume = source.volume
+            rest.sources[index].audioTracks = source.audioTracks
+            rest.sources[index].offsetMs = source.offsetMs
+            rest.sources[index].rotation = source.rotation
+            rest.sources[index].expected = source.expected
+            // One that has a key and one that a signature or a webhook lets in are admitted in different ways.
+            if case .rtmp(let keys) = rest.sources[index].input, case .rtmp(let before) = source.input,
+                keys.isEmpty == before.isEmpty
+            {
+                rest.sources[index].input = source.input
+            }
+        }
+        return rest == current
+    }
+}

@@ -1,0 +1,97 @@
+extension JSONNode {
+    /// The value after a merge patch: a member replaces, null removes, anything but an object takes the place of the whole.
+    ///
+    /// Spec: RFC 7396 §2.
+    package func merged(with patch: JSONNode) -> JSONNode {
+        guard case .object(let changes) = patch.content else { return patch }
+        var members: [JSONMember?] = []
+        if case .object(let own) = self.content { members = own }
+        var places: [String: Int] = [:]
+        for (index, member) in members.enumerated() {
+            if let member { places[member.key] = index }
+        }
+        for change in changes {
+            let place = places[change.key]
+            if case .null = change.value.content {
+                if let place { members[place] = nil }
+                places[change.key] = nil
+                continue
+            }
+            let value = (place.flatMap { members[$0]?.value } ?? .object([])).merged(with: change.value)
+            let member = JSONMember(change.key, value, at: change.position)
+            if let place {
+                members[place] = member
+            } else {
+                places[change.key] = members.count
+                members.append(member)
+            }
+        }
+        return JSONNode(.object(members.compactMap { $0 }), at: self.position)
+    }
+
+    /// Paths at which the other value is another one, in the order of this one; positions do not count.
+    ///
+    /// A missing object counts as an empty one. Of arrays whose lengths differ the whole is named.
+    package func differences(from other: JSONNode, at path: String = "") -> [String] {
+        switch (self.content, other.content) {
+        case (.object(let own), .object(let others)):
+            let before = Dictionary(others.map { ($0.key, $0.value) }) { first, _ in first }
+            let now = Set(own.map(\.key))
+            let kept = own.flatMap { member -> [String] in
+                let place = SpecPath.join(path, member.key)
+                return before[member.key].map { member.value.differences(from: $0, at: place) }
+                    ?? member.value.everything(at: place)
+            }
+            let gone = others.filter { !now.contains($0.key) }
+            return kept + gone.flatMap { $0.value.everything(at: SpecPath.join(path, $0.key)) }
+        case (.array(let own), .array(let others)) where own.count == others.count:
+            return own.indices.flatMap { own[$0].differences(from: others[$0], at: "\(path)[\($0)]") }
+        case (.object, _), (.array, _): return [path]
+        default: return self.content == other.content ? [] : [path]
+        }
+    }
+
+    /// The paths of an object's members, and theirs; of anything else its own.
+    private func everything(at path: String) -> [String] {
+        guard case .object(let members) = self.content, !members.isEmpty else { return [path] }
+        return members.flatMap { $0.value.everything(at: SpecPath.join(path, $0.key)) }
+    }
+
+    /// The pipeline file without what only its room may know: keys, and what of URLs may hold one.
+    package var withoutSecrets: JSONNode { self.cleared(parent: "") }
+
+    private func cleared(parent: String) -> JSONNode {
+        switch self.content {
+        case .array(let elements): return .array(elements.map { $0.cleared(parent: parent) })
+        case .object(let members):
+            let hidesURL =
+                ["sources", "relays"].contains(parent)
+                || parent == "outputs" && members.contains { $0.key == "type" && $0.value.string == "rtmp" }
+            return .object(
+                members.compactMap { member in
+                    switch member.key {
+                    case "streamKey", "streamKeys": return nil
+                    case "key" where parent == "outputs": return nil
+                    case "url" where hidesURL: return nil
+                    case "url", "endpoint", "keyUri":
+                        guard let url = member.value.string else { return nil }
+                        return JSONMember(member.key, .string(Self.plain(url)))
+                    default: return JSONMember(member.key, member.value.cleared(parent: member.key))
+                    }
+                })
+        default: return JSONNode(self.content)
+        }
+    }
+
+    /// A URL without user, password and query.
+    private static func plain(_ url: String) -> String {
+        var text = url.prefix { $0 != "?" && $0 != "#" }
+        if let scheme = text.firstRange(of: "://") {
+            let authority = text[scheme.upperBound...].prefix { $0 != "/" }
+            if let at = authority.lastIndex(of: "@") {
+                text = text[..<scheme.upperBound] + text[text.index(after: at)...]
+            }
+        }
+        return String(text)
+    }
+}

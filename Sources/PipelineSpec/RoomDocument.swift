@@ -1,0 +1,90 @@
+/// A pipeline file as a room runs by it: what was written, what flags make of it, and what it means.
+package struct RoomDocument: Sendable {
+    package typealias Reading = Result<(document: RoomDocument, warnings: [SpecMistake]), SpecReport.Refusal>
+
+    /// Without the flags, which win over every version of the file.
+    private let written: JSONNode
+    private let overrides: [SpecOverride]
+    /// With them.
+    package let effective: JSONNode
+    package let pipeline: Pipeline
+    /// Which version it is; 0 for a file that does not say.
+    package internal(set) var revision: Int
+
+    /// Reads a file as ``Pipeline/parse(_:overrides:checks:)`` does.
+    package static func read(
+        _ bytes: [UInt8], overrides: [SpecOverride] = [], checks: SpecChecks = .none
+    ) -> Reading {
+        let report = Pipeline.parse(bytes, overrides: overrides, checks: checks)
+        return report.result.flatMap { pipeline -> Reading in
+            guard let document = RoomDocument(bytes, overrides: overrides, pipeline: pipeline) else {
+                return .failure(SpecReport.Refusal(mistakes: []))
+            }
+            return .success((document, report.warnings))
+        }
+    }
+
+    /// A file that has been read already.
+    ///
+    /// - Parameter pipeline: What ``Pipeline/parse(_:overrides:checks:)`` made of it.
+    /// - Returns: `nil` for what is no JSON.
+    package init?(_ bytes: [UInt8], overrides: [SpecOverride], pipeline: Pipeline) {
+        guard let written = Pipeline.document(bytes),
+            let effective = Pipeline.document(bytes, overrides: overrides)
+        else { return nil }
+        self.written = written
+        self.overrides = overrides
+        self.effective = effective
+        self.pipeline = pipeline
+        self.revision = pipeline.revision ?? 0
+    }
+
+    /// Reads the next version of this file, under the same flags.
+    package func next(
+        _ bytes: [UInt8], checks: SpecChecks = .none
+    ) -> Reading {
+        Self.read(bytes, overrides: self.overrides, checks: checks)
+    }
+
+    /// The file after a merge patch, which has the next revision unless the patch names one.
+    ///
+    /// Lines and columns of mistakes in it mean nothing: nobody has written it.
+    ///
+    /// Spec: RFC 7396.
+    package func patched(
+        _ patch: [UInt8], checks: SpecChecks = .none
+    ) -> Reading {
+        let parsed = JSONParser.parse(patch)
+        guard let root = parsed.root, parsed.mistakes.isEmpty else {
+            return .failure(SpecReport.Refusal(mistakes: parsed.mistakes))
+        }
+        guard case .object = root.content else {
+            let mistake = SpecMistake(
+                path: "", at: root.position, what: "is \(root.kind), not an object",
+                fix: "send the members that change, such as {\"room\":{\"title\":\"…\"}}")
+            return .failure(SpecReport.Refusal(mistakes: [mistake]))
+        }
+        var merged = self.written.merged(with: root)
+        if root[key: "revision"] == nil, case .object(let members) = merged.content {
+            merged.content = .object(members.filter { $0.key != "revision" })
+        }
+        return self.next(Array(merged.text().utf8), checks: checks).mapError { refusal in
+            SpecReport.Refusal(
+                mistakes: refusal.mistakes.map { mistake in
+                    var mistake = mistake
+                    if mistake.flag == nil { mistake.position = .none }
+                    return mistake
+                })
+        }
+    }
+
+    /// What may be shown: with its revision, without secrets.
+    package var shown: JSONNode {
+        var shown = self.effective.withoutSecrets
+        if case .object(let members) = shown.content {
+            shown.content = .object(
+                [JSONMember("revision", .integer(self.revision))] + members.filter { $0.key != "revision" })
+        }
+        return shown
+    }
+}

@@ -1,0 +1,50 @@
+package import Push
+
+/// What is wrong with an output that goes elsewhere, in the words of the alarms. Pure.
+package enum OutputAlarm {
+    /// Of an RTMP output; `nil`: nothing.
+    ///
+    /// An attempt after a failure is no recovery: it holds until the server takes media again.
+    package static func of(_ push: PushStatus) -> AlarmBook.Alarm? {
+        guard let failure = push.lastFailure else { return nil }
+        let reason = push.lastError.map { ": \($0)" } ?? ""
+        switch push.state {
+        case .waiting, .live: return nil
+        case .connecting, .failed:
+            let (type, what) =
+                switch failure {
+                case .unreachable: ("output.unreachable", "is not reached")
+                case .refused: ("output.refused", "is refused")
+                case .wedged: ("output.stalled", "takes nothing")
+                }
+            return AlarmBook.Alarm(
+                type, "alert_2", kind: "output", subject: push.outputID, message: "\(push.outputID) \(what)\(reason)")
+        case .stopped:
+            return AlarmBook.Alarm(
+                "output.stopped", "alert_3", kind: "output", subject: push.outputID,
+                message: "\(push.outputID) is given up\(reason)")
+        }
+    }
+
+    /// Of a store; `nil`: nothing.
+    ///
+    /// - Parameters:
+    ///   - isFailing: The last attempt failed.
+    ///   - waiting: Segments that wait.
+    package static func ofStore(_ outputID: String, isFailing: Bool, waiting: Int) -> AlarmBook.Alarm? {
+        guard isFailing else { return nil }
+        return AlarmBook.Alarm(
+            "output.unreachable", "alert_2", kind: "output", subject: outputID,
+            message: "\(outputID) takes nothing; \(waiting) segments wait")
+    }
+
+    /// The number of a level: 0 to 3.
+    package static func level(_ severity: String?) -> Int64 {
+        switch severity {
+        case "alert_1": 1
+        case "alert_2": 2
+        case "alert_3": 3
+        default: 0
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import Control
+import PipelineSpec
+import Push
+import Upload
+
+extension Room {
+    /// What is wrong with the outputs that go elsewhere.
+    var outputAlarms: [AlarmBook.Alarm] {
+        (self.live?.outputs.statuses ?? []).compactMap { OutputAlarm.of($0) }
+            + self.uploads.compactMap { upload in
+                let statistics = upload.statistics
+                return OutputAlarm.ofStore(
+                    upload.outputID, isFailing: statistics.isFailing, waiting: statistics.waitingSlots)
+            }
+    }
+
+    /// The level of every output, as of the last look at the alarms.
+    func addOutputAlarms(_ metrics: inout MetricsText) {
+        let set = self.alarms.withLock(\.entries).filter { $0.clearedAt == nil && $0.alarm.kind == "output" }.map(
+            \.alarm)
+        metrics.family("tandem_output_alarm_level", .gauge, "0: normal, 1 to 3: alert_1 to alert_3.")
+        for output in self.pipeline.outputs {
+            let onDisk: Bool
+            switch output {
+            case .hls, .record: onDisk = true
+            case .raw, .rtmp, .http, .s3, .image: onDisk = false
+            }
+            // What concerns the disk concerns all that is on it.
+            let levels = set.filter { $0.subject == output.outputID || onDisk && $0.subject == nil }
+                .map { OutputAlarm.level($0.severity) }
+            metrics.sample("tandem_output_alarm_level", ["output": output.outputID], levels.max() ?? 0)
+        }
+    }
+}

@@ -1,0 +1,230 @@
+import Admission
+package import Control
+import Ingest
+import MediaTypes
+import PipelineSpec
+import Program
+import Stages
+
+/// The room's document, written anew while the room runs: all of it holds from one moment on, or nothing does.
+extension Room {
+    package func documentJSON() throws(ControlFailure) -> String {
+        guard let document = self.document.withLock({ $0 }) else { throw Self.noDocument }
+        return document.shown.text()
+    }
+
+    package func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> String {
+        try self.checkOpen()
+        return try self.document.withLock { document throws(ControlFailure) in
+            guard let current = document else { throw Self.noDocument }
+            let (next, warnings) = try Self.read(body, isPatch: isPatch, after: current)
+            let change = try Self.judge(next, after: current)
+            var showing: SceneDesk.Showing?
+            if change.isChange, !isDryRun {
+                showing = try self.apply(change, after: current)
+                document = change.document
+                self.events.emit(
+                    "room.changed",
+                    ["revision": JSONValue(change.document.revision), "applied": Self.list(change.paths)])
+            }
+            return self.answer(change, showing, isDryRun: isDryRun, warnings)
+        }
+    }
+
+    private static let noDocument = ControlFailure.notFound(
+        "this room was not made from a pipeline file", fix: "start it by tandem run FILE")
+
+    // MARK: Judging
+
+    private static func read(
+        _ body: [UInt8], isPatch: Bool, after current: RoomDocument
+    ) throws(ControlFailure) -> (RoomDocument, [SpecMistake]) {
+        let result =
+            isPatch ? current.patched(body, checks: RoomChecks.here) : current.next(body, checks: RoomChecks.here)
+        switch result {
+        case .success(let read): return (read.document, read.warnings)
+        case .failure(let refusal):
+            // Text that is no JSON object at all has no path.
+            let isMalformed = refusal.mistakes.contains { $0.path.isEmpty }
+            throw .refused(refusal.mistakes) { what, fix, _ in
+                .invalidFormat(what, fix: fix, status: isMalformed ? 400 : 422)
+            }
+        }
+    }
+
+    private static func judge(
+        _ next: RoomDocument, after current: RoomDocument
+    ) throws(ControlFailure) -> DocumentChange {
+        do throws(DocumentChange.Refusal) {
+            return try DocumentChange(from: current, to: next)
+        } catch {
+            switch error {
+            case .superseded(let revision):
+                throw .superseded(
+                    "the room's document has revision \(revision) already",
+                    fix: "GET /v1/document, look at what has changed, and send a revision above \(revision)")
+            case .needsRestart(let mistakes):
+                throw .refused(mistakes) { what, fix, _ in .needsRestart(what, fix: fix) }
+            }
+        }
+    }
+
+    // MARK: Applying
+
+    /// - Returns: What comes on air by it; `nil`: nothing that is seen has changed.
+    private func apply(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) -> SceneDesk
+        .Showing?
+    {
+        let before = self.pipeline
+        var after = change.document.pipeline
+        // What a flag of the command line says holds as long as the worker lives.
+        after.durationMs = before.durationMs
+        let keys = try self.keys(from: current.pipeline, to: after)
+        let showing = try self.desk.withLock { desk throws(ControlFailure) -> SceneDesk.Showing? in
+            let scenes = try self.sceneChange(from: current.pipeline, to: after, &desk)
+            // Scenes are composed with what the room runs by.
+            self.running.withLock { $0 = after }
+            do throws(ControlFailure) {
+                var changed = desk
+                let showing = try self.show(scenes, &changed)
+                desk = changed
+                self.life.life.withLock { life in
+                    for scene in scenes.put { life.replace(RoomLife.Scene(scene, in: after)) }
+                }
+                return showing
+            } catch {
+                self.running.withLock { $0 = before }
+                throw error
+            }
+        }
+        if let showing { self.announce(showing, reason: "room.changed") }
+        self.setSources(from: current.pipeline, to: after)
+        if let keys, let server = self.listeners.ingest {
+            server.replaceKeys(keys.bindings, secrets: keys.secrets)
+            self.events.emit("ingest.keysRenewed", [:])
+        }
+        return showing
+    }
+
+    /// Keys and secrets as they shall be; `nil`: as they are. They are read before anything is changed.
+    private func keys(
+        from before: Pipeline, to after: Pipeline
+    ) throws(ControlFailure) -> (bindings: [IngestBinding], secrets: [String])? {
+        guard
+            before.sources.map(\.input) != after.sources.map(\.input)
+                || before.ingest.auth?.secret != after.ingest.auth?.secret
+        else { return nil }
+        do throws(MediaError) {
+            return (try Self.streamKeys(of: after), try Self.signingSecrets(of: after))
+        } catch {
+            throw .invalidValue("sources", error.what, fix: error.fix)
+        }
+    }
+
+    private func setSources(from before: Pipeline, to after: Pipeline) {
+        for (old, new) in zip(before.sources, after.sources) {
+            guard old != new || before.alarms != after.alarms, let slot = self.slots[new.id] else { continue }
+            if old.volume != new.volume {
+                self.program.setSource(new.id, volume: Float(new.volume) / 100, audioPush: nil, videoPush: nil)
+            }
+            if old.offsetMs != new.offsetMs { slot.decode.setOffset(milliseconds: new.offsetMs) }
+            if old.rotation != new.rotation { slot.decode.setRotation(new.rotation / 90) }
+            if old.audioTracks != new.audioTracks {
+                let ramp = Int64(after.audio.rampMs) * Int64(after.audio.sampleRate) / 1000
+                var gains = Dictionary(old.audioTracks.map { ($0.track, 100) }) { first, _ in first }
+                for track in new.audioTracks { gains[track.track] = track.volume }
+                for (track, volume) in gains {
+                    slot.buffer.setGain(Float(volume) / 100, ofTrack: UInt8(clamping: track), over: max(1, ramp))
+                }
+            }
+            slot.setHealthRules(SourceHealth.Rules(new, after.alarms))
+        }
+    }
+
+    // MARK: Scenes
+
+    /// What is to be done with the scenes.
+    private struct SceneChange {
+        var put: [PipelineSpec.Scene] = []
+        var removed: [String] = []
+        /// A scene that is to come on air.
+        var target: String?
+        /// What lies on every scene has changed.
+        var isRedecorated = false
+        var shelf: SceneShelf
+    }
+
+    /// Scenes that the new version says no otherwise than the one before stay as commands have made them.
+    private func sceneChange(
+        from before: Pipeline, to after: Pipeline, _ desk: inout SceneDesk
+    ) throws(ControlFailure) -> SceneChange {
+        desk.advance(to: self.program.tick)
+        var change = SceneChange(shelf: desk.shelf)
+        change.put = after.scenes.filter { before.scene($0.sceneID) != $0 }
+        change.removed = before.scenes.map(\.sceneID).filter { after.scene($0) == nil }
+        for id in change.removed { change.shelf.remove(id) }
+        for scene in change.put { change.shelf.put(scene) }
+        guard change.shelf.scenes.count <= SceneShelf.limit else {
+            throw .limitExceeded(
+                "the room would have \(change.shelf.scenes.count) scenes with those of commands",
+                fix: "delete some that are not on air")
+        }
+        if before.program.scene != after.program.scene, after.program.scene != desk.onAir.sceneID {
+            change.target = after.program.scene
+        }
+        change.isRedecorated =
+            before.watermarks != after.watermarks || before.canvas.bgImages != after.canvas.bgImages
+            || before.canvas.backgroundColor != after.canvas.backgroundColor
+        let touched = Set(change.removed + change.put.map(\.sceneID))
+        if let waiting = desk.upcoming.first(where: { change.isRedecorated || touched.contains($0.sceneID) }) {
+            throw ControlFailure(
+                code: "requestFailed", number: 1417, status: 409,
+                what: "the scene \"\(waiting.sceneID)\" waits for its tick, and the new version changes it",
+                fix: "send it again when that scene is on air")
+        }
+        if change.target == nil, change.removed.contains(desk.onAir.sceneID) {
+            throw .refused(
+                [
+                    SpecMistake(
+                        path: "scenes", at: .none, what: "\"\(desk.onAir.sceneID)\" is on air and not among them",
+                        fix: "put another one on air first, or name it in program.scene")
+                ]
+            ) { what, fix, _ in
+                ControlFailure(code: "requestFailed", number: 1417, status: 409, what: what, fix: fix)
+            }
+        }
+        return change
+    }
+
+    /// The one step that can fail: what is on air is composed anew.
+    private func show(_ change: SceneChange, _ desk: inout SceneDesk) throws(ControlFailure) -> SceneDesk.Showing? {
+        desk.shelf = change.shelf
+        if let target = change.target, let scene = desk.shelf[target] { return try self.command(scene, nil, &desk) }
+        let onAir = desk.onAir.sceneID
+        guard change.isRedecorated || change.put.contains(where: { $0.sceneID == onAir }), let scene = desk.shelf[onAir]
+        else { return nil }
+        return try self.replace(scene, &desk)
+    }
+
+    // MARK: Answers
+
+    /// Most paths that are told.
+    private static let listed = 64
+
+    private static func list(_ paths: [String]) -> JSONValue {
+        .array(paths.prefix(Self.listed).map { .string($0) })
+    }
+
+    private func answer(
+        _ change: DocumentChange, _ showing: SceneDesk.Showing?, isDryRun: Bool, _ warnings: [SpecMistake]
+    ) -> String {
+        var members: [JSONValue.Member] = [
+            .init("revision", JSONValue(change.document.revision)),
+            .init("changed", .bool(change.isChange && !isDryRun)), .init("dryRun", .bool(isDryRun)),
+            .init("applied", Self.list(change.paths)),
+        ]
+        if let showing { members += self.times(showing.tick) }
+        members.append(.init("warnings", .array(warnings.map { .string("\($0.path): \($0.what)") })))
+        return JSONValue.object(members).text
+    }
+}

@@ -1,0 +1,172 @@
+import Foundation
+import PipelineSpec
+import Testing
+
+@Suite("The document of a running room")
+struct RoomDocumentTests {
+    private static func node(_ text: String) throws -> JSONNode {
+        try #require(JSONParser.parse(Array(text.utf8)).root, "\(text)")
+    }
+
+    @Test(
+        "a merge patch makes what RFC 7396 appendix A says",
+        arguments: [
+            (#"{"a":"b"}"#, #"{"a":"c"}"#, #"{"a":"c"}"#), (#"{"a":"b"}"#, #"{"b":"c"}"#, #"{"a":"b","b":"c"}"#),
+            (#"{"a":"b"}"#, #"{"a":null}"#, "{}"), (#"{"a":"b","b":"c"}"#, #"{"a":null}"#, #"{"b":"c"}"#),
+            (#"{"a":["b"]}"#, #"{"a":"c"}"#, #"{"a":"c"}"#), (#"{"a":"c"}"#, #"{"a":["b"]}"#, #"{"a":["b"]}"#),
+            (#"{"a":{"b":"c"}}"#, #"{"a":{"b":"d","c":null}}"#, #"{"a":{"b":"d"}}"#),
+            (#"{"a":[{"b":"c"}]}"#, #"{"a":[1]}"#, #"{"a":[1]}"#), (#"["a","b"]"#, #"["c","d"]"#, #"["c","d"]"#),
+            (#"{"a":"b"}"#, #"["c"]"#, #"["c"]"#), (#"{"a":"foo"}"#, "null", "null"),
+            (#"{"a":"foo"}"#, #""bar""#, #""bar""#), (#"{"e":null}"#, #"{"a":1}"#, #"{"e":null,"a":1}"#),
+            ("[1,2]", #"{"a":"b","c":null}"#, #"{"a":"b"}"#),
+            ("{}", #"{"a":{"bb":{"ccc":null}}}"#, #"{"a":{"bb":{}}}"#),
+        ])
+    func merge(target: String, patch: String, result: String) throws {
+        #expect(try Self.node(target).merged(with: Self.node(patch)).text() == result)
+    }
+
+    @Test(
+        "differences are named by their paths, wherever they were written",
+        arguments: [
+            (#"{"a":1,"b":[1,{"c":2}]}"#, "{ \"b\" : [ 1, {\n\"c\": 2 } ], \"a\": 1 }", []),
+            (#"{"a":1}"#, #"{"a":2}"#, ["a"]), (#"{"b":[1,{"c":2}]}"#, #"{"b":[1,{"c":3}]}"#, ["b[1].c"]),
+            (#"{"b":[1]}"#, #"{"b":[1,2]}"#, ["b"]), (#"{"a":{"b":1,"c":{"d":2}}}"#, "{}", ["a.b", "a.c.d"]),
+            ("{}", #"{"a":{"b":1}}"#, ["a.b"]), (#"{"a":{}}"#, #"{"a":[]}"#, ["a"]), (#"{"a":null}"#, "{}", ["a"]),
+        ] as [(String, String, [String])])
+    func differences(one: String, other: String, paths: [String]) throws {
+        #expect(try Self.node(one).differences(from: Self.node(other)) == paths)
+        #expect(try Self.node(other).differences(from: Self.node(one)) == paths)
+    }
+
+    // MARK: Versions
+
+    private static func read(_ text: String, _ overrides: [SpecOverride] = []) throws -> RoomDocument {
+        try RoomDocument.read(Array(text.utf8), overrides: overrides).get().document
+    }
+
+    /// A version of ``Documents/room`` and what it changes.
+    private static func change(_ words: [(String, String)]) throws -> DocumentChange {
+        var text = Documents.room
+        for (before, after) in words {
+            #expect(text.contains(before), "\(before)")
+            text = text.replacingOccurrences(of: before, with: after)
+        }
+        return try DocumentChange(from: self.read(Documents.room), to: self.read(text))
+    }
+
+    @Test(
+        "what a running room takes",
+        arguments: [
+            (#""roomId": "88231" }"#, #""roomId": "88231", "title": "t" }"#, ["room.title"]),
+            (#""uids": ["1001"]"#, #""uids": ["2002"]"#, ["scenes[0].uids[0]"]),
+            (#""streamKey": "hunter2a""#, #""streamKey": "hunter2c""#, ["sources[0].streamKey"]),
+            (
+                #""streamKey": "hunter2a""#, #""streamKeyFile": "k", "volume": 50"#,
+                ["sources[0].streamKeyFile", "sources[0].volume", "sources[0].streamKey"]
+            ),
+            (#""fps": 30 }"#, ##""fps": 30, "backgroundColor": "#FF0000" }"##, ["canvas.backgroundColor"]),
+            (#""control""#, #""program": { "scene": "pk" }, "control""#, ["program.scene"]),
+            (
+                #""control""#, #""alarms": { "windowMs": 4000 }, "ext": { "a": 1 }, "control""#,
+                ["alarms.windowMs", "ext.a"]
+            ),
+            // What is written and is as it comes anyway changes nothing in the room, and is told all the same.
+            (#""fps": 30 }"#, #""fps": 30, "policy": "fixed" }"#, ["canvas.policy"]),
+        ] as [(String, String, [String])])
+    func alive(before: String, after: String, paths: [String]) throws {
+        let change = try Self.change([(before, after)])
+        #expect(change.paths == paths)
+        #expect(
+            change.isChange == !paths.contains("canvas.policy") && change.document.revision == (change.isChange ? 1 : 0)
+        )
+    }
+
+    @Test(
+        "what needs another worker is named, and what could have changed beside it is not",
+        arguments: [
+            (#""roomId": "88231""#, #""roomId": "2""#, ["room.roomId"]), (#""fps": 30"#, #""fps": 25"#, ["canvas.fps"]),
+            (#""listen": "127.0.0.1:0""#, #""listen": "127.0.0.1:1""#, ["control.listen"]),
+            (#""bitrate": 2500000"#, #""bitrate": 2400000"#, ["renditions[0].video.bitrate"]),
+            (#"{ "path": "out" }"#, #"{ "path": "out" }, { "type": "record", "path": "rec" }"#, ["outputs"]),
+            (
+                #"{ "uid": "2002", "streamKey": "hunter2b" }"#,
+                #"{ "uid": "2002", "streamKey": "hunter2b" }, { "uid": "3", "streamKey": "hunter2d" }"#, ["sources"]
+            ),
+            (#""uid": "1001", "streamKey""#, #""uid": "1001", "name": "A", "streamKey""#, ["sources[0].name"]),
+        ] as [(String, String, [String])])
+    func restart(before: String, after: String, paths: [String]) throws {
+        let title = (#""roomId": "88231""#, #""title": "t", "roomId": "88231""#)
+        let words = before.contains("roomId") ? [(before, after)] : [(before, after), title]
+        let refusal = #expect(throws: DocumentChange.Refusal.self) { try Self.change(words) }
+        guard case .needsRestart(let mistakes)? = refusal else {
+            Issue.record("\(String(describing: refusal))")
+            return
+        }
+        #expect(mistakes.map(\.path) == paths)
+        #expect(mistakes.allSatisfy { !$0.what.isEmpty && !$0.fix.isEmpty })
+    }
+
+    @Test("revisions order versions: an older one is superseded, the same one with the same content is no change")
+    func revisions() throws {
+        func version(_ revision: String, _ title: String) throws -> RoomDocument {
+            try Self.read(
+                Documents.room.replacingOccurrences(
+                    of: #""room": {"#, with: #"\#(revision) "room": { "title": "\#(title)","#))
+        }
+        let seventh = try version(#""revision": 7,"#, "a")
+        #expect(seventh.revision == 7)
+        #expect(try !DocumentChange(from: seventh, to: version(#""revision": 7,"#, "a")).isChange)
+        #expect(try DocumentChange(from: seventh, to: version(#""revision": 9,"#, "b")).document.revision == 9)
+        #expect(try DocumentChange(from: seventh, to: version("", "b")).document.revision == 8, "the next one")
+        #expect(try !DocumentChange(from: seventh, to: version("", "a")).isChange)
+        for (revision, title) in [(#""revision": 7,"#, "b"), (#""revision": 6,"#, "a"), (#""revision": 6,"#, "b")] {
+            #expect(throws: DocumentChange.Refusal.superseded(by: 7)) {
+                try DocumentChange(from: seventh, to: version(revision, title))
+            }
+        }
+    }
+
+    @Test("a patch leaves what it does not name, secrets among it, and its mistakes have no lines")
+    func patches() throws {
+        let first = try Self.read(Documents.room)
+        let second = try first.patched(Array(#"{"room":{"title":"t"}}"#.utf8)).get().document
+        let change = try DocumentChange(from: first, to: second)
+        #expect(change.paths == ["room.title"] && change.document.revision == 1)
+        #expect(change.document.pipeline.sources == first.pipeline.sources)
+        let third = try change.document.patched(Array(#"{"room":{"title":null},"revision":5}"#.utf8)).get().document
+        #expect(third.pipeline.room.title == nil && third.revision == 5)
+        for (patch, path) in [
+            (#"{"canvas":{"widht":3}}"#, "canvas.widht"), ("[]", ""), ("{", ""), (#"{"sources":null}"#, "sources"),
+        ] {
+            guard case .failure(let refusal) = first.patched(Array(patch.utf8)) else {
+                Issue.record("\(patch) is taken")
+                continue
+            }
+            #expect(refusal.mistakes.contains { $0.path == path }, "\(patch): \(refusal.mistakes)")
+            if !path.isEmpty { #expect(refusal.mistakes.allSatisfy { $0.line == 0 }) }
+        }
+    }
+
+    @Test("the flags of the command line win over every version")
+    func overrides() throws {
+        let flags = [SpecOverride(path: "control.listen", value: "127.0.0.1:8081")]
+        let first = try Self.read(Documents.room, flags)
+        let again = try first.next(Array(Documents.room.utf8)).get().document
+        #expect(try !DocumentChange(from: first, to: again).isChange)
+        #expect(again.pipeline.control.listen.description == "127.0.0.1:8081")
+        #expect(first.shown.text().contains("8081"))
+    }
+
+    @Test("what is shown holds no secret, and says its revision")
+    func secrets() throws {
+        for text in Documents.full + [Documents.room] {
+            let shown = try Self.read(text).shown.text()
+            #expect(!shown.contains("hunter2") && !shown.contains("hidden-key") && !shown.contains("?t=1"), "\(shown)")
+            #expect(shown.hasPrefix(#"{"revision":"#))
+        }
+        let node = try Self.node(
+            #"{"outputs":[{"type":"http","url":"https://u:p@h.example/a?t=1"}],"sources":[{"url":"rtmp://h/live/k"}]}"#)
+        #expect(
+            node.withoutSecrets.text() == #"{"outputs":[{"type":"http","url":"https://h.example/a"}],"sources":[{}]}"#)
+    }
+}

@@ -1,0 +1,43 @@
+import Push
+import Room
+import Testing
+
+@Suite("What is wrong with outputs that go elsewhere")
+struct OutputAlarmTests {
+    private static func push(_ state: PushCore.State, _ failure: PushFailure?, _ error: String? = nil) -> PushStatus {
+        var status = PushStatus(outputID: "cdn", url: "rtmp://cdn.example/live", rendition: "720p")
+        status.state = state
+        status.lastFailure = failure
+        status.lastError = error
+        return status
+    }
+
+    @Test(
+        "an RTMP output that has failed is an alarm until its server takes media again",
+        arguments: [
+            (.waiting, nil, nil, nil), (.connecting, nil, nil, nil), (.live, nil, nil, nil), (.stopped, nil, nil, nil),
+            (.failed, .unreachable, "output.unreachable", "alert_2"), (.failed, .wedged, "output.stalled", "alert_2"),
+            (.failed, .refused, "output.refused", "alert_2"), (.connecting, .wedged, "output.stalled", "alert_2"),
+            (.live, .wedged, nil, nil), (.stopped, .unreachable, "output.stopped", "alert_3"),
+        ] as [(PushCore.State, PushFailure?, String?, String?)])
+    func pushes(state: PushCore.State, failure: PushFailure?, type: String?, severity: String?) {
+        let alarm = OutputAlarm.of(Self.push(state, failure, "no answer"))
+        #expect(alarm?.type == type && alarm?.severity == severity)
+        if let alarm {
+            #expect(alarm.kind == "output" && alarm.subject == "cdn" && alarm.message.hasSuffix(": no answer"))
+        }
+    }
+
+    @Test("a store is one while its last attempt has failed")
+    func stores() {
+        #expect(OutputAlarm.ofStore("origin", isFailing: false, waiting: 9) == nil)
+        let alarm = OutputAlarm.ofStore("origin", isFailing: true, waiting: 9)
+        #expect(alarm?.type == "output.unreachable" && alarm?.subject == "origin")
+        #expect(alarm?.message.contains("9 segments") == true)
+    }
+
+    @Test(
+        "levels are numbers in the metrics",
+        arguments: [("alert_1", 1), ("alert_2", 2), ("alert_3", 3), ("normal", 0), (nil, 0)] as [(String?, Int64)])
+    func levels(severity: String?, level: Int64) { #expect(OutputAlarm.level(severity) == level) }
+}
