@@ -52,7 +52,10 @@ let package = Package(
         .target(name: "HLS", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "HLSLint", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "PipelineSpec", dependencies: ["MediaTypes"], swiftSettings: house),
-        .target(name: "Plan", dependencies: ["PipelineSpec", "MediaTypes"], swiftSettings: house),
+        .target(
+            name: "Plan",
+            dependencies: ["PipelineSpec", "MediaTypes", .product(name: "DequeModule", package: "swift-collections")],
+            swiftSettings: house),
         .target(name: "Manifest", dependencies: ["Plan", "PipelineSpec", "MediaTypes"], swiftSettings: house),
         .target(
             name: "Admission",
@@ -256,7 +259,8 @@ let package = Package(
             ] + nio,
             swiftSettings: house),
         .testTarget(
-            name: "RoomTests", dependencies: ["Room", "Events", "PipelineSpec", "MediaTypes"], swiftSettings: house),
+            name: "RoomTests", dependencies: ["Room", "Events", "PipelineSpec", "MediaTypes", "Push"],
+            swiftSettings: house),
         .testTarget(
             name: "EndToEndTests", dependencies: ["Push", "RTMP", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
             exclude: ["Scripts"],
