@@ -222,7 +222,7 @@ let package = Package(
             name: "IngestTests",
             dependencies: [
                 "Ingest", "Admission", "TLSFiles", "HTTPProbe", "RTMP", "PipelineSpec", "MediaTypes", "MediaKernels",
-                nioSSL, logging,
+                nioSSL, logging, .product(name: "NIOEmbedded", package: "swift-nio"),
             ] + nio,
             swiftSettings: house),
         .testTarget(
@@ -234,8 +234,8 @@ let package = Package(
         .testTarget(
             name: "PushTests",
             dependencies: [
-                "Push", "RTMP", "MediaTypes", "MediaKernels", .product(name: "NIOCore", package: "swift-nio"),
-            ],
+                "Push", "RTMP", "HTTPProbe", "MediaTypes", "MediaKernels", nioSSL,
+            ] + nio,
             swiftSettings: house),
         .testTarget(
             name: "HTTPListenerTests",

@@ -48,8 +48,17 @@ package struct Admission: Sendable {
         return self.allowedAddresses.contains { $0.contains(address) }
     }
 
+    /// Somebody who wants to log in by name and password is let in by the key like anyone; without it, the refusal says that
+    /// there is no such login. A challenge would only be answered by a password that nobody has set.
+    ///
     /// - Parameter now: Unix time in seconds.
     package mutating func answer(to address: StreamAddress, now: Int64) -> Answer {
+        let answer = self.keyAnswer(to: address, now: now)
+        guard let login = address.login, case .deny(.denied, let reason) = answer else { return answer }
+        return .deny(.noLogin, reason: "\(reason), with authmod=\(login.rawValue)")
+    }
+
+    private mutating func keyAnswer(to address: StreamAddress, now: Int64) -> Answer {
         let bound = self.keys.source(of: address)
         guard let name = address.key(app: self.app) else { return .deny(.denied, reason: "another app") }
         if let signed = self.signed {

@@ -57,7 +57,7 @@ package struct TrackCues: Sendable {
     /// The NAL units of a picture; pictures come in decoding order.
     ///
     /// - Parameter step: Frames from one picture of the track to the next.
-    mutating func takeUnits(at frame: Int64, isKey: Bool, step: Int64) -> [[UInt8]] {
+    package mutating func takeUnits(at frame: Int64, isKey: Bool, step: Int64) -> [[UInt8]] {
         guard let plan = self.plan else { return [] }
         let oldest = frame - Self.deepestReorder * step
         var units: [[UInt8]] = []

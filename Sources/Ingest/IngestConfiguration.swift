@@ -68,11 +68,9 @@ package struct IngestConfiguration: Sendable {
     package var sourceCodecs: [SourceID: Set<CodecName>] = [:]
     /// Nanoseconds from the accepted publish to the refusal of a publisher that sends nothing we can read.
     package var unsupportedCodecTimeout: Int64 = 5_000_000_000
-    /// Nanoseconds for which a publisher's bytes may wait for more of them, for sources that have a jitter buffer of their own;
-    /// see ``ReadPacer``. Shorter than that buffer, or what waited comes too late.
-    package var readPatience: [SourceID: Int64] = [:]
-    /// The same for all others: a fifth of the usual jitter buffer.
-    package static let usualReadPatience: Int64 = 40_000_000
+    /// How long a publisher's bytes may wait for more of them, for sources that have a jitter buffer of their own; see
+    /// ``ReadPacer``.
+    package var readPatience: [SourceID: ReadPatience] = [:]
     /// Refused from the start.
     package var refused: [SourceID: Refused] = [:]
     /// Nanoseconds from a wrong key to the answer: whoever guesses gets few guesses in.
@@ -93,9 +91,7 @@ package struct IngestConfiguration: Sendable {
     }
 
     /// How long bytes of `source` may wait.
-    package func readPatience(of source: SourceID) -> Int64 {
-        self.readPatience[source] ?? Self.usualReadPatience
-    }
+    package func readPatience(of source: SourceID) -> ReadPatience { self.readPatience[source] ?? .usual }
 
     /// What may come in for `source`.
     package func codecs(of source: SourceID) -> Set<CodecName> { self.sourceCodecs[source] ?? self.codecs }

@@ -55,6 +55,9 @@ package final class IngestServer: Sendable {
         }
     }
 
+    /// What one read takes from somebody who does not publish yet, in bytes: more than the handshake and `connect` together.
+    private static let usualRead = 16 << 10
+
     /// Where `source` can be read; nil when no key is bound to it.
     package func hub(for source: SourceID) -> SourceHub? { self.hubs[source] }
 
@@ -212,10 +215,7 @@ package final class IngestServer: Sendable {
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.socketOption(.so_keepalive), value: 1)
-            // Large reads: the cost of ingest is system calls, not bytes.
-            .childChannelOption(
-                .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 64 << 10)
-            )
+            .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.usualRead))
             .childChannelOption(.maxMessagesPerRead, value: 4)
     }
 

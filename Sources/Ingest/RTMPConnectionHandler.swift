@@ -18,9 +18,9 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private static let lingering = TimeAmount.seconds(1)
 
     let core: IngestCore
-    private(set) var session: RTMPServerSession
+    private var session: RTMPServerSession
     private var demuxer = FLVDemuxer()
-    private(set) var context: ChannelHandlerContext?
+    private var context: ChannelHandlerContext?
     private(set) var remote: String
     private var address: IPAddress?
     private var port: Int
@@ -45,7 +45,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private(set) var lastReceived: Int64
     private var countedBytes: UInt64 = 0
     /// While it publishes.
-    var pacer: ReadPacer?
+    private var pacing: PacedReading?
 
     private var timer: Scheduled<Void>?
     private var timerDue = Int64.max
@@ -112,7 +112,10 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             self.progress = self.session.progress
             self.core.advanced(self)
         }
-        self.pace(buffer.readableBytes, now: now)
+        if let pacing = self.pacing {
+            pacing.received(
+                buffer.readableBytes, missing: self.session.missingBytes, isAway: self.hub?.isPatient == true)
+        }
         self.checkCodecs(now: now)
         self.updateStatistics()
         self.armTimer()
@@ -282,7 +285,10 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             self.perform(self.session.decide(.accept, on: request.id, now: now))
             if hub.isFull { self.setPaused(true) }
             // What was queued may have ended it already.
-            if self.hub != nil { self.beginPacing(self.core.configuration.readPatience(of: hub.source)) }
+            guard self.hub != nil, let channel = self.context?.channel else { return }
+            self.pacing = PacedReading(
+                channel, number: self.number, patience: self.core.configuration.readPatience(of: hub.source),
+                grid: self.core.grid, clock: self.core.clock)
         }
     }
 
@@ -306,7 +312,8 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private func endPublication(_ reason: UnpublishReason) {
         guard let hub = self.hub else { return }
         self.updateStatistics()
-        self.endPacing()
+        self.pacing?.end()
+        self.pacing = nil
         self.hub = nil
         hub.updateStatistics { $0.isPublishing = false }
         hub.receive([.end])

@@ -68,6 +68,11 @@ package final class SourceHub: Sendable {
     /// Any reader is full.
     package var isFull: Bool { self.flow.withLock { !$0.full.isEmpty } }
 
+    /// Nobody who reads it minds that items come a little later; see ``SourceSubscriber/isPatient``.
+    package var isPatient: Bool {
+        self.delivery.withLock { $0.subscribers.allSatisfy { $0.subscriber.isPatient } }
+    }
+
     /// Who is told when ``isFull`` changes; must not block.
     func onFullChange(_ listener: @escaping @Sendable (Bool) -> Void) {
         self.flow.withLock { $0.onChange = listener }

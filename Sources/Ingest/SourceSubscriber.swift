@@ -10,12 +10,17 @@ package protocol SourceSubscriber: AnyObject, Sendable {
     func receive(_ item: SourceItem)
     /// Several of them that came together, in order.
     func receive(_ items: [SourceItem])
+    /// Nobody sees or hears what it makes of them: they may come a little later. No by default. Asked after items have been
+    /// handed out; must not block.
+    var isPatient: Bool { get }
 }
 
 extension SourceSubscriber {
     package func receive(_ items: [SourceItem]) {
         for item in items { self.receive(item) }
     }
+
+    package var isPatient: Bool { false }
 }
 
 /// Names a subscription.

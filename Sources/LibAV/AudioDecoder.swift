@@ -28,6 +28,8 @@ package final class AudioDecoder {
     private let slot: PacketSlot
     private let place: String
     private let sampleRate: Int32
+    /// What the container says of the channels.
+    private let layout: SoundLayout?
     private var resampler: Resampler?
     /// The last pair that was handed out, by this decoder or the one it follows.
     private var last: SIMD2<Float>?
@@ -57,7 +59,8 @@ package final class AudioDecoder {
             throw error
         }
         let decoder = unsafe AudioDecoder(
-            owning: context, frame: frame, slot: slot, sampleRate: Int32(sampleRate), place: place)
+            owning: context, frame: frame, slot: slot, sampleRate: Int32(sampleRate),
+            layout: parameters.layout, place: place)
         unsafe context.pointee.thread_count = 1
         let status = unsafe avcodec_open2(context, nil, nil)
         guard status >= 0 else {
@@ -71,12 +74,13 @@ package final class AudioDecoder {
 
     private init(
         owning context: UnsafeMutablePointer<AVCodecContext>, frame: UnsafeMutablePointer<AVFrame>,
-        slot: consuming PacketSlot, sampleRate: Int32, place: String
+        slot: consuming PacketSlot, sampleRate: Int32, layout: SoundLayout?, place: String
     ) {
         unsafe self.context = context
         unsafe self.frame = frame
         self.slot = slot
         self.sampleRate = sampleRate
+        self.layout = layout
         self.place = place
     }
 
@@ -112,7 +116,8 @@ package final class AudioDecoder {
     private func resample() -> [Float]? {
         let shape = unsafe Resampler.Shape(self.frame.pointee)
         if self.resampler?.shape != shape {
-            self.resampler = try? Resampler.open(from: shape, to: self.sampleRate, place: self.place)
+            self.resampler = try? Resampler.open(
+                from: shape, to: self.sampleRate, layout: self.layout, place: self.place)
             self.isJoining = true
         }
         guard var samples = unsafe self.resampler?.convert(self.frame) else { return nil }

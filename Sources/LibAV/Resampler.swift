@@ -10,11 +10,15 @@ final class Resampler {
         var rate: Int32
         var format: Int32
         var channels: Int32
+        /// Bits of `AV_CH_…`, in whose order the channels come; 0 when the stream does not say where they belong.
+        var mask: UInt64
 
         init(_ frame: AVFrame) {
             unsafe self.rate = frame.sample_rate
             unsafe self.format = frame.format
             unsafe self.channels = frame.ch_layout.nb_channels
+            let isNative = unsafe frame.ch_layout.order == AV_CHANNEL_ORDER_NATIVE
+            self.mask = unsafe isNative ? frame.ch_layout.u.mask : 0
         }
     }
 
@@ -22,16 +26,35 @@ final class Resampler {
     private let context: OpaquePointer
     private let outputRate: Int32
 
-    static func open(from shape: Shape, to rate: Int32, place: String) throws(MediaError) -> Resampler {
+    /// - Parameter layout: Where the channels belong when the codec does not say so: it counts if it has as many.
+    static func open(
+        from shape: Shape, to rate: Int32, layout: SoundLayout? = nil, place: String
+    ) throws(MediaError) -> Resampler {
         guard shape.rate >= 8_000, shape.rate <= 192_000, (1...8).contains(shape.channels) else {
             throw MediaError(
                 .rejected, "sound of \(shape.rate) Hz and \(shape.channels) channels", at: place,
                 fix: "publish 8 to 192 kHz and at most 8 channels")
         }
+        let said = layout?.speakers.count == Int(shape.channels) ? layout : nil
+        do throws(MediaError) {
+            return try self.open(shape, rate, shares: shape.channels == 1 ? [1, 1] : said.map(DownMix.stereo), place)
+        } catch {
+            // The library mixes down what has a pair in front, or a middle; of others it must be told how.
+            guard said == nil, let layout = SoundLayout(mask: shape.mask) else { throw error }
+            return try self.open(shape, rate, shares: DownMix.stereo(layout), place)
+        }
+    }
+
+    /// - Parameter shares: What each channel gives to the left, then to the right; nil: as the library thinks right.
+    private static func open(
+        _ shape: Shape, _ rate: Int32, shares: [Double]?, _ place: String
+    ) throws(MediaError) -> Resampler {
         var input = unsafe AVChannelLayout()
         var output = unsafe AVChannelLayout()
         unsafe av_channel_layout_default(&input, shape.channels)
         unsafe av_channel_layout_default(&output, 2)
+        // A mask is a value: nothing in these layouts has to be freed.
+        if shape.mask != 0, shares == nil { unsafe av_channel_layout_from_mask(&input, shape.mask) }
         var context: OpaquePointer?
         var status = unsafe swr_alloc_set_opts2(
             &context, &output, AV_SAMPLE_FMT_FLT, rate, &input, AVSampleFormat(shape.format), shape.rate, 0, nil)
@@ -42,7 +65,7 @@ final class Resampler {
         let resampler = unsafe Resampler(owning: made, shape: shape, outputRate: rate)
         // One channel is heard in both as it is. The library would lower it by 3 dB, as the middle one of several, and a
         // microphone that turns from stereo to mono would be heard to step back.
-        if shape.channels == 1 { unsafe swr_set_matrix(made, [1.0, 1.0], 1) }
+        if let shares, shares.count == 2 * Int(shape.channels) { unsafe swr_set_matrix(made, shares, shape.channels) }
         status = unsafe swr_init(made)
         guard status >= 0 else {
             throw .libav(

@@ -120,6 +120,10 @@ enum CodecContext {
             unsafe context.pointee.sample_rate = Int32(clamping: parameters.sampleRate)
             unsafe av_channel_layout_default(&context.pointee.ch_layout, Int32(parameters.channels))
         }
+        if parameters.layout != nil {
+            // Nobody but the container says where they belong.
+            unsafe context.pointee.ch_layout.order = AV_CHANNEL_ORDER_UNSPEC
+        }
         if let color = parameters.color {
             // Any number is allowed: decoders overwrite these, and what reads them knows the unknown ones.
             unsafe context.pointee.color_primaries = AVColorPrimaries(rawValue: UInt32(color.primaries))

@@ -42,6 +42,8 @@ public struct CodecParameters: Sendable, Hashable {
     public let channels: Int
     /// Which track of its kind it is; 0 is the main one. Publishers number their further audio tracks as they like.
     public var track: UInt8 = 0
+    /// Where the channels belong, of a codec that does not say so itself.
+    public var layout: SoundLayout?
     /// What the container says of the colors; the stream's own word comes first.
     public var color: ColorSignal?
 

@@ -168,7 +168,10 @@ package final class DecodeStage: Sendable {
     /// Takes items that came together, in order: the thread is woken once for all of them, or a little later; see
     /// ``WakeThrift``.
     package func offer(_ items: [SourceItem]) {
-        for item in items { self.enqueue(item) }
+        // One by one only where some of them have to go.
+        if self.overflowed.withLock({ $0 }) || !self.queue.offer(all: items) {
+            for item in items { self.enqueue(item) }
+        }
         let isHidden = self.buffer.need.isHidden
         if self.thrift.withLock({ $0.wakes(for: items, isHidden: isHidden) }) { self.wake.signal() }
     }

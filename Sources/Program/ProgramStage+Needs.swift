@@ -12,7 +12,11 @@ extension ProgramStage {
     func noteNeeds(at tick: Int64, seen: inout Set<SourceID>) {
         self.director.sourcesInSight(until: tick + Int64(self.director.canvas.fps), into: &seen)
         let isHeld = self.pictureThrift == .hold
-        for (id, buffer) in self.buffers { buffer.need.setHidden(isHeld || !seen.contains(id) || self.isUnseen(id)) }
+        for (id, buffer) in self.buffers {
+            let isAway = !seen.contains(id)
+            buffer.need.setAway(isAway)
+            buffer.need.setHidden(isHeld || isAway || self.isUnseen(id))
+        }
     }
 
     /// The scene is to come on air: its sources are brought to the present meanwhile.
@@ -21,7 +25,9 @@ extension ProgramStage {
     func reveal(_ scene: Scene) -> Bool {
         var isBehind = false
         for pane in scene.visiblePanes {
-            guard let buffer = self.buffers[pane.source], buffer.need.isHidden else { continue }
+            guard let buffer = self.buffers[pane.source] else { continue }
+            buffer.need.setAway(false)
+            guard buffer.need.isHidden else { continue }
             if buffer.status.status == .live { isBehind = true }
             buffer.need.setHidden(false)
         }

@@ -3,6 +3,7 @@ import Synchronization
 /// What the program needs of a source's pictures: said by the program thread and by the room, heard by the decode thread.
 package final class SourceNeed: Sendable {
     private let hidden = Atomic<Bool>(false)
+    private let away = Atomic<Bool>(false)
     private let thrifty = Atomic<Bool>(false)
     private let plain = Atomic<Bool>(false)
     private let waker = Mutex<(@Sendable () -> Void)?>(nil)
@@ -15,6 +16,12 @@ package final class SourceNeed: Sendable {
     package func setHidden(_ hidden: Bool) {
         if self.hidden.exchange(hidden, ordering: .relaxed), !hidden { self.wake() }
     }
+
+    /// Neither seen nor heard, now and for the next second: what it sends may come a little later, as long as the jitter buffer
+    /// makes up for it. A source that is passed through without a decoder is hidden, and not away.
+    package var isAway: Bool { self.away.load(ordering: .relaxed) }
+
+    package func setAway(_ isAway: Bool) { self.away.store(isAway, ordering: .relaxed) }
 
     /// The machine is overloaded: a hidden source comes back with its next key picture where that is cheaper.
     package var isThrifty: Bool { self.thrifty.load(ordering: .relaxed) }

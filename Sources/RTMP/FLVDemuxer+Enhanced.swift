@@ -7,6 +7,8 @@ struct EnhancedState {
     var color: ColorSignal?
     /// Configurations of the audio tracks beside the main one.
     var sound: [UInt8: CodecParameters] = [:]
+    /// What the publisher says of the channels, by track.
+    var layouts: [UInt8: SoundLayout] = [:]
     /// Names of main tracks beyond those that are used were told.
     var isExtraTold = false
 }
@@ -263,8 +265,26 @@ extension FLVDemuxer {
                 return
             }
             self.sound(message, from: start, arrival, &items)
-        default: break  // Ends, and how many channels stand where: the decoder says the same.
+        case .metadata: self.layOut(codec, track, message.payload.bytes(in: start..<message.payload.count), &items)
+        default: break  // Ends: encoders send them in the middle too, and go on.
         }
+    }
+
+    /// How the channels of a track are laid out, before or after its sequence start.
+    private mutating func layOut(_ codec: CodecName, _ track: UInt8, _ bytes: [UInt8], _ items: inout [SourceItem]) {
+        guard let layout = MultichannelConfig.read(bytes) else {
+            self.counters.badConfigurations += 1
+            return
+        }
+        let before = self.enhanced.layouts[track]
+        guard before != nil || self.enhanced.layouts.count <= FLVDemuxer.maximumExtraAudioTracks else { return }
+        self.enhanced.layouts[track] = layout
+        guard let known = track == 0 ? self.audio : self.enhanced.sound[track], known.codec == codec else { return }
+        // Of what was made by the layout before, nothing is left.
+        let isMade = before.flatMap { MultichannelConfig.opusHead($0) } == known.configuration
+        self.emit(
+            sound: CodecParameters(codec: codec, configuration: isMade ? [] : known.configuration), track: track, &items
+        )
     }
 
     private func soundCodec(of track: UInt8) -> CodecName? {
@@ -272,11 +292,11 @@ extension FLVDemuxer {
     }
 
     private mutating func emit(sound parameters: CodecParameters, track: UInt8, _ items: inout [SourceItem]) {
+        var parameters = self.enhanced.layouts[track].map { MultichannelConfig.apply($0, to: parameters) } ?? parameters
         guard track != 0 else {
             self.emit(parameters, &items)
             return
         }
-        var parameters = parameters
         parameters.track = track
         guard self.enhanced.sound[track] != parameters else { return }
         self.enhanced.sound[track] = parameters

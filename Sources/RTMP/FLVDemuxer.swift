@@ -50,6 +50,9 @@ package struct FLVDemuxer: Sendable {
     var videoHeader: [UInt8]?
 
     let codecs: Set<CodecName>
+    /// What nearly every packet is in, without a look into the set.
+    private let takesH264: Bool
+    private let takesAAC: Bool
     /// What is behind the tracks of Enhanced RTMP.
     var enhanced = EnhancedState()
     private var timing: PictureTimingRules?
@@ -57,7 +60,11 @@ package struct FLVDemuxer: Sendable {
     private var noted: (time: WallClockTime, timestamp: UInt32)?
 
     /// - Parameter codecs: What may come in; everything else is dropped and named by ``unsupportedCodec``.
-    package init(codecs: Set<CodecName> = FLVDemuxer.usualCodecs) { self.codecs = codecs }
+    package init(codecs: Set<CodecName> = FLVDemuxer.usualCodecs) {
+        self.codecs = codecs
+        self.takesH264 = codecs.contains(.h264)
+        self.takesAAC = codecs.contains(.aac)
+    }
 
     /// What nearly every publisher sends.
     package static let usualCodecs: Set<CodecName> = [.h264, .aac, .mp3]
@@ -105,7 +112,7 @@ package struct FLVDemuxer: Sendable {
         }
         // A command frame (type 5) carries one byte for the player, no picture.
         if first >> 4 == 5 { return }
-        guard first & 0x0F == FLVCodec.avc, self.codecs.contains(.h264) else {
+        guard first & 0x0F == FLVCodec.avc, self.takesH264 else {
             self.plainVideo(message, first, arrival, &items)
             return
         }
@@ -217,7 +224,7 @@ package struct FLVDemuxer: Sendable {
         _ message: RTMPMediaMessage, _ first: UInt8, _ arrival: Int64, _ items: inout [SourceItem]
     ) {
         switch first >> 4 {
-        case FLVCodec.aac where self.codecs.contains(.aac): self.aac(message, arrival, &items)
+        case FLVCodec.aac where self.takesAAC: self.aac(message, arrival, &items)
         case FLVCodec.mp3, FLVCodec.mp3At8kHz:
             self.plain(message, CodecParameters(codec: .mp3, configuration: []), "MP3", arrival, &items)
         case FLVCodec.enhancedAudio: self.enhancedAudio(message, arrival, &items)

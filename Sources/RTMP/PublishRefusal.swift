@@ -16,6 +16,11 @@ package struct PublishRefusal: Sendable, Hashable {
     /// The stream key is unknown or wrong; the same text for both.
     package static let denied = PublishRefusal(
         code: "NetStream.Publish.Denied", text: "The stream key is not valid. Check the server address and the key.")
+    /// The same, to somebody who wants to log in by name and password.
+    package static let noLogin = PublishRefusal(
+        code: "NetStream.Publish.Denied",
+        text:
+            "The stream key is not valid. This server knows no user names and passwords: the stream key alone lets in.")
     /// The key was right, and its time is over.
     package static let expired = PublishRefusal(
         code: "NetStream.Publish.Denied", text: "The stream key has expired. Get a new one.")

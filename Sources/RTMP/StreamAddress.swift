@@ -47,6 +47,17 @@ package struct StreamAddress: Sendable, Hashable {
         return self.segments.dropFirst(prefix.count).joined(separator: "/")
     }
 
+    /// How the publisher wants to log in by name and password: servers that know such logins ask for them, and encoders repeat
+    /// the question in the query of `app`. Nothing of it is looked at here, and the stream key decides alone.
+    package var login: Login? { self.query.first { $0.name == "authmod" }.flatMap { Login(rawValue: $0.value) } }
+
+    package enum Login: String, Sendable, Hashable {
+        /// Of Adobe's server, and those that do as it does.
+        case adobe
+        /// Of Limelight's network.
+        case llnw
+    }
+
     /// Names with replaced bytes (U+FFFD), NUL or C0 controls could collapse into one another or forge log lines.
     private static func isAcceptable(_ text: String) -> Bool {
         text.utf8.count <= self.maximumLength

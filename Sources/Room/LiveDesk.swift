@@ -4,12 +4,18 @@ import MediaTypes
 import PipelineSpec
 import Push
 import Stages
+import Synchronization
 
 /// Hands the ladder's packets to the renditions that are sent on as FLV tags.
 final class LiveDesk: Sendable {
     let outputs: LiveOutputs
     /// Who reads each track of the ladder.
-    private let feeds: [[LiveFeed]]
+    let feeds: [[LiveFeed]]
+    /// What the pictures of each track carry.
+    let cues: Mutex<[TrackCues]>
+    /// Frames of the program from one picture of a track to the next, and a second.
+    let steps: [Int64]
+    let fps: Int
 
     /// `nil` for a pipeline without RTMP outputs and without HTTP-FLV.
     init?(_ pipeline: Pipeline) {
@@ -32,6 +38,9 @@ final class LiveDesk: Sendable {
         }
         self.outputs = outputs
         self.feeds = feeds
+        self.fps = pipeline.canvas.fps
+        self.steps = pictures.map { Int64(max(1, pipeline.canvas.fps / max(1, $0.fps))) }
+        self.cues = Mutex([TrackCues](repeating: TrackCues(), count: pictures.count))
     }
 
     private static func describe(_ rendition: Rendition, in pipeline: Pipeline) -> FeedDescription {
@@ -62,7 +71,8 @@ final class LiveDesk: Sendable {
     }
 
     func receive(track: Int, _ packet: CodedPacket) {
-        guard self.feeds.indices.contains(track) else { return }
+        guard self.feeds.indices.contains(track), !self.feeds[track].isEmpty else { return }
+        let packet = self.carrying(packet, track: track)
         for feed in self.feeds[track] { feed.receive(packet) }
     }
 

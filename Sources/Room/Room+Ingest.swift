@@ -18,19 +18,16 @@ final class SourceInput: SourceSubscriber {
         self.arrived = arrived
     }
 
-    func receive(_ item: SourceItem) {
-        if case .packet(let packet) = item { self.arrivals.note(packet) }
-        if case .packet(let packet) = item, packet.kind == .audio || packet.isKey { self.arrived(packet.arrival) }
-        self.stage.offer(item)
-    }
+    var isPatient: Bool { self.stage.buffer.need.isAway }
+
+    func receive(_ item: SourceItem) { self.receive([item]) }
 
     func receive(_ items: [SourceItem]) {
-        var first: Int64?
-        for case .packet(let packet) in items {
-            self.arrivals.note(packet)
-            if first == nil, packet.kind == .audio || packet.isKey { first = packet.arrival }
+        self.arrivals.note(items)
+        for case .packet(let packet) in items where packet.kind == .audio || packet.isKey {
+            self.arrived(packet.arrival)
+            break
         }
-        if let first { self.arrived(first) }
         self.stage.offer(items)
     }
 }
@@ -87,8 +84,7 @@ extension Room {
         configuration.srt = try self.srtSettings()
         configuration.refused = self.initialRefusals()
         for (id, slot) in self.slots {
-            configuration.readPatience[id] = min(
-                IngestConfiguration.usualReadPatience, Int64(slot.spec.jitterBufferMs) * 1_000_000 / 5)
+            configuration.readPatience[id] = ReadPatience(jitterBuffer: Int64(slot.spec.jitterBufferMs) * 1_000_000)
         }
         self.setCodecs(&configuration)
         if let hook = try self.hook() {

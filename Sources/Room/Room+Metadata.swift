@@ -58,12 +58,12 @@ extension Room {
         }
         if number > 0 {
             let event = Self.event(request, number, ProgramDate.format(calendar.date(of: entry.frame)))
-            packager.cue(
-                ProgramCue(
-                    frame: entry.frame,
-                    message: packager.message(
-                        number: number, at: entry.frame, payload: ID3Tag.text(Self.tagName, event)),
-                    userData: event))
+            let cue = ProgramCue(
+                frame: entry.frame,
+                message: packager.message(
+                    number: number, at: entry.frame, payload: ID3Tag.text(Self.tagName, event)), userData: event)
+            packager.cue(cue)
+            self.live?.cue(cue)
             if request.state {
                 packager.mark(
                     ProgramMark(
@@ -164,10 +164,11 @@ extension Room {
     func beginUserData(origin: Int64) {
         guard let sei = self.pipeline.sei else { return }
         let fps = self.pipeline.canvas.fps
-        self.packager?.carry(
-            UserDataPlan(
-                identifier: sei.identifier, interval: (Int64(sei.intervalMs) * Int64(fps) + 999) / 1000,
-                followsIDR: sei.followIDR, extraInfo: sei.extraInfo, origin: origin, fps: fps))
+        let plan = UserDataPlan(
+            identifier: sei.identifier, interval: (Int64(sei.intervalMs) * Int64(fps) + 999) / 1000,
+            followsIDR: sei.followIDR, extraInfo: sei.extraInfo, origin: origin, fps: fps)
+        self.packager?.carry(plan)
+        self.live?.carry(plan)
     }
 
     /// Another scene is on air from a picture on.
@@ -187,13 +188,13 @@ extension Room {
                 "w": JSONValue(pane.rect.width), "h": JSONValue(pane.rect.height),
             ]
         }
-        self.packager?.show(
-            [
-                .init(
-                    "canvas",
-                    [
-                        "w": JSONValue(size.width), "h": JSONValue(size.height), "bgnd": .string(color.description),
-                    ]), .init("regions", .array(regions)),
-            ], from: tick, isScheduled: isScheduled)
+        let layout: [JSONValue.Member] = [
+            .init(
+                "canvas",
+                ["w": JSONValue(size.width), "h": JSONValue(size.height), "bgnd": .string(color.description)]),
+            .init("regions", .array(regions)),
+        ]
+        self.packager?.show(layout, from: tick, isScheduled: isScheduled)
+        self.live?.show(layout, from: tick, isScheduled: isScheduled)
     }
 }

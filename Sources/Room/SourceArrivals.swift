@@ -11,16 +11,21 @@ final class SourceArrivals: Sendable {
 
     private let state = Mutex(State())
 
-    func note(_ packet: CodedPacket) {
-        let dts = TimeMath.rescale(packet.dts, from: Int64(packet.timescale), to: TimeMath.nanoseconds)
+    /// What came together, in order.
+    func note(_ items: [SourceItem]) {
         self.state.withLock { state in
-            state.meter.note(packet.kind, isKey: packet.isKey, bytes: packet.count, dts: dts, at: packet.arrival)
-            switch packet.kind {
-            case .video:
-                state.arrivals.picture = packet.arrival
-                if packet.isKey, state.firstKey == nil { state.firstKey = packet.arrival }
-            case .audio: state.arrivals.sound = packet.arrival
-            }
+            for case .packet(let packet) in items { Self.note(packet, &state) }
+        }
+    }
+
+    private static func note(_ packet: CodedPacket, _ state: inout State) {
+        let dts = TimeMath.rescale(packet.dts, from: Int64(packet.timescale), to: TimeMath.nanoseconds)
+        state.meter.note(packet.kind, isKey: packet.isKey, bytes: packet.count, dts: dts, at: packet.arrival)
+        switch packet.kind {
+        case .video:
+            state.arrivals.picture = packet.arrival
+            if packet.isKey, state.firstKey == nil { state.firstKey = packet.arrival }
+        case .audio: state.arrivals.sound = packet.arrival
         }
     }
 

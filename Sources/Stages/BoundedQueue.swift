@@ -53,6 +53,20 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         return accepted
     }
 
+    /// Puts elements that came together without waiting: all of them, or none.
+    ///
+    /// - Returns: `false` when there is no room for all, or the queue is closed.
+    package func offer(all elements: [Element]) -> Bool {
+        var takers = 0
+        let isAccepted = self.state.withLock { state in
+            guard !state.isClosed, state.elements.count + elements.count <= self.capacity else { return false }
+            for element in elements where self.append(element, to: &state) { takers += 1 }
+            return true
+        }
+        for _ in 0..<takers { self.available.signal() }
+        return isAccepted
+    }
+
     /// Puts an element without waiting, beyond the capacity if need be: for the rare ones that must not be lost, such as a
     /// change of format. Does nothing when the queue is closed.
     package func force(_ element: Element) {

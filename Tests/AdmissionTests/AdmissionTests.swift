@@ -100,4 +100,28 @@ struct AdmissionTests {
         }
         #expect(!admission.allows(nil))
     }
+
+    @Test(
+        "whoever wants to log in by name and password is let in by the key, and otherwise told that there is no login",
+        arguments: [
+            "authmod=adobe&user=anna", "authmod=llnw&user=anna",
+            "authmod=adobe&user=anna&challenge=c2c2c2c2&response=b/64==&opaque=o",
+        ])
+    func login(query: String) throws {
+        var admission = Self.admission()
+        #expect(try Self.source(&admission, "b", app: "live?\(query)") == Self.guest)
+        #expect(try Self.source(&admission, Self.good, app: "live?\(query)") == Self.host)
+        for name in ["wrong", "1001?e=1800000000&n=n1&s=wrong"] {
+            let address = try #require(StreamAddress(app: "live?\(query)", streamName: name))
+            guard case .deny(let refusal, let reason) = admission.answer(to: address, now: 1_700_000_000) else {
+                Issue.record("let in")
+                return
+            }
+            #expect(refusal == .noLogin && refusal.code == PublishRefusal.denied.code)
+            #expect(reason.hasSuffix(query.hasPrefix("authmod=adobe") ? "authmod=adobe" : "authmod=llnw"))
+            #expect(!reason.contains("anna") && !reason.contains("c2c2"))
+        }
+        let unknown = try #require(StreamAddress(app: "live?authmod=other&user=anna", streamName: "wrong"))
+        #expect(admission.answer(to: unknown, now: 0) == .deny(.denied, reason: "an unknown key"))
+    }
 }

@@ -31,6 +31,20 @@ extension EndToEnd {
 
         private static func text(_ event: Event, _ key: String) -> String { event.text(key) ?? "" }
 
+        /// With RTMPS beside RTMP, and who signed its certificate: itself; `nil` where none can be made.
+        private static func secured(_ document: String, _ work: WorkDirectory) throws -> (String, String?) {
+            guard let openssl = EndToEnd.tool("openssl") else { return (document, nil) }
+            let (certificate, key) = (work.path("far.crt"), work.path("far.key"))
+            try TLSTests.make(openssl, certificate, key)
+            let plain = #""rtmp": { "listen": "127.0.0.1:0" }"#
+            try #require(document.contains(plain))
+            let tls = #"{ "certificate": "\#(certificate)", "key": "\#(key)" }"#
+            return (
+                document.replacingOccurrences(
+                    of: plain, with: #"\#(plain), "rtmps": { "listen": "127.0.0.1:0", "tls": \#(tls) }"#), certificate
+            )
+        }
+
         private static func output(_ id: String, of room: RunningRoom) throws -> [String: Any] {
             let outputs = try room.state()["outputs"] as? [[String: Any]] ?? []
             return try #require(outputs.first { $0["outputId"] as? String == id })
@@ -51,18 +65,23 @@ extension EndToEnd {
         func twoTargets() throws {
             guard let media = Media.find() else { return }
             let work = try WorkDirectory()
-            let far = try RunningRoom(Rooms.small(work.path("far")))
+            let (farDocument, authorities) = try Self.secured(Rooms.small(work.path("far")), work)
+            let far = try RunningRoom(farDocument)
+            let farAddress = far.events("room.ready").first?.text("rtmps") ?? far.rtmp
+            #expect(farAddress.hasPrefix("rtmps://") == (authorities != nil))
             let hanging = try Hanging()
             let key = far.key("a")
             let near = try RunningRoom(
-                Rooms.small(work.path("near")).replacingOccurrences(
-                    of: #""http": { "listen": "127.0.0.1:0" } }"#,
-                    with: """
-                        "http": { "listen": "127.0.0.1:0", "flv": true } },
-                        { "type": "rtmp", "outputId": "good", "url": "\(far.rtmp)/live", "keyEnv": "FAR_KEY" },
-                        { "type": "rtmp", "outputId": "hung", "url": "rtmp://127.0.0.1:\(hanging.port)/live/hung_5ecret31c0",
-                          "retry": { "maxDelayMs": 1000 } }
-                        """), environment: ["FAR_KEY": key])
+                Rooms.small(work.path("near"), members: #""sei": { "intervalMs": 0, "extraInfo": "in each IDR" },"#)
+                    .replacingOccurrences(
+                        of: #""http": { "listen": "127.0.0.1:0" } }"#,
+                        with: """
+                            "http": { "listen": "127.0.0.1:0", "flv": true } },
+                            { "type": "rtmp", "outputId": "good", "url": "\(farAddress)/live", "keyEnv": "FAR_KEY"
+                              \(authorities.map { ", \"tls\": { \"authorities\": \"\($0)\" }" } ?? "") },
+                            { "type": "rtmp", "outputId": "hung", "url": "rtmp://127.0.0.1:\(hanging.port)/live/hung_5ecret31c0",
+                              "retry": { "maxDelayMs": 1000 } }
+                            """), environment: ["FAR_KEY": key])
             let publisher = try Publisher.pattern("ANNA", to: near.url("a"), size: "320x180")
             defer { publisher.stop() }
             try far.event("source.live", uid: "1001", timeout: 10)
@@ -91,6 +110,9 @@ extension EndToEnd {
                 ])
             try near.event("output.live", timeout: 8) { Self.text($0, "outputId") == "hung" }
             _ = try Self.alarm("output.stalled", "cleared", near)
+            let told = try HTTPClient.request(
+                "POST", near.control, "/v1/metadata", body: #"{"type":"gift","id":"rose-1","text":"안나"}"#)
+            #expect(told.status == 202, "\(told.body)")
             let flv = try Command.run(
                 media.ffmpeg,
                 [
@@ -113,6 +135,11 @@ extension EndToEnd {
                 }
             }
             #expect(try media.complaints(work.path("hung.flv")) == "")
+            func holds(_ name: String, _ text: String) throws -> Bool {
+                String(decoding: try Files.bytes(work.path(name)), as: UTF8.self).contains(text)
+            }
+            #expect(try holds("hung.flv", #"\"id\":\"rose-1\""#) && holds("hung.flv", "in each IDR"))
+            #expect(try holds("viewer.flv", "in each IDR"), "who comes later gets the pictures as they went out")
 
             let good = try Self.output("good", of: near)
             #expect(good["state"] as? String == "live" && good["dropped"] as? Int == 0)

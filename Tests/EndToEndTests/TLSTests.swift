@@ -74,7 +74,7 @@ extension EndToEnd {
         }
 
         /// A self-signed certificate for 127.0.0.1, as a renewal writes it: new files that take the place of the old.
-        private static func make(_ openssl: String, _ certificate: String, _ key: String) throws {
+        static func make(_ openssl: String, _ certificate: String, _ key: String) throws {
             let result = try Command.run(
                 openssl,
                 [

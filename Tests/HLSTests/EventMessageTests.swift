@@ -162,4 +162,32 @@ struct EventMessageTests {
         #expect(layouts.map { String($0.output.1) } == ["solo", "solo", "pk", "pk", "pk", "pk", "later"])
         #expect(layouts.map { String($0.output.2) } == ["5000", "5400", "5800", "6067", "6200", "6600", "7000"])
     }
+
+    @Test("packets that go out as they are carry the same: each event once with its picture, and what IDR pictures say")
+    func packets() {
+        var cues = TrackCues()
+        #expect(cues.carrying(Self.picture(0), fps: 30, step: 1).memory.bytes == Self.picture(0).memory.bytes)
+        cues.plan = Self.plan(idr: true)
+        cues.add(Self.cue(3, "three"), hasMessages: false)
+        cues.add(Self.cue(40, "forty"), hasMessages: false)
+        var said: [Int64: String] = [:]
+        for frame in Int64(0)..<64 {
+            let before = Self.picture(frame)
+            let after = cues.carrying(before, fps: 30, step: 1)
+            #expect(after.pts == before.pts && after.isKey == before.isKey && after.range == 0..<after.memory.count)
+            guard after.memory !== before.memory else { continue }
+            // Behind the delimiter, in front of the slice, with lengths.
+            let bytes = after.memory.bytes
+            #expect(bytes.prefix(6) == before.memory.bytes.prefix(6) && bytes[10] == 0x06)
+            #expect(bytes.suffix(7) == before.memory.bytes.suffix(7))
+            let text = String(decoding: bytes, as: UTF8.self)
+            said[frame] = text.firstMatch(of: /"app_data":"([^"]*)"/).map { String($0.output.1) }
+        }
+        #expect(said == [0: "info", 3: "three", 32: "info", 40: "forty"])
+        // A rendition of half the frames: the next picture of its own, and pts in another scale.
+        cues.add(Self.cue(65, "odd"), hasMessages: false)
+        var packet = Self.picture(66)
+        (packet.pts, packet.dts, packet.timescale) = (66_000, 66_000, 30_000)
+        #expect(String(decoding: cues.carrying(packet, fps: 30, step: 2).memory.bytes, as: UTF8.self).contains("odd"))
+    }
 }

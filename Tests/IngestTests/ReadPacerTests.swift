@@ -6,20 +6,30 @@ struct ReadPacerTests {
     private static let millisecond: Int64 = 1_000_000
 
     /// Two megabits per second: 30 pictures of 8 kB, and sound in between.
-    private func feed(_ pacer: inout ReadPacer, from start: Int64, seconds: Int64) -> [Int] {
+    private func feed(
+        _ pacer: inout ReadPacer, from start: Int64, seconds: Int64, isAway: Bool = false
+    ) -> [Int] {
         var marks: [Int] = []
         for picture in 0..<(seconds * 30) {
             let time = start + picture * 1_000 * Self.millisecond / 30
-            if let mark = pacer.received(170, missing: 0, now: time + 12 * Self.millisecond) { marks.append(mark) }
-            if let mark = pacer.received(8_000, missing: 0, now: time + 20 * Self.millisecond) { marks.append(mark) }
+            for (bytes, later) in [(170, Int64(12)), (8_000, 20)] {
+                let now = time + later * Self.millisecond
+                if let mark = pacer.received(bytes, missing: 0, isAway: isAway, now: now) { marks.append(mark) }
+            }
         }
         return marks
+    }
+
+    private static func pacer(usual: Int64 = 40, away: Int64 = 100, number: Int = 0) -> ReadPacer {
+        ReadPacer(
+            patience: ReadPatience(usual: usual * self.millisecond, away: away * self.millisecond), number: number,
+            interval: 20 * self.millisecond, now: 0)
     }
 
     @Test(
         "for two seconds everything is told; then what is sent in half the patience, as a power of two, and that stays")
     func mark() {
-        var pacer = ReadPacer(patience: 40 * Self.millisecond, now: 0)
+        var pacer = Self.pacer()
         #expect(self.feed(&pacer, from: 0, seconds: 1) == [])
         #expect(pacer.mark == 1)
         // 245,100 bytes a second in 20 ms are 4,902.
@@ -29,54 +39,94 @@ struct ReadPacerTests {
 
     @Test("the end of a message is never waited with")
     func missing() {
-        var pacer = ReadPacer(patience: 40 * Self.millisecond, now: 0)
+        var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3)
         let now = 3_000 * Self.millisecond
-        #expect(pacer.received(5_000, missing: 3_000, now: now) == 3_000)
-        #expect(pacer.received(2_999, missing: 1, now: now) == 1)
-        #expect(pacer.received(1, missing: 0, now: now) == 4_096)
+        #expect(pacer.received(5_000, missing: 3_000, isAway: false, now: now) == 3_000)
+        #expect(pacer.received(2_999, missing: 1, isAway: false, now: now) == 1)
+        #expect(pacer.received(1, missing: 0, isAway: false, now: now) == 4_096)
         // So much is missing that the mark comes first.
-        #expect(pacer.received(5_000, missing: 900_000, now: now) == nil)
+        #expect(pacer.received(5_000, missing: 900_000, isAway: false, now: now) == nil)
     }
 
     @Test("what is too little is read when it has waited for the patience; after that everything is told again, once")
     func patience() {
-        var pacer = ReadPacer(patience: 40 * Self.millisecond, now: 0)
+        var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3)
         let last = 3_000 * Self.millisecond
-        _ = pacer.received(8_000, missing: 0, now: last)
-        #expect(pacer.waited(now: last + 39 * Self.millisecond) == nil)
-        #expect(pacer.waited(now: last + 40 * Self.millisecond) == 1)
-        #expect(pacer.waited(now: last + 80 * Self.millisecond) == nil)
-        #expect(pacer.received(170, missing: 0, now: last + 90 * Self.millisecond) == 4_096)
+        _ = pacer.received(8_000, missing: 0, isAway: false, now: last)
+        #expect(pacer.looked(turn: 5, now: last + 39 * Self.millisecond) == nil)
+        #expect(pacer.looked(turn: 6, now: last + 40 * Self.millisecond) == 1)
+        #expect(pacer.looked(turn: 8, now: last + 80 * Self.millisecond) == nil)
+        #expect(pacer.received(170, missing: 0, isAway: false, now: last + 90 * Self.millisecond) == 4_096)
     }
 
     @Test("a publisher that becomes slow is waited for less, one that sends next to nothing not at all")
     func rates() {
-        var pacer = ReadPacer(patience: 40 * Self.millisecond, now: 0)
+        var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3)
         var now = 3_000 * Self.millisecond
         for _ in 0..<50 {
             now += 21 * Self.millisecond
-            _ = pacer.received(180, missing: 0, now: now)
+            _ = pacer.received(180, missing: 0, isAway: false, now: now)
         }
         #expect(pacer.mark == 128)
         for _ in 0..<4 {
             now += 500 * Self.millisecond
-            _ = pacer.received(100, missing: 0, now: now)
+            _ = pacer.received(100, missing: 0, isAway: false, now: now)
         }
         #expect(pacer.mark == 1)
     }
 
     @Test("the mark has a bound, whatever comes, and no patience is no mark")
     func bounds() {
-        var pacer = ReadPacer(patience: 40 * Self.millisecond, now: 0)
+        var pacer = Self.pacer()
         for second in 1...10 {
-            _ = pacer.received(.max / 16, missing: 0, now: Int64(second) * 1_000 * Self.millisecond)
+            _ = pacer.received(.max / 16, missing: 0, isAway: false, now: Int64(second) * 1_000 * Self.millisecond)
         }
         #expect(pacer.mark == ReadPacer.mostBytes)
-        var impatient = ReadPacer(patience: 0, now: 0)
+        var impatient = Self.pacer(usual: 0)
         #expect(self.feed(&impatient, from: 0, seconds: 5) == [])
-        #expect(impatient.waited(now: 60_000 * Self.millisecond) == nil)
+        #expect(impatient.looked(turn: 3_000, now: 60_000 * Self.millisecond) == nil)
+    }
+
+    @Test("a source that is away is read at every fifth turn, each connection at its own, whatever has come")
+    func away() {
+        for number in [0, 1, 4, 5, 1_003] {
+            var pacer = Self.pacer(number: number)
+            _ = self.feed(&pacer, from: 0, seconds: 3, isAway: true)
+            // Twice the 24,500 bytes of a tenth of a second, so that it is the turn that tells of them.
+            #expect(pacer.mark > 40_000 && pacer.mark < 56_000)
+            let now = 3_000 * Self.millisecond
+            var told: [Int] = []
+            for turn in 0..<20 {
+                let time = now + Int64(turn) * 20 * Self.millisecond
+                guard pacer.looked(turn: turn, now: time) == 1 else { continue }
+                told.append(turn)
+                let mark = pacer.received(24_500, missing: 300, isAway: true, now: time)
+                #expect(mark ?? 1 > 40_000, "the end of a message is like any other byte")
+            }
+            #expect(told == stride(from: number % 5, to: 20, by: 5).map { $0 })
+        }
+    }
+
+    @Test("whoever comes on air is read at once from the next read on, and whoever leaves is not")
+    func comesOnAir() {
+        var pacer = Self.pacer()
+        _ = self.feed(&pacer, from: 0, seconds: 3, isAway: true)
+        #expect(pacer.isAway)
+        let now = 3_000 * Self.millisecond
+        #expect(pacer.received(24_500, missing: 0, isAway: false, now: now) == 4_096)
+        #expect(!pacer.isAway)
+        #expect(pacer.looked(turn: 5, now: now + 39 * Self.millisecond) == nil, "by its own patience")
+        #expect(pacer.received(8_000, missing: 0, isAway: true, now: now + 40 * Self.millisecond) ?? 1 > 40_000)
+    }
+
+    @Test(
+        "of a jitter buffer most is left to the network",
+        arguments: [(0, 0, 0), (50, 10, 20), (200, 40, 80), (2_000, 40, 80)] as [(Int64, Int64, Int64)])
+    func patience(ofJitterBuffer milliseconds: Int64, usual: Int64, away: Int64) {
+        let patience = ReadPatience(jitterBuffer: milliseconds * Self.millisecond)
+        #expect(patience == ReadPatience(usual: usual * Self.millisecond, away: away * Self.millisecond))
     }
 }

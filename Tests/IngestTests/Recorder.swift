@@ -1,4 +1,5 @@
 import Dispatch
+import HTTPProbe
 import Ingest
 import MediaTypes
 import Synchronization
@@ -24,9 +25,13 @@ final class Recorder<Element: Sendable>: Sendable {
         let met = self.state.withLock { state -> [(Waiter, [Element])] in
             state.elements.append(element)
             let elements = state.elements
-            let met = state.waiters.filter { $0.isMet(elements) }
-            state.waiters.removeAll { $0.isMet(elements) }
-            return met.map { ($0, elements) }
+            var met: [(Waiter, [Element])] = []
+            state.waiters.removeAll { waiter in
+                guard waiter.isMet(elements) else { return false }
+                met.append((waiter, elements))
+                return true
+            }
+            return met
         }
         for (waiter, elements) in met { waiter.continuation.resume(returning: (elements, true)) }
     }
@@ -37,7 +42,7 @@ final class Recorder<Element: Sendable>: Sendable {
     /// no time limit of a suite ends a wait.
     @discardableResult
     func wait(
-        limit: Int = 20, fileID: String = #fileID, line: Int = #line,
+        limit: Int = 20 * Instrumented.factor, fileID: String = #fileID, line: Int = #line,
         until isMet: @escaping @Sendable ([Element]) -> Bool
     ) async -> [Element] {
         let (elements, isInTime) = await withCheckedContinuation { continuation in
@@ -71,6 +76,9 @@ final class Recorder<Element: Sendable>: Sendable {
 /// A subscriber that keeps everything.
 final class ItemRecorder: SourceSubscriber {
     let items = Recorder<SourceItem>()
+    let isPatient: Bool
+
+    init(isPatient: Bool = false) { self.isPatient = isPatient }
 
     func receive(_ item: SourceItem) { self.items.append(item) }
 

@@ -136,4 +136,16 @@ struct KeyTableTests {
     func redaction(key: String, shown: String) {
         #expect(RedactedKey(key).description == shown)
     }
+
+    @Test("a source may come late when all who read it say so, and not one less")
+    func patient() {
+        let hub = SourceHub(source: SourceID(uid: "u"))
+        #expect(hub.isPatient, "nobody reads it")
+        _ = hub.subscribe(ItemRecorder(isPatient: true))
+        #expect(hub.isPatient)
+        let relay = hub.subscribe(ItemRecorder())
+        #expect(!hub.isPatient)
+        hub.unsubscribe(relay)
+        #expect(hub.isPatient)
+    }
 }

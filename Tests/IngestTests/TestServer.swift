@@ -29,6 +29,12 @@ struct TestServer {
                 IngestBinding(source: Self.guest, streamKey: Self.guestKey),
             ])
         configuration.wrongKeyDelay = 0
+        // A test's own steps wait for threads that other tests compute on: a minute lies between two of them on a busy machine,
+        // and the connections' usual deadlines run meanwhile. Tests of a deadline set it.
+        configuration.session.handshakeTimeout = 600_000_000_000
+        configuration.session.publishTimeout = 600_000_000_000
+        configuration.session.firstMediaTimeout = 600_000_000_000
+        configuration.session.mediaIdleTimeout = 600_000_000_000
         change(&configuration)
         let log = self.log
         var logger = Logger(label: "ingest") { _ in RecordingLogHandler(lines: log) }

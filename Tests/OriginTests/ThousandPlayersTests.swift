@@ -46,7 +46,9 @@ struct ThousandPlayersTests {
                 print(
                     "1,000 waiting players: publish \(published - start), p50 \(times[count / 2]), "
                         + "p99 \(times[count * 99 / 100]), last \(times[count - 1])")
-                #expect(published - start < .milliseconds(250), "the publisher does not wait for its viewers")
+                #expect(
+                    published - start < .milliseconds(250 * Instrumented.factor),
+                    "the publisher does not wait for its viewers")
                 return texts
             }
             #expect(texts.count == 1 && texts.first?.contains("v-1-1.2.m4s") == true)

@@ -51,4 +51,40 @@ struct SoundFormatTests {
         }
         #expect(longest < 2_400, "a gap of \(longest) samples")
     }
+
+    /// What is heard of constant channels, in hundredths: left and right.
+    private static func heard(_ channels: [Int16], _ layout: SoundLayout?) throws -> [Int] {
+        var parameters = CodecParameters(
+            codec: .pcmS16, configuration: [], sampleRate: 48_000, channels: channels.count)
+        parameters.layout = layout
+        let decoder = try AudioDecoder.open(parameters, sampleRate: 48_000, place: "test")
+        let pair = channels.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+        let packet = CodedPacket(
+            kind: .audio, memory: PacketMemory((0..<1_000).flatMap { _ in pair }), pts: 0, dts: 0, timescale: 48_000,
+            isKey: true)
+        var samples: [Float] = []
+        #expect(decoder.decode(packet) { samples += $0.samples })
+        return samples.suffix(2).map { Int(($0 * 100).rounded()) }
+    }
+
+    @Test("channels are mixed down by where the publisher says they belong, in whatever order they come")
+    func layouts() throws {
+        // A tenth, a fifth, three tenths and two fifths of full scale.
+        let four: [Int16] = [3_277, 6_554, 9_830, 13_107]
+        #expect(try Self.heard(four, SoundLayout([.frontRight, .frontLeft, nil, nil])) == [20, 10])
+        #expect(try Self.heard(four, SoundLayout([nil, .lowFrequency, .frontLeft, .frontRight])) == [30, 40])
+        // Half of a back center to both, 3 dB less of a side.
+        #expect(try Self.heard(four, SoundLayout([.backCenter, .sideLeft, nil, .sideRight])) == [19, 33])
+        #expect(try Self.heard([3_277, 6_554], SoundLayout([.frontRight, .frontLeft])) == [20, 10])
+        #expect(try Self.heard([3_277, 6_554], SoundLayout([.frontLeft, .frontRight])) == [10, 20])
+        // One that has another number of channels is not about this sound.
+        #expect(try Self.heard([3_277, 6_554], SoundLayout([.frontCenter])) == [10, 20])
+    }
+
+    @Test("shares of a layout that says nothing: a pair in front, or one for both ears")
+    func unspecified() throws {
+        #expect(DownMix.stereo(try #require(SoundLayout([nil, nil, nil]))) == [1, 0, 0, 0, 1, 0])
+        #expect(DownMix.stereo(try #require(SoundLayout([nil]))) == [1, 1])
+        #expect(SoundLayout([]) == nil && SoundLayout([SoundLayout.Speaker?](repeating: nil, count: 9)) == nil)
+    }
 }

@@ -495,4 +495,21 @@ struct RTMPServerSessionTests {
         #expect(lost.events.dropFirst() == [.unpublished(.disconnected)])
         #expect(lost.nextDeadline == nil)
     }
+
+    @Test("an encoder that begins with a login by name and password gets on: no challenge, the stream key decides")
+    func login() {
+        var script = ClientScript()
+        script.connect(app: "live?authmod=adobe&user=anna")
+        script.command("createStream", 4, [.null])
+        script.publish()
+        let harness = SessionHarness()
+        harness.feed(script.take())
+        #expect(harness.statusCodes() == ["NetStream.Publish.Start"])
+        guard case .publishRequested(let request)? = harness.events.first else {
+            Issue.record("no request")
+            return
+        }
+        #expect(request.address.login == .adobe)
+        #expect(request.address.key(app: "live") == "key")
+    }
 }

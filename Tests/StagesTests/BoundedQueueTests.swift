@@ -88,4 +88,21 @@ struct BoundedQueueTests {
         putter.join()
         #expect(taken == [0, 1, 2, 3] && queue.poll() == 4 && queue.poll() == nil)
     }
+
+    @Test("elements that come together go in together, or none of them; whoever waits for them is woken")
+    func together() {
+        let queue = BoundedQueue<Int>(capacity: 4)
+        #expect(queue.offer(all: [1, 2, 3]) && !queue.offer(all: [4, 5]) && queue.count == 3)
+        #expect(queue.offer(all: []) && queue.offer(all: [4]))
+        #expect((0..<4).map { _ in queue.poll() } == [1, 2, 3, 4])
+        let taken = Mutex<[Int]>([])
+        let takers = (0..<2).map { _ in
+            StageThread("taker") { if let element = queue.take() { taken.withLock { $0.append(element) } } }
+        }
+        #expect(queue.offer(all: [5, 6]))
+        for taker in takers { taker.join() }
+        #expect(taken.withLock { $0.sorted() } == [5, 6])
+        queue.close()
+        #expect(!queue.offer(all: [7]))
+    }
 }

@@ -1,0 +1,74 @@
+package import MediaTypes
+
+/// How the channels of a sound are laid out, as Enhanced RTMP says it beside the codec's own configuration.
+///
+/// Spec: Enhanced RTMP v2, `ExAudioTagBody`: `audioChannelOrder` UI8 (0 unspecified, 1 native, 2 custom), `channelCount` UI8,
+/// then by the order nothing, `audioChannelFlags` UI32, or `audioChannelMapping` UI8 a channel.
+package enum MultichannelConfig {
+    /// Bits of `AudioChannelMask` that are defined.
+    private static let defined = UInt32(1) << UInt32(SoundLayout.Speaker.allCases.count) - 1
+    /// `AudioChannel.Unused` and `.Unknown`.
+    private static let silent: ClosedRange<UInt8> = 0xFE...0xFF
+
+    /// - Returns: nil for bytes that end too early, contradict themselves, or name more than
+    ///   ``SoundLayout/maximumChannels`` channels or a loudspeaker that is not defined.
+    package static func read(_ bytes: [UInt8]) -> SoundLayout? {
+        guard bytes.count >= 2 else { return nil }
+        let count = Int(bytes[1])
+        let rest = bytes.dropFirst(2)
+        switch bytes[0] {
+        case 0: return SoundLayout([SoundLayout.Speaker?](repeating: nil, count: min(count, 255)))
+        case 1:
+            guard rest.count >= 4 else { return nil }
+            let mask = rest.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            guard mask & ~self.defined == 0, mask.nonzeroBitCount == count else { return nil }
+            return SoundLayout(SoundLayout.Speaker.allCases.filter { mask >> UInt32($0.rawValue) & 1 == 1 })
+        case 2:
+            guard rest.count >= count else { return nil }
+            var speakers: [SoundLayout.Speaker?] = []
+            for number in rest.prefix(count) {
+                let speaker = SoundLayout.Speaker(rawValue: number)
+                guard speaker != nil || self.silent.contains(number), speaker == nil || !speakers.contains(speaker)
+                else { return nil }
+                speakers.append(speaker)
+            }
+            return SoundLayout(speakers)
+        default: return nil
+        }
+    }
+
+    /// What a decoder must know, with the layout where it makes a difference: an Opus stream without a head, or with one whose
+    /// channels are said to mean nothing (mapping family 2 and above). All other codecs say it themselves, and are believed.
+    package static func apply(_ layout: SoundLayout, to parameters: CodecParameters) -> CodecParameters {
+        guard parameters.codec == .opus else { return parameters }
+        let record = parameters.configuration
+        if record.isEmpty, let head = self.opusHead(layout) {
+            return CodecParameters(codec: .opus, configuration: head)
+        }
+        guard record.isEmpty || (record.count > 18 && record[18] > 1) else { return parameters }
+        var parameters = parameters
+        parameters.layout = layout.isUnspecified ? nil : layout
+        return parameters
+    }
+
+    /// The head of an Opus stream that came without one, in the form that encoders of more than two channels write: mapping
+    /// family 1, each pair of loudspeakers in one coded stream.
+    ///
+    /// Spec: RFC 7845 §5.1, §5.1.1.2.
+    ///
+    /// - Returns: nil for one or two channels, which need none, and for a layout in an order of its own.
+    package static func opusHead(_ layout: SoundLayout) -> [UInt8]? {
+        // Streams, pairs among them, and which decoded channel is which of the family's.
+        let forms: [Int: (streams: UInt8, pairs: UInt8, mapping: [UInt8])] = [
+            3: (2, 1, [0, 2, 1]), 4: (2, 2, [0, 1, 2, 3]), 5: (3, 2, [0, 4, 1, 2, 3]), 6: (4, 2, [0, 4, 1, 2, 3, 5]),
+            7: (4, 3, [0, 4, 1, 2, 3, 5, 6]), 8: (5, 3, [0, 6, 1, 2, 3, 4, 5, 7]),
+        ]
+        let known = layout.speakers.compactMap { $0?.rawValue }
+        guard let form = forms[layout.speakers.count],
+            layout.isUnspecified || (known.count == layout.speakers.count && known == known.sorted())
+        else { return nil }
+        // Version, channels, 312 samples to skip, 48 kHz, no gain, family.
+        let fixed: [UInt8] = [1, UInt8(layout.speakers.count), 0x38, 0x01, 0x80, 0xBB, 0, 0, 0, 0, 1]
+        return Array("OpusHead".utf8) + fixed + [form.streams, form.pairs] + form.mapping
+    }
+}

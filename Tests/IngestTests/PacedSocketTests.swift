@@ -1,0 +1,140 @@
+import Glibc
+import Ingest
+import MediaTypes
+import NIOCore
+import NIOEmbedded
+import Synchronization
+import Testing
+
+/// Without sockets and without time: what is set on a channel, and when.
+@Suite("A publisher's socket and the grid: SO_RCVLOWAT")
+struct PacedSocketTests {
+    /// Time that passes when it is told to, on the event loop as well.
+    private final class Steps: MonotonicClock {
+        private let time = Atomic<Int64>(0)
+
+        func now() -> Int64 { self.time.load(ordering: .relaxed) }
+
+        func advance(_ milliseconds: Int64, _ loop: EmbeddedEventLoop) {
+            self.time.add(milliseconds * 1_000_000, ordering: .relaxed)
+            loop.advanceTime(by: .milliseconds(milliseconds))
+        }
+    }
+
+    private let clock = Steps()
+    private let grid = ReadGrid()
+    private let loop = EmbeddedEventLoop()
+
+    private func reading(
+        _ channel: EmbeddedChannel, number: Int = 0, patience: ReadPatience = .usual
+    ) -> PacedReading {
+        PacedReading(channel, number: number, patience: patience, grid: self.grid, clock: self.clock)
+    }
+
+    /// The mark that was set last; nil: none was.
+    private static func mark(_ channel: EmbeddedChannel) -> Int? {
+        for (option, value) in channel.options {
+            guard let option = option as? ChannelOptions.Types.SocketOption, option.optionName.rawValue == SO_RCVLOWAT
+            else { continue }
+            return (value as? SocketOptionValue).map { Int($0) }
+        }
+        return nil
+    }
+
+    /// Three seconds at 2 Mbit/s, a picture and its sound at a time.
+    private func warm(_ reading: PacedReading, isAway: Bool = false) {
+        for _ in 0..<75 {
+            self.clock.advance(40, self.loop)
+            reading.received(10_000, missing: 0, isAway: isAway)
+        }
+    }
+
+    @Test("the grid runs while somebody is on it, and tells the number of the turn")
+    func turns() {
+        var turns: [Int] = []
+        #expect(!self.grid.isRunning)
+        self.grid.join(1, on: self.loop) { turns.append($0) }
+        self.grid.join(2, on: self.loop) { [grid] _ in grid.leave(2) }
+        #expect(self.grid.isRunning)
+        self.clock.advance(60, self.loop)
+        #expect(turns == [1, 2, 3])
+        self.grid.leave(1)
+        #expect(!self.grid.isRunning)
+        self.clock.advance(60, self.loop)
+        #expect(turns.count == 3)
+        self.grid.join(3, on: self.loop) { turns.append($0) }
+        self.clock.advance(20, self.loop)
+        #expect(turns.count == 4, "it begins again")
+    }
+
+    @Test("bytes are waited for as long as the patience and one turn, and its publication's end takes the mark back")
+    func onAir() throws {
+        let channel = EmbeddedChannel(loop: self.loop)
+        let reading = self.reading(channel)
+        #expect(Self.mark(channel) == nil)
+        self.warm(reading)
+        #expect(Self.mark(channel) == 4_096)
+        self.clock.advance(39, self.loop)
+        #expect(Self.mark(channel) == 4_096)
+        self.clock.advance(21, self.loop)
+        #expect(Self.mark(channel) == 1, "what is there has waited")
+        reading.received(200, missing: 0, isAway: false)
+        #expect(Self.mark(channel) == 4_096)
+        reading.end()
+        #expect(Self.mark(channel) == 1)
+        #expect(!self.grid.isRunning)
+        self.clock.advance(100, self.loop)
+        reading.received(10_000, missing: 0, isAway: false)
+        #expect(Self.mark(channel) == 1, "it is over")
+        _ = try channel.finish()
+    }
+
+    @Test("a hundred that are away are read twelve times a second each, a fourth of them at every turn")
+    func away() throws {
+        let channels = (0..<100).map { _ in EmbeddedChannel(loop: self.loop) }
+        let readings = channels.enumerated().map { self.reading($1, number: $0) }
+        for _ in 0..<75 {
+            self.clock.advance(40, self.loop)
+            for reading in readings { reading.received(10_000, missing: 0, isAway: true) }
+        }
+        var reads = [Int](repeating: 0, count: 100)
+        for _ in 0..<48 {
+            self.clock.advance(20, self.loop)
+            var atOnce = 0
+            for (index, channel) in channels.enumerated() where Self.mark(channel) == 1 {
+                readings[index].received(20_000, missing: 77, isAway: true)
+                reads[index] += 1
+                atOnce += 1
+            }
+            #expect(atOnce == 25)
+        }
+        #expect(reads.allSatisfy { $0 == 12 })
+        for channel in channels { _ = try channel.finish() }
+    }
+
+    @Test("a socket that is closed under it leaves the grid, and nothing fails")
+    func closed() throws {
+        let channel = EmbeddedChannel(loop: self.loop)
+        // As a socket's channel does.
+        channel.allowOptionsWhenClosed = false
+        let reading = self.reading(channel)
+        self.warm(reading)
+        _ = try channel.finish()
+        self.clock.advance(100, self.loop)
+        #expect(!self.grid.isRunning)
+        reading.received(1, missing: 0, isAway: false)
+        reading.end()
+    }
+
+    @Test("without patience there is no mark and no grid, only large reads")
+    func impatient() throws {
+        let channel = EmbeddedChannel(loop: self.loop)
+        let reading = self.reading(channel, patience: ReadPatience(jitterBuffer: 0))
+        self.warm(reading)
+        #expect(Self.mark(channel) == nil)
+        #expect(!self.grid.isRunning)
+        let sizes = channel.options.compactMap { ($0.value as? FixedSizeRecvByteBufferAllocator)?.capacity }
+        #expect(sizes == [PacedReading.readSize])
+        _ = try channel.finish()
+    }
+}

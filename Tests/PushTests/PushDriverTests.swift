@@ -1,0 +1,186 @@
+import Glibc
+import HTTPProbe
+import MediaKernels
+import MediaTypes
+import NIOCore
+import NIOSSL
+import Push
+import RTMP
+import Synchronization
+import Testing
+
+@Suite("RTMP outputs on real sockets, plain and over TLS", .timeLimit(.minutes(2)))
+struct PushDriverTests {
+    private struct MachineClock: MonotonicClock {
+        func now() -> Int64 {
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        }
+    }
+
+    /// What the outputs report.
+    private final class Reports: Sendable {
+        private let list = Mutex<[PushCore.Event]>([])
+
+        func add(_ event: PushCore.Event) { self.list.withLock { $0.append(event) } }
+        var events: [PushCore.Event] { self.list.withLock { $0 } }
+        var reasons: [String] {
+            self.events.compactMap { if case .failed(_, let reason, _) = $0 { reason } else { nil } }
+        }
+    }
+
+    private static func until(_ isMet: () -> Bool) async throws {
+        for _ in 0..<2_000 * Instrumented.factor {
+            if isMet() { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        Issue.record("not within 20 s")
+    }
+
+    /// A server, and outputs that send it pictures, 40 ms of program each time they are asked for more.
+    private final class Bench {
+        let server: PushServer
+        let outputs: LiveOutputs
+        let reports = Reports()
+        private let feed: LiveFeed
+        private var next: Int64 = 0
+
+        init(
+            _ server: PushServer, isSecure: Bool, host: String = "127.0.0.1",
+            _ change: (inout PushSettings) -> Void = { _ in }
+        ) throws {
+            let url = "\(isSecure ? "rtmps" : "rtmp")://\(host):\(server.port)/live/k3y_of_the_cdn"
+            var core = PushCore.Settings(url: try #require(RTMPURL(url, allowsTLS: true)))
+            (core.firstRetry, core.longestRetry) = (100_000_000, 100_000_000)
+            var settings = PushSettings(outputID: "cdn", rendition: "180p", core: core)
+            change(&settings)
+            self.server = server
+            self.outputs = LiveOutputs([FeedCoreTests.description], makesFiles: false, clock: MachineClock())
+            self.feed = try #require(self.outputs.feed(named: "180p"))
+            self.feed.configure(FeedCoreTests.record)
+            self.feed.configure(CodecParameters(codec: .aac, configuration: [0x11, 0x90]))
+            try self.outputs.start([settings]) { [reports] in reports.add($1) }
+        }
+
+        /// The next picture; the first of each second is a key picture.
+        func send() {
+            self.feed.receive(FeedCoreTests.picture(self.next, isKey: self.next % 25 == 0))
+            self.next += 1
+        }
+
+        /// Sends on until `isMet`.
+        func run(_ isMet: () -> Bool) async throws {
+            try await PushDriverTests.until {
+                self.send()
+                return isMet()
+            }
+        }
+
+        func stop() async {
+            await self.outputs.stop(reason: "the room has ended")
+            await self.server.stop()
+        }
+
+        var status: PushStatus? { self.outputs.statuses.first }
+    }
+
+    private static func serverContext(_ folder: TemporaryDirectory) throws -> NIOSSLContext {
+        let (certificate, key) = ("\(folder.path)/a.crt", "\(folder.path)/a.key")
+        try CertificateMaker.make(certificate: certificate, key: key)
+        let chain = try NIOSSLCertificate.fromPEMFile(certificate).map { NIOSSLCertificateSource.certificate($0) }
+        let secret = try NIOSSLPrivateKey(file: key, format: .pem)
+        return try NIOSSLContext(
+            configuration: .makeServerConfiguration(certificateChain: chain, privateKey: .privateKey(secret)))
+    }
+
+    private static func clear(_ folder: TemporaryDirectory) {
+        for name in ["a.crt", "a.key"] { unlink("\(folder.path)/\(name)") }
+        folder.remove()
+    }
+
+    @Test("pictures arrive behind metadata and headers; a server that goes is found again; leave is taken")
+    func plain() async throws {
+        let bench = try Bench(try await PushServer.start(), isSecure: false)
+        try await bench.run { bench.server.seen.media.count > 10 }
+        let seen = bench.server.seen
+        #expect(seen.keys == ["k3y_of_the_cdn"])
+        #expect(seen.properties.contains { $0.name == "width" && $0.value == .number(320) })
+        #expect(seen.media.first == [0x17, 0, 0, 0, 0] + FeedCoreTests.record.configuration)
+        #expect(seen.media.contains([0xAF, 0, 0x11, 0x90]))
+        #expect(seen.media.dropFirst(2).first?.prefix(2) == [0x17, 1], "the first picture is a key picture")
+
+        bench.server.dropAll()
+        try await bench.run { bench.server.seen.keys.count == 2 && bench.status?.state == .live }
+        #expect(bench.reports.reasons.count == 1)
+        #expect(bench.status?.retries == 1 && bench.status?.lastFailure == .unreachable)
+        let before = bench.server.seen.media.count
+        try await bench.run { bench.server.seen.media.count > before + 5 }
+        await bench.outputs.stop(reason: "the room has ended")
+        #expect(bench.status?.state == .stopped)
+        #expect(bench.reports.events.last == .stopped(reason: "the room has ended"))
+        try await Self.until { bench.server.seen.unpublished == 1 }
+        await bench.stop()
+    }
+
+    @Test("over TLS to a server whose authority is named, by address and by name")
+    func secure() async throws {
+        guard CertificateMaker.isAvailable(for: "RTMPS outputs") else { return }
+        for host in ["127.0.0.1", "localhost"] {
+            let folder = try TemporaryDirectory()
+            defer { Self.clear(folder) }
+            let bench = try Bench(try await PushServer.start(Self.serverContext(folder)), isSecure: true, host: host) {
+                $0.authorities = "\(folder.path)/a.crt"
+            }
+            try await bench.run { bench.server.seen.media.count > 10 }
+            #expect(bench.server.seen.keys == ["k3y_of_the_cdn"])
+            #expect(bench.status?.state == .live && bench.reports.reasons.isEmpty)
+            await bench.stop()
+        }
+    }
+
+    @Test("a server whose certificate nobody vouches for gets nothing, not even the key; who trusts anybody says so")
+    func untrusted() async throws {
+        guard CertificateMaker.isAvailable(for: "RTMPS outputs") else { return }
+        let folder = try TemporaryDirectory()
+        defer { Self.clear(folder) }
+        let context = try Self.serverContext(folder)
+        let wary = try Bench(try await PushServer.start(context), isSecure: true)
+        try await wary.run { wary.reports.reasons.count >= 2 }
+        #expect(
+            wary.reports.reasons.allSatisfy { $0 == "its certificate is not signed by an authority that is trusted" })
+        #expect(wary.server.seen.keys.isEmpty && wary.status?.lastFailure == .unreachable)
+        await wary.stop()
+        let trusting = try Bench(try await PushServer.start(context), isSecure: true) { $0.trustsAnybody = true }
+        try await trusting.run { trusting.server.seen.media.count > 5 }
+        await trusting.stop()
+    }
+
+    @Test("TLS that meets none, and none that meets TLS, fail with a reason and are tried again")
+    func mismatch() async throws {
+        guard CertificateMaker.isAvailable(for: "RTMPS outputs") else { return }
+        let folder = try TemporaryDirectory()
+        defer { Self.clear(folder) }
+        let context = try Self.serverContext(folder)
+        for isSecure in [true, false] {
+            let bench = try Bench(try await PushServer.start(isSecure ? nil : context), isSecure: isSecure) {
+                $0.trustsAnybody = true
+            }
+            try await bench.run { bench.reports.reasons.count >= 2 }
+            #expect(bench.server.seen.keys.isEmpty)
+            #expect(bench.reports.reasons.allSatisfy { !$0.isEmpty && !$0.contains("k3y_of_the_cdn") })
+            await bench.stop()
+        }
+    }
+
+    @Test("authorities that cannot be read are refused before anything begins")
+    func unreadable() async throws {
+        let url = try #require(RTMPURL("rtmps://127.0.0.1/live/key", allowsTLS: true))
+        var settings = PushSettings(outputID: "cdn", rendition: "180p", core: PushCore.Settings(url: url))
+        settings.authorities = "/nowhere/ca.pem"
+        let outputs = LiveOutputs([FeedCoreTests.description], makesFiles: false, clock: MachineClock())
+        #expect(throws: MediaError.self) { try outputs.start([settings]) { _, _ in } }
+        #expect(outputs.statuses.isEmpty)
+        await outputs.stop(reason: "the room has ended")
+    }
+}
