@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// Everything that starts the real program. One at a time: the machine that judges must not be the one that is late.
-@Suite("End to end", .serialized, .timeLimit(.minutes(EndToEnd.minutes)), .steadyMachine)
-enum EndToEnd {
-    /// What a test may take; the long forms take more: `TANDEM_TEST_MINUTES=20`.
-    static let minutes = ProcessInfo.processInfo.environment["TANDEM_TEST_MINUTES"].flatMap { Int($0) } ?? 3
+/// What a test may take; the long forms take more: `TANDEM_TEST_MINUTES=20`.
+private let testMinutes = ProcessInfo.processInfo.environment["TANDEM_TEST_MINUTES"].flatMap { Int($0) } ?? 3
 
+/// Everything that starts the real program. One at a time: the machine that judges must not be the one that is late.
+@Suite("End to end", .serialized, .timeLimit(.minutes(testMinutes)), .steadyMachine)
+enum EndToEnd {
     /// The root of the package.
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().path
