@@ -14,7 +14,17 @@ struct PlanCommand: ParsableCommand {
                 tandem plan room.json
                 tandem plan room.json --json --viewers 500
                 tandem plan --calibrate
+
+            With --fleet, how many machines so many rooms an hour need, by simulating two days or more of them.
+
+                tandem plan room.json --fleet --rooms-per-hour 120 --minutes 60 --machine-cores 16
             """)
+
+    @Flag(help: "Reckon machines for many such rooms instead of one room.")
+    var fleet = false
+
+    @OptionGroup(title: "A fleet")
+    var options: FleetOptions
 
     @Argument(help: "The pipeline file; - is standard input.")
     var pipeline: String?
@@ -40,6 +50,7 @@ struct PlanCommand: ParsableCommand {
         guard self.pipeline != nil || self.calibrate else {
             throw ValidationError("give a pipeline file, or --calibrate")
         }
+        if self.fleet, self.pipeline == nil { throw ValidationError("--fleet: give a pipeline file") }
         guard (0...1_000_000).contains(self.viewers) else {
             throw ValidationError("--viewers \(self.viewers): give 0 to 1000000")
         }
@@ -51,6 +62,7 @@ struct PlanCommand: ParsableCommand {
         let pipeline = try PipelineLoading.load(file, set: self.set)
         let model = CostModel(try CalibrationFile.read(self.calibration), viewers: self.viewers)
         let cost = model.cost(of: pipeline)
+        if self.fleet { return try self.options.plan(cost, model: model, isJSON: self.json) }
         StandardOutput.write(self.json ? cost.json.text(pretty: true) + "\n" : cost.text)
     }
 }

@@ -1,0 +1,129 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+import DequeModule
+
+/// Rooms as they come, whatever the fleet; times in milliseconds.
+struct FleetArrivals {
+    struct Room {
+        var time: Int64
+        var duration: Int64
+        var size: Fleet.Size
+    }
+
+    var rooms: [Room]
+    /// The first that count: those before them fill the fleet.
+    var first: Int
+
+    /// One after the other without memory, and as long as they like: exponential times between and of them.
+    static func make(_ fleet: Fleet, count: Int, seed: UInt64) -> FleetArrivals {
+        var random = SplitMix(state: seed)
+        let between = 3_600_000 / Double(max(1, fleet.roomsPerHour))
+        let long = Double(max(1, fleet.minutes)) * 60_000
+        // After five times their length what was there at the beginning is gone.
+        let first = min(100_000, Int(5 * long / between))
+        var time = 0.0
+        let rooms = (0..<(first + count)).map { _ in
+            time += random.exponential(between)
+            return Room(
+                time: Int64(time), duration: max(1, Int64(random.exponential(long))),
+                size: fleet.rooms[Int(random.next() % UInt64(max(1, fleet.rooms.count)))])
+        }
+        return FleetArrivals(rooms: rooms, first: first)
+    }
+
+    /// The same numbers on every machine.
+    private struct SplitMix {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            self.state &+= 0x9e37_79b9_7f4a_7c15
+            var z = self.state
+            z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+            z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+            return z ^ (z >> 31)
+        }
+
+        mutating func exponential(_ mean: Double) -> Double {
+            -mean * log((Double(self.next() >> 11) + 1) / 9_007_199_254_740_993)
+        }
+    }
+}
+
+/// One simulation: every room goes to the machine that has the most cores free, as engines spread them; one that fits nowhere
+/// waits for its turn.
+struct FleetRun {
+    private var free: [Fleet.Size]
+    private let machine: Fleet.Size
+    /// By their end, the last first.
+    private var running: [(end: Int64, machine: Int, size: Fleet.Size)] = []
+    /// In the order they came.
+    private var waiting: Deque<(room: Int, since: Int64)> = []
+    /// More may not wait: then the fleet is too small, and the rest need not be looked at.
+    private let mostWaiting: Int
+    private var used: Int64 = 0
+    private var mostUsed: Int64 = 0
+    private var outcome = Fleet.Outcome()
+
+    init(_ fleet: Fleet, machines: Int, mostWaiting: Int) {
+        self.mostWaiting = mostWaiting
+        self.free = Array(repeating: fleet.machine, count: machines)
+        self.machine = fleet.machine
+    }
+
+    /// - Returns: `nil`: more have to wait than may.
+    mutating func run(_ arrivals: FleetArrivals) -> Fleet.Outcome? {
+        for (index, room) in arrivals.rooms.enumerated() {
+            self.end(until: room.time, arrivals)
+            if index >= arrivals.first { self.outcome.rooms += 1 }
+            if self.waiting.isEmpty, self.place(room, at: room.time) { continue }
+            self.waiting.append((index, room.time))
+            guard index >= arrivals.first else { continue }
+            self.outcome.waited += 1
+            if self.outcome.waited > self.mostWaiting { return nil }
+        }
+        if !self.waiting.isEmpty { self.end(until: .max, arrivals) }
+        let whole = self.machine.millicores * Int64(self.free.count)
+        self.outcome.peakShare = whole > 0 ? Int(self.mostUsed * 1_000 / whole) : 0
+        return self.outcome
+    }
+
+    /// Rooms end, and those that wait take their places.
+    private mutating func end(until time: Int64, _ arrivals: FleetArrivals) {
+        while let next = self.running.last, next.end <= time {
+            self.running.removeLast()
+            self.free[next.machine] = self.free[next.machine] + next.size
+            self.used -= next.size.millicores
+            while let first = self.waiting.first, self.place(arrivals.rooms[first.room], at: next.end) {
+                self.waiting.removeFirst()
+                if first.room >= arrivals.first {
+                    self.outcome.longestWait = max(self.outcome.longestWait, next.end - first.since)
+                }
+            }
+            if time == .max, self.waiting.isEmpty { return }
+        }
+    }
+
+    private mutating func place(_ room: FleetArrivals.Room, at time: Int64) -> Bool {
+        var best: Int?
+        for (index, free) in self.free.enumerated() where free.holds(room.size) {
+            if best.map({ self.free[$0].millicores < free.millicores }) ?? true { best = index }
+        }
+        guard let best else { return false }
+        self.free[best] = self.free[best] - room.size
+        self.used += room.size.millicores
+        self.mostUsed = max(self.mostUsed, self.used)
+        let end = time + room.duration
+        var (low, high) = (0, self.running.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self.running[middle].end > end { low = middle + 1 } else { high = middle }
+        }
+        self.running.insert((end, best, room.size), at: low)
+        self.outcome.mostAtOnce = max(self.outcome.mostAtOnce, self.running.count)
+        return true
+    }
+}

@@ -1,0 +1,81 @@
+import ArgumentParser
+import MediaTypes
+import Plan
+
+/// What `tandem plan --fleet` asks for.
+struct FleetOptions: ParsableArguments {
+    @Option(help: "Rooms that begin in an hour.")
+    var roomsPerHour = 60
+
+    @Option(help: "How long one lives on average.")
+    var minutes = 60
+
+    @Option(help: "Cores of a machine.")
+    var machineCores = 16
+
+    @Option(help: "Its memory, in GiB.")
+    var machineMemory = 64
+
+    @Option(help: "Its network, in Mbit/s, both ways together.")
+    var machineNetwork = 10_000
+
+    @Option(help: "Machines that may be lost while every room finds a place.")
+    var spare = 1
+
+    @Option(help: "Rooms of a thousand that may wait for theirs.")
+    var waiting = 1
+
+    @Option(
+        help: ArgumentHelp(
+            "Another kind of room, as frequent as the first; repeatable.", valueName: "file"))
+    var beside: [String] = []
+
+    func validate() throws {
+        let ranges: [(String, Int, ClosedRange<Int>)] = [
+            ("--rooms-per-hour", self.roomsPerHour, 1...100_000), ("--minutes", self.minutes, 1...10_000),
+            ("--machine-cores", self.machineCores, 1...1_024), ("--machine-memory", self.machineMemory, 1...65_536),
+            ("--machine-network", self.machineNetwork, 1...10_000_000), ("--spare", self.spare, 0...100),
+            ("--waiting", self.waiting, 0...999),
+        ]
+        for (name, value, range) in ranges where !range.contains(value) {
+            throw ValidationError("\(name) \(value): give \(range.lowerBound) to \(range.upperBound)")
+        }
+    }
+
+    /// Simulates, and prints what came of it.
+    func plan(_ cost: RoomCost, model: CostModel, isJSON: Bool) throws {
+        let others = try self.beside.map { Fleet.Size(model.cost(of: try PipelineLoading.load($0, set: []))) }
+        var fleet = Fleet(
+            machine: Fleet.Size(
+                millicores: Int64(self.machineCores) * 1_000, memory: Int64(self.machineMemory) << 30,
+                network: Int64(self.machineNetwork) * 1_000_000),
+            rooms: [Fleet.Size(cost)] + others, roomsPerHour: self.roomsPerHour, minutes: self.minutes)
+        fleet.spare = self.spare
+        fleet.waitingPerMille = self.waiting
+        guard let outcome = fleet.plan() else {
+            StandardError.write(
+                "no fleet of up to \(Fleet.limit) machines holds these rooms. Fix: larger machines (--machine-cores, "
+                    + "--machine-memory, --machine-network), or cheaper rooms\n")
+            throw ExitCode(1)
+        }
+        if isJSON {
+            let json: JSONValue = [
+                "machines": JSONValue(outcome.machines), "spare": JSONValue(outcome.spare),
+                "rooms": JSONValue(outcome.rooms), "waited": JSONValue(outcome.waited),
+                "longestWaitMs": .integer(outcome.longestWait), "mostAtOnce": JSONValue(outcome.mostAtOnce),
+                "peakCoresPerMille": JSONValue(outcome.peakShare), "measuredOn": .string(cost.machine),
+            ]
+            StandardOutput.write(json.text + "\n")
+        } else {
+            StandardOutput.write(
+                """
+                machines   \(outcome.machines), \(outcome.spare) of them spare
+                rooms      \(outcome.mostAtOnce) at once at most, of \(outcome.rooms) simulated
+                waited     \(outcome.waited), \(outcome.longestWait / 1_000) s at most
+                cores      \(outcome.peakShare / 10) % of those that are not spare, at most
+                measured on \(cost.machine)
+
+                """)
+        }
+    }
+}
