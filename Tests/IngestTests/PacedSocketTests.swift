@@ -119,7 +119,7 @@ struct PacedSocketTests {
         channel.allowOptionsWhenClosed = false
         let reading = self.reading(channel)
         self.warm(reading)
-        _ = try channel.finish()
+        try channel.close().wait()
         self.clock.advance(100, self.loop)
         #expect(!self.grid.isRunning)
         reading.received(1, missing: 0, isAway: false)
