@@ -26,7 +26,8 @@ package final class LadderControl: Sendable {
         }
     }
 
-    /// Replaces the encoder of a track by its cheaper sibling at the next IDR picture of the grid, or back.
+    /// Replaces the encoder of a track by its cheaper sibling at the next IDR picture of the grid, or at once where pictures
+    /// are held; or back, at the next IDR picture.
     package func setThrifty(_ isThrifty: Bool, track: Int) {
         self.state.withLock { state in
             if isThrifty { state.thrifty.insert(track) } else { state.thrifty.remove(track) }
@@ -36,7 +37,8 @@ package final class LadderControl: Sendable {
     /// Tracks that are coded by their siblings now.
     package var cheapTracks: Set<Int> { self.state.withLock { $0.cheap } }
 
-    /// Codes the picture before once more for every picture that waits, up to `tick`: that is done in no time.
+    /// Codes the picture before once more for every picture that waits, up to `tick`: that is done in no time. Encoders that
+    /// are to be their siblings are so at once, and what they hold is coded like that too.
     package func holdPictures(before tick: Int64) { self.held.store(tick, ordering: .relaxed) }
 
     // MARK: The encoders' side

@@ -6,7 +6,7 @@ import Stages
 import Synchronization
 
 /// The threads behind the program: one that scales the canvas, one per rendition that encodes it, one for each coding of
-/// the sound.
+/// the sound, and one that hands on what they have coded.
 ///
 /// Everything is opened by ``open(rungs:audio:canvas:settings:output:)`` on the thread that will use it, so that an
 /// impossible ladder is refused before the room is ready.
@@ -37,9 +37,10 @@ package final class LadderStage: Sendable {
         }
     }
 
-    /// Where coded media goes. Called on the encoders' threads; track numbers are the ladder's order, then the codings of the sound.
+    /// Where coded media goes. Called on the ladder's last thread, each track in its order; track numbers are the ladder's
+    /// order, then the codings of the sound.
     package struct Output: Sendable {
-        /// A picture is about to enter a rendition's encoder.
+        /// A picture is about to enter a rendition's encoder, on whose thread this is called.
         package var entered: @Sendable (_ track: Int, _ tick: Int64) -> Void = { _, _ in }
         package var packet: @Sendable (_ track: Int, _ packet: CodedPacket) -> Void
         /// The track's packets have this configuration from picture `tick` on: the canvas has another size.
@@ -103,6 +104,8 @@ package final class LadderStage: Sendable {
     let settings: Settings
     private let canvases: BoundedQueue<Ticked>
     private let sounds: [BoundedQueue<SoundBlock>]
+    private let handover: Handover
+    /// The one that hands on is the last.
     private let threads: Mutex<[StageThread]>
     private let waits: Atomic<Bool>
     /// Canvases that may still wait after ``setWaits(_:)`` has ended: the queue is full at that moment.
@@ -110,9 +113,10 @@ package final class LadderStage: Sendable {
 
     private init(
         rungs: [Rung], parameters: [CodecParameters], settings: Settings, canvases: BoundedQueue<Ticked>,
-        sounds: [BoundedQueue<SoundBlock>], threads: [StageThread], control: LadderControl
+        sounds: [BoundedQueue<SoundBlock>], handover: Handover, threads: [StageThread], control: LadderControl
     ) {
         self.control = control
+        self.handover = handover
         self.rungs = rungs
         self.parameters = parameters
         self.settings = settings
@@ -149,6 +153,8 @@ package final class LadderStage: Sendable {
                 : BoundedQueue<SoundBlock>(capacity: 256)
         }
         let queues = rungs.map { _ in BoundedQueue<Ticked>(capacity: depth, batch: batch) }
+        let handover = Handover(to: output, isOffline: settings.isOffline)
+        let coded = handover.output
         var threads: [StageThread] = []
         let control = LadderControl(tracks: rungs.count)
         let births = (0..<rungs.count + sounds.count + 1).map { _ in Birth() }
@@ -156,7 +162,7 @@ package final class LadderStage: Sendable {
             let (queue, birth) = (queues[index], births[index])
             threads.append(
                 StageThread("enc-\(rung.name)") {
-                    RungWorker(track: index, rung: rung, settings: settings, output: output, control: control).run(
+                    RungWorker(track: index, rung: rung, settings: settings, output: coded, control: control).run(
                         queue, birth)
                 })
         }
@@ -164,14 +170,15 @@ package final class LadderStage: Sendable {
             let (queue, birth, track) = (sounds[index], births[rungs.count + index], rungs.count + index)
             threads.append(
                 StageThread(index == 0 ? "enc-audio" : "enc-audio\(index)") {
-                    SoundWorker(track: track, bitrate: bitrate, settings: settings, output: output).run(queue, birth)
+                    SoundWorker(track: track, bitrate: bitrate, settings: settings, output: coded).run(queue, birth)
                 })
         }
         threads.append(
             StageThread("scale") { [birth = births[rungs.count + sounds.count]] in
-                ScaleWorker(rungs: rungs, settings: settings, output: output, control: control).run(
+                ScaleWorker(rungs: rungs, settings: settings, output: coded, control: control).run(
                     canvases, queues, birth)
             })
+        threads.append(StageThread("handover", keepsTime: !settings.isOffline) { handover.run() })
         var parameters: [CodecParameters] = []
         var failure: MediaError?
         for birth in births {
@@ -184,12 +191,19 @@ package final class LadderStage: Sendable {
             canvases.close()
             for queue in sounds { queue.close() }
             for queue in queues { queue.close() }
-            for thread in threads { thread.join() }
+            self.join(threads, handover)
             throw failure
         }
         return LadderStage(
             rungs: rungs, parameters: parameters, settings: settings, canvases: canvases, sounds: sounds,
-            threads: threads, control: control)
+            handover: handover, threads: threads, control: control)
+    }
+
+    /// Waits for the encoders, then for what they have coded to be handed on.
+    private static func join(_ threads: [StageThread], _ handover: Handover) {
+        for thread in threads.dropLast() { thread.join() }
+        handover.close()
+        threads.last?.join()
     }
 
     /// Takes one canvas. Live it never blocks, but for ``setWaits(_:)``.
@@ -215,7 +229,7 @@ package final class LadderStage: Sendable {
             defer { threads = [] }
             return threads
         }
-        for thread in threads { thread.join() }
+        Self.join(threads, self.handover)
     }
 
     /// Canvases waiting to be scaled: how far the encoders are behind.

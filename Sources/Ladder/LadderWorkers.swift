@@ -17,8 +17,7 @@ struct ScaleWorker {
         // A few graphs at most: one for each size of the canvas, and for each way its colors are signaled: a canvas that is
         // the background alone says them, one that comes straight from a source may not.
         var graphs: [Key: FilterGraph] = [:]
-        let all = Array(self.rungs.indices)
-        let takesEach = self.rungs.allSatisfy { $0.frameStep == 1 }
+        let tables = Takers(self.rungs)
         var input: [Picture] = []
         // A canvas that is shown again has been scaled already.
         var made: [[Int]: (canvas: Picture, pictures: [Picture])] = [:]
@@ -29,9 +28,7 @@ struct ScaleWorker {
                 let pass = canvas.step?.pass
                 if let pass, queues.indices.contains(pass.track) { queues[pass.track].put(canvas) }
                 let passing = pass?.isLast == true ? nil : pass?.track
-                let takers =
-                    takesEach && passing == nil
-                    ? all : all.filter { $0 != passing && self.rungs[$0].takes(canvas.tick) }
+                let takers = tables.takers(of: canvas.tick, passing: passing)
                 guard !takers.isEmpty else { continue }
                 if let made = made[takers],
                     made.canvas === canvas.picture
@@ -104,17 +101,14 @@ struct RungWorker {
     func run(_ queue: BoundedQueue<LadderStage.Ticked>, _ birth: Birth) {
         defer { self.output.finished(self.track) }
         CodecSlice(isOffline: self.settings.isOffline).requestForThisThread()
-        var isCheap = false
-        var settings = self.rung.settings
-        var encoder: VideoEncoder
+        var encoder: RungEncoder
         do {
-            encoder = try VideoEncoder.open(settings, place: "encode[\(self.rung.name)]")
+            encoder = try RungEncoder.open(self.rung)
         } catch {
             birth.report(.failure(error))
             return
         }
-        birth.report(.success(CodecParameters(codec: .h264, configuration: encoder.parameterSets)))
-        var gop: Int64?
+        birth.report(.success(encoder.parameters))
         var last: Picture?
         var isPassing = false
         do {
@@ -134,44 +128,17 @@ struct RungWorker {
                 }
                 if let last, self.control.holds(ticked.tick), last.format == ticked.picture.format {
                     ticked.picture = last
+                    try self.giveUp(&encoder, showing: last)
                 }
                 // Offline nothing is held, and a picture is worth its memory.
                 if !self.settings.isOffline { last = ticked.picture }
                 let format = ticked.picture.format
-                if isPassing || format.width != settings.width || format.height != settings.height {
+                if isPassing || format.width != encoder.settings.width || format.height != encoder.settings.height {
                     if !isPassing { try encoder.finish { self.output.packet(self.track, $0) } }
-                    (settings.width, settings.height) = (format.width, format.height)
-                    encoder = try VideoEncoder.open(settings, place: "encode[\(self.rung.name)]")
-                    gop = nil
-                    isCheap = false
-                    self.control.note(self.track, isCheap: false)
-                    self.output.configuration(
-                        self.track,
-                        LadderStage.Reconfiguration(
-                            parameters: CodecParameters(codec: .h264, configuration: encoder.parameterSets),
-                            width: settings.width, height: settings.height, tick: ticked.tick,
-                            isPassed: isPassing ? false : nil))
+                    try self.reopen(&encoder, at: ticked, wasPassing: isPassing)
                     isPassing = false
                 }
-                // The grid is the room's: an IDR picture at every multiple of the GOP, or at the first picture behind
-                // it when that tick was lost.
-                let current = ticked.step?.gop ?? ticked.tick / Int64(self.settings.gopFrames)
-                self.control.entered(ticked.tick, track: self.track)
-                self.output.entered(self.track, ticked.tick)
-                if current != gop, gop != nil, self.control.wantsSibling(self.track) != isCheap,
-                    let other = self.replacement(for: encoder, settings, isCheap: !isCheap)
-                {
-                    try encoder.finish { self.output.packet(self.track, $0) }
-                    encoder = other
-                    isCheap.toggle()
-                    self.control.note(self.track, isCheap: isCheap)
-                }
-                try encoder.encode(
-                    ticked.picture, pts: ticked.tick / Int64(self.rung.frameStep), forceIDR: current != gop
-                ) {
-                    self.output.packet(self.track, $0)
-                }
-                gop = current
+                try self.encode(ticked, &encoder)
             }
             if !isPassing { try encoder.finish { self.output.packet(self.track, $0) } }
         } catch {
@@ -189,18 +156,44 @@ extension RungWorker {
             parameters: stream.parameters, width: stream.width, height: stream.height, tick: tick, isPassed: true)
     }
 
-    /// An encoder whose packets fit the initialization segment of the one before; `nil` where that cannot be.
-    private func replacement(
-        for encoder: VideoEncoder, _ settings: VideoEncoderSettings, isCheap: Bool
-    ) -> VideoEncoder? {
-        guard let wanted = isCheap ? settings.sibling : settings,
-            let other = try? VideoEncoder.open(wanted, place: "encode[\(self.rung.name)]"),
-            other.parameterSets == encoder.parameterSets
-        else {
-            self.control.refuse(self.track)
-            return nil
+    private func encode(_ ticked: LadderStage.Ticked, _ encoder: inout RungEncoder) throws(MediaError) {
+        // The grid is the room's: an IDR picture at every multiple of the GOP, or at the first picture behind
+        // it when that tick was lost.
+        let gop = ticked.step?.gop ?? ticked.tick / Int64(self.settings.gopFrames)
+        self.control.entered(ticked.tick, track: self.track)
+        self.output.entered(self.track, ticked.tick)
+        if encoder.begins(gop), self.control.wantsSibling(self.track) != encoder.isCheap {
+            let isDone = try encoder.exchange { self.output.packet(self.track, $0) }
+            self.note(encoder, isDone)
         }
-        return other
+        try encoder.encode(ticked.picture, tick: ticked.tick, gop: gop) { self.output.packet(self.track, $0) }
+    }
+
+    /// Pictures that are held need not wait for the grid's next IDR picture, nor for what the encoder has before them.
+    private func giveUp(_ encoder: inout RungEncoder, showing held: Picture) throws(MediaError) {
+        guard !encoder.isCheap, self.control.wantsSibling(self.track) else { return }
+        let isDone = try encoder.giveUp(showing: held) { self.output.packet(self.track, $0) }
+        self.note(encoder, isDone)
+    }
+
+    private func note(_ encoder: RungEncoder, _ isDone: Bool) {
+        if isDone {
+            self.control.note(self.track, isCheap: encoder.isCheap)
+        } else {
+            self.control.refuse(self.track)
+        }
+    }
+
+    private func reopen(
+        _ encoder: inout RungEncoder, at ticked: LadderStage.Ticked, wasPassing: Bool
+    ) throws(MediaError) {
+        try encoder.reopen(ticked.picture.format)
+        self.control.note(self.track, isCheap: false)
+        self.output.configuration(
+            self.track,
+            LadderStage.Reconfiguration(
+                parameters: encoder.parameters, width: encoder.settings.width, height: encoder.settings.height,
+                tick: ticked.tick, isPassed: wasPassing ? false : nil))
     }
 }
 

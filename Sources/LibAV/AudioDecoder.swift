@@ -31,6 +31,8 @@ package final class AudioDecoder {
     /// What the container says of the channels.
     private let layout: SoundLayout?
     private var resampler: Resampler?
+    /// Used again for each block.
+    private var samples: [Float] = []
     /// The last pair that was handed out, by this decoder or the one it follows.
     private var last: SIMD2<Float>?
     /// The next block does not continue the one before.
@@ -91,7 +93,8 @@ package final class AudioDecoder {
         unsafe av_frame_free(&frame)
     }
 
-    /// Decodes one packet and hands the samples that are ready to `body`.
+    /// Decodes one packet and hands the samples that are ready to `body`. No allocation in the long run but the codec's own,
+    /// if `body` keeps no block.
     ///
     /// - Returns: `false` when libavcodec found the data damaged.
     package func decode(_ packet: CodedPacket, _ body: (SampleBlock) -> Void) -> Bool {
@@ -105,26 +108,30 @@ package final class AudioDecoder {
                 return intact
             }
             let pts = unsafe self.frame.pointee.pts
-            guard let samples = self.resample() else {
+            guard self.resample() else {
                 intact = false
                 continue
             }
-            body(SampleBlock(pts: pts == CLIBAV_NO_TIMESTAMP ? nil : pts, samples: samples))
+            body(SampleBlock(pts: pts == CLIBAV_NO_TIMESTAMP ? nil : pts, samples: self.samples))
         }
     }
 
-    private func resample() -> [Float]? {
+    /// The frame's sound as ``samples``.
+    private func resample() -> Bool {
         let shape = unsafe Resampler.Shape(self.frame.pointee)
         if self.resampler?.shape != shape {
             self.resampler = try? Resampler.open(
                 from: shape, to: self.sampleRate, layout: self.layout, place: self.place)
             self.isJoining = true
         }
-        guard var samples = unsafe self.resampler?.convert(self.frame) else { return nil }
-        guard samples.count >= 2 else { return samples }
-        if self.isJoining, let last = self.last { SoundMix.join(&samples, after: last, pairs: Self.joinPairs) }
+        guard let resampler = self.resampler, unsafe resampler.convert(self.frame, into: &self.samples) else {
+            return false
+        }
+        let count = self.samples.count
+        guard count >= 2 else { return true }
+        if self.isJoining, let last = self.last { SoundMix.join(&self.samples, after: last, pairs: Self.joinPairs) }
         self.isJoining = false
-        self.last = SIMD2(samples[samples.count - 2], samples[samples.count - 1])
-        return samples
+        self.last = SIMD2(self.samples[count - 2], self.samples[count - 1])
+        return true
     }
 }

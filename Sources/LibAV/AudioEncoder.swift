@@ -8,6 +8,7 @@ package final class AudioEncoder {
     private let context: UnsafeMutablePointer<AVCodecContext>
     private let frame: UnsafeMutablePointer<AVFrame>
     private let slot: PacketSlot
+    private var pool = PacketPool()
     private let place: String
     private let sampleRate: Int32
     /// `AudioSpecificConfig` (ISO/IEC 14496-3 §1.6.2.1), known before the first sample.
@@ -122,7 +123,7 @@ package final class AudioEncoder {
                 throw .libav(.rejected, "the encoder failed", status, at: self.place, fix: "restart the room")
             }
             let packet = unsafe self.slot.raw.pointee
-            let memory = unsafe PacketMemory(
+            let memory = unsafe self.pool.memory(
                 copying: UnsafeRawBufferPointer(start: packet.data, count: max(0, Int(packet.size))))
             unsafe body(
                 CodedPacket(

@@ -21,6 +21,7 @@ package final class FilterGraph {
     private let graph: UnsafeMutablePointer<AVFilterGraph>
     private(set) var sources: [UnsafeMutablePointer<AVFilterContext>]
     private(set) var sinks: [UnsafeMutablePointer<AVFilterContext>]
+    var pool: PicturePool
     /// The formats the graph was built for, in the order of its inputs.
     package let inputs: [Input]
     let place: String
@@ -37,18 +38,23 @@ package final class FilterGraph {
     package static func open(
         _ text: String, inputs: [Input], outputs: [String], fps: Int, place: String
     ) throws(MediaError) -> FilterGraph {
+        let pool = try PicturePool(place: place)
         guard let raw = unsafe avfilter_graph_alloc() else {
             throw MediaError(.outOfMemory, "no memory for a filter graph", at: place, fix: "give the room more memory")
         }
-        let graph = unsafe FilterGraph(owning: raw, inputs: inputs, fps: fps, place: place)
+        let graph = unsafe FilterGraph(owning: raw, pool: pool, inputs: inputs, fps: fps, place: place)
         // More threads build slower and cost 15 % more CPU for the same pictures.
         unsafe raw.pointee.nb_threads = 1
         try graph.build(text, outputs: outputs, fps: fps)
         return graph
     }
 
-    private init(owning graph: UnsafeMutablePointer<AVFilterGraph>, inputs: [Input], fps: Int, place: String) {
+    private init(
+        owning graph: UnsafeMutablePointer<AVFilterGraph>, pool: consuming PicturePool, inputs: [Input], fps: Int,
+        place: String
+    ) {
         unsafe self.graph = graph
+        self.pool = pool
         unsafe self.sources = []
         unsafe self.sinks = []
         self.inputs = inputs
@@ -134,7 +140,8 @@ package final class FilterGraph {
         return results
     }
 
-    /// Runs one tick as ``run(_:pts:)`` does, without memory of its own: an array that is used again keeps its place.
+    /// Runs one tick as ``run(_:pts:)`` does, without memory of its own: an array that is used again keeps its place, and
+    /// pictures that nobody has any more lend their objects.
     ///
     /// - Parameter results: Gets one picture per output, in order; what was in it goes first.
     package func run(_ pictures: [Picture], pts: Int64, into results: inout [Picture]) throws(MediaError) {
@@ -150,6 +157,7 @@ package final class FilterGraph {
                 "input \(self.inputs[index].label) got \(pictures[index].format), built for \(self.inputs[index].format)",
                 at: self.place, fix: "rebuild the graph")
         }
+        self.pool.collect()
         for (index, picture) in pictures.enumerated() {
             let frame = try unsafe picture.makeReference()
             var spare: UnsafeMutablePointer<AVFrame>? = unsafe frame
@@ -164,18 +172,17 @@ package final class FilterGraph {
     }
 
     private func pull(from sink: UnsafeMutablePointer<AVFilterContext>) throws(MediaError) -> Picture {
-        guard let frame = unsafe av_frame_alloc() else {
-            throw MediaError(.outOfMemory, "no memory for a picture", at: self.place, fix: "give the room more memory")
-        }
+        let frame = unsafe self.pool.frame
         let status = unsafe av_buffersink_get_frame(sink, frame)
         guard status >= 0 else {
-            var spare: UnsafeMutablePointer<AVFrame>? = unsafe frame
-            unsafe av_frame_free(&spare)
             throw .libav(.rejected, "no picture came out", status, at: self.place, fix: "rebuild the graph")
         }
         unsafe frame.pointee.pict_type = AV_PICTURE_TYPE_NONE
         unsafe frame.removeSideData()
         if let signals = self.signals, unsafe frame.isShaped(as: signals) { unsafe frame.sign(as: signals) }
-        return unsafe Picture(owning: frame)
+        guard let picture = self.pool.picture() else {
+            throw MediaError(.outOfMemory, "no memory for a picture", at: self.place, fix: "give the room more memory")
+        }
+        return picture
     }
 }

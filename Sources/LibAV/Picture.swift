@@ -69,19 +69,32 @@ package struct PictureFormat: Sendable, Hashable, CustomStringConvertible {
 /// One raw picture. Immutable and shared by reference: a repeated or fanned-out picture is the same planes.
 @safe
 package final class Picture: @unchecked Sendable {
-    // @unchecked Sendable: nothing writes `raw` or its planes after `init(owning:)`; libav's reference counts are
-    // atomic ("Referencing and unreferencing the buffers is thread-safe", libavutil/buffer.h).
+    // @unchecked Sendable: nothing writes `raw` or its planes after `init(owning:)` but a PicturePool, while nobody else has
+    // a reference to the object; libav's reference counts are atomic ("Referencing and unreferencing the buffers is
+    // thread-safe", libavutil/buffer.h).
     private let raw: UnsafeMutablePointer<AVFrame>
-    package let format: PictureFormat
-    package let traits: PictureTraits
+    private var shape: PictureFormat
+    private var notes: PictureTraits
+    package var format: PictureFormat { self.shape }
+    package var traits: PictureTraits { self.notes }
 
     /// Takes over `raw` and its reference; nobody else may write it from here on.
     ///
     /// - Parameter traits: Where the side data they are read from is gone already.
     init(owning raw: UnsafeMutablePointer<AVFrame>, traits: PictureTraits? = nil) {
         unsafe self.raw = raw
-        unsafe self.format = PictureFormat(raw.pointee)
-        unsafe self.traits = traits ?? PictureTraits(raw)
+        unsafe self.shape = PictureFormat(raw.pointee)
+        unsafe self.notes = traits ?? PictureTraits(raw)
+    }
+
+    /// Lets go of the planes. Nobody else may have a reference.
+    func empty() { unsafe av_frame_unref(self.raw) }
+
+    /// Takes over what `frame` refers to, and leaves that empty. The picture is empty, and nobody else has a reference.
+    func fill(moving frame: UnsafeMutablePointer<AVFrame>, traits: PictureTraits?) {
+        unsafe av_frame_move_ref(self.raw, frame)
+        unsafe self.shape = PictureFormat(self.raw.pointee)
+        unsafe self.notes = traits ?? PictureTraits(self.raw)
     }
 
     deinit {

@@ -66,7 +66,7 @@ package final class PictureNormalizer {
             body(picture)
             return
         }
-        for converted in try graph.stream(picture, pts: picture.pts ?? 0) { body(converted) }
+        try graph.stream(picture, pts: picture.pts ?? 0, body)
     }
 
     /// Hands out what filters still hold and forgets the format.
@@ -77,7 +77,7 @@ package final class PictureNormalizer {
 
     private func drain(_ body: (Picture) -> Void) {
         if let graph = self.current?.graph, graph.holdsPictures {
-            for picture in graph.streamEnd() { body(picture) }
+            graph.streamEnd(body)
         }
         self.current = nil
     }

@@ -85,26 +85,30 @@ final class Resampler {
         unsafe swr_free(&context)
     }
 
-    /// The samples of `frame` (and what the filter still held) as interleaved stereo: numbers, whatever the decoder made.
-    func convert(_ frame: UnsafeMutablePointer<AVFrame>) -> [Float]? {
+    /// Replaces `samples` by those of `frame` (and what the filter still held) as interleaved stereo: numbers, whatever the
+    /// decoder made. No allocation once `samples` has the capacity.
+    ///
+    /// - Returns: `false` when there are none to be had; `samples` are empty then.
+    func convert(_ frame: UnsafeMutablePointer<AVFrame>, into samples: inout [Float]) -> Bool {
+        samples.removeAll(keepingCapacity: true)
         let count = unsafe frame.pointee.nb_samples
-        guard count > 0, count <= 1 << 16 else { return nil }
+        guard count > 0, count <= 1 << 16 else { return false }
         let capacity = unsafe swr_get_out_samples(self.context, count)
-        guard capacity > 0, capacity <= 1 << 20 else { return capacity == 0 ? [] : nil }
-        var failed = false
-        let samples = unsafe [Float](unsafeUninitializedCapacity: Int(capacity) * 2) { buffer, written in
-            guard let base = buffer.baseAddress else { return }
-            unsafe base.withMemoryRebound(to: UInt8.self, capacity: Int(capacity) * 8) { bytes in
+        guard capacity > 0, capacity <= 1 << 20 else { return capacity == 0 }
+        samples.append(contentsOf: repeatElement(0, count: Int(capacity) * 2))
+        let got = unsafe samples.withUnsafeMutableBufferPointer { buffer -> Int32 in
+            guard let base = buffer.baseAddress else { return 0 }
+            return unsafe base.withMemoryRebound(to: UInt8.self, capacity: buffer.count * 4) { bytes in
+                // `capacity` pairs of eight bytes each fit: the array was just made as long.
                 var output: UnsafeMutablePointer<UInt8>? = unsafe bytes
                 let input = unsafe UnsafeMutablePointer<UnsafePointer<UInt8>?>(
                     OpaquePointer(frame.pointee.extended_data))
-                let got = unsafe swr_convert(self.context, &output, capacity, input, count)
-                failed = got < 0
-                written = max(0, Int(got)) * 2
+                return unsafe swr_convert(self.context, &output, capacity, input, count)
             }
-            // `written` floats were initialized by swr_convert.
-            unsafe SoundMix.sanitize(UnsafeMutableBufferPointer(rebasing: buffer[..<written]))
         }
-        return failed ? nil : samples
+        samples.removeLast(samples.count - max(0, min(samples.count, Int(got) * 2)))
+        guard got >= 0 else { return false }
+        SoundMix.sanitize(&samples)
+        return true
     }
 }

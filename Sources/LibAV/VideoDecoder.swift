@@ -6,6 +6,7 @@ package import MediaTypes
 package final class VideoDecoder {
     private let context: UnsafeMutablePointer<AVCodecContext>
     private let slot: PacketSlot
+    private var pool: PicturePool
     private let place: String
 
     /// - Parameters:
@@ -18,8 +19,9 @@ package final class VideoDecoder {
         _ parameters: CodecParameters, threads: Int32 = 1, maxPixels: Int64 = 1920 * 1920, place: String
     ) throws(MediaError) -> VideoDecoder {
         let slot = try PacketSlot.open(place: place)
+        let pool = try PicturePool(place: place)
         let context = try unsafe CodecContext.allocateDecoder(parameters, place: place)
-        let decoder = unsafe VideoDecoder(owning: context, slot: slot, place: place)
+        let decoder = unsafe VideoDecoder(owning: context, slot: slot, pool: pool, place: place)
         unsafe context.pointee.thread_count = threads
         unsafe context.pointee.thread_type = Int32(FF_THREAD_SLICE)
         unsafe context.pointee.max_pixels = maxPixels
@@ -32,9 +34,13 @@ package final class VideoDecoder {
         return decoder
     }
 
-    private init(owning context: UnsafeMutablePointer<AVCodecContext>, slot: consuming PacketSlot, place: String) {
+    private init(
+        owning context: UnsafeMutablePointer<AVCodecContext>, slot: consuming PacketSlot, pool: consuming PicturePool,
+        place: String
+    ) {
         unsafe self.context = context
         self.slot = slot
+        self.pool = pool
         self.place = place
     }
 
@@ -44,7 +50,7 @@ package final class VideoDecoder {
     }
 
     /// Decodes one access unit and hands every picture that is ready to `body`, in presentation order. A picture's pts
-    /// is in the packet's timescale.
+    /// is in the packet's timescale. No allocation in the long run but the codec's own.
     ///
     /// - Returns: `false` when libavcodec found the data damaged; the next packets may decode again.
     package func decode(_ packet: CodedPacket, _ body: (Picture) -> Void) -> Bool {
@@ -71,14 +77,11 @@ package final class VideoDecoder {
     }
 
     private func drainReady(_ body: (Picture) -> Void) -> Bool {
+        self.pool.collect()
+        let frame = unsafe self.pool.frame
         while true {
-            guard let frame = unsafe av_frame_alloc() else { return false }
             let status = unsafe avcodec_receive_frame(self.context, frame)
-            guard status >= 0 else {
-                var spent: UnsafeMutablePointer<AVFrame>? = unsafe frame
-                unsafe av_frame_free(&spent)
-                return status == CLIBAV_ERROR_AGAIN || status == CLIBAV_ERROR_EOF
-            }
+            guard status >= 0 else { return status == CLIBAV_ERROR_AGAIN || status == CLIBAV_ERROR_EOF }
             // The best guess at a presentation time, for streams without composition offsets.
             if unsafe frame.pointee.pts == CLIBAV_NO_TIMESTAMP {
                 unsafe frame.pointee.pts = frame.pointee.best_effort_timestamp
@@ -87,7 +90,8 @@ package final class VideoDecoder {
             unsafe frame.pointee.pict_type = AV_PICTURE_TYPE_NONE
             let traits = unsafe PictureTraits(frame)
             unsafe frame.removeSideData()
-            unsafe body(Picture(owning: frame, traits: traits))
+            guard let picture = self.pool.picture(traits: traits) else { return false }
+            body(picture)
         }
     }
 }

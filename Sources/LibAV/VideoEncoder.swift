@@ -53,6 +53,7 @@ package final class VideoEncoder {
 
     private let context: UnsafeMutablePointer<AVCodecContext>
     private let slot: PacketSlot
+    private var pool = PacketPool()
     private let place: String
     private let timescale: Int32
     /// SPS and PPS as Annex B, known before the first picture.
@@ -176,7 +177,7 @@ package final class VideoEncoder {
             }
             let packet = unsafe self.slot.raw.pointee
             let bytes = unsafe UnsafeRawBufferPointer(start: packet.data, count: max(0, Int(packet.size)))
-            let payload = unsafe AnnexB.lengthPrefixed(bytes, skipping: Self.leftOut)
+            let payload = unsafe AnnexB.lengthPrefixed(bytes, skipping: Self.leftOut, in: &self.pool)
             unsafe body(
                 CodedPacket(
                     kind: .video, memory: payload.memory, pts: packet.pts &* Self.ticksPerPicture,

@@ -72,8 +72,24 @@ public enum AnnexB {
     public static func lengthPrefixed(
         _ bytes: UnsafeRawBufferPointer, skipping skipped: NALTypes = []
     ) -> LengthPrefixedPayload {
-        // Each three-byte start code grows by one byte.
         var assembler = PacketAssembler(expecting: bytes.count &+ 64)
+        let types = unsafe self.gather(bytes, skipping: skipped, in: &assembler)
+        return LengthPrefixedPayload(memory: assembler.finish(), types: types)
+    }
+
+    /// As ``lengthPrefixed(_:skipping:)``, in an object of the pool.
+    package static func lengthPrefixed(
+        _ bytes: UnsafeRawBufferPointer, skipping skipped: NALTypes = [], in pool: inout PacketPool
+    ) -> LengthPrefixedPayload {
+        var assembler = PacketAssembler(expecting: bytes.count &+ 64)
+        let types = unsafe self.gather(bytes, skipping: skipped, in: &assembler)
+        return LengthPrefixedPayload(memory: assembler.finish(in: &pool), types: types)
+    }
+
+    /// Each three-byte start code grows by one byte.
+    private static func gather(
+        _ bytes: UnsafeRawBufferPointer, skipping skipped: NALTypes, in assembler: inout PacketAssembler
+    ) -> NALTypes {
         var types: NALTypes = []
         unsafe self.walk(bytes) { range in
             let type = unsafe NALTypes(header: bytes[range.lowerBound])
@@ -81,7 +97,7 @@ public enum AnnexB {
             types.formUnion(type)
             unsafe assembler.appendNAL(UnsafeRawBufferPointer(rebasing: bytes[range]))
         }
-        return LengthPrefixedPayload(memory: assembler.finish(), types: types)
+        return types
     }
 }
 

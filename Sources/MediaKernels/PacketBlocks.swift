@@ -10,18 +10,18 @@ import Synchronization
 /// The C library takes a large block from the system and gives it back each time, and the kernel clears every page of it
 /// anew: for a publisher of many megabits per second that was half of the CPU time of taking its bytes in. Smaller blocks it
 /// puts beside those of decoders on other threads, and its heaps grow page by page: a quarter of the time of a hundred
-/// publishers of two megabits per second.
+/// publishers of two megabits per second. And an encoder's thread takes nothing from the heap for its packets.
 @safe
 package enum PacketBlocks {
-    /// Bytes of the smallest block that is kept: sound is below, pictures are above.
-    package static let smallest = 2 << 10
+    /// Bytes of the smallest block that is kept: below it there is no room for the padding and a payload.
+    package static let smallest = 128
     /// Bytes of all blocks that are kept at most: the pictures between two key pictures of 4K, which are let go of at once.
     package static let mostIdle = 16 << 20
     /// Bits of `smallest`.
-    private static let smallestBits = 11
+    private static let smallestBits = 7
     /// Sizes of blocks that are kept: four in each octave, from `smallest` to more than the longest RTMP message. So no
     /// more than a fifth of a block is unused.
-    private static let classes = 4 * 14
+    private static let classes = 4 * 18
 
     private struct Idle {
         /// Addresses, by size.

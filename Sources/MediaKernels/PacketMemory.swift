@@ -11,33 +11,54 @@
 @safe
 public final class PacketMemory: @unchecked Sendable {
     // @unchecked Sendable: the block is written only through the unique PacketAssembler that made it; `finish()`
-    // consumes that assembler, and nothing here writes.
+    // consumes that assembler. After that only a PacketPool writes here, and only while nobody but it has a reference.
 
     /// Zero bytes behind the payload.
     public static let padding = 64
 
-    private let base: UnsafeMutableRawPointer
+    /// `nil` while it lies empty in a ``PacketPool``.
+    private var base: UnsafeMutableRawPointer?
     /// Of the block.
-    private let size: Int
+    private var size: Int
+    private var payload: Int
     /// Payload bytes.
-    public let count: Int
+    public var count: Int { self.payload }
 
     /// Takes over `base`, a block of ``PacketBlocks`` of `size` bytes, at least `count` + ``padding``, whose padding is
     /// already zero.
     init(owning base: UnsafeMutableRawPointer, size: Int, count: Int) {
         unsafe self.base = base
         self.size = size
-        self.count = count
+        self.payload = count
     }
 
-    deinit { unsafe PacketBlocks.free(self.base, size: self.size) }
+    deinit { self.empty() }
+
+    /// Lets go of the block. Nobody else may have a reference.
+    func empty() {
+        if let base = unsafe self.base.take() { unsafe PacketBlocks.free(base, size: self.size) }
+        (self.size, self.payload) = (0, 0)
+    }
+
+    /// Takes over a block as ``init(owning:size:count:)`` does. It is empty, and nobody else has a reference.
+    func fill(owning base: UnsafeMutableRawPointer, size: Int, count: Int) {
+        unsafe self.base = base
+        self.size = size
+        self.payload = count
+    }
 
     /// A copy of `bytes`.
     public convenience init(copying bytes: UnsafeRawBufferPointer) {
+        let (base, size) = unsafe PacketMemory.block(copying: bytes)
+        unsafe self.init(owning: base, size: size, count: bytes.count)
+    }
+
+    /// A block with a copy of `bytes` and the padding.
+    static func block(copying bytes: UnsafeRawBufferPointer) -> (base: UnsafeMutableRawPointer, size: Int) {
         let (base, size) = unsafe PacketMemory.allocate(capacity: bytes.count)
         if let source = bytes.baseAddress { unsafe base.copyMemory(from: source, byteCount: bytes.count) }
         unsafe memset(base + bytes.count, 0, PacketMemory.padding)
-        unsafe self.init(owning: base, size: size, count: bytes.count)
+        return unsafe (base, size)
     }
 
     /// A copy of `bytes`.
@@ -52,15 +73,16 @@ public final class PacketMemory: @unchecked Sendable {
 
     /// Lends the payload. The pointer is valid only inside `body`.
     public func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-        try unsafe body(UnsafeRawBufferPointer(start: self.base, count: self.count))
+        try unsafe body(UnsafeRawBufferPointer(start: self.base, count: self.payload))
     }
 
     /// Lends the part of the payload that lies in `range`; a range that reaches outside is cut to what is there.
     public func withBytes<R, E: Error>(
         in range: Range<Int>, _ body: (UnsafeRawBufferPointer) throws(E) -> R
     ) throws(E) -> R {
-        let inside = range.clamped(to: 0..<self.count)
-        return try unsafe body(UnsafeRawBufferPointer(start: self.base + inside.lowerBound, count: inside.count))
+        let inside = range.clamped(to: 0..<self.payload)
+        let start = unsafe self.base.map { unsafe $0 + inside.lowerBound }
+        return try unsafe body(UnsafeRawBufferPointer(start: start, count: inside.count))
     }
 
     /// The payload as an array: a copy, for headers, tests and text.
@@ -135,6 +157,14 @@ public struct PacketAssembler: ~Copyable {
     public consuming func finish() -> PacketMemory {
         unsafe memset(self.base + self.count, 0, PacketMemory.padding)
         let memory = unsafe PacketMemory(owning: self.base, size: self.size, count: self.count)
+        discard self
+        return memory
+    }
+
+    /// As ``finish()``, in an object of the pool.
+    package consuming func finish(in pool: inout PacketPool) -> PacketMemory {
+        unsafe memset(self.base + self.count, 0, PacketMemory.padding)
+        let memory = unsafe pool.memory(owning: self.base, size: self.size, count: self.count)
         discard self
         return memory
     }

@@ -244,7 +244,7 @@ struct EdgeTrack: Sendable {
 
     /// The parts viewers may ask for, and the one they are told comes next.
     var record: EdgeRecord.Track {
-        // One array and no others: this is made with every part, on an encoder's thread.
+        // One array and no others: this is made with every part, on the ladder's thread.
         var rows: [EdgeRecord.Row] = []
         rows.reserveCapacity(self.held.reduce(self.parts.count) { $0 + $1.rows.count })
         for segment in self.held { rows.append(contentsOf: segment.rows) }

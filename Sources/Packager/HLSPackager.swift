@@ -7,7 +7,7 @@ import Synchronization
 /// playlists and the viewers' objects in step.
 ///
 /// Life: ``open(_:tracks:store:clock:report:)`` claims the directory, ``begin(now:)`` fixes time, ``receive(track:_:)`` takes
-/// packets from the encoders' threads, ``run()`` is the writer's thread, ``finish(endlist:)`` lets it return.
+/// packets from the ladder, ``run()`` is the writer's thread, ``finish(endlist:)`` lets it return.
 /// No wall clock is read: all times follow from the origin handed in.
 package final class HLSPackager: Sendable {
     /// How a run ended.
@@ -431,12 +431,12 @@ package final class HLSPackager: Sendable {
     // MARK: Viewers
 
     /// Hands everything that happens at the live edge to `viewers`, parts as soon as they are cut; before
-    /// ``begin(now:)``. Calls come from the encoders' threads, one at a time: they must not block.
+    /// ``begin(now:)``. Calls come from the ladder's thread, one at a time: they must not block.
     package func attach(_ viewers: @escaping @Sendable (LiveUpdate) -> Void) {
         self.intake.withLock { $0.viewers = viewers }
     }
 
-    /// Tells of every part as soon as players can have it, with its frames of the program; on the encoders' threads.
+    /// Tells of every part as soon as players can have it, with its frames of the program; on the ladder's thread.
     package func watchParts(_ watcher: @escaping @Sendable (_ track: Int, _ frames: Range<Int64>) -> Void) {
         self.intake.withLock { $0.watcher = watcher }
     }

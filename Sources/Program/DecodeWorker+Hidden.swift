@@ -6,16 +6,21 @@ import MediaTypes
 extension DecodeWorker {
     /// Pictures older than this at a return are decoded for the sake of later ones alone.
     private static let reach: Int64 = 100_000_000
+    /// An overloaded machine decodes no more than so many pictures for a return: half a second of them.
+    private static let thriftyMost = 15
 
     mutating func decodeVideo(_ packet: CodedPacket, _ pts: Int64, _ arrival: Int64?) {
         self.stage.count { $0.videoPackets += 1 }
         self.buffer.coded.put(.picture(packet, pts: pts))
+        if packet.isKey { self.keys.note(pts) }
         // Before its first picture nothing is known about the source.
         let isHidden = self.buffer.need.isHidden && self.format != nil
-        guard isHidden || self.hasGap else {
+        if !isHidden, !self.hasGap {
             self.decodeWithheld()
-            self.decodeNow(packet, pts, arrival)
-            return
+            if !self.hasGap {
+                self.decodeNow(packet, pts, arrival)
+                return
+            }
         }
         self.buffer.withheld(until: pts)
         let item = WithheldPackets.Waiting(
@@ -54,13 +59,28 @@ extension DecodeWorker {
         }
     }
 
-    /// Brings the decoder to the present.
+    /// Brings the decoder to the present, or leaves that to the next key picture: on a machine that cannot keep up, to make up
+    /// what was left out would take from the encoders what they need.
     mutating func decodeWithheld() {
         guard let newest = self.withheld.newest else { return }
         // Of a source that has stopped sending the last picture is the present.
         let horizon = min(self.present, newest &- Self.reach) &- Self.reach
         if let left = self.withheld.advance(to: horizon) { self.stage.count { $0.undecoded += left } }
+        if self.buffer.need.isThrifty, self.withheld.count > Self.thriftyMost, self.keys.isRegular(at: newest) {
+            self.skipToKey(newest)
+        }
         while let item = self.withheld.popFirst() { self.decode(item, isPast: item.pts < horizon) }
+    }
+
+    /// Leaves what comes before the next key picture out, which may be here already although it is not due.
+    private mutating func skipToKey(_ newest: Int64) {
+        var left = self.withheld.advance(to: newest) ?? 0
+        if self.withheld.count > Self.thriftyMost {
+            left += self.withheld.count
+            self.withheld.removeAll()
+            self.hasGap = true
+        }
+        self.stage.count { [left] in $0.undecoded += left }
     }
 
     private mutating func decode(_ item: WithheldPackets.Waiting, isPast: Bool) {

@@ -16,6 +16,7 @@ struct DecodeWorker {
     var withheld = WithheldPackets()
     /// Something was thrown away that the next packets refer to: nothing is decoded before a key picture.
     var hasGap = false
+    var keys = KeyRhythm()
     /// Numbers of the pictures inside the decoder that nobody will see.
     private var past: Set<Int64> = []
     private var sounds: [UInt8: SoundTrack] = [:]
@@ -207,6 +208,7 @@ struct DecodeWorker {
         defer { mark?.lower() }
         self.decodeWithheld()
         self.hasGap = false
+        self.keys = KeyRhythm()
         self.take(self.video.finish(rotation: self.stage.rotation))
         self.video.reset()
         self.arrivals.removeAll()

@@ -44,12 +44,14 @@ package struct GainRamp: Sendable, Equatable {
 /// The program's sound: every source on air times its gain, summed, limited, in blocks of one AAC frame.
 ///
 /// Used by the program thread only. Positions are pairs since the room's `origin`. A block takes no memory from the system
-/// once every source has been given a gain and its consumer lets go of a block within ``blocksInUse`` others.
+/// once every source has been given a gain and its consumer lets go of a block within ``blocksInUse`` others; nor does a report
+/// of levels, of which it may keep two.
 package struct Mixer: Sendable {
     /// Pairs in a block.
     package static let blockPairs: Int64 = 1024
     /// Blocks that are reused in turn. One that somebody still holds when its turn comes is replaced by a new one.
     package static let blocksInUse = 16
+    private static let reportsInUse = 4
 
     /// One source's way into the sum.
     private struct Channel: Sendable {
@@ -103,6 +105,10 @@ package struct Mixer: Sendable {
     package private(set) var position: Int64
     private var blocks: [[Float]]
     private var nextInUse = 0
+    /// Reports that are reused in turn, as blocks are.
+    private var reports = [SoundLevels](
+        repeating: SoundLevels(position: 0, program: SoundLevels.Level(), sources: [:]), count: reportsInUse)
+    private var nextReport = 0
     /// Pairs the limiter still has to be fed before its output is at ``position``.
     private var prime: Int64
 
@@ -206,11 +212,13 @@ package struct Mixer: Sendable {
 
     /// What was measured up to ``position``. Peaks begin anew.
     package mutating func levels() -> SoundLevels {
-        var sources: [SourceID: SoundLevels.Level] = [:]
+        let slot = self.nextReport
+        self.nextReport = (slot + 1) % Self.reportsInUse
         for (index, channel) in self.channels.enumerated() {
-            sources[channel.source] = SoundLevels.Level(&self.meters, index)
+            self.reports[slot].sources[channel.source] = SoundLevels.Level(&self.meters, index)
         }
-        return SoundLevels(
-            position: self.position, program: SoundLevels.Level(&self.meters, self.channels.count), sources: sources)
+        self.reports[slot].program = SoundLevels.Level(&self.meters, self.channels.count)
+        self.reports[slot].position = self.position
+        return self.reports[slot]
     }
 }

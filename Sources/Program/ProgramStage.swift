@@ -326,6 +326,11 @@ package final class ProgramStage: Sendable {
         self.outputs.shown?(tick, self.view(worker.player, hidden, selected, due, interval))
         var arrival: Int64?
         var repeated: [SourceID] = []
+        swap(&repeated, &worker.repeated)
+        defer {
+            repeated.removeAll(keepingCapacity: true)
+            swap(&repeated, &worker.repeated)
+        }
         for pane in composed.panes where !hidden.contains(pane.source) && pictures[pane.source] != nil {
             guard let selection = selected[pane.source] else { continue }
             if !selection.isFresh {
@@ -383,6 +388,7 @@ private struct ProgramWorker {
     var covered: Set<SourceID> = []
     /// Used again each tick.
     var seen: Set<SourceID> = []
+    var repeated: [SourceID] = []
     private var selected: [SourceID: SourceBuffer.Selection] = [:]
     private var pictures: [SourceID: Picture] = [:]
 

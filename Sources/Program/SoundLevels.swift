@@ -15,10 +15,10 @@ package struct SoundLevels: Sendable, Equatable {
         package static let floor: Int64 = -100_000
 
         /// The largest sample since the last report, against full scale (dBFS).
-        package var peak: Int64
+        package var peak = Level.floor
         /// Loudness over the last 0.4 s and the last 3 s (LUFS). Spec: ITU-R BS.1770-4, EBU Tech 3341.
-        package var momentary: Int64
-        package var shortTerm: Int64
+        package var momentary = Level.floor
+        package var shortTerm = Level.floor
     }
 
     /// The first pair behind what was measured.

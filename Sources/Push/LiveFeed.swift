@@ -12,7 +12,7 @@ package protocol LiveReader: AnyObject, Sendable {
 
 /// One rendition on air as FLV tags, for any number of readers.
 ///
-/// The encoders' threads only put packets on a list; tags are made and handed out on the outputs' event loop, so that no
+/// The ladder's thread only puts packets on a list; tags are made and handed out on the outputs' event loop, so that no
 /// reader costs an encoder more than one wake-up.
 package final class LiveFeed: Sendable {
     private enum Item: Sendable {

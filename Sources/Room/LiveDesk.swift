@@ -64,7 +64,7 @@ final class LiveDesk: Sendable {
         for (track, parameters) in parameters.enumerated() { self.configure(track: track, parameters) }
     }
 
-    /// On the track's encoder's thread, as is ``receive(track:_:)``.
+    /// On the ladder's thread, as is ``receive(track:_:)``.
     func configure(track: Int, _ change: LadderStage.Reconfiguration) {
         self.configure(
             track: track, change.parameters, width: change.width, height: change.height, isPlaced: change.isPassed)

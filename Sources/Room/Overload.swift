@@ -5,7 +5,7 @@
 /// ``Rules/limit`` the next step is taken, after a pause that lets the one before show what it does, unless the lag grows
 /// meanwhile; far above it, or when the lag got there at a pace that says the machine has less than half of what the room needs,
 /// all of them: at that pace all but the hold are taken from half of the limit on, because what the encoders hold by then has
-/// to be coded too. Below half of the limit for a while the last step is taken back. A step that had to be taken again soon
+/// to be coded too. The same pace since the last step was taken says so as well. Below half of the limit for a while the last step is taken back. A step that had to be taken again soon
 /// after it was taken back is taken from half of the limit on, and kept longer the next time; no other step is.
 ///
 /// It keeps these:
@@ -71,8 +71,9 @@ package struct Overload: Sendable, Equatable {
     private var inTime: Int64 = 0
     /// The same, whatever was taken back meanwhile.
     private var calm: Int64 = 0
-    /// The lag at which the last step was taken.
+    /// The lag at which the last step was taken, and when that was.
     private var lagAtStep: Int64 = 0
+    private var timeOfStep: Int64 = .min / 2
     /// When the lag was last within a quarter of the limit, and what it was.
     private var onset: Onset?
     private var noted: Int64?
@@ -135,10 +136,15 @@ package struct Overload: Sendable, Equatable {
 
     private mutating func take(_ now: Int64) -> [Change] {
         let isSteep = self.isSteep(now)
-        let isPanic = self.lag / max(1, self.rules.limit) >= self.rules.panic || isSteep
-        let isGrowing = self.lag &- self.lagAtStep > self.rules.limit / max(1, self.rules.growth)
+        let growth = self.lag &- self.lagAtStep
+        let isGrowing = growth > self.rules.limit / max(1, self.rules.growth)
+        // A lag that grew slowly at first may be steep by now.
+        let isRunningAway =
+            self.taken > 0 && isGrowing && growth >= (now &- self.timeOfStep) / max(1, self.rules.steep)
+        let isPanic = self.lag / max(1, self.rules.limit) >= self.rules.panic || isSteep || isRunningAway
         guard isPanic || now >= self.notBefore || self.taken > 0 && isGrowing else { return [] }
         self.lagAtStep = self.lag
+        self.timeOfStep = now
         var changes: [Change] = []
         while self.taken < self.steps.count {
             let step = self.steps[self.taken]

@@ -21,7 +21,9 @@ final class PartLatency: Sendable {
     func entered(track: Int, tick: Int64, at time: Int64) {
         guard track >= 0, track < 64 else { return }
         self.state.withLock { state in
-            while state.entries.count <= track { state.entries.append([:]) }
+            while state.entries.count <= track {
+                state.entries.append(Dictionary(minimumCapacity: Int(Self.window) + 1))
+            }
             state.entries[track][tick] = time
             state.entries[track].removeValue(forKey: tick &- Self.window)
         }

@@ -42,6 +42,7 @@ extension Room {
 
     /// Tells the life what has happened and what time it is.
     func stepLife() {
+        self.tellLevels()
         let events = self.life.takeAll()
         let arrivals = self.slots.mapValues { $0.arrivals.current }
         let now = self.lifeTime

@@ -19,6 +19,14 @@ extension Room {
         let changes = self.overload.noted(lag: lag, at: self.machine.now())
         // Several may be taken at once; each tells how many there are with it.
         let taken = self.overload.overload.taken
+        // At a pace that takes several, what waits is given up, and what the encoders look ahead at: to code that at the
+        // full price would take longer than players wait for a segment.
+        if changes.contains(where: { $0.isTaken && ($0.step == .hold || changes.count > 1) }) {
+            for case .encoder(let track) in self.overload.overload.active {
+                self.ladder.control.setThrifty(true, track: track)
+            }
+            self.ladder.control.holdPictures(before: self.program.tick + 2)
+        }
         for (place, change) in changes.enumerated() {
             self.perform(change, steps: change.isTaken ? taken - (changes.count - 1 - place) : taken)
         }
@@ -44,9 +52,6 @@ extension Room {
         case .outputs: self.overload.setOutputsPaused(change.isTaken)
         case .encoder(let track): self.ladder.control.setThrifty(change.isTaken, track: track)
         case .halfPictures, .hold:
-            if change.step == .hold, change.isTaken {
-                self.ladder.control.holdPictures(before: self.program.tick + 2)
-            }
             self.program.setPictureThrift(
                 active.contains(.hold) ? .hold : active.contains(.halfPictures) ? .half : .none)
         }

@@ -65,8 +65,7 @@ package final class Room: Sendable {
     let uploads: [Uploader]
     let snapshots: SnapshotDesk
     let mutable: Mutex<Mutable>
-    /// As last measured; `nil` where nothing is.
-    let levels = Mutex<SoundLevels?>(nil)
+    let levels = SoundLevelDesk()
     /// Held while a command builds a scene: one command at a time.
     let desk: Mutex<SceneDesk>
     let tickets = RequestTickets()
@@ -163,6 +162,7 @@ package final class Room: Sendable {
         }
         self.life.finish()
         life?.join()
+        self.tellLevels()
         for slot in self.slots.values { slot.decode.stop() }
         for thread in decoders { thread.join() }
         let deadline = self.machine.now() &+ Int64(self.pipeline.shutdown.endTimeoutMs) &* 1_000_000

@@ -30,18 +30,15 @@ extension RoomEvents {
 }
 
 extension Room {
-    /// Tells what was measured and keeps it for whoever asks for the state.
-    func note(levels: SoundLevels) {
-        self.levels.withLock { $0 = levels }
-        self.events.emit(levels: levels)
-    }
+    /// Tells what was measured since the last call.
+    func tellLevels() { for levels in self.levels.takeUntold() { self.events.emit(levels: levels) } }
 
     /// How loud the program was when it was measured last; null while nothing is.
-    var levelJSON: JSONValue { self.levels.withLock { $0.map { RoomEvents.json($0.program) } ?? .null } }
+    var levelJSON: JSONValue { self.levels.latest.map { RoomEvents.json($0.program) } ?? .null }
 
     /// As ``levelJSON``, of what a source sends.
     func levelJSON(of source: SourceID) -> JSONValue {
-        self.levels.withLock { $0?.sources[source].map { RoomEvents.json($0) } ?? .null }
+        self.levels.latest?.sources[source].map { RoomEvents.json($0) } ?? .null
     }
 }
 

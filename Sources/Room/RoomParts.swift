@@ -260,7 +260,7 @@ extension Room {
                 joint.get()?.program.setUnseen(unseen)
             }
         }
-        outputs.levels = { joint.get()?.note(levels: $0) }
+        outputs.levels = { joint.get()?.levels.note($0) }
         let stage = ProgramStage(
             settings: stageSettings, sources: sources,
             scene: SceneMapping.scene(first, in: pipeline, without: RoomLife(pipeline).onAir.without), clock: clock,

@@ -59,9 +59,14 @@ extension EndToEnd {
                     + "longest between two segments \(gaps.last ?? 0) s, whole after \(whole) s")
             #expect(left.isEmpty && whole <= 10, "\(left)")
             #expect(!steps.isEmpty, "\(load.count) busy processes were no overload")
-            // What the encoders hold when it begins is coded at a third of the pace: that is longer than the one and a half
-            // target durations of RFC 8216, section 6.2.1, and shorter than the three that players hold back.
-            if isExact { #expect(gaps.last ?? .infinity < 4) }
+            // One and a half target durations: RFC 8216, section 6.2.1. A build that is not optimized needs more than the room
+            // in it, and is held to what players hold back.
+            #if DEBUG
+                let longest = 4.0
+            #else
+                let longest = 3.0
+            #endif
+            if isExact { #expect(gaps.last ?? .infinity < longest) }
             try self.expectOrder(steps)
             for name in ["720p", "480p", "360p", "audio"] {
                 let playlist = try Playlist(contentsOf: "\(directory)/\(name).m3u8")

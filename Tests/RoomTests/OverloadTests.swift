@@ -71,6 +71,20 @@ struct OverloadTests {
         #expect(taken == [231, 231, 231, 231, 231, 231, 429])
     }
 
+    @Test(
+        "a lag that grew slowly at first, and then as on a machine three times too slow, takes everything with the next step"
+    )
+    func runningAway() {
+        var overload = Self.make()
+        var taken: [Int64] = []
+        var lag: Int64 = 0
+        for time in 0..<60 {
+            lag += time < 36 ? 12 : 45
+            for _ in overload.noted(lag: lag * Self.ms, at: Int64(time) * Self.poll) { taken.append(lag) }
+        }
+        #expect(taken == [408, 522, 522, 522, 522, 522, 522])
+    }
+
     @Test("a hold that was taken back too soon comes again at half of the limit")
     func holdAgain() {
         var overload = Self.make()

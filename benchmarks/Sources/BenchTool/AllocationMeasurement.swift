@@ -3,7 +3,8 @@
 struct AllocationResult: Codable {
     /// How long was counted, in seconds of the program.
     var seconds: Double
-    /// Allocations a tick by stage, of the stage's worst thread: `tick` (it mixes, too), `scale`, `decode`, `encode`, `sound`.
+    /// Allocations a tick by stage, of the stage's worst thread: `tick` (it mixes, too), `scale`, `decode`, `encode`, `sound`,
+    /// and `handover`, which cuts and lists parts and makes texts for it.
     var perTick: [String: Double]
     var bytesPerTick: [String: Double]
     /// The most frequent places: `STAGE COUNT FILE+OFFSET …`, from the allocation outwards.
@@ -52,7 +53,7 @@ struct AllocationMeasurement {
     private static func stage(of thread: Substring) -> String? {
         switch thread {
         case "program": "tick"
-        case "scale": "scale"
+        case "scale", "handover": String(thread)
         case _ where thread.hasPrefix("enc-audio"): "sound"
         case _ where thread.hasPrefix("enc-"): "encode"
         case _ where thread.hasPrefix("dec-"): "decode"

@@ -157,7 +157,8 @@ enum StageTimes {
             let stage =
                 switch thread {
                 case "program": "compose"
-                case "scale", "package": thread
+                case "scale": thread
+                case "package", "handover": "package"
                 case "enc-audio": "aac"
                 case _ where thread.hasPrefix("enc-"): "encode-" + thread.dropFirst(4)
                 case _ where thread.hasPrefix("dec-"): "decode"

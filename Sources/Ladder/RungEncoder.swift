@@ -1,0 +1,117 @@
+import LibAV
+import MediaTypes
+
+/// The encoder of one rendition, or the cheaper one that stands in its place. On one thread.
+///
+/// States: full → cheap, at an IDR picture of the grid (``exchange(_:)``) or at once (``giveUp(showing:_:)``) → full again, at
+/// an IDR picture of the grid. Either fits the initialization segment of the other byte for byte.
+struct RungEncoder {
+    private struct Inside {
+        var tick: Int64
+        var gop: Int64
+    }
+
+    private let rung: Rung
+    /// With the size of the pictures now.
+    private(set) var settings: VideoEncoderSettings
+    private var encoder: VideoEncoder
+    /// It is the sibling that codes.
+    private(set) var isCheap = false
+    /// The GOP of the newest picture; `nil`: the next one is an IDR picture whatever its GOP.
+    private var gop: Int64?
+    /// Pictures none of whose packets, and of later ones, have come out. In order.
+    private var inside: [Inside] = []
+    /// The newest tick that has a packet.
+    private var newest = Int64.min
+
+    private var place: String { "encode[\(self.rung.name)]" }
+
+    /// - Throws: What libx264 says.
+    static func open(_ rung: Rung) throws(MediaError) -> RungEncoder {
+        let encoder = try VideoEncoder.open(rung.settings, place: "encode[\(rung.name)]")
+        return RungEncoder(rung: rung, encoder: encoder)
+    }
+
+    private init(rung: Rung, encoder: VideoEncoder) {
+        self.rung = rung
+        self.settings = rung.settings
+        self.encoder = encoder
+        self.inside.reserveCapacity(128)
+    }
+
+    var parameters: CodecParameters { CodecParameters(codec: .h264, configuration: self.encoder.parameterSets) }
+
+    /// Whether a picture of that GOP is an IDR picture of the grid, with pictures before it.
+    func begins(_ gop: Int64) -> Bool { self.gop.map { $0 != gop } ?? false }
+
+    /// Goes on with pictures of another size, or after a time in which others stood for its packets. What the encoder held is
+    /// lost unless ``finish(_:)`` was called before.
+    mutating func reopen(_ format: PictureFormat) throws(MediaError) {
+        (self.settings.width, self.settings.height) = (format.width, format.height)
+        self.take(try VideoEncoder.open(self.settings, place: self.place), isCheap: false)
+        self.gop = nil
+    }
+
+    /// - Parameter tick: One the rung takes; rising.
+    mutating func encode(
+        _ picture: Picture, tick: Int64, gop: Int64, _ body: (CodedPacket) -> Void
+    ) throws(MediaError) {
+        let step = Int64(self.rung.frameStep)
+        var newest = self.newest
+        self.inside.append(Inside(tick: tick, gop: gop))
+        try self.encoder.encode(picture, pts: tick / step, forceIDR: gop != self.gop) { packet in
+            newest = max(newest, packet.pts / VideoEncoder.ticksPerPicture * step)
+            body(packet)
+        }
+        self.newest = newest
+        self.gop = gop
+        let known = self.inside.firstIndex { $0.tick > newest } ?? self.inside.count
+        self.inside.removeFirst(known)
+    }
+
+    /// Everything that is inside comes out. After this it takes no more, but for ``reopen(_:)``.
+    mutating func finish(_ body: (CodedPacket) -> Void) throws(MediaError) {
+        try self.encoder.finish(body)
+        self.inside.removeAll(keepingCapacity: true)
+    }
+
+    /// Another encoder codes from the next picture on, an IDR picture; what this one holds comes out first.
+    ///
+    /// - Returns: `false` when there is none that fits; nothing has changed then.
+    mutating func exchange(_ body: (CodedPacket) -> Void) throws(MediaError) -> Bool {
+        guard let other = self.replacement(isCheap: !self.isCheap) else { return false }
+        try self.encoder.finish(body)
+        self.take(other, isCheap: !self.isCheap)
+        return true
+    }
+
+    /// The sibling codes from here on, and what is inside is given up: pictures that wait in there to be looked at and coded
+    /// at the full price. Their ticks have `held` instead, which costs next to nothing, behind an IDR picture; so every tick
+    /// has its packet as before. Reordered pictures alone may be left out, whose successor has come out already: the one
+    /// before them is shown for longer.
+    ///
+    /// - Returns: `false` when there is none that fits; nothing has changed then.
+    mutating func giveUp(showing held: Picture, _ body: (CodedPacket) -> Void) throws(MediaError) -> Bool {
+        guard !self.isCheap, let other = self.replacement(isCheap: true) else { return false }
+        let left = self.inside
+        self.take(other, isCheap: true)
+        self.gop = nil
+        for picture in left { try self.encode(held, tick: picture.tick, gop: picture.gop, body) }
+        return true
+    }
+
+    private mutating func take(_ encoder: VideoEncoder, isCheap: Bool) {
+        self.encoder = encoder
+        self.isCheap = isCheap
+        self.inside.removeAll(keepingCapacity: true)
+    }
+
+    /// An encoder whose packets fit the initialization segment of this one.
+    private func replacement(isCheap: Bool) -> VideoEncoder? {
+        guard let wanted = isCheap ? self.settings.sibling : self.settings,
+            let other = try? VideoEncoder.open(wanted, place: self.place),
+            other.parameterSets == self.encoder.parameterSets
+        else { return nil }
+        return other
+    }
+}

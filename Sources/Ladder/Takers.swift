@@ -1,0 +1,28 @@
+/// Which renditions have a picture of a tick, worked out ahead: those at half the room's frame rate have every second one,
+/// and one that has a publisher's own packets has none.
+struct Takers {
+    /// By the rendition that passes (none first), then by the tick in its period.
+    private let tables: [[[Int]]]
+    private let period: Int64
+
+    init(_ rungs: [Rung]) {
+        let period = Set(rungs.map(\.frameStep)).reduce(1, *)
+        self.period = Int64(period)
+        let passing: [Int?] = [nil] + rungs.indices.map { $0 }
+        self.tables = passing.map { passing in
+            (0..<period).map { tick in rungs.indices.filter { $0 != passing && rungs[$0].takes(Int64(tick)) } }
+        }
+    }
+
+    /// Their places in the ladder, in order.
+    ///
+    /// - Parameters:
+    ///   - tick: 0 or more.
+    ///   - passing: The place of the rendition that has other packets.
+    func takers(of tick: Int64, passing: Int?) -> [Int] {
+        let row = passing.map { $0 + 1 } ?? 0
+        let column = Int(tick % self.period)
+        guard self.tables.indices.contains(row), self.tables[row].indices.contains(column) else { return [] }
+        return self.tables[row][column]
+    }
+}

@@ -1,0 +1,50 @@
+import MediaKernels
+import Testing
+
+@Suite("Packets whose objects are used again")
+struct PacketPoolTests {
+    private static func packet(_ bytes: [UInt8], _ pool: inout PacketPool) -> PacketMemory {
+        bytes.withUnsafeBytes { pool.memory(copying: $0) }
+    }
+
+    @Test("a packet somebody has is as it was, however many follow; one nobody has lends its object to a later one")
+    func reuse() {
+        var pool = PacketPool()
+        var kept: [PacketMemory] = []
+        var objects: Set<ObjectIdentifier> = []
+        for number in 0..<1_000 {
+            let packet = Self.packet(
+                [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: number % 7 * 300), &pool)
+            objects.insert(ObjectIdentifier(packet))
+            kept.append(packet)
+            if kept.count > 10 { kept.removeFirst() }
+            for (index, old) in kept.enumerated() {
+                let value = number - (kept.count - 1 - index)
+                #expect(old.bytes == [UInt8](repeating: UInt8(truncatingIfNeeded: value), count: value % 7 * 300))
+            }
+        }
+        #expect(objects.count <= 13 && pool.count <= 13, "\(objects.count) objects for eleven at a time")
+    }
+
+    @Test("whoever keeps more than the pool looks after keeps them all")
+    func beyondTheLimit() {
+        var pool = PacketPool()
+        let all = (0..<PacketPool.limit + 50).map { Self.packet([UInt8(truncatingIfNeeded: $0), 1], &pool) }
+        #expect(pool.count == PacketPool.limit)
+        #expect(all.enumerated().allSatisfy { $1.bytes == [UInt8(truncatingIfNeeded: $0), 1] })
+        #expect(Set(all.map { ObjectIdentifier($0) }).count == all.count)
+    }
+
+    @Test("units with lengths in an object of the pool are those without it")
+    func lengthPrefixed() {
+        var pool = PacketPool()
+        let stream: [UInt8] = [0, 0, 0, 1, 0x67, 1, 2, 0, 0, 1, 0x65, 3, 4, 5, 0, 0, 1, 0x41, 6]
+        for skipped: NALTypes in [[], [.sps]] {
+            stream.withUnsafeBytes { bytes in
+                let own = AnnexB.lengthPrefixed(bytes, skipping: skipped)
+                let pooled = AnnexB.lengthPrefixed(bytes, skipping: skipped, in: &pool)
+                #expect(own.memory.bytes == pooled.memory.bytes && own.types == pooled.types)
+            }
+        }
+    }
+}
