@@ -61,6 +61,8 @@ package final class Room: Sendable {
     /// Stores elsewhere.
     let uploads: [Uploader]
     let snapshots: SnapshotDesk
+    /// Transport streams for old devices.
+    let transports: [TransportStreams]
     let mutable: Mutex<Mutable>
     /// As last measured; `nil` where nothing is.
     let levels = Mutex<SoundLevels?>(nil)
@@ -107,6 +109,7 @@ package final class Room: Sendable {
         self.passthrough = parts.passthrough
         self.uploads = parts.uploads
         self.snapshots = parts.snapshots
+        self.transports = parts.transports
         self.mutable = Mutex(Mutable())
         let life = RoomLife(settings.pipeline)
         var desk = SceneDesk(settings.pipeline)
@@ -149,6 +152,7 @@ package final class Room: Sendable {
         self.announceQuarantines()
         self.listeners.startPulls()
         let packagerThread = self.packager.map { packager in StageThread("package") { _ = packager.run() } }
+        let transportThreads = self.transports.map { output in StageThread("ts") { output.run() } }
         let decoders = self.startSources()
         let life = self.isOffline ? nil : StageThread("life") { self.runLife() }
         self.startDiskWatch()
@@ -166,6 +170,7 @@ package final class Room: Sendable {
         } else if packagerThread?.join(within: deadline &- self.machine.now()) == false {
             self.owe(MediaError(.unfinished, "the disk does not answer", at: "hls", fix: "start the room again"))
         }
+        self.finishTransports(transportThreads, by: deadline)
         self.disk.stop()
         self.snapshots.stop()
         self.clips.close()
