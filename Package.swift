@@ -96,7 +96,7 @@ let package = Package(
             dependencies: [
                 "Packager", "HLS", "Stages", "MediaTypes", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"), nioSSL,
             ], swiftSettings: house),
         .target(
             name: "Push",
@@ -229,7 +229,9 @@ let package = Package(
             name: "TLSFilesTests", dependencies: ["TLSFiles", "HTTPProbe", "MediaTypes"], swiftSettings: house),
         .testTarget(
             name: "UploadTests",
-            dependencies: ["Upload", "HLSTestKit", "HLSLint", "Packager", "HLS", "MediaTypes", "MediaKernels"],
+            dependencies: [
+                "Upload", "HLSTestKit", "HTTPProbe", "HLSLint", "Packager", "HLS", "MediaTypes", "MediaKernels", nioSSL,
+            ] + nio,
             swiftSettings: house),
         .testTarget(
             name: "PushTests",

@@ -17,22 +17,17 @@ package enum FragmentWriter {
     ///   - samples: In decoding order.
     ///   - startsSegment: Puts the segment type box in front.
     ///   - messages: What happens in it, between the two.
+    ///   - head: What stands in front of all that.
     /// - Returns: The part's bytes; the samples are copied once.
     package static func fragment(
         kind: TrackKind, sequence: UInt32, decodeTime: Int64, samples: [PartSample], startsSegment: Bool,
-        messages: [EventMessage] = []
+        messages: [EventMessage] = [], after head: [UInt8] = []
     ) -> PacketMemory {
         // Sound needs neither offsets nor flags of its own: every frame is a sync sample.
         let table: PartAssembly.Table = kind == .video ? .full : .short
         var writer = BoxWriter()
-        if startsSegment {
-            writer.box("styp") { box in
-                box.text("msdh")
-                box.u32(0)
-                for brand in ["msdh", "cmfs"] { box.text(brand) }
-            }
-        }
-        for message in messages { message.write(to: &writer) }
+        writer.raw(head)
+        writer.raw(self.head(startsSegment: startsSegment, messages: messages))
         let start = writer.bytes.count
         let rows = samples.count * table.rowSize
         var sizeFields: [(offset: Int, added: Int)] = []
@@ -65,6 +60,20 @@ package enum FragmentWriter {
         let payload = UInt32(truncatingIfNeeded: header + rows + PartAssembly.mediaDataHeaderSize)
         writer.patch(payload, at: dataOffset)
         return PartAssembly.assemble(prefix: writer.bytes, samples: samples, table: table)
+    }
+
+    /// What stands in front of a fragment.
+    static func head(startsSegment: Bool, messages: [EventMessage]) -> [UInt8] {
+        var writer = BoxWriter()
+        if startsSegment {
+            writer.box("styp") { box in
+                box.text("msdh")
+                box.u32(0)
+                for brand in ["msdh", "cmfs"] { box.text(brand) }
+            }
+        }
+        for message in messages { message.write(to: &writer) }
+        return writer.bytes
     }
 
     private static func read(_ bytes: [UInt8], at offset: Int) -> UInt32 {

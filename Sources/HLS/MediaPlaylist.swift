@@ -11,6 +11,10 @@ package struct MediaPlaylist: Sendable {
     package let isEnded: Bool
     /// An event list that has ended and is offered as a recording: nothing about it changes any more.
     package var isVOD = false
+    /// Its segments are key frames; see ``init(iFramesOf:control:)``.
+    package internal(set) var isIFramesOnly = false
+    /// Its segments have initialization segments; those of a transport stream have none.
+    package var hasMaps = true
     package let segments: [Segment]
     /// Of a low-latency playlist; `nil`: a plain one, without parts.
     package let edge: LiveEdge?
@@ -29,8 +33,11 @@ package struct MediaPlaylist: Sendable {
 
     /// `EXT-X-VERSION`: what the tags in use need and no more, since players refuse what they do not know (§8).
     package var version: Int {
+        if !self.hasMaps { return 3 }
+        // 4: EXT-X-I-FRAMES-ONLY. 5: EXT-X-MAP in such a list.
+        if self.isIFramesOnly { return self.segments.isEmpty ? 4 : 5 }
         // 3: EXTINF with decimals. 6: EXT-X-MAP in a list that is not I-frames only. Parts need none of their own.
-        self.segments.isEmpty && self.edge?.open == nil ? 3 : 6
+        return self.segments.isEmpty && self.edge?.open == nil ? 3 : 6
     }
 
     /// Segments that a delta update leaves out: those that end further from the end of the last whole segment than the
@@ -79,14 +86,16 @@ package struct MediaPlaylist: Sendable {
         // 9: EXT-X-SKIP. 10: one that leaves out date ranges.
         text += "#EXT-X-VERSION:\(skipped > 0 ? (skippingDateRanges ? 10 : 9) : self.version)\n"
         text += "#EXT-X-TARGETDURATION:\(self.targetDuration)\n"
-        if let edge = self.edge { text += edge.control.tags }
+        if let edge = self.edge { text += self.isIFramesOnly ? edge.control.controlTag : edge.control.tags }
         text += "#EXT-X-MEDIA-SEQUENCE:\(self.mediaSequence)\n"
         // Always there, from the first publish on: it cannot appear later without being wrong before.
         text += "#EXT-X-DISCONTINUITY-SEQUENCE:\(self.discontinuitySequence)\n"
         if self.isEvent { text += "#EXT-X-PLAYLIST-TYPE:\(self.isVOD ? "VOD" : "EVENT")\n" }
+        // Before any EXT-X-MAP: it decides what version that needs.
+        if self.isIFramesOnly { text += "#EXT-X-I-FRAMES-ONLY\n" }
         // Behind both sequence numbers: some players refuse the other order.
         if skipped > 0 { text += "#EXT-X-SKIP:SKIPPED-SEGMENTS=\(skipped)\(ranges.removals)\n" }
-        var state = TagState()
+        var state = TagState(hasMaps: self.hasMaps)
         for (index, segment) in self.segments.enumerated() {
             // What the skipped segments said of map and key still holds: the player has merged them.
             let head = state.tags(
@@ -104,6 +113,7 @@ package struct MediaPlaylist: Sendable {
             // Behind the parts: a segment can turn out to be a gap when some of them are listed already.
             if segment.gap { text += "#EXT-X-GAP\n" }
             text += "#EXTINF:\(AttributeText.decimal(segment.listedDuration, digits: 5)),\n"
+            if let range = segment.byteRange { text += "#EXT-X-BYTERANGE:\(range.count)@\(range.lowerBound)\n" }
             text += "\(segment.uri)\n"
         }
         if let edge = self.edge { text += self.tail(edge, &state, &ranges, reports) } else { text += ranges.rest() }
@@ -136,15 +146,18 @@ package struct MediaPlaylist: Sendable {
 
 /// The tags that apply until they are given again.
 private struct TagState {
+    let hasMaps: Bool
     var map: InitializationSegment?
     private var key: SegmentKey?
+
+    init(hasMaps: Bool) { self.hasMaps = hasMaps }
 
     /// The tags before a segment's first part.
     mutating func tags(
         discontinuity: Bool, map: InitializationSegment, key: SegmentKey?, programDate: Int64
     ) -> String {
         var text = discontinuity ? "#EXT-X-DISCONTINUITY\n" : ""
-        if map != self.map {
+        if self.hasMaps, map != self.map {
             // §4.4.4.4: a key holds for the maps behind it, too.
             if self.key != nil { text += Self.keyTag(nil) }
             self.key = nil

@@ -70,12 +70,41 @@ package struct MultivariantPlaylist: Sendable, Hashable {
         }
     }
 
+    /// The I-frame playlist of a rendition. Spec: §4.4.6.3 (`EXT-X-I-FRAME-STREAM-INF`).
+    package struct IFrames: Sendable, Hashable {
+        package let uri: String
+        /// Peak bits per second.
+        package let bandwidth: Int64
+        /// RFC 6381, of the pictures alone.
+        package let codec: String
+        /// Pixels.
+        package let width: Int
+        package let height: Int
+
+        package init(uri: String, bandwidth: Int64, codec: String, width: Int, height: Int) {
+            self.uri = uri
+            self.bandwidth = bandwidth
+            self.codec = codec
+            self.width = width
+            self.height = height
+        }
+
+        var line: String {
+            "#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=\(self.bandwidth),CODECS=\(AttributeText.quoted(self.codec)),"
+                + "RESOLUTION=\(self.width)x\(self.height),URI=\(AttributeText.quoted(self.uri))\n"
+        }
+    }
+
     package let title: String?
     package let audio: [Audio]
     /// The first one is where players start.
     package let variants: [Variant]
+    package let iFrames: [IFrames]
+    /// `EXT-X-VERSION`: 6 with fragmented MP4. Old devices refuse what they do not know.
+    package var version = 6
 
-    package init(title: String? = nil, audio: [Audio], variants: [Variant]) {
+    package init(title: String? = nil, audio: [Audio], variants: [Variant], iFrames: [IFrames] = []) {
+        self.iFrames = iFrames
         self.title = title
         self.audio = audio
         self.variants = variants
@@ -83,7 +112,7 @@ package struct MultivariantPlaylist: Sendable, Hashable {
 
     /// The text, each line ended by a line feed.
     package func rendered() -> String {
-        var text = "#EXTM3U\n#EXT-X-VERSION:6\n#EXT-X-INDEPENDENT-SEGMENTS\n"
+        var text = "#EXTM3U\n#EXT-X-VERSION:\(self.version)\n#EXT-X-INDEPENDENT-SEGMENTS\n"
         if let title = self.title {
             text += "#EXT-X-SESSION-DATA:DATA-ID=\"com.apple.hls.title\",VALUE=\(AttributeText.quoted(title))\n"
         }
@@ -99,6 +128,7 @@ package struct MultivariantPlaylist: Sendable, Hashable {
         }
         let hasPictures = self.variants.contains { $0.resolution != nil }
         for variant in self.variants { text += variant.line(hasPictures: hasPictures) }
+        for list in self.iFrames { text += list.line }
         return text
     }
 }

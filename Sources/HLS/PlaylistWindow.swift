@@ -34,6 +34,8 @@ package struct PlaylistWindow: Sendable {
     /// More segments than this do not stay listed, whatever the style's seconds say; `nil`: those alone count. See
     /// ``limit(to:)``.
     package private(set) var mostSegments: Int?
+    /// Entries that have left the I-frame playlist beside this one; `nil`: there is none. See ``Segment/iFrameCount``.
+    package private(set) var iFrameSequence: Int64?
 
     /// - Parameters:
     ///   - slackSeconds: See ``slack``.
@@ -41,7 +43,8 @@ package struct PlaylistWindow: Sendable {
     ///   - retired: What a worker before this one took from the list and had not deleted yet.
     package init(
         style: Style, targetDuration: Int, slackSeconds: Int = 0, nextMediaSequence: Int64 = 0,
-        discontinuitySequence: Int64 = 0, retired: [RetiredSegment] = [], longestDuration: Int64 = 0
+        discontinuitySequence: Int64 = 0, retired: [RetiredSegment] = [], longestDuration: Int64 = 0,
+        iFrameSequence: Int64? = nil
     ) {
         self.style = style
         self.targetDuration = max(1, targetDuration)
@@ -50,6 +53,7 @@ package struct PlaylistWindow: Sendable {
         self.discontinuitySequence = discontinuitySequence
         self.retired = retired
         self.longestDuration = longestDuration
+        self.iFrameSequence = iFrameSequence
     }
 
     /// Number of the first listed segment.
@@ -145,6 +149,7 @@ package struct PlaylistWindow: Sendable {
         guard count >= 0, count <= self.removableCount else { return false }
         for segment in self.segments.prefix(count) {
             if segment.discontinuity { self.discontinuitySequence += 1 }
+            self.iFrameSequence = self.iFrameSequence.map { $0 &+ Int64(segment.iFrameCount) }
             var deleteAt =
                 segment.publishedAt &+ segment.duration.nanoseconds &+ self.longestDuration &+ self.slack
             if self.mostSegments != nil { deleteAt = min(deleteAt, self.hurriedTime) }
@@ -186,12 +191,14 @@ extension PlaylistWindow {
     /// - Throws: As ``append(_:)``.
     package init(
         style: Style, targetDuration: Int, slackSeconds: Int, segments: [Segment], nextMediaSequence: Int64,
-        discontinuitySequence: Int64, retired: [RetiredSegment], longestDuration: Int64
+        discontinuitySequence: Int64, retired: [RetiredSegment], longestDuration: Int64,
+        iFrameSequence: Int64? = nil
     ) throws(MediaError) {
         self.init(
             style: style, targetDuration: targetDuration, slackSeconds: slackSeconds,
             nextMediaSequence: segments.first?.mediaSequence ?? nextMediaSequence,
-            discontinuitySequence: discontinuitySequence, retired: retired, longestDuration: longestDuration)
+            discontinuitySequence: discontinuitySequence, retired: retired, longestDuration: longestDuration,
+            iFrameSequence: iFrameSequence)
         for segment in segments { try self.append(segment) }
     }
 }

@@ -27,12 +27,17 @@ package struct Segment: Sendable, Hashable {
     package let independent: Bool
     /// When it was first listed: nanoseconds of media time since the room's origin.
     package let publishedAt: Int64
+    /// Pictures of it that an I-frame playlist lists, in order; empty without one.
+    package let keyFrames: [KeyFrame]
+    /// It is these bytes of the resource. Spec: §4.4.4.2 (`EXT-X-BYTERANGE`). `nil`: all of it.
+    package let byteRange: Range<Int>?
 
     /// - Parameter publishedAt: The end of the segment if `nil`, which is when a worker that keeps up publishes it.
     package init(
         mediaSequence: Int64, uri: String, start: Int64, duration: MediaDuration, programDate: Int64,
         map: InitializationSegment, discontinuity: Bool = false, key: SegmentKey? = nil, gap: Bool = false,
-        parts: [Part] = [], byteCount: Int, independent: Bool = true, publishedAt: Int64? = nil
+        parts: [Part] = [], byteCount: Int, independent: Bool = true, publishedAt: Int64? = nil,
+        keyFrames: [KeyFrame] = [], byteRange: Range<Int>? = nil
     ) {
         self.mediaSequence = mediaSequence
         self.uri = uri
@@ -46,6 +51,8 @@ package struct Segment: Sendable, Hashable {
         self.parts = parts
         self.byteCount = byteCount
         self.independent = independent
+        self.keyFrames = keyFrames
+        self.byteRange = byteRange
         self.publishedAt =
             publishedAt
             ?? TimeMath.rescale(
@@ -61,7 +68,7 @@ package struct Segment: Sendable, Hashable {
             mediaSequence: self.mediaSequence, uri: self.uri, start: self.start, duration: self.duration,
             programDate: self.programDate, map: self.map, discontinuity: self.discontinuity, key: self.key,
             gap: self.gap, parts: parts, byteCount: self.byteCount, independent: self.independent,
-            publishedAt: self.publishedAt)
+            publishedAt: self.publishedAt, keyFrames: self.keyFrames, byteRange: self.byteRange)
     }
 
     /// `EXTINF` in units of 10 µs: the rounded end less the rounded start, so that the sum over any run of segments is

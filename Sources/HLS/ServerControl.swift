@@ -32,10 +32,14 @@ package struct ServerControl: Sendable, Hashable {
         self.partTarget >= 1_000 ? 3 : (3_000 + self.partTarget - 1) / self.partTarget
     }
 
-    /// The two tags, each line ended by a line feed.
-    var tags: String {
+    /// The first tag, ended by a line feed: of a list without parts.
+    var controlTag: String {
         "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK="
             + "\(AttributeText.decimal(self.partHoldBack, digits: 2)),CAN-SKIP-UNTIL=\(self.canSkipUntil).0,CAN-SKIP-DATERANGES=YES\n"
-            + "#EXT-X-PART-INF:PART-TARGET=\(AttributeText.decimal(self.partTarget, digits: 3))\n"
+    }
+
+    /// The two tags, each line ended by a line feed.
+    var tags: String {
+        self.controlTag + "#EXT-X-PART-INF:PART-TARGET=\(AttributeText.decimal(self.partTarget, digits: 3))\n"
     }
 }

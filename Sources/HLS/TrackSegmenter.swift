@@ -40,6 +40,8 @@ package struct TrackSegmenter: Sendable {
     /// End of the last sample shown, in ticks of the track's timescale; `nil` before the first.
     package private(set) var endTime: Int64?
 
+    /// Key frames at the start of a part get fragments of their own.
+    private let isolatesKeys: Bool
     /// Where the slots begin.
     private var slots: SlotTable
     /// What happens with the pictures that are still to come.
@@ -61,7 +63,11 @@ package struct TrackSegmenter: Sendable {
     /// - Parameters:
     ///   - firstTick: Frame the run starts at, counted from the room's origin; rounded down to a segment's start.
     ///   - frameStep: Frames of the grid from one picture of the track to the next; a part has a whole number of pictures.
-    package init(kind: TrackKind, grid: OutputGrid, firstTick: Int64, frameStep: Int = 1) {
+    ///   - isolatesKeys: For an I-frame playlist: a part that begins with a key frame has that in a fragment of its own.
+    package init(
+        kind: TrackKind, grid: OutputGrid, firstTick: Int64, frameStep: Int = 1, isolatesKeys: Bool = false
+    ) {
+        self.isolatesKeys = isolatesKeys
         self.kind = kind
         self.grid = grid
         self.slots = SlotTable(grid: grid)
@@ -250,7 +256,7 @@ package struct TrackSegmenter: Sendable {
         let messages = self.cues.takeMessages { grid.ticks(ofFrame: $0, kind) < end }
         let part = FinishedPart(
             number: self.currentPart, kind: self.kind, samples: samples, end: self.kind == .video ? end : nil,
-            startsSegment: self.parts.isEmpty, messages: messages)
+            startsSegment: self.parts.isEmpty, messages: messages, isolatesKey: self.isolatesKeys)
         self.samples.removeAll(keepingCapacity: true)
         self.openBytes = 0
         self.parts.append(part)

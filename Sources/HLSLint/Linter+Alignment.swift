@@ -18,7 +18,9 @@ extension Linter {
                 self.addOnce(
                     .serverControlDiffers, "another playlist has another EXT-X-SERVER-CONTROL", in: url, at: now)
             }
-            self.compareDateRanges(list, index, other, at: now)
+            if !other.isIFrames, !self.histories[index].isIFrames {
+                self.compareDateRanges(list, index, other, at: now)
+            }
             self.compareEdges(list, index, other, at: now)
         }
     }

@@ -92,7 +92,8 @@ extension Linter {
         for report in list.reports {
             reported[Location.withoutQuery(Location.resolve(report.uri, against: url))] = report
         }
-        for other in self.histories where other.index != index && !other.isEnded && other.failures == 0 {
+        for other in self.histories
+        where other.index != index && !other.isEnded && other.failures == 0 && !other.isIFrames {
             guard let report = reported[Location.withoutQuery(other.url)] else {
                 self.addOnce(.reportMissing, "nothing is reported of \(other.name)", in: url, at: now)
                 continue

@@ -29,7 +29,12 @@ extension Linter {
 
     mutating func receivedMedia(_ reply: LintReply, _ request: LintRequest) -> [LintRequest] {
         switch request.purpose {
-        case .segment(let index, let number): self.receivedSegment(reply, request, index, number)
+        case .segment(let index, let number):
+            if self.histories[index].list?.isIFramesOnly == true {
+                self.receivedIFrame(reply, request, index, number)
+            } else {
+                self.receivedSegment(reply, request, index, number)
+            }
         case .part(let index, let number, let place): self.receivedPart(reply, request, index, number, place)
         case .hint(let index, let uri): self.receivedHint(reply, request, index, uri)
         default: break
@@ -296,7 +301,7 @@ extension Linter {
     // MARK: Bandwidth
 
     /// Feeds the meter in the order of the list.
-    private mutating func measure(_ index: Int) {
+    mutating func measure(_ index: Int) {
         let target = self.histories[index].list?.targetDuration ?? 1
         guard var next = self.histories[index].meteredNext ?? self.histories[index].records.keys.min() else { return }
         while let record = self.histories[index].records[next] {

@@ -47,6 +47,7 @@ extension Linter {
     /// What only the whole run can tell.
     package mutating func finish(at now: Int64) {
         guard let list = self.multivariant else { return }
+        self.finishIFrames(at: now)
         for variant in list.variants {
             let url = Location.resolve(variant.uri, against: self.url)
             guard let history = self.histories.first(where: { $0.url == url }) else { continue }
@@ -108,7 +109,7 @@ extension Linter {
     }
 
     /// What is declared is what is there, or the same with more in it.
-    private static func stands(_ declared: String, for found: String) -> Bool {
+    static func stands(_ declared: String, for found: String) -> Bool {
         self.matches(declared, found) || CodecCover.covers(declared, found)
     }
 

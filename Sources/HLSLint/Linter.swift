@@ -143,6 +143,11 @@ package struct Linter: Sendable {
         self.histories = urls.filter { known.insert($0).inserted }.enumerated().map {
             PlaylistHistory(index: $0.offset, url: $0.element)
         }
+        for uri in list.iFrameVariants.compactMap({ $0.quoted("URI") }) {
+            let url = Location.resolve(uri, against: self.url)
+            guard known.insert(url).inserted else { continue }
+            self.histories.append(PlaylistHistory(index: self.histories.count, url: url, isIFrames: true))
+        }
         return self.histories.map { LintRequest(.playlist($0.index), $0.url) }
             + [LintRequest(.multivariant, self.url, notBefore: now &+ 5_000_000_000)]
     }
@@ -186,6 +191,7 @@ package struct Linter: Sendable {
         self.checkVersion(list, isDelta: isDelta, index, at: now)
         if let old = history.list { self.checkUpdate(from: old, to: list, index, at: now) }
         self.checkTiming(from: history.list, to: list, index, request, at: now)
+        self.checkIFrameList(list, index, at: now)
         self.checkDateRanges(list, index, at: now)
         self.checkReports(list, index, request, reply)
         self.checkAgainstOthers(list, index, at: now)

@@ -12,6 +12,8 @@ struct PlaylistHistory: Sendable {
         var parts: [Int: MediaDigest] = [:]
         var isComparedWithParts = false
         var isGone = false
+        /// Of an entry of an I-frame playlist: decoding time of its picture, in nanoseconds.
+        var iFrameStart: Int64?
     }
 
     enum MapState: Sendable {
@@ -28,6 +30,8 @@ struct PlaylistHistory: Sendable {
 
     let index: Int
     var url: String
+    /// EXT-X-I-FRAME-STREAM-INF names it.
+    var isIFrames = false
     /// By URI.
     var keys: [String: KeyState] = [:]
     /// Which segment an event is in, by scheme and id.
@@ -74,9 +78,10 @@ struct PlaylistHistory: Sendable {
     /// When the last list came.
     var adoptedAt: Int64?
 
-    init(index: Int, url: String) {
+    init(index: Int, url: String, isIFrames: Bool = false) {
         self.index = index
         self.url = url
+        self.isIFrames = isIFrames
     }
 
     /// Reads of the list after its end: it must stay as it is.

@@ -128,6 +128,11 @@ extension Rule {
         case .keyVector: Entry("§5.2", "give EXT-X-KEY an IV of 16 bytes instead of the media sequence number")
         case .keyWrong:
             Entry("§5.1, §5.2", "serve keys of 16 bytes, and encrypt each segment and part by itself with PKCS7")
+        case .iFrameList:
+            Entry("§4.4.3.6, §4.4.6.3", "write EXT-X-I-FRAMES-ONLY into it, and list whole key frames, no parts")
+        case .iFrameRange:
+            Entry(
+                "§3.1.2, AAS 6.8", "let each range begin with the moof of an IDR picture and hold all of that picture")
         case .segmentGone:
             Entry("§6.2.2", "keep a removed segment for its own and the longest playlist's duration")
         case .partGone: Entry("§6.2.2", "keep a part for three target durations after its tag is gone")

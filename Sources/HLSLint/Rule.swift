@@ -95,6 +95,8 @@ package enum Rule: String, Sendable, Hashable, CaseIterable {
     case eventsDiffer = "events-differ"
     case keyVector = "key-vector-missing"
     case keyWrong = "key-wrong"
+    case iFrameList = "i-frame-list"
+    case iFrameRange = "i-frame-range"
     case segmentGone = "segment-gone"
     case partGone = "part-gone"
 

@@ -111,13 +111,14 @@ package final class LiveContent: OriginContent {
             for name in update.removed { state.objects[name] = nil }
             // All of them before any is made: each reports on the others.
             let positions = Dictionary(
-                update.playlists.map { ($0.name, $0.playlist.position) }, uniquingKeysWith: { $1 })
+                update.playlists.compactMap { name, playlist in playlist.reported.map { (name, $0) } },
+                uniquingKeysWith: { $1 })
             for (name, playlist) in update.playlists {
                 let others = Set(state.versions.keys).union(positions.keys).subtracting([name]).sorted()
                 state.versions[name] = PlaylistVersion(
                     playlist,
                     reports: others.compactMap { other in
-                        (positions[other] ?? state.versions[other]?.position)?.report(uri: other)
+                        (positions[other] ?? state.versions[other]?.playlist.reported)?.report(uri: other)
                     })
             }
             guard !state.isClosed, state.waiterCount > 0 else { return [] as [Woken] }
@@ -273,6 +274,11 @@ package final class LiveContent: OriginContent {
             // A name never gets other bytes.
             cacheControl: "public, max-age=31536000, immutable", entityTag: "\"\(object.name)\"", heads: SharedHeads())
     }
+}
+
+extension MediaPlaylist {
+    /// For the other playlists' reports; an I-frame playlist needs none (appendix B.1).
+    fileprivate var reported: PlaylistPosition? { self.isIFramesOnly ? nil : self.position }
 }
 
 extension OriginObject.Body {

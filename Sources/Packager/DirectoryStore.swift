@@ -91,6 +91,12 @@ package struct DirectoryStore: SegmentStore {
 
     package func contains(_ name: String) -> Bool { access(self.full(name), F_OK) == 0 }
 
+    package func size(of name: String) -> Int? {
+        var facts = stat()
+        guard stat(self.full(name), &facts) == 0 else { return nil }
+        return Int(facts.st_size)
+    }
+
     package func synchronize(_ names: [String]) throws(MediaError) {
         for name in names {
             let descriptor = open(self.full(name), O_RDONLY | O_CLOEXEC)

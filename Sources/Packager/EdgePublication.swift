@@ -218,6 +218,7 @@ struct EdgePublication: Sendable {
                 self.known.insert(index)
                 self.update.playlists.append(
                     (self.tracks[index].playlistName, self.tracks[index].takePlaylist(self.control)))
+                if let list = self.tracks[index].takeIFrames(self.control) { self.update.playlists.append(list) }
             }
         }
         defer { self.update = LiveUpdate() }

@@ -46,6 +46,8 @@ struct EdgeTrack: Sendable {
     private(set) var dateRanges = DateRangeList()
     /// Names the worker before this one has told viewers, by the number of the part.
     private var givenNames: [Int64: String] = [:]
+    /// What the I-frame playlist said when it was taken last.
+    var shownIFrames: ShownIFrames?
 
     init(track: TrackPublication, grid: OutputGrid, origin: Int64, incarnation: Int64) {
         self.track = track
@@ -189,7 +191,8 @@ struct EdgeTrack: Sendable {
             discontinuity: self.discontinuities.remove(self.slot) != nil, grid: self.grid)
         if !isGap, let first = self.finished.first, let last = self.finished.last {
             segment = self.track.segment(
-                start: first.start, end: last.end, parts: self.parts, like: segment, origin: self.origin)
+                start: first.start, end: last.end, parts: self.parts, like: segment, origin: self.origin,
+                keyFrames: KeyFrame.all(in: self.finished))
             // An encrypted segment is a run of its own, not its parts one after the other.
             let content =
                 self.track.keys.map { keys in

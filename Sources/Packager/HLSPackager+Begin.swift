@@ -98,7 +98,8 @@ extension HLSPackager {
         if plan.fill == nil || self.intake.withLock({ $0.viewers == nil }) { self.forget(record) }
         var segmenters = self.tracks.map {
             TrackSegmenter(
-                kind: $0.kind, grid: grid, firstTick: grid.firstFrame(ofSlot: plan.firstSlot), frameStep: $0.frameStep)
+                kind: $0.kind, grid: grid, firstTick: grid.firstFrame(ofSlot: plan.firstSlot), frameStep: $0.frameStep,
+                isolatesKeys: self.settings.iFramePlaylists)
         }
         var output: [[TrackSegmenter.Output]] = self.tracks.map { _ in [] }
         if let fill = plan.fill, let slate {
@@ -202,7 +203,11 @@ extension HLSPackager {
             }
             let initialization = names.initialization(incarnation: before)
             if !track.maps.contains(initialization) { try? self.store.remove(initialization) }
-            if !self.tracks.contains(where: { $0.name == track.name }) { try? self.store.remove(names.playlist) }
+            let isGone = !self.tracks.contains { $0.name == track.name }
+            if isGone { try? self.store.remove(names.playlist) }
+            if track.iFrameSequence != nil, isGone || !self.settings.iFramePlaylists {
+                try? self.store.remove(names.iFramePlaylist)
+            }
         }
     }
 }

@@ -50,6 +50,9 @@ extension HLSPackager {
             }
         }
         guard settings.variants?.isEmpty != true else { throw refuse("there is no variant", fix: "offer one") }
+        guard !settings.iFramePlaylists || settings.encryption == nil else {
+            throw refuse("key frames of encrypted segments cannot be listed", fix: "list none, or leave segments clear")
+        }
         var names: Set<String> = [settings.multivariantName]
         for track in tracks {
             guard TrackNames.isValid(track.name) else {
@@ -58,6 +61,11 @@ extension HLSPackager {
             }
             guard names.insert(TrackNames(track: track.name).playlist).inserted else {
                 throw refuse("the name \(track.name) is taken", fix: "give each rendition its own name")
+            }
+            if settings.iFramePlaylists, track.kind == .video,
+                !names.insert(TrackNames(track: track.name).iFramePlaylist).inserted
+            {
+                throw refuse("the name \(track.name)-iframes is taken", fix: "give that rendition another name")
             }
             guard track.frameStep >= 1, settings.grid.partFrames.isMultiple(of: track.frameStep),
                 settings.grid.gopFrames.isMultiple(of: track.frameStep)
@@ -122,7 +130,10 @@ extension HLSPackager {
     private static func remove(_ state: RoomState, _ store: any SegmentStore) throws(MediaError) {
         // Playlists first: nobody is to find a list whose segments are gone.
         try store.remove(state.multivariantName)
-        for track in state.tracks { try store.remove(TrackNames(track: track.name).playlist) }
+        for track in state.tracks {
+            try store.remove(TrackNames(track: track.name).playlist)
+            if track.iFrameSequence != nil { try store.remove(TrackNames(track: track.name).iFramePlaylist) }
+        }
         for track in state.tracks {
             let names = TrackNames(track: track.name)
             for entry in track.entries {

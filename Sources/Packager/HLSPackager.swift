@@ -130,6 +130,8 @@ package final class HLSPackager: Sendable {
     /// What viewers may have beside the media.
     let extras = Mutex<[String: PublishedObject]>([:])
     let listingWatchers = Mutex<[ListingWatcher]>([])
+    /// Has objects of other outputs that viewers of this one's listener may have, too; see ``serve(_:)``.
+    let beside = Mutex<[@Sendable (String) -> PublishedObject?]>([])
     let work = DispatchSemaphore(value: 0)
     /// When the last packet came, on ``clock``; 0 before the first.
     private let lastPacket = Atomic<Int64>(0)
@@ -448,12 +450,21 @@ package final class HLSPackager: Sendable {
     package var targetDuration: Int { self.settings.grid.targetDuration }
 
     /// File names of the media playlists.
-    package var mediaPlaylistNames: Set<String> { Set(self.tracks.map { TrackNames(track: $0.name).playlist }) }
+    package var mediaPlaylistNames: Set<String> {
+        var names = Set(self.tracks.map { TrackNames(track: $0.name).playlist })
+        if self.settings.iFramePlaylists {
+            for track in self.tracks where track.kind == .video {
+                names.insert(TrackNames(track: track.name).iFramePlaylist)
+            }
+        }
+        return names
+    }
 
     /// An object viewers may have now: a playlist, an initialization segment, a segment that is listed or was until a
     /// while ago; never anything else that lies in the directory. Callable from any thread.
     package func object(named name: String) -> PublishedObject? {
         self.objects.withLock { $0[name] } ?? self.keyObject(named: name) ?? self.extras.withLock { $0[name] }
+            ?? self.beside.withLock { $0 }.lazy.compactMap { $0(name) }.first
     }
 
     /// File name of the multivariant playlist.

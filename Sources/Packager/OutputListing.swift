@@ -21,12 +21,26 @@ package struct OutputListing: Sendable {
         package let segments: [Segment]
         /// No longer listed, but not deleted; the first time alone.
         package let retired: [RetiredSegment]
+        package let iFrames: IFrames?
+
+        /// Its I-frame playlist.
+        package struct IFrames: Sendable, Hashable {
+            package let name: String
+            /// As ``PlaylistWindow/iFrameSequence``, of the first of ``Track/segments``.
+            package let sequence: Int64
+
+            package init(name: String, sequence: Int64) {
+                self.name = name
+                self.sequence = sequence
+            }
+        }
 
         package init(
             name: String, kind: TrackKind, playlistName: String, contentType: String, style: PlaylistWindow.Style,
             targetDuration: Int, slack: Int64 = 0, longestDuration: Int64 = 0, discontinuitySequence: Int64 = 0,
-            segments: [Segment], retired: [RetiredSegment] = []
+            segments: [Segment], retired: [RetiredSegment] = [], iFrames: IFrames? = nil
         ) {
+            self.iFrames = iFrames
             self.name = name
             self.kind = kind
             self.playlistName = playlistName
@@ -72,13 +86,17 @@ package struct OutputListing: Sendable {
             tracks: publication.tracks.map { track in
                 let window = track.window
                 let news = number.map { max(0, window.nextMediaSequence - $0) } ?? .max
+                let skipped = window.segments.dropLast(Int(clamping: news)).reduce(0) { $0 &+ Int64($1.iFrameCount) }
                 return Track(
                     name: track.names.track, kind: track.kind, playlistName: track.names.playlist,
                     contentType: track.contentType, style: window.style, targetDuration: window.targetDuration,
                     slack: window.slack, longestDuration: window.longestDuration,
                     discontinuitySequence: window.discontinuitySequence,
                     segments: Array(window.segments.suffix(Int(clamping: news))),
-                    retired: number == nil ? window.retired : [])
+                    retired: number == nil ? window.retired : [],
+                    iFrames: window.iFrameSequence.map {
+                        Track.IFrames(name: track.names.iFramePlaylist, sequence: $0 &+ skipped)
+                    })
             }, dateRanges: publication.dateRanges, multivariantName: publication.settings.multivariantName,
             multivariant: publication.multivariant.rendered(), isEnded: publication.isEnded,
             nextMediaSequence: publication.nextMediaSequence)

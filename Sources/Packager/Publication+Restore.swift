@@ -66,7 +66,11 @@ extension Publication {
                     map: maps[entry.map], discontinuity: entry.discontinuity,
                     key: keys?.segmentKey(of: entry.mediaSequence, track: description.name),
                     // A listed file that answers "not found" stops some players for good; a gap does not.
-                    gap: entry.gap || !store.contains(uri), byteCount: entry.byteCount, independent: entry.independent))
+                    gap: entry.gap || !store.contains(uri), byteCount: entry.byteCount, independent: entry.independent,
+                    keyFrames: entry.keyFrames.map { frame in
+                        KeyFrame(
+                            start: frame.start &+ entry.start, offset: frame.offset, byteCount: frame.byteCount)
+                    }))
         }
         let window: PlaylistWindow
         do {
@@ -80,7 +84,8 @@ extension Publication {
                         RetiredSegment(
                             uri: $0.uri, map: maps[$0.map], deleteAt: $0.deleteAt, gap: $0.gap, byteCount: $0.byteCount)
                     },
-                longestDuration: old?.longestDuration ?? 0)
+                longestDuration: old?.longestDuration ?? 0,
+                iFrameSequence: description.kind == .video && settings.iFramePlaylists ? old?.iFrameSequence ?? 0 : nil)
         } catch {
             throw Self.contradiction(place)
         }

@@ -45,7 +45,22 @@ extension Publication {
                 frameRateMilli: video.map { Int64(self.grid.fps) * 1_000 / Int64(max(1, $0.description.frameStep)) },
                 audioGroup: hasPictures ? combination.audio?.names.track : nil)
         }
-        return MultivariantPlaylist(title: self.settings.title, audio: audio, variants: variants)
+        return MultivariantPlaylist(
+            title: self.settings.title, audio: audio, variants: variants, iFrames: self.iFrameLists(combinations))
+    }
+
+    /// One a rendition, in the order of the variants.
+    private func iFrameLists(_ combinations: [Combination]) -> [MultivariantPlaylist.IFrames] {
+        var seen: Set<String> = []
+        return combinations.compactMap(\.video).filter { $0.hasIFrames && seen.insert($0.names.track).inserted }.map {
+            let (track, picture) = ($0, $0.description)
+            return MultivariantPlaylist.IFrames(
+                uri: track.names.iFramePlaylist,
+                bandwidth: DeclaredBandwidth.ofIFrames(
+                    videoBitrate: picture.bitrate, videoPeak: picture.maxBitrate, videoBuffer: picture.bufferSize,
+                    grid: self.grid),
+                codec: track.codec, width: picture.width, height: picture.height)
+        }
     }
 
     private func declared(_ combination: Combination) -> DeclaredBandwidth {

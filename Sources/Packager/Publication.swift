@@ -67,10 +67,10 @@ struct Publication: Sendable {
         var bytes: [String: Int] = [:]
         var listed: [Segment] = []
         for index in tracks.indices {
-            let finished =
-                missing.contains(index) ? nil : slot.segments.indices.contains(index) ? slot.segments[index] : nil
+            let whole = slot.segments.indices.contains(index) ? slot.segments[index] : nil
             let segment = tracks[index].segment(
-                finished, frames: frames, mediaSequence: number, incarnation: self.incarnation, origin: self.origin,
+                missing.contains(index) ? nil : whole, keyFrames: whole?.keyFrames ?? [], frames: frames,
+                mediaSequence: number, incarnation: self.incarnation, origin: self.origin,
                 discontinuity: self.discontinuityIsDue, grid: self.grid)
             try tracks[index].window.append(segment)
             tracks[index].incarnations[number] = self.incarnation
@@ -178,7 +178,10 @@ struct Publication: Sendable {
         let media = self.tracks.flatMap { track in
             track.maps.map(\.uri) + track.window.segments.filter { !$0.gap }.map(\.uri)
         }
-        return media + self.tracks.map(\.names.playlist) + [self.settings.multivariantName, RoomState.name]
+        return media + self.tracks.map(\.names.playlist)
+            + self.tracks.filter(\.hasIFrames).map(\.names.iFramePlaylist) + [
+                self.settings.multivariantName, RoomState.name,
+            ]
     }
 
     var state: RoomState {
@@ -192,7 +195,13 @@ struct Publication: Sendable {
     /// Media playlists, sound first: a player that sees a new picture segment then always finds its sound.
     var mediaPlaylists: [(name: String, text: String)] {
         let order = self.tracks.filter { $0.kind == .audio } + self.tracks.filter { $0.kind == .video }
-        return order.map { ($0.names.playlist, MediaPlaylist($0.window, dateRanges: self.dateRanges).rendered()) }
+        let lists = order.map {
+            (name: $0.names.playlist, text: MediaPlaylist($0.window, dateRanges: self.dateRanges).rendered())
+        }
+        return lists
+            + order.filter(\.hasIFrames).map {
+                (name: $0.names.iFramePlaylist, text: MediaPlaylist(iFramesOf: $0.window).rendered())
+            }
     }
 }
 

@@ -11,6 +11,12 @@ package struct PublishedObject: Sendable, Hashable {
     package let contentType: String
     package let cacheControl: String
 
+    package init(body: Body, contentType: String, cacheControl: String) {
+        self.body = body
+        self.contentType = contentType
+        self.cacheControl = cacheControl
+    }
+
     /// Spec: rfc8216bis §4.
     static let playlistType = "application/vnd.apple.mpegurl"
     /// A name of a segment never gets other bytes.

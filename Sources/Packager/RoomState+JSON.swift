@@ -62,15 +62,18 @@ extension RoomState.Grid {
 
 extension RoomState.Track {
     // Entries are short rows, because an event playlist has one for every segment of the room:
-    // [media sequence, incarnation, start, duration, bytes, map, flags: 1 discontinuity, 2 gap, 4 independent].
+    // [media sequence, incarnation, start, duration, bytes, map, flags: 1 discontinuity, 2 gap, 4 independent], and behind it
+    // for each key frame of an I-frame playlist: start in the segment, offset, bytes.
     fileprivate var json: String {
         var text = "\n{\"name\": \"\(self.name)\", \"discontinuitySequence\": \(self.discontinuitySequence), "
         text += "\"longestDuration\": \(self.longestDuration), "
+        if let number = self.iFrameSequence { text += "\"iFrameSequence\": \(number), " }
         text += "\"maps\": [" + self.maps.map { "\"\($0)\"" }.joined(separator: ", ") + "],\n\"entries\": ["
         text += self.entries.map { entry in
             let flags = (entry.discontinuity ? 1 : 0) + (entry.gap ? 2 : 0) + (entry.independent ? 4 : 0)
             return "\n[\(entry.mediaSequence),\(entry.incarnation),\(entry.start),\(entry.duration),"
-                + "\(entry.byteCount),\(entry.map),\(flags)]"
+                + "\(entry.byteCount),\(entry.map),\(flags)"
+                + entry.keyFrames.map { ",\($0.start),\($0.offset),\($0.byteCount)" }.joined() + "]"
         }.joined(separator: ",")
         text += "],\n\"retired\": ["
         text += self.retired.map { "\n[\"\($0.uri)\",\($0.map),\($0.deleteAt),\($0.gap),\($0.byteCount)]" }.joined(
@@ -85,7 +88,9 @@ extension RoomState.Track {
             let longest = json["longestDuration"]?.integer, (0...RoomState.largestNumber * 1_000).contains(longest),
             let maps = json["maps"]?.array?.compactMap(\.string), maps.allSatisfy(TrackNames.isValid),
             maps.count == json["maps"]?.array?.count, let entryRows = json["entries"]?.array,
-            let retiredRows = json["retired"]?.array
+            let retiredRows = json["retired"]?.array,
+            (json["iFrameSequence"]?.integer ?? 0) >= 0,
+            (json["iFrameSequence"]?.integer ?? 0) < RoomState.largestNumber
         else { return nil }
         var entries: [RoomState.Entry] = []
         for row in entryRows {
@@ -108,24 +113,36 @@ extension RoomState.Track {
         }
         self.init(
             name: name, maps: maps, discontinuitySequence: discontinuities, longestDuration: longest, entries: entries,
-            retired: retired)
+            retired: retired, iFrameSequence: json["iFrameSequence"]?.integer)
     }
 }
 
 extension RoomState.Entry {
     /// Ticks beyond this are damage; sums of two stay far inside 64 bits.
     private static let lastTick: Int64 = 1 << 53
+    /// More key frames than pictures in the longest segment are damage.
+    private static let longestRow = 7 + 3 * 18_000
 
     fileprivate init?(row: [JSONValue]) {
         let numbers = row.compactMap(\.integer)
-        guard numbers.count == 7, row.count == 7, (0...RoomState.largestNumber).contains(numbers[0]),
+        guard numbers.count == row.count, (7...Self.longestRow).contains(row.count), (row.count - 7).isMultiple(of: 3),
+            (0...RoomState.largestNumber).contains(numbers[0]),
             (1...RoomState.largestNumber).contains(numbers[1]),
             (0...Self.lastTick).contains(numbers[2]), (1...Self.lastTick).contains(numbers[3]),
             (0...Int64(Int32.max) * 8).contains(numbers[4]), (0...7).contains(numbers[6])
         else { return nil }
+        var keyFrames: [KeyFrame] = []
+        for place in stride(from: 7, to: numbers.count, by: 3) {
+            let (start, offset, count) = (numbers[place], numbers[place + 1], numbers[place + 2])
+            let least = keyFrames.last.map { $0.start + 1 } ?? 0
+            guard start >= least, start < numbers[3], (0...Int64(Int32.max)).contains(offset),
+                (0...Int64(Int32.max)).contains(count)
+            else { return nil }
+            keyFrames.append(KeyFrame(start: start, offset: Int(clamping: offset), byteCount: Int(clamping: count)))
+        }
         self.init(
             mediaSequence: numbers[0], incarnation: numbers[1], start: numbers[2], duration: numbers[3],
             byteCount: Int(numbers[4]), map: Int(clamping: numbers[5]), discontinuity: numbers[6] & 1 != 0,
-            gap: numbers[6] & 2 != 0, independent: numbers[6] & 4 != 0)
+            gap: numbers[6] & 2 != 0, independent: numbers[6] & 4 != 0, keyFrames: keyFrames)
     }
 }

@@ -17,6 +17,8 @@ struct RoomState: Sendable, Hashable {
         var discontinuity: Bool
         var gap: Bool
         var independent: Bool
+        /// Their times count from the segment's start.
+        var keyFrames: [KeyFrame] = []
     }
 
     /// A segment that is no longer listed but not deleted yet.
@@ -38,6 +40,8 @@ struct RoomState: Sendable, Hashable {
         var longestDuration: Int64
         var entries: [Entry]
         var retired: [Retired]
+        /// Entries that have left its I-frame playlist; `nil`: there is none.
+        var iFrameSequence: Int64?
     }
 
     /// The grid's numbers; they may not change while the room lives, because players keep the durations that follow.

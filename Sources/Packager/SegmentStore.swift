@@ -28,6 +28,9 @@ package protocol SegmentStore: Sendable {
     /// `name` is there.
     func contains(_ name: String) -> Bool
 
+    /// Bytes of `name`; `nil` where it is not there.
+    func size(of name: String) -> Int?
+
     /// Where a reader on this machine finds the object; `nil` if it cannot.
     func path(of name: String) -> String?
 
@@ -43,6 +46,8 @@ package protocol SegmentStore: Sendable {
 extension SegmentStore {
     /// A place where whatever is put is durable.
     package func synchronize(_ names: [String]) throws(MediaError) {}
+
+    package func size(of name: String) -> Int? { self.read(name)?.count }
 
     package func keep(secret name: String, _ bytes: [UInt8]) throws(MediaError) {
         try self.put(name, [PacketMemory(bytes)], durable: true)

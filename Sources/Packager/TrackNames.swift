@@ -5,6 +5,8 @@ struct TrackNames: Sendable, Hashable {
 
     var playlist: String { "\(self.track).m3u8" }
 
+    var iFramePlaylist: String { "\(self.track)-iframes.m3u8" }
+
     func segment(_ mediaSequence: Int64, incarnation: Int64) -> String {
         "\(self.track)-\(incarnation)-\(mediaSequence).m4s"
     }

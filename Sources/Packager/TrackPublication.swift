@@ -38,6 +38,9 @@ struct TrackPublication: Sendable {
         return all.filter { seen.insert($0).inserted }
     }
 
+    /// It has an I-frame playlist.
+    var hasIFrames: Bool { self.kind == .video && self.window.iFrameSequence != nil }
+
     /// The part of the room's state this track has.
     var state: RoomState.Track {
         let maps = self.maps
@@ -51,22 +54,28 @@ struct TrackPublication: Sendable {
                     mediaSequence: segment.mediaSequence, incarnation: self.incarnations[segment.mediaSequence] ?? 1,
                     start: segment.start, duration: segment.duration.ticks, byteCount: segment.byteCount,
                     map: indices[segment.map] ?? 0, discontinuity: segment.discontinuity, gap: segment.gap,
-                    independent: segment.independent)
+                    independent: segment.independent,
+                    keyFrames: segment.keyFrames.map { frame in
+                        KeyFrame(
+                            start: frame.start &- segment.start, offset: frame.offset, byteCount: frame.byteCount)
+                    })
             },
             retired: self.window.retired.map { segment in
                 RoomState.Retired(
                     uri: segment.uri, map: indices[segment.map] ?? 0, deleteAt: segment.deleteAt, gap: segment.gap,
                     byteCount: segment.byteCount)
-            })
+            }, iFrameSequence: self.window.iFrameSequence)
     }
 
     /// The segment for a slot, in the numbers of the playlists.
     ///
     /// - Parameters:
     ///   - finished: `nil` lists a gap of the slot's length.
+    ///   - keyFrames: Of the segment, whether or not it could be written.
     ///   - frames: Of the slot.
     func segment(
-        _ finished: FinishedSegment?, frames: Range<Int64>, mediaSequence: Int64, incarnation: Int64, origin: Int64,
+        _ finished: FinishedSegment?, keyFrames: [KeyFrame] = [], frames: Range<Int64>, mediaSequence: Int64,
+        incarnation: Int64, origin: Int64,
         discontinuity: Bool, grid: OutputGrid
     ) -> Segment {
         let slotStart = grid.ticks(ofFrame: frames.lowerBound, self.kind)
@@ -80,7 +89,8 @@ struct TrackPublication: Sendable {
                 &+ TimeMath.rescale(start, from: Int64(self.timescale), to: TimeMath.nanoseconds),
             map: self.map, discontinuity: discontinuity, key: self.key(of: mediaSequence),
             gap: finished?.gap ?? true,
-            byteCount: finished?.byteCount ?? 0, independent: finished?.independent ?? false)
+            byteCount: finished?.byteCount ?? 0, independent: finished?.independent ?? false,
+            keyFrames: keyFrames)
     }
 
     /// The segment its parts make.
@@ -88,13 +98,17 @@ struct TrackPublication: Sendable {
     /// - Parameters:
     ///   - start: Ticks of the track's timescale, as `end`.
     ///   - gap: The same slot listed as a gap.
-    func segment(start: Int64, end: Int64, parts: [Part], like gap: Segment, origin: Int64) -> Segment {
+    ///   - keyFrames: As ``Segment/keyFrames``.
+    func segment(
+        start: Int64, end: Int64, parts: [Part], like gap: Segment, origin: Int64, keyFrames: [KeyFrame] = []
+    ) -> Segment {
         Segment(
             mediaSequence: gap.mediaSequence, uri: gap.uri, start: start,
             duration: MediaDuration(ticks: end - start, timescale: self.timescale),
             programDate: origin &+ TimeMath.rescale(start, from: Int64(self.timescale), to: TimeMath.nanoseconds),
             map: gap.map, discontinuity: gap.discontinuity, key: gap.key, parts: parts,
-            byteCount: parts.reduce(0) { $0 + $1.byteCount }, independent: parts.first?.independent ?? false)
+            byteCount: parts.reduce(0) { $0 + $1.byteCount }, independent: parts.first?.independent ?? false,
+            keyFrames: keyFrames)
     }
 }
 

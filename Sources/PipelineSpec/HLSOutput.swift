@@ -53,6 +53,9 @@ package struct HLSOutput: Sendable, Hashable {
     package var windowSeconds = 60
     /// Default ``PlaylistType/live``; ``PlaylistType/event`` when the clock is offline.
     package var playlistType = PlaylistType.live
+    /// Every rendition with pictures has an I-frame playlist, so that players show pictures while somebody seeks (RFC 8216bis
+    /// §4.4.3.6). Default true for an event playlist with clear segments; nobody seeks far in a short window.
+    package var iFramePlaylists = false
     /// How long a segment stays on disk after it left every playlist, in seconds (0…86,400). Default 30.
     package var deleteGraceSeconds = 30
     package var http = HTTP()

@@ -13,6 +13,35 @@ package struct ImageOutput: Sendable, Hashable {
     package var height: Int?
     /// Each source's newest picture, too, beside it: `name-uid.jpg`, and `name-uid-sub.jpg`. Default false.
     package var sources = false
+    /// Pictures of the whole program for players' seek bars; `nil`: none.
+    package var sprites: Sprites?
+
+    /// Small stills side by side in sheets beside the still, `name-1-0.jpg` and so on, and `name.vtt`, a WebVTT file that says
+    /// which rectangle shows which time.
+    package struct Sprites: Sendable, Hashable {
+        /// Stills side by side (1…10). Default 5.
+        package var columns = 5
+        /// Stills below one another (1…10). Default 5.
+        package var rows = 5
+        /// From one still to the next (1…600). Default 10.
+        package var intervalSeconds = 10
+        /// Pixels of a still (32…400), its height in proportion. Default 160.
+        package var width = 160
+
+        /// Pixels of a sheet's side that every decoder takes.
+        static let longestSide = 4_096
+
+        package init() {}
+
+        static let rule = ObjectRule(
+            "pictures for players' seek bars, in sheets with a WebVTT file", Sprites(),
+            [
+                Field("columns", \.columns, .integer(1...10), "stills side by side in a sheet"),
+                Field("rows", \.rows, .integer(1...10), "rows of stills in a sheet"),
+                Field("intervalSeconds", \.intervalSeconds, .integer(1...600), "seconds from one still to the next"),
+                Field("width", \.width, .integer(32...400), "pixels of a still; its height is in proportion"),
+            ])
+    }
 
     package init(path: String) { self.path = path }
 
@@ -64,6 +93,9 @@ package struct ImageOutput: Sendable, Hashable {
             Field(
                 "sources", \.sources, .boolean,
                 "whether each source's newest picture is written, too, beside it as name-uid.jpg; not for viewers"),
+            Field(
+                optional: "sprites", \.sprites, .object(Sprites.rule),
+                "stills of the whole program in sheets beside it, with name.vtt for players' seek bars"),
         ])
 }
 
@@ -75,7 +107,17 @@ extension Pipeline {
 }
 
 extension PipelineRules {
-    func checkImage(_ path: String, _ log: inout SpecLog) {
+    func check(_ output: ImageOutput, _ path: String, _ log: inout SpecLog) {
+        if let sprites = output.sprites, log.isSound("\(path).sprites", "canvas.width", "canvas.height") {
+            let canvas = self.pipeline.canvas
+            let height = ImageOutput.size(of: canvas.width, canvas.height, width: sprites.width).height
+            if height * sprites.rows > ImageOutput.Sprites.longestSide {
+                log.mistake(
+                    "\(path).sprites.rows",
+                    "\(sprites.rows) rows of \(height) pixels make a sheet higher than \(ImageOutput.Sprites.longestSide)",
+                    fix: "write at most \(max(1, ImageOutput.Sprites.longestSide / height)), or a smaller width")
+            }
+        }
         guard self.pipeline.clock == .offline else { return }
         log.mistake(
             "\(path).type", "an offline room has no time of day to make pictures at", fix: "remove this output")

@@ -6,7 +6,8 @@ extension Output {
                 "oneOf",
                 .array(
                     [
-                        HLSOutput.rule.schema, RawOutput.rule.schema, RecordOutput.rule.schema,
+                        HLSOutput.rule.schema, TransportOutput.rule.schema, RawOutput.rule.schema,
+                        RecordOutput.rule.schema,
                         HTTPOutput.rule.schema, S3Output.rule.schema, ImageOutput.rule.schema,
                         RTMPOutput.rule.schema,
                     ].map { .object($0) }))
@@ -38,6 +39,9 @@ extension Output {
                 // Which keys belong to it cannot be told.
                 return nil
             }
+            if node[key: "segmentFormat"]?.string == "ts" {
+                return TransportOutput.rule.read(node, path, &log).map { .transport($0) }
+            }
             return HLSOutput.rule.read(node, path, &log).map { .hls($0) }
         })
 }
@@ -63,19 +67,14 @@ extension HLSOutput {
         [
             Field("type", always: "hls", isRequired: false, "the kind of output"),
             Field(
+                "segmentFormat", always: "fmp4", isRequired: false,
+                "fragmented MP4; \"ts\" makes it an output of transport streams beside this one"),
+            Field(
                 "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
             Field(required: "path", \.path, .path, "directory, relative to the working directory"),
             Field(
-                "multivariantPlaylist", \.multivariantPlaylist,
-                .text("a file name that ends in .m3u8", pattern: "^[A-Za-z0-9_.-]{1,59}\\.m3u8$") { text in
-                    text.utf8.count <= 64 && text.hasSuffix(".m3u8") && text.utf8.count > 5
-                        && text.utf8.allSatisfy { byte in
-                            switch byte {
-                            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x2e, 0x2d: true
-                            default: false
-                            }
-                        }
-                }, "file name of the multivariant playlist"),
+                "multivariantPlaylist", \.multivariantPlaylist, Self.playlistName,
+                "file name of the multivariant playlist"),
             Field(
                 "gopFrames", \.gopFrames, .integer(1...600),
                 "frames from one IDR picture to the next, a multiple of partFrames; default 32 at 30 fps, in "
@@ -100,6 +99,11 @@ extension HLSOutput {
                 "live: a sliding window; event: all since the start; default live, event when the clock is offline",
                 derived: true),
             Field(
+                "iFramePlaylists", \.iFramePlaylists, .boolean,
+                "whether every rendition with pictures has an I-frame playlist, for pictures while seeking; default true "
+                    + "for an event playlist that is not encrypted, false otherwise",
+                derived: true),
+            Field(
                 "deleteGraceSeconds", \.deleteGraceSeconds, .integer(0...86_400),
                 "seconds a segment stays on disk after it left every playlist"),
             Field("http", \.http, .object(HTTP.rule), "the viewers' listener"),
@@ -107,6 +111,20 @@ extension HLSOutput {
                 optional: "encryption", \.encryption, .object(HLSEncryption.rule),
                 "segments and parts are encrypted; without it they are clear"),
         ])
+}
+
+extension HLSOutput {
+    static let playlistName = ValueRule<String>.text(
+        "a file name that ends in .m3u8", pattern: "^[A-Za-z0-9_.-]{1,59}\\.m3u8$"
+    ) { text in
+        text.utf8.count <= 64 && text.hasSuffix(".m3u8") && text.utf8.count > 5
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x2e, 0x2d: true
+                default: false
+                }
+            }
+    }
 }
 
 extension HLSOutput.HTTP {

@@ -7,6 +7,7 @@ package enum Output: Sendable, Hashable {
     case s3(S3Output)
     case image(ImageOutput)
     case rtmp(RTMPOutput)
+    case transport(TransportOutput)
 
     /// The id that names it in events and in the control API.
     package var outputID: String {
@@ -18,6 +19,7 @@ package enum Output: Sendable, Hashable {
         case .s3(let output): output.outputID
         case .image(let output): output.outputID
         case .rtmp(let output): output.outputID
+        case .transport(let output): output.outputID
         }
     }
 
@@ -28,6 +30,7 @@ package enum Output: Sendable, Hashable {
         case .raw(let output): output.path
         case .record(let output): output.path
         case .image(let output): output.path
+        case .transport(let output): output.path
         case .http, .s3, .rtmp: nil
         }
     }

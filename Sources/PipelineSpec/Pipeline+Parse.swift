@@ -87,6 +87,9 @@ extension Pipeline {
                 if !log.isWritten("\(path).lowLatency") { hls.lowLatency = false }
                 if !log.isWritten("\(path).http.listen") { hls.http.listen = nil }
             }
+            if !log.isWritten("\(path).iFramePlaylists") {
+                hls.iFramePlaylists = hls.playlistType == .event && hls.encryption == nil
+            }
             self.outputs[index] = .hls(hls)
         }
     }

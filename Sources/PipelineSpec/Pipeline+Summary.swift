@@ -41,6 +41,7 @@ extension Pipeline {
             case .http(let http): add("output", ["\(http.outputID): the same by \(http.method.rawValue) to a server"])
             case .s3(let store):
                 add("output", ["\(store.outputID): the same in bucket \(store.bucket) at \(store.endpoint)"])
+            case .transport(let ts): add("output", ["\(ts.outputID): the same as transport streams in \(ts.path)"])
             case .image(let image):
                 add("output", ["\(image.outputID): a JPEG in \(image.path) every \(image.intervalSeconds) s"])
             case .raw(let raw): add("output", ["\(raw.outputID): raw pictures in \(raw.path)"])

@@ -72,8 +72,10 @@ extension PipelineRules {
                 }
                 record = index
                 self.check(settings, path, &log)
-            } else if case .image = output {
-                self.checkImage(path, &log)
+            } else if case .image(let image) = output {
+                self.check(image, path, &log)
+            } else if case .transport = output {
+                self.checkTransport(path, &log)
             } else if output.isElsewhere {
                 self.checkUpload(output, path, &log)
             } else if case .rtmp(let settings) = output {

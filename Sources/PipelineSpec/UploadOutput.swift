@@ -18,6 +18,8 @@ package struct StoreRules: Sendable, Hashable {
     package var onLost = Restamp.gap
     /// Objects are deleted once no player can need them. Default true.
     package var deletes = true
+    /// PEM file of the authorities that may have signed the server's certificate; `nil`: the system's.
+    package var authorities: String?
 
     package init() {}
 }
@@ -132,6 +134,7 @@ extension HTTPOutput {
             Field("queueSegments", \.store.queueSegments, .integer(1...1_000), StoreRules.queueMeaning),
             Field("onLost", \.store.onLost, .choice, StoreRules.lostMeaning),
             Field("deletes", \.store.deletes, .boolean, StoreRules.deletesMeaning),
+            Field(optional: "authorities", \.store.authorities, .path, StoreRules.authoritiesMeaning),
         ])
 }
 
@@ -166,6 +169,7 @@ extension S3Output {
             Field("queueSegments", \.store.queueSegments, .integer(1...1_000), StoreRules.queueMeaning),
             Field("onLost", \.store.onLost, .choice, StoreRules.lostMeaning),
             Field("deletes", \.store.deletes, .boolean, StoreRules.deletesMeaning),
+            Field(optional: "authorities", \.store.authorities, .path, StoreRules.authoritiesMeaning),
         ])
 
     private var accessKeyEnv: String? {
@@ -195,6 +199,9 @@ extension StoreRules {
     static let queueMeaning = "segments that wait at most; behind them the oldest is given up as a gap"
     static let lostMeaning =
         "what stands in this store for a segment that could not be sent in time: gap (EXT-X-GAP), or slate of its length"
+    static let authoritiesMeaning =
+        "PEM file of the authorities that may have signed its certificate, relative to the working directory; without it "
+        + "the system's"
     static let deletesMeaning = "whether objects are deleted once no player can need them"
 }
 

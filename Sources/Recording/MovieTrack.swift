@@ -1,3 +1,4 @@
+import HLS
 import MediaTypes
 
 /// The sample tables of one track of a file, gathered segment by segment. Spec: ISO/IEC 14496-12 §8.6, §8.7.

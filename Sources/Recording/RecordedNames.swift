@@ -7,6 +7,9 @@ enum RecordedNames {
 
     static func playlist(_ track: String) -> String { "\(track).m3u8" }
 
+    /// As the live multivariant playlist, which is kept, names it.
+    static func iFramePlaylist(_ track: String) -> String { "\(track)-iframes.m3u8" }
+
     /// A plain file name, so that a journal from elsewhere cannot name a place outside the directory.
     static func isValid(_ name: String) -> Bool {
         guard (1...80).contains(name.utf8.count), name.utf8.first != UInt8(ascii: ".") else { return false }

@@ -49,7 +49,7 @@ package struct RecordingJournal: Sendable, Hashable {
                 "\(segment.byteCount)", "\(flags)",
             ]
         }
-        return fields.joined(separator: "\t") + "\n"
+        return fields.joined(separator: "\t") + "\n" + slot.tracks.compactMap { self.keysLine($0, of: slot) }.joined()
     }
 
     package static func line(_ change: DateRange.Change) -> String {
@@ -91,6 +91,7 @@ package struct RecordingJournal: Sendable, Hashable {
         case "slot":
             guard let slot = Self.slot(fields) else { return false }
             self.add(slot)
+        case "keys": return self.takeKeys(fields)
         case "open":
             guard fields.count >= 4, fields.count.isMultiple(of: 2), let start = Int64(fields[3]) else { return false }
             let attributes = stride(from: 4, to: fields.count, by: 2).map {
@@ -135,6 +136,12 @@ package struct RecordingJournal: Sendable, Hashable {
         }
         self.slots.append(slot)
         self.replaced.subtract(slot.tracks.map(\.segment.uri))
+    }
+
+    /// The same slot, with more known of it.
+    mutating func replaceLast(_ slot: KeptSlot) {
+        self.slots.removeLast()
+        self.slots.append(slot)
     }
 
     /// Ticks beyond this are damage; sums of a few stay far inside 64 bits.

@@ -16,31 +16,40 @@ struct VODPlaylists: Sendable {
         }
         var playlists: [(name: String, text: String)] = []
         for name in names {
-            playlists.append((RecordedNames.playlist(name), try self.playlist(of: name)))
+            let window = try self.window(of: name)
+            var playlist = MediaPlaylist(window, dateRanges: self.dateRanges(self.segments(of: name)))
+            playlist.isVOD = true
+            playlists.append((RecordedNames.playlist(name), playlist.rendered()))
+            guard window.segments.contains(where: { !$0.keyFrames.isEmpty }) else { continue }
+            var iFrames = MediaPlaylist(iFramesOf: window)
+            iFrames.isVOD = true
+            playlists.append((RecordedNames.iFramePlaylist(name), iFrames.rendered()))
         }
         return playlists
     }
 
-    private func playlist(of name: String) throws(MediaError) -> String {
+    /// As they were listed. A track that a later worker added begins where the others are already.
+    private func segments(of name: String) -> [Segment] {
         let listed = self.slots.map { slot in slot.tracks.first { $0.name == name }?.segment }
+        return listed.drop { $0 == nil }.compactMap { $0 }
+    }
+
+    private func window(of name: String) throws(MediaError) -> PlaylistWindow {
         // What was not recorded is no gap in the list: its segments are behind one another.
         var holes: Set<Int64> = []
         for (slot, next) in zip(self.slots, self.slots.dropFirst()) where next.mediaSequence != slot.mediaSequence + 1 {
             holes.insert(next.mediaSequence)
         }
-        // A track that a later worker added begins where the others are already.
-        let segments = listed.drop { $0 == nil }.compactMap { $0 }
+        let segments = self.segments(of: name)
         let longest = segments.map(\.duration.roundedSeconds).max() ?? 1
         var window = try PlaylistWindow(
             style: .event, targetDuration: Int(clamping: max(1, longest)), slackSeconds: 0,
             segments: segments.enumerated().map { index, segment in
                 Self.numbered(segment, index, follows: !holes.contains(segment.mediaSequence))
             }, nextMediaSequence: 0,
-            discontinuitySequence: 0, retired: [], longestDuration: 0)
+            discontinuitySequence: 0, retired: [], longestDuration: 0, iFrameSequence: 0)
         window.end()
-        var playlist = MediaPlaylist(window, dateRanges: self.dateRanges(segments))
-        playlist.isVOD = true
-        return playlist.rendered()
+        return window
     }
 
     /// A list that does not change begins with 0, whatever the numbers were when it was live; so does its first segment
@@ -50,7 +59,8 @@ struct VODPlaylists: Sendable {
             mediaSequence: Int64(index), uri: segment.uri, start: segment.start, duration: segment.duration,
             programDate: segment.programDate, map: segment.map,
             discontinuity: (segment.discontinuity || !follows) && index > 0,
-            gap: segment.gap, byteCount: segment.byteCount, independent: segment.independent)
+            gap: segment.gap, byteCount: segment.byteCount, independent: segment.independent,
+            keyFrames: segment.keyFrames)
     }
 
     private func dateRanges(_ segments: [Segment]) -> DateRangeList {

@@ -55,6 +55,8 @@ extension Room {
                         ?? [.init("state", .string(PushCore.State.waiting.rawValue))]
                 case .http, .s3:
                     members += self.uploads.first { $0.outputID == output.outputID }?.members ?? []
+                case .transport(let output):
+                    members.append(.init("playlist", .string("\(output.outputID)/\(output.multivariantPlaylist)")))
                 case .raw, .record, .image: break
                 }
                 return .object(members)
@@ -185,7 +187,7 @@ extension Output {
     /// Its `type` in the pipeline file.
     var typeName: String {
         switch self {
-        case .hls: "hls"
+        case .hls, .transport: "hls"
         case .raw: "raw"
         case .record: "record"
         case .rtmp: "rtmp"

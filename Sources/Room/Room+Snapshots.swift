@@ -7,6 +7,7 @@ import PipelineSpec
 extension Room {
     func startImages() {
         guard !self.isOffline else { return }
+        self.startSprites()
         self.snapshots.start(
             isPaused: { [weak self] in self?.overload.areOutputsPaused ?? true },
             publish: { [weak self] name, bytes in

@@ -35,7 +35,7 @@ extension Room {
                 outputID: id, target: target, method: method, rules: rules,
                 connections: packager.mediaPlaylistNames.count,
                 files: OutputFiles(packager: packager, noteName: ".upload-\(id)", slateWork: slate),
-                clock: SystemClock()
+                clock: SystemClock(), authorities: store.authorities
             ) { notify(id, $0) }
             packager.watchListing { upload.list($0) }
             uploads.append(upload)

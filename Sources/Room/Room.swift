@@ -64,6 +64,8 @@ package final class Room: Sendable {
     /// Stores elsewhere.
     let uploads: [Uploader]
     let snapshots: SnapshotDesk
+    /// Transport streams for old devices.
+    let transports: [TransportStreams]
     let mutable: Mutex<Mutable>
     let levels = SoundLevelDesk()
     /// Held while a command builds a scene: one command at a time.
@@ -110,6 +112,7 @@ package final class Room: Sendable {
         self.passthrough = parts.passthrough
         self.uploads = parts.uploads
         self.snapshots = parts.snapshots
+        self.transports = parts.transports
         self.mutable = Mutex(Mutable())
         let life = RoomLife(settings.pipeline)
         var desk = SceneDesk(settings.pipeline)
@@ -153,6 +156,7 @@ package final class Room: Sendable {
         self.announceQuarantines()
         self.listeners.startPulls()
         let packagerThread = self.packager.map { packager in StageThread("package") { _ = packager.run() } }
+        let transportThreads = self.transports.map { output in StageThread("ts") { output.run() } }
         let decoders = self.startSources()
         let life = self.isOffline ? nil : StageThread("life") { self.runLife() }
         self.startDiskWatch()
@@ -171,6 +175,7 @@ package final class Room: Sendable {
         } else if packagerThread?.join(within: deadline &- self.machine.now()) == false {
             self.owe(MediaError(.unfinished, "the disk does not answer", at: "hls", fix: "start the room again"))
         }
+        self.finishTransports(transportThreads, by: deadline)
         self.disk.stop()
         self.snapshots.stop()
         self.clips.close()

@@ -26,6 +26,7 @@ struct RoomParts {
     var passthrough: PassthroughDesk?
     var uploads: [Uploader]
     var snapshots: SnapshotDesk
+    var transports: [TransportStreams]
 }
 
 /// Late joints between stages: what is made first must reach what is made last.
@@ -94,6 +95,9 @@ extension Room {
         let uploads = try packager.get().map { made throws(MediaError) in
             try self.makeUploads(pipeline, made, ladder) { joint.get()?.store($0, did: $1) }
         }
+        let transports = try packager.get().map { made throws(MediaError) in
+            try self.makeTransports(pipeline, made) { joint.get()?.output($0, did: $1) }
+        }
         let passthrough = PassthroughDesk(pipeline, ladder, packager.get(), slots) { joint.get()?.passthrough(did: $0) }
         let snapshots = SnapshotDesk(pipeline, slots)
         let program = try self.makeProgram(settings, slots, clock, ladder, latency, passthrough, snapshots, joint)
@@ -103,7 +107,8 @@ extension Room {
             parts: RoomParts(
                 clock: clock, slots: slots, program: program, ladder: ladder, packager: packager.get(),
                 latency: latency, slate: slate, partLatency: parts, recorder: recorder,
-                live: live, passthrough: passthrough, uploads: uploads ?? [], snapshots: snapshots))
+                live: live, passthrough: passthrough, uploads: uploads ?? [], snapshots: snapshots,
+                transports: transports ?? []))
         events.setIncarnation(packager.get()?.incarnation ?? 1)
         joint.set(room)
         return room
@@ -189,6 +194,7 @@ extension Room {
             deleteGraceSeconds: output.deleteGraceSeconds, title: pipeline.room.title,
             newSession: settings.newSession, waitsForStore: pipeline.clock == .offline,
             variants: variants)
+        hls.iFramePlaylists = output.iFramePlaylists
         hls.encryption = try pipeline.encryptionSettings()
         return try HLSPackager.open(
             hls, tracks: tracks, clock: SystemClock(), keeper: recorder

@@ -80,6 +80,18 @@ final class SnapshotDesk: Sendable {
         }
     }
 
+    /// Hands the newest canvas to `take` at a pace, on a thread of its own, until ``stop()``.
+    func watch(everySeconds interval: Int, _ take: @escaping @Sendable (Picture) -> Void) {
+        _ = StageThread("sprites", yields: true) {
+            while !self.isStopped.withLock({ $0 }) {
+                let picture = self.latest.withLock { $0 }
+                if let picture { take(picture) }
+                let pause = picture == nil ? 500 : interval * 1_000
+                if self.wake.wait(timeout: .now() + .milliseconds(pause)) == .success { self.wake.signal() }
+            }
+        }
+    }
+
     private func make(
         _ output: ImageOutput, _ publish: @Sendable (_ name: String, [UInt8]) -> Void
     ) throws(MediaError) {

@@ -75,8 +75,9 @@ extension UploadQueue {
             self.tracks[index].playlist.lane.request = request.id
             requests.append(request)
         }
+        requests += self.nextIFrames(now)
         guard self.multivariantIsDue, self.multivariantDocument.lane.isFree(at: now),
-            self.tracks.allSatisfy({ $0.playlist.taken > 0 })
+            self.tracks.allSatisfy({ $0.playlist.taken > 0 && ($0.iFramesName == nil || $0.iFrames.taken > 0) })
         else { return requests }
         let request = self.request(
             .multivariant(version: self.multivariantDocument.version), self.multivariantName,
@@ -84,6 +85,33 @@ extension UploadQueue {
             "max-age=\(self.tracks.first?.window.targetDuration ?? 1)")
         self.multivariantDocument.lane.request = request.id
         return requests + [request]
+    }
+
+    /// Every playlist is another than the store has.
+    mutating func changeLists() {
+        for index in self.tracks.indices {
+            self.tracks[index].playlist.change()
+            if self.tracks[index].iFramesName != nil { self.tracks[index].iFrames.change() }
+        }
+    }
+
+    /// I-frame playlists: behind the media playlist, whose segments the store has.
+    private mutating func nextIFrames(_ now: Int64) -> [UploadRequest] {
+        var requests: [UploadRequest] = []
+        for index in self.tracks.indices {
+            let track = self.tracks[index]
+            guard let name = track.iFramesName, !track.playlist.isDue, track.iFrames.isDue,
+                track.iFrames.lane.isFree(at: now)
+            else { continue }
+            let bytes = Array(MediaPlaylist(iFramesOf: track.window).rendered().utf8)
+            let request = self.request(
+                .iFrames(track: index, version: track.iFrames.version), name, .put(.bytes(bytes)), Self.playlistType,
+                "max-age=\(max(1, track.window.targetDuration / 2))",
+                UploadRules.attempt * Int64(1 + bytes.count / UploadRules.attemptBytes))
+            self.tracks[index].iFrames.lane.request = request.id
+            requests.append(request)
+        }
+        return requests
     }
 
     /// Deletions come last, and one by one: nobody waits for them.

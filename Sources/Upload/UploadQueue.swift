@@ -26,6 +26,9 @@ package struct UploadQueue: Sendable {
         var maps: Set<String> = []
         var media = UploadLane()
         var playlist = UploadDocument()
+        /// Name of its I-frame playlist; `nil`: there is none.
+        var iFramesName: String?
+        var iFrames = UploadDocument()
     }
 
     struct Entry: Sendable {
@@ -47,6 +50,7 @@ package struct UploadQueue: Sendable {
         case map(track: Int, name: String)
         case segment(track: Int, mediaSequence: Int64, isSlate: Bool)
         case playlist(track: Int, version: Int)
+        case iFrames(track: Int, version: Int)
         case multivariant(version: Int)
         case extra(name: String, version: Int)
         case deletion(name: String)
@@ -141,7 +145,10 @@ package struct UploadQueue: Sendable {
                 style: track.style, targetDuration: track.targetDuration,
                 slackSeconds: Int(track.slack / TimeMath.nanoseconds), nextMediaSequence: self.nextMediaSequence,
                 discontinuitySequence: track.discontinuitySequence + Int64(before.filter(\.discontinuity).count),
-                retired: track.retired, longestDuration: track.longestDuration)
+                retired: track.retired, longestDuration: track.longestDuration,
+                iFrameSequence: track.iFrames.map {
+                    before.reduce($0.sequence) { $0 &+ Int64($1.iFrameCount) }
+                })
             // Numbers that every track has: what a younger list lacks the others' heads let go.
             let kept = before.filter { $0.mediaSequence >= first }.map {
                 self.restamped.applied(to: $0, track: track.name)
@@ -153,18 +160,19 @@ package struct UploadQueue: Sendable {
                     nextMediaSequence: self.nextMediaSequence,
                     discontinuitySequence: track.discontinuitySequence
                         + Int64(before.prefix { $0.mediaSequence < first }.filter(\.discontinuity).count),
-                    retired: track.retired, longestDuration: track.longestDuration)
+                    retired: track.retired, longestDuration: track.longestDuration,
+                    iFrameSequence: track.iFrames.map {
+                        before.prefix { $0.mediaSequence < first }.reduce($0.sequence) { $0 &+ Int64($1.iFrameCount) }
+                    })
             {
                 window = restored
             }
             self.tracks.append(
                 Track(
                     name: track.name, kind: track.kind, playlistName: track.playlistName,
-                    contentType: track.contentType, window: window))
+                    contentType: track.contentType, window: window, iFramesName: track.iFrames?.name))
         }
-        if known != nil, self.tracks.contains(where: { !$0.window.segments.isEmpty }) {
-            for index in self.tracks.indices { self.tracks[index].playlist.change() }
-        }
+        if known != nil, self.tracks.contains(where: { !$0.window.segments.isEmpty }) { self.changeLists() }
     }
 
     // MARK: What is to be done
@@ -263,6 +271,7 @@ package struct UploadQueue: Sendable {
             }
         case .playlist(let track, let version):
             self.tracks[track].playlist.answered(outcome, version, now, jitter)
+        case .iFrames(let track, let version): self.tracks[track].iFrames.answered(outcome, version, now, jitter)
         case .multivariant(let version): self.multivariantDocument.answered(outcome, version, now, jitter)
         case .extra(let name, let version): self.extras[name]?.document.answered(outcome, version, now, jitter)
         case .deletion(let name): self.answeredDeletion(of: name, outcome, now, jitter)
@@ -326,8 +335,7 @@ package struct UploadQueue: Sendable {
             for index in self.tracks.indices { self.tracks[index].window.end() }
             isChanged = true
         }
-        guard isChanged else { return }
-        for index in self.tracks.indices { self.tracks[index].playlist.change() }
+        if isChanged { self.changeLists() }
     }
 
     private mutating func list(_ slot: Slot) {
@@ -392,7 +400,8 @@ package struct UploadQueue: Sendable {
 
     /// Everything that was listed is there, or has been given up, and the playlists say so.
     package var isSettled: Bool {
-        self.slots.isEmpty && self.tracks.allSatisfy { !$0.playlist.isDue } && !self.multivariantIsDue
+        self.slots.isEmpty && self.tracks.allSatisfy { !$0.playlist.isDue && !$0.iFrames.isDue }
+            && !self.multivariantIsDue
     }
 
     /// When ``next(at:)`` is to be asked again if nothing happens; `nil`: not at all.
@@ -402,7 +411,9 @@ package struct UploadQueue: Sendable {
             if track.media.request == nil, self.slots.contains(where: { !$0.entries[index].isSettled }) {
                 times.append(track.media.due)
             }
-            if track.playlist.isDue, track.playlist.lane.request == nil { times.append(track.playlist.lane.due) }
+            for list in [track.playlist, track.iFrames] where list.isDue && list.lane.request == nil {
+                times.append(list.lane.due)
+            }
         }
         if self.multivariantIsDue, self.multivariantDocument.lane.request == nil {
             times.append(self.multivariantDocument.lane.due)

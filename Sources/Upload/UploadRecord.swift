@@ -63,20 +63,23 @@ package struct UploadRecord: Sendable, Hashable {
 
 extension Segment {
     /// The same segment, not there.
-    var asGap: Segment { self.with(uri: self.uri, gap: true) }
+    var asGap: Segment { self.with(uri: self.uri, gap: true, keyFrames: self.keyFrames) }
 
-    /// Under another name.
-    func renamed(_ uri: String) -> Segment { self.with(uri: uri, gap: false) }
+    /// Other media under another name: of its key frames nothing is known but how many are listed.
+    func renamed(_ uri: String) -> Segment {
+        self.with(uri: uri, gap: false, keyFrames: self.keyFrames.map(\.absent))
+    }
 
     /// Its place in a store that could not be sent it. Not its own name: the store may have it, and names keep their bytes.
     var slateName: String {
         self.uri.hasSuffix(".m4s") ? "\(self.uri.dropLast(4))-slate.m4s" : "\(self.uri)-slate"
     }
 
-    private func with(uri: String, gap: Bool) -> Segment {
+    private func with(uri: String, gap: Bool, keyFrames: [KeyFrame]) -> Segment {
         Segment(
             mediaSequence: self.mediaSequence, uri: uri, start: self.start, duration: self.duration,
             programDate: self.programDate, map: self.map, discontinuity: self.discontinuity, key: self.key, gap: gap,
-            byteCount: gap ? 0 : self.byteCount, independent: self.independent, publishedAt: self.publishedAt)
+            byteCount: gap ? 0 : self.byteCount, independent: self.independent, publishedAt: self.publishedAt,
+            keyFrames: keyFrames)
     }
 }

@@ -4,6 +4,7 @@ package import HLS
 package import MediaTypes
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 package import Packager
 import Stages
 import Synchronization
@@ -45,6 +46,7 @@ package final class Uploader: Sendable {
     private let files: any UploadFiles
     private let notify: Notify
     private let connections: Int
+    private let authorities: String?
     /// From ``begin()`` to ``finish(by:)``: one that is thrown away without its end is a fault of AsyncHTTPClient's.
     private let client = Mutex<HTTPClient?>(nil)
     private let clock: any MonotonicClock
@@ -60,10 +62,12 @@ package final class Uploader: Sendable {
     /// - Parameters:
     ///   - method: What objects are sent with, PUT or POST.
     ///   - connections: At once, one for each track.
+    ///   - authorities: PEM file of those that may have signed the server's certificate; `nil`: the system's.
     package init(
         outputID: String, target: any UploadTarget, method: String = "PUT", rules: UploadRules, connections: Int,
-        files: any UploadFiles, clock: any MonotonicClock, notify: @escaping Notify
+        files: any UploadFiles, clock: any MonotonicClock, authorities: String? = nil, notify: @escaping Notify
     ) {
+        self.authorities = authorities
         self.outputID = outputID
         self.target = target
         self.method = method
@@ -82,6 +86,11 @@ package final class Uploader: Sendable {
         configuration.timeout.connect = .nanoseconds(Self.connectTimeout)
         // One request, one attempt: when it is tried again is the queue's to say.
         configuration.connectionPool.retryConnectionEstablishment = false
+        if let file = self.authorities {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .file(file)
+            configuration.tlsConfiguration = tls
+        }
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 

@@ -16,18 +16,23 @@ extension EndToEnd {
             for name in ["one", "two"] {
                 let pipeline = Rooms.offline(
                     (work.path("a.mp4"), work.path("b.flv")), seconds: Self.seconds,
-                    outputs: #"{ "type": "hls", "path": "\#(work.path(name))", "playlistType": "event" }"#)
+                    outputs: #"""
+                        { "type": "hls", "path": "\#(work.path(name))", "playlistType": "event" },
+                        { "type": "hls", "segmentFormat": "ts", "path": "\#(work.path(name))-ts" }
+                        """#)
                 let result = try Command.tandem(["run", "-"], input: pipeline)
                 try #require(result.code == 0, "\(result.errors)")
             }
             try self.expectSameTree(work.path("one"), work.path("two"))
+            try self.expectSameTree(work.path("one-ts"), work.path("two-ts"), suffix: ".ts")
             try self.expectWhole(work.path("one"), media)
+            try self.expectTransport(work.path("one-ts"), media)
         }
 
-        private func expectSameTree(_ one: String, _ two: String) throws {
+        private func expectSameTree(_ one: String, _ two: String, suffix: String = ".m4s") throws {
             let names = try Files.names(in: one)
             #expect(try names == Files.names(in: two))
-            #expect(names.count { $0.hasSuffix(".m4s") } >= 12, "three renditions and the sound, three segments each")
+            #expect(names.count { $0.hasSuffix(suffix) } >= 9, "three renditions and the sound, three segments each")
             for name in names {
                 var isDirectory: ObjCBool = false
                 _ = FileManager.default.fileExists(atPath: "\(one)/\(name)", isDirectory: &isDirectory)
@@ -38,7 +43,9 @@ extension EndToEnd {
         }
 
         private func expectWhole(_ directory: String, _ media: Media) throws {
-            let playlists = try Playlist.all(in: directory)
+            let all = try Playlist.all(in: directory)
+            try self.expectIFrames(directory, all.map(\.name), media)
+            let playlists = all.filter { !$0.name.hasSuffix("-iframes.m3u8") }
             #expect(playlists.map(\.name) == ["360p.m3u8", "480p.m3u8", "720p.m3u8", "audio.m3u8"])
             #expect(try media.complaints("\(directory)/index.m3u8") == "")
             for (name, playlist) in playlists {
@@ -55,6 +62,33 @@ extension EndToEnd {
                     try self.expectKeyPictures(path, playlist, media)
                 }
             }
+        }
+
+        /// A player that seeks reads the key pictures alone, and gets each of them.
+        private func expectIFrames(_ directory: String, _ names: [String], _ media: Media) throws {
+            for name in ["360p", "480p", "720p"] {
+                try #require(names.contains("\(name)-iframes.m3u8"))
+                let path = "\(directory)/\(name)-iframes.m3u8"
+                #expect(try Playlist(contentsOf: path).segments.count == 6, "a GOP is 32 of 180 pictures")
+                #expect(try media.frameCount(path) == 6 && media.complaints(path) == "", "\(name)")
+                #expect(try media.packets(path, "v:0").allSatisfy(\.isKey))
+            }
+            let lint = try Command.tandem(["lint-hls", "\(directory)/index.m3u8"])
+            #expect(lint.code == 0 && lint.output.contains("-iframes.m3u8: 6 segments"), "\(lint.output)")
+        }
+
+        /// The same pictures and sound for old devices, in lists without anything newer than version 3.
+        private func expectTransport(_ directory: String, _ media: Media) throws {
+            for name in ["360p", "480p", "720p"] {
+                let path = "\(directory)/\(name).m3u8"
+                let text = try Files.text(path)
+                #expect(text.contains("#EXT-X-VERSION:3\n") && !text.contains("EXT-X-MAP") && text.contains("ENDLIST"))
+                #expect(try media.frameCount(path) == Int(Self.seconds * 30) && media.complaints(path) == "", "\(name)")
+                let sound = try media.packets(path, "a:0").count
+                #expect(abs(Double(sound) * 1024 / 48_000 - Self.seconds) <= 1024.0 / 48_000, "\(sound) AAC frames")
+            }
+            let lint = try Command.tandem(["lint-hls", "\(directory)/index.m3u8"])
+            #expect(lint.code == 0, "\(lint.output)")
         }
 
         /// Every segment starts with a key picture, and so does every GOP: one grid of 32 pictures in all renditions.

@@ -19,7 +19,8 @@ struct DirectoryTests {
             let next = requests.indices.min { requests[$0].notBefore < requests[$1].notBefore } ?? 0
             let request = requests.remove(at: next)
             now = max(now, request.notBefore)
-            let bytes = FileManager.default.contents(atPath: request.url)
+            var bytes = FileManager.default.contents(atPath: request.url)
+            if let range = request.range { bytes = bytes?.dropFirst(Int(range.start)).prefix(Int(range.count)) }
             let reply = LintReply(
                 status: bytes == nil ? 404 : 200, body: [UInt8](bytes ?? Data()), sentAt: now, receivedAt: now,
                 isLocal: true)
@@ -34,8 +35,9 @@ struct DirectoryTests {
     func finished(isEvent: Bool) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lint-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let settings = HLSOutputSettings(
+        var settings = HLSOutputSettings(
             directory: folder, grid: try OutputGrid(fps: 30), windowSeconds: 10, playlistType: isEvent ? .event : .live)
+        settings.iFramePlaylists = true
         let packager = try HLSPackager.open(settings, tracks: Script.tracks, clock: Clock()) { _ in }
         _ = try packager.begin(now: Script.origin)
         for frame in 0..<Int64(30 * 30) {
@@ -46,8 +48,9 @@ struct DirectoryTests {
         #expect(packager.step() == .ended)
         let linter = Self.lint("\(folder)/index.m3u8")
         for finding in linter.findings { Issue.record("\(finding.text(since: 0))") }
-        #expect(linter.isEnded && linter.playlistCount == 3)
-        #expect(linter.segmentCount == (isEvent ? 3 * 15 : 3 * 6))
+        #expect(linter.isEnded && linter.playlistCount == 5)
+        // Of the pictures two key frames a segment, too.
+        #expect(linter.segmentCount == (isEvent ? 7 * 15 - 2 : 7 * 6 - 2))
         try FileManager.default.removeItem(atPath: "\(folder)/audio-1-13.m4s")
         #expect(Self.lint("\(folder)/index.m3u8").findings.map(\.rule) == [.resourceMissing])
         #expect(Self.lint("\(folder)/no.m3u8").isEmpty)

@@ -265,6 +265,10 @@ extension Fault {
         .reply(.partGone) { path, isListed, reply in
             if path.hasPrefix("720p-1-"), isPart(path), !isListed { reply.status = 404 }
         },
+        .text(.iFrameList, ["720p-iframes.m3u8"]) { text, _ in text.without("#EXT-X-I-FRAMES-ONLY") },
+        .text(.iFrameRange, ["720p-iframes.m3u8"]) { text, _ in
+            text.editing("#EXT-X-BYTERANGE") { $0.replacing("@", with: "@1") }
+        },
     ]
 
     private static let renditions: [Fault] = [

@@ -9,17 +9,22 @@ struct GoodPresentationTests {
         for finding in linter.findings { Issue.record("\(finding.text(since: 0))") }
         #expect(linter.findingCount == 0)
         #expect(linter.isEnded)
-        #expect(linter.playlistCount == 3)
-        #expect(linter.segmentCount == 3 * 38)
+        #expect(linter.playlistCount == 3 + 2)
+        // Each segment of pictures has two key frames, the last one has one.
+        #expect(linter.segmentCount == 3 * 38 + 2 * (2 * 38 - 1))
         #expect(linter.partCount > 3 * 130)
         // The window has 13 segments; those that left wait for the end of their time.
-        #expect(linter.recordCount < 3 * 38)
+        #expect(linter.recordCount < 3 * 38 + 2 * 2 * 38)
     }
 
     @Test("a media playlist alone, and one read after its end")
     func alone() throws {
         let script = try Script.shared.get()
-        for (entry, start) in [("360p.m3u8", Int64(9_000_000_000)), ("audio.m3u8", script.end + 1_000_000_000)] {
+        let entries = [
+            ("360p.m3u8", Int64(9_000_000_000)), ("audio.m3u8", script.end + 1_000_000_000),
+            ("720p-iframes.m3u8", 9_000_000_000),
+        ]
+        for (entry, start) in entries {
             let linter = ScriptServer(script: script, fault: Fault()).run(entry: entry, start: start)
             for finding in linter.findings where finding.rule != .reportMissing {
                 Issue.record("\(entry): \(finding.text(since: 0))")

@@ -115,7 +115,8 @@ final class Script: Sendable {
         let store = ScriptStore()
         let state = Mutex(State())
         let grid = try OutputGrid(fps: 30)
-        let settings = HLSOutputSettings(directory: "/memory", grid: grid, windowSeconds: 26)
+        var settings = HLSOutputSettings(directory: "/memory", grid: grid, windowSeconds: 26)
+        settings.iFramePlaylists = true
         let tracks = Self.tracks
         struct Clock: MonotonicClock { func now() -> Int64 { 1 } }
         let packager = try HLSPackager.open(settings, tracks: tracks, store: store, clock: Clock()) { _ in }

@@ -69,7 +69,7 @@ struct ScriptServer {
         } else if let versions = self.script.versions[name] {
             reply = self.media(name, versions, ReloadDirectives(query: query), sentAt)
         } else {
-            reply = self.object(name, sentAt)
+            reply = Self.part(request.range, of: self.object(name, sentAt))
         }
         let needsListing = self.fault.rule == .segmentGone || self.fault.rule == .partGone
         let isListed = needsListing && Script.lists.contains { self.current($0, sentAt)?.full.contains(name) == true }
@@ -77,6 +77,14 @@ struct ScriptServer {
         // A millisecond on the wire.
         reply.receivedAt = max(reply.receivedAt, sentAt) + 1_000_000
         return reply
+    }
+
+    private static func part(_ range: (start: Int64, count: Int64)?, of reply: LintReply) -> LintReply {
+        guard let range, reply.status == 200 else { return reply }
+        var part = reply
+        part.status = 206
+        part.body = Array(reply.body.dropFirst(Int(range.start)).prefix(Int(range.count)))
+        return part
     }
 
     private func time(_ version: Script.Version, _ name: String) -> Int64 {

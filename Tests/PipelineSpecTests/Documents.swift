@@ -97,7 +97,7 @@ enum Documents {
           "audioRenditions": [ { "name": "hi", "codec": "aac", "profile": "lc", "bitrate": 128000 }, { "name": "lo" } ],
           "outputs": [
             { "outputId": "h", "type": "hls", "path": "out", "multivariantPlaylist": "all.m3u8", "gopFrames": 50,
-              "segmentGops": 1, "partFrames": 25, "windowSeconds": 30, "playlistType": "event", "deleteGraceSeconds": 5, "lowLatency": false,
+              "segmentGops": 1, "partFrames": 25, "windowSeconds": 30, "playlistType": "event", "iFramePlaylists": false, "deleteGraceSeconds": 5, "lowLatency": false,
               "preset": "lowLatency",
               "http": { "listen": "127.0.0.1:8080", "allowOrigins": ["https://example.com"], "maxConnections": 500,
                 "maxConnectionsPerAddress": 20, "tls": { "certificate": "a.crt", "key": "a.key" },
@@ -110,12 +110,14 @@ enum Documents {
             { "type": "record", "outputId": "rec", "path": "rec", "renditions": ["sound"], "vodPlaylist": false },
             { "type": "http", "outputId": "origin", "url": "https://origin.example/88231", "method": "POST",
               "auth": { "type": "basic", "secretEnv": "ORIGIN" }, "retryForMs": 4000, "queueSegments": 8, "onLost": "slate",
-              "deletes": false },
+              "deletes": false, "authorities": "/run/ca.pem" },
             { "type": "s3", "outputId": "bucket", "endpoint": "https://s3.example", "region": "eu-west-1", "bucket": "rooms",
               "prefix": "live/88231/", "pathStyle": false, "accessKeyEnv": "S3_ID", "secretKeyEnv": "S3_SECRET",
-              "retryForMs": 5000, "queueSegments": 4, "onLost": "slate", "deletes": false },
+              "retryForMs": 5000, "queueSegments": 4, "onLost": "slate", "deletes": false,
+              "authorities": "/run/ca.pem" },
             { "type": "image", "outputId": "thumb", "path": "out/thumb.jpg", "intervalSeconds": 5, "width": 320, "height": 180,
-              "sources": true }
+              "sources": true, "sprites": { "columns": 4, "rows": 4, "intervalSeconds": 5, "width": 128 } },
+            { "type": "hls", "segmentFormat": "ts", "outputId": "old", "path": "out-ts", "multivariantPlaylist": "old.m3u8" }
           ],
           "overload": { "maxLagMs": 300 },
           "shutdown": { "endTimeoutMs": 20000 },

@@ -60,7 +60,12 @@ struct PipelineSchemaTests {
             return schema
         }
         let type = node[key: "type"]?.string ?? "hls"
-        return alternatives.first { $0[key: "properties"]?[key: "type"]?[key: "const"]?.string == type }
+        let format = node[key: "segmentFormat"]?.string ?? "fmp4"
+        return alternatives.first {
+            let properties = $0[key: "properties"]
+            return properties?[key: "type"]?[key: "const"]?.string == type
+                && (properties?[key: "segmentFormat"]?[key: "const"]?.string ?? format) == format
+        }
     }
 
     private static func properties(_ schema: JSONNode, _ path: String) -> Set<String> {
@@ -97,6 +102,7 @@ struct PipelineSchemaTests {
             "apiVersion", "clock", "audio.sampleRate", "audio.channels", "sources[0].streamType", "sources[0].type",
             "renditions[0].fps",
             "renditions[0].video.codec", "renditions[0].video.encoder", "outputs[0].type",
+            "outputs[8].type",
             "audioRenditions[0].codec", "audioRenditions[0].profile",
         ]
         var silent: [String] = []

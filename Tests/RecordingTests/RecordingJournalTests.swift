@@ -17,7 +17,9 @@ struct RecordingJournalTests {
                     duration: MediaDuration(ticks: 2 * Int64(timescale), timescale: timescale),
                     programDate: 1_700_000_000_000_000_000 + number * 2_000_000_000,
                     map: InitializationSegment(uri: "\(name)-\(incarnation).mp4"), discontinuity: number == 3,
-                    gap: gap, byteCount: gap ? 0 : 1_000, independent: true))
+                    gap: gap, byteCount: gap ? 0 : 1_000, independent: true,
+                    keyFrames: kind == .video && number == 3
+                        ? [KeyFrame(start: 180_000, offset: 24, byteCount: 80)] : []))
         }
         return KeptSlot(
             mediaSequence: number, incarnation: incarnation, frames: number * 60..<(number + 1) * 60,

@@ -49,7 +49,8 @@ struct SimulatedOrigin {
         Segment(
             mediaSequence: number, uri: "\(track)-1-\(number).m4s", start: number * 2_000,
             duration: MediaDuration(ticks: 2_000, timescale: 1_000), programDate: number * Self.slotLength,
-            map: InitializationSegment(uri: "\(track)-1.mp4"), discontinuity: discontinuity, byteCount: 100)
+            map: InitializationSegment(uri: "\(track)-1.mp4"), discontinuity: discontinuity, byteCount: 100,
+            keyFrames: track == "v" ? [KeyFrame(start: number * 2_000, offset: 0, byteCount: 10)] : [])
     }
 
     static func listing(through number: Int64, isFirst: Bool, isEnded: Bool = false) -> OutputListing {
@@ -60,7 +61,8 @@ struct SimulatedOrigin {
                 OutputListing.Track(
                     name: name, kind: kind, playlistName: "\(name).m3u8", contentType: "video/mp4",
                     style: .live(windowSeconds: 24), targetDuration: 2,
-                    segments: (first...max(first, number)).map { Self.segment($0, name) })
+                    segments: (first...max(first, number)).map { Self.segment($0, name) },
+                    iFrames: kind == .video ? .init(name: "v-iframes.m3u8", sequence: first) : nil)
             }, multivariantName: "index.m3u8", multivariant: "#EXTM3U\n", isEnded: isEnded,
             nextMediaSequence: number + 1)
     }
@@ -124,7 +126,8 @@ struct SimulatedOrigin {
         }
         if request.name.hasSuffix(".m3u8"), request.name != "index.m3u8" { self.look(at: request.name) }
         if request.name == "index.m3u8" {
-            #expect(self.stored["v.m3u8"] != nil && self.stored["a.m3u8"] != nil, "a name without its playlist")
+            let isThere = ["v.m3u8", "v-iframes.m3u8", "a.m3u8"].allSatisfy { self.stored[$0] != nil }
+            #expect(isThere, "a name without its playlist")
         }
     }
 
@@ -158,7 +161,7 @@ struct SimulatedOrigin {
         let text = String(decoding: self.stored[name] ?? [], as: UTF8.self)
         let isHere = rows.contains { !$0.isGap }
         for line in text.split(separator: "\n") where isHere && line.hasPrefix("#EXT-X-MAP") {
-            #expect(self.stored["\(name.dropLast(5))-1.mp4"] != nil, "\(line) is not there")
+            #expect(self.stored["\(name.prefix(1))-1.mp4"] != nil, "\(line) is not there")
         }
         let next = first + Int64(rows.count)
         if let last = self.sightings.last(where: { $0.name == name }) {

@@ -1,0 +1,300 @@
+package import MediaTypes
+
+/// Something to be carried by a transport stream. Times are ticks of 90 kHz on the room's timeline, not wrapped.
+package struct StreamUnit: Sendable {
+    package enum Content: Sendable {
+        /// An access unit: NAL units behind lengths of four bytes.
+        case picture(isKey: Bool)
+        /// An AAC frame, without a header.
+        case sound
+        /// An ID3v2.4 tag.
+        case metadata
+    }
+
+    package let content: Content
+    package let bytes: [UInt8]
+    package let pts: Int64
+    /// Not behind ``pts``.
+    package let dts: Int64
+
+    package init(_ content: Content, _ bytes: [UInt8], pts: Int64, dts: Int64? = nil) {
+        self.content = content
+        self.bytes = bytes
+        self.pts = pts
+        self.dts = min(pts, dts ?? pts)
+    }
+}
+
+/// Makes the media segments of one rendition as an MPEG-2 transport stream: pictures, sound and metadata in one.
+///
+/// Life: ``segment(_:parameters:isDiscontinuous:)`` once for each segment, in order. Every segment begins with a program
+/// association and a program map table; continuity counters go on from segment to segment.
+///
+/// Invariants:
+/// (1) What is returned is whole packets of 188 bytes.
+/// (2) Clock references are at most ``longestClockGap`` apart, on the pictures' stream, or the sound's where there are none.
+/// (3) Units go out in the order of their decoding times.
+///
+/// Spec: ISO/IEC 13818-1 §2.4; RFC 8216bis §3.1.1; Apple, Timed Metadata for HTTP Live Streaming.
+package struct TransportMuxer: Sendable {
+    /// What a segment's elementary streams are.
+    package struct Parameters: Sendable, Hashable {
+        /// `nil`: no pictures.
+        package let video: AVCConfiguration?
+        /// `nil`: no sound.
+        package let audio: AudioSpecificConfiguration?
+        /// Timed metadata has a stream.
+        package let hasMetadata: Bool
+
+        package init(video: AVCConfiguration?, audio: AudioSpecificConfiguration?, hasMetadata: Bool) {
+            self.video = video
+            self.audio = audio
+            self.hasMetadata = hasMetadata
+        }
+    }
+
+    /// Ticks a second.
+    package static let timescale: Int64 = 90_000
+    /// Added to every time: decoding times and the clock before the first one stay positive.
+    package static let timeOffset: Int64 = 10 * Self.timescale
+    /// Ticks from the clock to the decoding of what comes with it: room for a rate buffer, as other muxers leave it.
+    private static let clockLead: Int64 = Self.timescale * 7 / 10
+    /// Ticks; §2.7.2 allows 100 ms.
+    package static let longestClockGap: Int64 = Self.timescale * 9 / 100
+    /// AAC frames in an elementary stream packet: 85 ms at 48 kHz.
+    private static let framesPerPacket = 4
+    // Packet identifiers.
+    private static let tables: UInt16 = 0
+    private static let map: UInt16 = 0x1000
+    private static let video: UInt16 = 0x100
+    private static let audio: UInt16 = 0x101
+    private static let metadata: UInt16 = 0x102
+
+    private var writer = TransportPacketWriter()
+    /// Of the last clock reference, in ticks without the offset.
+    private var lastClock: Int64?
+
+    package init() {}
+
+    /// The bytes of the next segment.
+    ///
+    /// - Parameters:
+    ///   - units: In any order; those of one kind in the order of decoding.
+    ///   - isDiscontinuous: Time does not go on from the segment before.
+    package mutating func segment(
+        _ units: [StreamUnit], parameters: Parameters, isDiscontinuous: Bool = false
+    ) -> [UInt8] {
+        let total = units.reduce(0) { $0 &+ $1.bytes.count }
+        self.writer.reserve(total &+ total / 8 &+ 4_096)
+        self.writer.section(Self.association, pid: Self.tables)
+        self.writer.section(Self.mapSection(parameters), pid: Self.map)
+        if isDiscontinuous { self.lastClock = nil }
+        var isFirst = isDiscontinuous
+        let clockPID = parameters.video == nil ? Self.audio : Self.video
+        for packet in Self.packets(units, parameters) {
+            let clock = packet.dts &- Self.clockLead &+ Self.timeOffset
+            var adaptation = TransportPacketWriter.Adaptation(isRandomAccess: packet.isRandomAccess)
+            if packet.pid == clockPID {
+                self.fillClock(upTo: clock, pid: clockPID)
+                adaptation.clock = clock
+                adaptation.isDiscontinuous = isFirst
+                isFirst = false
+                self.lastClock = clock
+            } else if let last = self.lastClock, clock &- last > Self.longestClockGap {
+                self.fillClock(upTo: clock, pid: clockPID)
+            }
+            self.writer.stream(packet.bytes, pid: packet.pid, adaptation: adaptation)
+        }
+        return self.writer.take()
+    }
+
+    /// Keeps (2) where pictures are further apart. A hole of more than some seconds is no stream to be kept going.
+    private mutating func fillClock(upTo clock: Int64, pid: UInt16) {
+        guard let last = self.lastClock, clock > last, clock &- last < 60 * Self.timescale else { return }
+        var next = last
+        while clock &- next > Self.longestClockGap {
+            next &+= Self.longestClockGap
+            self.writer.clock(next, pid: pid)
+            self.lastClock = next
+        }
+    }
+
+    // MARK: Elementary stream packets
+
+    private struct StreamPacket {
+        let pid: UInt16
+        let dts: Int64
+        let bytes: [UInt8]
+        let isRandomAccess: Bool
+    }
+
+    private static func packets(_ units: [StreamUnit], _ parameters: Parameters) -> [StreamPacket] {
+        var packets: [StreamPacket] = []
+        var frames: [StreamUnit] = []
+        func closeSound() {
+            guard let first = frames.first, let audio = parameters.audio else { return }
+            var payload: [UInt8] = []
+            for frame in frames { payload += ADTSHeader.bytes(for: audio, payload: frame.bytes.count) + frame.bytes }
+            packets.append(
+                StreamPacket(
+                    pid: Self.audio, dts: first.dts,
+                    bytes: self.packet(0xC0, payload, pts: first.pts, dts: first.pts, isBounded: true),
+                    isRandomAccess: parameters.video == nil))
+            frames = []
+        }
+        for unit in units {
+            switch unit.content {
+            case .picture(let isKey):
+                guard let video = parameters.video else { continue }
+                let payload = AnnexBPicture.bytes(unit.bytes, isKey: isKey, video)
+                packets.append(
+                    StreamPacket(
+                        pid: Self.video, dts: unit.dts,
+                        bytes: self.packet(0xE0, payload, pts: unit.pts, dts: unit.dts, isBounded: false),
+                        isRandomAccess: isKey))
+            case .sound:
+                guard parameters.audio != nil, unit.bytes.count <= ADTSHeader.longestPayload else { continue }
+                // A frame that does not follow the one before has its own time.
+                if let last = frames.last, unit.pts &- last.pts > Self.timescale / 4 { closeSound() }
+                frames.append(unit)
+                if frames.count == Self.framesPerPacket { closeSound() }
+            case .metadata:
+                guard parameters.hasMetadata else { continue }
+                packets.append(
+                    StreamPacket(
+                        pid: Self.metadata, dts: unit.dts,
+                        bytes: self.packet(0xBD, unit.bytes, pts: unit.pts, dts: unit.pts, isBounded: true),
+                        isRandomAccess: false))
+            }
+        }
+        closeSound()
+        // Stable: what comes at the same time stays in its order.
+        return packets.enumerated().sorted { ($0.element.dts, $0.offset) < ($1.element.dts, $1.offset) }.map(\.element)
+    }
+
+    /// Spec: §2.4.3.6. A stream of pictures alone may leave its length out.
+    private static func packet(
+        _ stream: UInt8, _ payload: [UInt8], pts: Int64, dts: Int64, isBounded: Bool
+    ) -> [UInt8] {
+        let hasDTS = pts != dts
+        let header = hasDTS ? 10 : 5
+        let length = payload.count + header + 3
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(length + 6)
+        bytes += [0, 0, 1, stream]
+        let shown = isBounded && length <= 0xFFFF ? length : 0
+        bytes += [UInt8(truncatingIfNeeded: shown >> 8), UInt8(truncatingIfNeeded: shown)]
+        // Aligned: the payload begins with an access unit.
+        bytes += [0x84, hasDTS ? 0xC0 : 0x80, UInt8(header)]
+        self.add(pts &+ Self.timeOffset, mark: hasDTS ? 3 : 2, to: &bytes)
+        if hasDTS { self.add(dts &+ Self.timeOffset, mark: 1, to: &bytes) }
+        bytes += payload
+        return bytes
+    }
+
+    /// A time of 33 bits between marker bits. Spec: §2.4.3.7.
+    private static func add(_ time: Int64, mark: UInt8, to bytes: inout [UInt8]) {
+        let value = UInt64(bitPattern: time) & 0x1_FFFF_FFFF
+        bytes.append(mark << 4 | UInt8(truncatingIfNeeded: value >> 29) & 0x0E | 1)
+        bytes.append(UInt8(truncatingIfNeeded: value >> 22))
+        bytes.append(UInt8(truncatingIfNeeded: value >> 14) & 0xFE | 1)
+        bytes.append(UInt8(truncatingIfNeeded: value >> 7))
+        bytes.append(UInt8(truncatingIfNeeded: value << 1) | 1)
+    }
+
+    // MARK: Program information
+
+    private static let association = section(
+        table: 0, extension: 1, [0, 1, 0xE0 | UInt8(Self.map >> 8), UInt8(Self.map & 0xFF)])
+
+    private static func mapSection(_ parameters: Parameters) -> [UInt8] {
+        let clock = parameters.video == nil ? Self.audio : Self.video
+        var body: [UInt8] = [0xE0 | UInt8(clock >> 8), UInt8(truncatingIfNeeded: clock)]
+        // Apple, Timed Metadata for HTTP Live Streaming §2.3.1: metadata_pointer_descriptor.
+        let pointer: [UInt8] =
+            parameters.hasMetadata
+            ? [0x25, 15, 0xFF, 0xFF] + Array("ID3 ".utf8) + [0xFF] + Array("ID3 ".utf8) + [0, 0x1F, 0, 1] : []
+        body += [0xF0, UInt8(pointer.count)] + pointer
+        func stream(_ type: UInt8, _ pid: UInt16, _ descriptors: [UInt8]) {
+            body += [type, 0xE0 | UInt8(pid >> 8), UInt8(truncatingIfNeeded: pid), 0xF0, UInt8(descriptors.count)]
+            body += descriptors
+        }
+        if parameters.video != nil { stream(0x1B, Self.video, []) }
+        if parameters.audio != nil { stream(0x0F, Self.audio, []) }
+        if parameters.hasMetadata {
+            // §2.3.2: metadata_descriptor.
+            stream(
+                0x15, Self.metadata,
+                [0x26, 13, 0xFF, 0xFF] + Array("ID3 ".utf8) + [0xFF] + Array("ID3 ".utf8) + [0, 0x0F])
+        }
+        return self.section(table: 2, extension: 1, body)
+    }
+
+    /// Spec: §2.4.4.3, §2.4.4.8: a section that is valid now, the only one of its table.
+    private static func section(table: UInt8, extension number: UInt16, _ body: [UInt8]) -> [UInt8] {
+        let length = body.count + 9
+        var bytes: [UInt8] = [table, 0xB0 | UInt8(truncatingIfNeeded: length >> 8), UInt8(truncatingIfNeeded: length)]
+        bytes += [UInt8(number >> 8), UInt8(truncatingIfNeeded: number), 0xC1, 0, 0]
+        bytes += body
+        let checksum = TransportChecksum.of(bytes)
+        for shift in [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: checksum >> UInt32(shift))) }
+        return bytes
+    }
+}
+
+/// A picture between start codes, as a transport stream carries it: delimited, with its parameter sets where decoding can
+/// begin. Spec: ISO/IEC 13818-1 §2.14.1, ISO/IEC 14496-10 Annex B.
+enum AnnexBPicture {
+    private static let startCode: [UInt8] = [0, 0, 0, 1]
+    /// Access unit delimiter: any kind of slice.
+    private static let delimiter: [UInt8] = [0, 0, 0, 1, 0x09, 0xF0]
+
+    /// - Parameter unit: NAL units behind lengths of four bytes; what does not fit is left out.
+    static func bytes(_ unit: [UInt8], isKey: Bool, _ configuration: AVCConfiguration) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(unit.count + 256)
+        bytes += self.delimiter
+        if isKey {
+            for set in configuration.sequenceParameterSets + configuration.pictureParameterSets {
+                bytes += self.startCode
+                bytes += set
+            }
+        }
+        var position = 0
+        while position + 4 < unit.count {
+            let length = unit[position..<(position + 4)].reduce(0) { $0 << 8 | Int($1) }
+            position += 4
+            guard length > 0, length <= unit.count - position else { break }
+            // Delimiters and parameter sets are ours.
+            if ![7, 8, 9].contains(unit[position] & 0x1F) {
+                bytes += self.startCode
+                bytes += unit[position..<(position + length)]
+            }
+            position += length
+        }
+        return bytes
+    }
+}
+
+/// The header in front of an AAC frame. Spec: ISO/IEC 14496-3 §1.A.2.2.
+enum ADTSHeader {
+    static let size = 7
+    /// 13 bits of length.
+    static let longestPayload = 0x1FFF - Self.size
+    private static let rates = [
+        96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
+    ]
+
+    static func bytes(for configuration: AudioSpecificConfiguration, payload: Int) -> [UInt8] {
+        let length = payload + Self.size
+        // AAC-LC where the type has no two bits here: that is the core of the others.
+        let profile = UInt8((1...4).contains(configuration.objectType) ? configuration.objectType - 1 : 1)
+        let rate = UInt8(self.rates.firstIndex(of: configuration.sampleRate) ?? 3)
+        let channels = UInt8(configuration.channels == 8 ? 7 : min(7, max(0, configuration.channels)))
+        return [
+            0xFF, 0xF1, profile << 6 | rate << 2 | channels >> 2,
+            channels << 6 | UInt8(truncatingIfNeeded: length >> 11) & 0x03, UInt8(truncatingIfNeeded: length >> 3),
+            UInt8(truncatingIfNeeded: length << 5) & 0xE0 | 0x1F, 0xFC,
+        ]
+    }
+}

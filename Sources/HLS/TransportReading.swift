@@ -1,0 +1,105 @@
+package import MediaTypes
+
+/// Reads the fragments of a rendition back as units of a transport stream: the pictures, the sound and what happens, as they
+/// were published, without an encoder.
+package enum TransportReading {
+    /// A track's segment.
+    ///
+    /// - Parameters:
+    ///   - timescale: Ticks a second of the track.
+    ///   - reorder: Ticks of it by which decoding comes before the picture's turn: fragments say when an IDR picture is shown,
+    ///     transport streams when it is decoded, which is never after it is shown.
+    /// - Returns: `nil` for bytes that are no fragments of one track.
+    package static func units(
+        _ bytes: [UInt8], kind: TrackKind, timescale: Int64, reorder: Int64 = 0
+    ) -> [StreamUnit]? {
+        guard timescale > 0, let segment = SegmentSamples(bytes) else { return nil }
+        func time(_ ticks: Int64) -> Int64 { TimeMath.rescale(ticks, from: timescale, to: TransportMuxer.timescale) }
+        var units: [StreamUnit] = []
+        for fragment in segment.fragments {
+            var position = fragment.data.lowerBound
+            var decodeTime = fragment.decodeTime
+            for sample in fragment.samples {
+                let end = min(position &+ Int(sample.size), fragment.data.upperBound)
+                let content: StreamUnit.Content = kind == .video ? .picture(isKey: sample.isSync) : .sound
+                units.append(
+                    StreamUnit(
+                        content, Array(bytes[position..<end]), pts: time(decodeTime &+ Int64(sample.offset)),
+                        dts: time(decodeTime &- reorder)))
+                position = end
+                decodeTime &+= Int64(sample.duration)
+            }
+        }
+        return units
+    }
+
+    /// The largest lead of a decoding time over the time its picture is shown, in the track's ticks: what `reorder` must be at
+    /// least.
+    package static func reorder(of bytes: [UInt8]) -> Int64 {
+        let samples = SegmentSamples(bytes)?.fragments.flatMap(\.samples) ?? []
+        return samples.reduce(0) { max($0, -Int64($1.offset)) }
+    }
+
+    /// The timed metadata of a segment. Spec: ISO/IEC 23009-1 §5.10.3.3 (`emsg`, version 1).
+    package static func metadata(_ bytes: [UInt8]) -> [StreamUnit] {
+        let reader = BoxReader(bytes: bytes)
+        guard let boxes = reader.boxes(in: 0..<bytes.count) else { return [] }
+        return boxes.compactMap { box in
+            let start = box.body.lowerBound
+            guard box.type == "emsg", reader.u8(start) == 1, let timescale = reader.u32(start + 4), timescale > 0,
+                let ticks = reader.u64(start + 8).flatMap({ Int64(exactly: $0) }), ticks < 1 << 56
+            else { return nil }
+            let texts = bytes[min(start + 24, box.body.upperBound)..<box.body.upperBound]
+            // Behind two texts that end with 0.
+            guard let scheme = texts.firstIndex(of: 0), let value = texts[(scheme + 1)...].firstIndex(of: 0),
+                String(decoding: texts[..<scheme], as: UTF8.self) == EventMessage.id3Scheme
+            else { return nil }
+            let time = TimeMath.rescale(ticks, from: Int64(timescale), to: TransportMuxer.timescale)
+            return StreamUnit(.metadata, Array(texts[(value + 1)...]), pts: time)
+        }
+    }
+
+    /// What an initialization segment of ours says, for a transport stream's own way of saying it.
+    package static func configuration(_ bytes: [UInt8]) -> (
+        video: AVCConfiguration?, audio: AudioSpecificConfiguration?
+    ) {
+        let reader = BoxReader(bytes: bytes)
+        let place = ["moov", "trak", "mdia", "minf", "stbl", "stsd"]
+        guard let table = reader.first(place, in: 0..<bytes.count), table.body.count > 8,
+            let entry = reader.boxes(in: (table.body.lowerBound + 8)..<table.body.upperBound)?.first
+        else { return (nil, nil) }
+        func inside(_ header: Int, _ type: String) -> BoxReader.Box? {
+            let start = entry.body.lowerBound + header
+            guard start <= entry.body.upperBound else { return nil }
+            return reader.boxes(in: start..<entry.body.upperBound)?.first { $0.type == type }
+        }
+        if entry.type == "avc1", let box = inside(78, "avcC") {
+            return (AVCConfiguration(extradata: Array(bytes[box.body])), nil)
+        }
+        if entry.type == "mp4a", let box = inside(28, "esds") {
+            return (nil, self.specificConfiguration(Array(bytes[box.body])).flatMap(AudioSpecificConfiguration.init))
+        }
+        return (nil, nil)
+    }
+
+    /// The decoder specific information. Spec: ISO/IEC 14496-1 §7.2.6.
+    private static func specificConfiguration(_ esds: [UInt8]) -> [UInt8]? {
+        var position = 4
+        // ES (3), DecoderConfig (4), DecoderSpecificInfo (5): each is the first inside the one before.
+        for (tag, header) in [(UInt8(3), 3), (4, 13), (5, 0)] {
+            guard position < esds.count, esds[position] == tag else { return nil }
+            position += 1
+            var length = 0
+            for _ in 0..<4 {
+                guard position < esds.count else { return nil }
+                let byte = esds[position]
+                position += 1
+                length = length << 7 | Int(byte & 0x7F)
+                if byte & 0x80 == 0 { break }
+            }
+            if tag == 5 { return position + length <= esds.count ? Array(esds[position..<(position + length)]) : nil }
+            position += header
+        }
+        return nil
+    }
+}

@@ -1,0 +1,142 @@
+import MediaTypes
+
+/// I-frame playlists: every entry is a picture that can be shown alone. Spec: rfc8216bis §4.4.3.6, §4.4.6.3; Apple's
+/// authoring specification 6.
+extension Linter {
+    mutating func checkIFrameList(_ list: MediaList, _ index: Int, at now: Int64) {
+        let history = self.histories[index]
+        if history.isIFrames, !list.isIFramesOnly {
+            self.addOnce(
+                .iFrameList, "EXT-X-I-FRAME-STREAM-INF names it and it has no EXT-X-I-FRAMES-ONLY", in: history.url,
+                at: now)
+        }
+        if list.isIFramesOnly, list.hasParts {
+            self.addOnce(.iFrameList, "it has parts", in: history.url, at: now)
+        }
+    }
+
+    /// An entry's bytes.
+    mutating func receivedIFrame(_ reply: LintReply, _ request: LintRequest, _ index: Int, _ number: Int64) {
+        guard let record = self.histories[index].records[number] else { return }
+        let now = reply.receivedAt
+        guard reply.isGood else {
+            self.add(.resourceMissing, "\(record.listed.uri): \(reply.reason)", index, segment: number, at: now)
+            return
+        }
+        guard let map = record.listed.map else {
+            return self.addOnce(
+                .mapMissing, "key frames are fragmented MP4 and there is no EXT-X-MAP", in: self.histories[index].url,
+                segment: number, at: now)
+        }
+        let content: [UInt8]?
+        switch (self.histories[index].maps[map], record.listed.key.isEmpty) {
+        case (.asked, _):
+            if self.histories[index].waiting.count < Self.longestWait {
+                self.histories[index].waiting.append((request, reply))
+            }
+            return
+        case (.known(let facts), true):
+            content = reply.body
+            self.checkIFrame(reply, request, record.listed, facts, index, at: now)
+        // A range of an encrypted segment is not read, nor one whose map is not.
+        default: content = nil
+        }
+        self.checkMediaHeaders(reply, record.listed.uri, index)
+        self.histories[index].records[number]?.digest = MediaDigest(unread: content ?? reply.body)
+        self.histories[index].segmentCount += 1
+        self.histories[index].byteCount &+= Int64(reply.body.count)
+        self.checkDistance(index, number, at: now)
+        self.measure(index)
+    }
+
+    private mutating func checkIFrame(
+        _ reply: LintReply, _ request: LintRequest, _ segment: MediaList.Segment, _ facts: InitializationFacts,
+        _ index: Int, at now: Int64
+    ) {
+        func fault(_ what: String) {
+            self.add(.iFrameRange, "\(segment.uri): \(what)", index, segment: segment.number, at: now)
+        }
+        if let range = request.range, Int64(reply.body.count) != range.count {
+            return fault("\(range.count) bytes from \(range.start) are listed, \(reply.body.count) came")
+        }
+        guard Self.beginsFragment(reply.body) else { return fault("its bytes do not begin with a fragment's boxes") }
+        let digest = MediaDigest(Self.closed(reply.body), facts)
+        guard let span = digest.main, span.isVideo, span.sampleCount > 0 else {
+            return fault("its bytes are no moof and mdat of pictures")
+        }
+        guard span.startsIndependent else { return fault("its first picture is no IDR picture") }
+        self.histories[index].records[segment.number]?.iFrameStart = span.startTime
+        if self.histories[index].frame == 0 || span.frame < self.histories[index].frame {
+            self.histories[index].frame = span.frame
+        }
+    }
+
+    /// EXTINF is the distance to the next picture that is listed.
+    private mutating func checkDistance(_ index: Int, _ number: Int64, at now: Int64) {
+        for first in [number &- 1, number] {
+            guard let one = self.histories[index].records[first], let start = one.iFrameStart,
+                let next = self.histories[index].records[first &+ 1], let end = next.iFrameStart,
+                one.listed.discontinuityNumber == next.listed.discontinuityNumber
+            else { continue }
+            let off = end &- start &- one.listed.duration
+            guard off.magnitude > UInt64(self.histories[index].frame + 1_000_000) else { continue }
+            self.add(
+                .extinfWrong,
+                "EXTINF is \(Self.seconds(one.listed.duration)), the next picture comes \(Self.seconds(end &- start)) later",
+                index, segment: first, at: now)
+        }
+    }
+
+    /// Spec: §3.1.2: the range holds the `moof`.
+    private static func beginsFragment(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count >= 8 else { return false }
+        return ["moof", "styp", "emsg", "prft", "sidx"].contains(String(decoding: bytes[4..<8], as: UTF8.self))
+    }
+
+    /// The range may end behind the first picture although its `mdat` goes on (§3.1.2): as if it ended there.
+    private static func closed(_ bytes: [UInt8]) -> [UInt8] {
+        let reader = BoxReader(bytes: bytes)
+        var position = 0
+        while let size = reader.u32(position).map(Int.init), size >= 8, size <= bytes.count - position {
+            position += size
+        }
+        guard position + 8 <= bytes.count,
+            String(decoding: bytes[(position + 4)..<(position + 8)], as: UTF8.self) == "mdat"
+        else { return bytes }
+        var closed = bytes
+        let rest = UInt32(clamping: bytes.count - position)
+        for place in 0..<4 { closed[position + place] = UInt8(truncatingIfNeeded: rest >> (24 - 8 * UInt32(place))) }
+        return closed
+    }
+
+    // MARK: The multivariant playlist
+
+    /// What the whole run tells of the I-frame playlists.
+    mutating func finishIFrames(at now: Int64) {
+        for attributes in self.multivariant?.iFrameVariants ?? [] {
+            guard let uri = attributes.quoted("URI") else { continue }
+            let url = Location.resolve(uri, against: self.url)
+            func fault(_ rule: Rule, _ what: String) {
+                self.addOnce(rule, "\(uri): \(what)", in: self.url, at: now)
+            }
+            if attributes.quoted("CODECS") == nil { fault(.codecsMissing, "it has no CODECS") }
+            guard let history = self.histories.first(where: { $0.url == url }), history.hasVideo else { continue }
+            if let declared = attributes.resolution("RESOLUTION") {
+                if declared != (history.width, history.height) {
+                    fault(.resolutionWrong, "the pictures are \(history.width)x\(history.height)")
+                }
+            } else {
+                fault(.resolutionMissing, "it has no RESOLUTION")
+            }
+            let declared = attributes.quoted("CODECS")?.split(separator: ",").map { $0.lowercased() } ?? []
+            for codec in history.codecs.sorted() where !declared.isEmpty {
+                if !declared.contains(where: { Self.stands($0, for: codec.lowercased()) }) {
+                    fault(.codecsWrong, "CODECS does not name \(codec)")
+                }
+            }
+            if let rate = attributes.integer("BANDWIDTH"), history.meter.peak * 100 > rate * 125 {
+                fault(.bandwidthExceeded, "BANDWIDTH is \(rate), the peak bit rate \(history.meter.peak)")
+            }
+        }
+    }
+}

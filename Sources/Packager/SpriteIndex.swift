@@ -1,0 +1,122 @@
+import MediaTypes
+
+/// Which part of which sheet shows the program at which time: the WebVTT file players read for previews over their seek bar.
+/// Times count from the program's beginning, where an EVENT or VOD playlist begins.
+///
+/// Pure. Slots of the program are numbered by their interval, so a later worker of the room goes on with the same file.
+///
+/// Spec: W3C WebVTT §4; Media Fragments URI 1.0 §4.2.2 (`#xywh=`).
+package struct SpriteIndex: Sendable, Hashable {
+    /// Where a new picture goes.
+    package struct Place: Sendable, Hashable {
+        /// File name.
+        package let sheet: String
+        /// In reading order.
+        package let cell: Int
+    }
+
+    /// Cues that are kept, the newest: two days at 10 s. Older ones leave the file, their sheets stay on disk.
+    private static let mostCues = 17_280
+
+    private struct Cue: Sendable, Hashable {
+        let slot: Int64
+        let payload: String
+    }
+
+    private let name: String
+    private let columns: Int
+    private let rows: Int
+    private let width: Int
+    private let height: Int
+    /// Milliseconds.
+    private let interval: Int64
+    private let incarnation: Int64
+    private var cues: [Cue] = []
+
+    /// - Parameters:
+    ///   - name: Begins the names of the sheets.
+    ///   - width: Of a cell, in pixels, as `height`.
+    ///   - interval: Milliseconds from one picture to the next; 1 or more.
+    ///   - incarnation: Keeps the sheets of two workers apart.
+    ///   - kept: The file of the worker before; what cannot be read of it is left out.
+    package init(
+        name: String, columns: Int, rows: Int, width: Int, height: Int, interval: Int64, incarnation: Int64,
+        kept: String = ""
+    ) {
+        self.name = name
+        self.columns = max(1, columns)
+        self.rows = max(1, rows)
+        self.width = width
+        self.height = height
+        self.interval = max(1, interval)
+        self.incarnation = incarnation
+        var start: Int64?
+        for line in kept.split(separator: "\n", omittingEmptySubsequences: false) {
+            if let arrow = line.firstRange(of: " --> ") {
+                start = Self.milliseconds(line[..<arrow.lowerBound])
+            } else if let time = start {
+                if line.contains("#xywh="), self.cues.last.map({ $0.slot < time / self.interval }) ?? true {
+                    self.cues.append(Cue(slot: time / self.interval, payload: String(line)))
+                }
+                start = nil
+            }
+        }
+    }
+
+    package var cellCount: Int { self.columns * self.rows }
+
+    /// Sheets that are named, the oldest first.
+    package var sheets: [String] {
+        var names: [String] = []
+        for cue in self.cues {
+            let name = String(cue.payload.prefix { $0 != "#" })
+            if names.last != name { names.append(name) }
+        }
+        return names
+    }
+
+    /// Takes a picture of the program.
+    ///
+    /// - Parameter time: Milliseconds since the program's beginning.
+    /// - Returns: `nil` for one whose slot has a picture already.
+    package mutating func add(at time: Int64) -> Place? {
+        let slot = max(0, time) / self.interval
+        if let last = self.cues.last, last.slot >= slot { return nil }
+        let (sheet, cell) = (slot / Int64(self.cellCount), Int(slot % Int64(self.cellCount)))
+        let place = Place(sheet: "\(self.name)-\(self.incarnation)-\(sheet).jpg", cell: cell)
+        let (x, y) = (cell % self.columns * self.width, cell / self.columns * self.height)
+        self.cues.append(Cue(slot: slot, payload: "\(place.sheet)#xywh=\(x),\(y),\(self.width),\(self.height)"))
+        if self.cues.count > Self.mostCues { self.cues.removeFirst(self.cues.count - Self.mostCues) }
+        return place
+    }
+
+    /// The file. A picture is shown until the next one's time, where some were left out, too.
+    package var text: String {
+        var text = "WEBVTT\n"
+        for (index, cue) in self.cues.enumerated() {
+            let end = self.cues.indices.contains(index + 1) ? self.cues[index + 1].slot : cue.slot + 1
+            text += "\n\(Self.time(cue.slot * self.interval)) --> \(Self.time(end * self.interval))\n\(cue.payload)\n"
+        }
+        return text
+    }
+
+    private static func time(_ milliseconds: Int64) -> String {
+        func padded(_ value: Int64, _ digits: Int) -> String {
+            let text = String(value)
+            return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+        }
+        let seconds = milliseconds / 1_000
+        return "\(padded(seconds / 3_600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))."
+            + padded(milliseconds % 1_000, 3)
+    }
+
+    /// Hours may have more than two digits.
+    private static func milliseconds(_ text: Substring) -> Int64? {
+        let parts = text.split(whereSeparator: { $0 == ":" || $0 == "." }).map { Int64($0) }
+        guard parts.count == 4, let hours = parts[0], let minutes = parts[1], let seconds = parts[2],
+            let rest = parts[3], (0..<1_000_000).contains(hours), (0..<60).contains(minutes),
+            (0..<60).contains(seconds), (0..<1_000).contains(rest)
+        else { return nil }
+        return ((hours * 60 + minutes) * 60 + seconds) * 1_000 + rest
+    }
+}

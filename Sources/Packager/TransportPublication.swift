@@ -1,0 +1,294 @@
+import HLS
+import MediaTypes
+
+/// What an output lists, as MPEG-2 transport streams: each rendition's pictures and sound in one, in playlists of version 3,
+/// for devices that know nothing newer. The same segments under the same numbers, made of the published fragments.
+///
+/// A value: what is listed and a store in, files and playlists out. Every segment of a rendition is made once, in order; where
+/// its media cannot be read or its file not be written, it is a gap.
+struct TransportPublication: Sendable {
+    /// One playlist.
+    struct Rendition: Sendable {
+        let name: String
+        let video: TrackDescription?
+        let audio: TrackDescription?
+        var window: PlaylistWindow
+        var muxer = TransportMuxer()
+        /// Ticks of the pictures' timescale; see ``TransportReading/units(_:kind:timescale:reorder:)``.
+        var reorder: Int64
+        /// The next segment is the first this worker makes.
+        var isFirst = true
+
+        var playlistName: String { "\(self.name).m3u8" }
+        var main: TrackDescription? { self.video ?? self.audio }
+    }
+
+    /// Where a playlist would name an initialization segment.
+    private static let noMap = InitializationSegment(uri: "none")
+    /// Pictures an encoder may reorder before it has shown how many it does.
+    private static let usualReorder: Int64 = 2
+
+    private let grid: OutputGrid
+    private let multivariantName: String
+    private let title: String?
+    /// A stream of metadata is declared from the start on, since something may happen at any time; never in a job, where
+    /// nothing does.
+    private let hasMetadata: Bool
+    private let descriptions: [(video: TrackDescription?, audio: TrackDescription?)]
+    private(set) var renditions: [Rendition] = []
+    private var origin: Int64?
+    private var next: Int64 = 0
+    private var isEnded = false
+    private var writtenMultivariant: [UInt8] = []
+    private var maps: [String: (video: AVCConfiguration?, audio: AudioSpecificConfiguration?)] = [:]
+    /// By name, for viewers.
+    private(set) var objects: [String: PublishedObject] = [:]
+    private(set) var failures: [MediaError] = []
+    /// Segments that were made, and their bytes.
+    private(set) var made: Int64 = 0
+    private(set) var madeBytes: Int64 = 0
+
+    /// - Parameters:
+    ///   - settings: Of the output it is made from.
+    ///   - tracks: Its tracks.
+    init(settings: HLSOutputSettings, tracks: [TrackDescription], multivariantName: String) {
+        self.grid = settings.grid
+        self.multivariantName = multivariantName
+        self.title = settings.title
+        self.hasMetadata = !settings.waitsForStore
+        func track(_ name: String?) -> TrackDescription? { name.flatMap { name in tracks.first { $0.name == name } } }
+        let sounds = tracks.filter { $0.kind == .audio }
+        let pictures = tracks.filter { $0.kind == .video }
+        let all: [(video: TrackDescription?, audio: TrackDescription?)] =
+            settings.variants.map { variants in variants.map { (track($0.video), track($0.audio)) } }
+            ?? (pictures.isEmpty ? sounds.map { (nil, $0) } : pictures.map { ($0, sounds.first) })
+        // With several sounds a rendition has its first: they cannot be chosen apart here.
+        var seen: Set<String> = []
+        self.descriptions = all.filter { pair in
+            (pair.video ?? pair.audio).map { seen.insert($0.name).inserted } ?? false
+        }
+    }
+
+    mutating func takeFailures() -> [MediaError] {
+        defer { self.failures = [] }
+        return self.failures
+    }
+
+    // MARK: What is listed
+
+    /// Takes over what an output lists.
+    ///
+    /// - Parameter read: A file of the output, clear.
+    mutating func list(_ listing: OutputListing, store: any SegmentStore, read: (String) -> [UInt8]?) {
+        if self.origin == nil { self.begin(listing) }
+        guard listing.origin == self.origin, !self.isEnded else { return }
+        for number in self.next..<max(self.next, listing.nextMediaSequence) {
+            self.add(number, listing, store: store, read: read)
+        }
+        if listing.isEnded {
+            self.isEnded = true
+            for index in self.renditions.indices { self.renditions[index].window.end() }
+        }
+        self.publish(listing, store: store)
+        self.trim(store: store)
+    }
+
+    private mutating func begin(_ listing: OutputListing) {
+        self.origin = listing.origin
+        let firsts = listing.tracks.map { $0.segments.first?.mediaSequence ?? listing.nextMediaSequence }
+        self.next = firsts.max() ?? listing.nextMediaSequence
+        for pair in self.descriptions {
+            guard let main = pair.video ?? pair.audio,
+                let track = listing.tracks.first(where: { $0.name == main.name })
+            else { continue }
+            let before = track.segments.filter { $0.mediaSequence < self.next }
+            let window = PlaylistWindow(
+                style: track.style, targetDuration: track.targetDuration,
+                slackSeconds: Int(track.slack / TimeMath.nanoseconds), nextMediaSequence: self.next,
+                discontinuitySequence: track.discontinuitySequence + Int64(before.count(where: \.discontinuity)),
+                retired: track.retired.map {
+                    RetiredSegment(
+                        uri: Self.name(of: $0.uri), map: Self.noMap, deleteAt: $0.deleteAt, gap: $0.gap, byteCount: 0)
+                }, longestDuration: track.longestDuration)
+            let isPlain =
+                pair.video.flatMap { AVCConfiguration(extradata: $0.parameters.configuration) }?.sequence.profile == 66
+            self.renditions.append(
+                Rendition(
+                    name: main.name, video: pair.video, audio: pair.audio, window: window,
+                    reorder: isPlain
+                        ? 0 : Self.usualReorder * OutputGrid.ticksPerFrame * Int64(pair.video?.frameStep ?? 1)))
+        }
+    }
+
+    /// The name a segment has here: as unique as there.
+    private static func name(of uri: String) -> String { uri.hasSuffix(".m4s") ? "\(uri.dropLast(4)).ts" : "\(uri).ts" }
+
+    private mutating func add(
+        _ number: Int64, _ listing: OutputListing, store: any SegmentStore, read: (String) -> [UInt8]?
+    ) {
+        func segment(_ track: TrackDescription?) -> Segment? {
+            guard let track, let listed = listing.tracks.first(where: { $0.name == track.name })?.segments,
+                let last = listed.last?.mediaSequence
+            else { return nil }
+            let place = listed.count - 1 - Int(clamping: last &- number)
+            return listed.indices.contains(place) ? listed[place] : nil
+        }
+        for index in self.renditions.indices {
+            let rendition = self.renditions[index]
+            guard let main = segment(rendition.main) else { continue }
+            let name = Self.name(of: main.uri)
+            var size = 0
+            if !main.gap {
+                let sound = rendition.video == nil ? nil : segment(rendition.audio)
+                if let there = store.size(of: name) {
+                    // Of the worker before.
+                    size = there
+                    self.renditions[index].isFirst = true
+                } else if let bytes = self.make(index, main, sound, read) {
+                    do throws(MediaError) {
+                        try store.put(name, bytes: bytes)
+                        size = bytes.count
+                        (self.made, self.madeBytes) = (self.made &+ 1, self.madeBytes &+ Int64(size))
+                    } catch {
+                        self.failures.append(error)
+                    }
+                }
+            }
+            let listed = Segment(
+                mediaSequence: number, uri: name, start: main.start, duration: main.duration,
+                programDate: main.programDate, map: Self.noMap, discontinuity: main.discontinuity, gap: size == 0,
+                byteCount: size, independent: main.independent, publishedAt: main.publishedAt)
+            // As long and as numbered as it is listed there.
+            do throws(MediaError) { try self.renditions[index].window.append(listed) } catch {
+                self.failures.append(error)
+            }
+            guard size > 0, let path = store.path(of: name) else { continue }
+            self.objects[name] = PublishedObject(
+                body: .file(path: path, size: size), contentType: "video/mp2t",
+                cacheControl: PublishedObject.immutable)
+        }
+        self.next = number &+ 1
+    }
+
+    // MARK: Media
+
+    /// - Returns: `nil` where the media cannot be read.
+    private mutating func make(
+        _ index: Int, _ main: Segment, _ sound: Segment?, _ read: (String) -> [UInt8]?
+    ) -> [UInt8]? {
+        guard let bytes = read(main.uri), let map = self.configuration(main.map.uri, read) else {
+            self.failures.append(
+                MediaError(
+                    .outputLost, "\(main.uri) cannot be read", at: "hls[\(self.renditions[index].name)]",
+                    fix: "look at the directory of the hls output"))
+            return nil
+        }
+        let hasVideo = self.renditions[index].video != nil
+        if hasVideo {
+            self.renditions[index].reorder = max(self.renditions[index].reorder, TransportReading.reorder(of: bytes))
+        }
+        guard
+            var units = TransportReading.units(
+                bytes, kind: hasVideo ? .video : .audio, timescale: Int64(main.duration.timescale),
+                reorder: self.renditions[index].reorder)
+        else { return nil }
+        units += TransportReading.metadata(bytes)
+        var audio = map.audio
+        if let sound {
+            audio = self.configuration(sound.map.uri, read)?.audio
+            let frames = sound.gap ? nil : read(sound.uri)
+            units +=
+                frames.flatMap {
+                    TransportReading.units($0, kind: .audio, timescale: Int64(sound.duration.timescale))
+                } ?? []
+        }
+        let isFirst = self.renditions[index].isFirst
+        self.renditions[index].isFirst = false
+        return self.renditions[index].muxer.segment(
+            units,
+            parameters: TransportMuxer.Parameters(video: map.video, audio: audio, hasMetadata: self.hasMetadata),
+            isDiscontinuous: main.discontinuity || isFirst)
+    }
+
+    private mutating func configuration(
+        _ uri: String, _ read: (String) -> [UInt8]?
+    ) -> (video: AVCConfiguration?, audio: AudioSpecificConfiguration?)? {
+        if let known = self.maps[uri] { return known }
+        guard let bytes = read(uri) else { return nil }
+        // A room has a few canvases.
+        if self.maps.count >= 64 { self.maps.removeAll() }
+        let facts = TransportReading.configuration(bytes)
+        self.maps[uri] = facts
+        return facts
+    }
+
+    // MARK: Lists
+
+    private mutating func publish(_ listing: OutputListing, store: any SegmentStore) {
+        guard self.renditions.contains(where: { !$0.window.segments.isEmpty }) else { return }
+        let target = self.grid.targetDuration
+        do throws(MediaError) {
+            for rendition in self.renditions {
+                var playlist = MediaPlaylist(rendition.window, dateRanges: listing.dateRanges)
+                playlist.hasMaps = false
+                let text = Array(playlist.rendered().utf8)
+                try store.put(rendition.playlistName, bytes: text)
+                self.show(rendition.playlistName, text, seconds: max(1, target / 2))
+            }
+            let text = Array(self.multivariant.rendered().utf8)
+            guard text != self.writtenMultivariant else { return }
+            try store.put(self.multivariantName, bytes: text)
+            self.writtenMultivariant = text
+            self.show(self.multivariantName, text, seconds: target)
+        } catch {
+            self.failures.append(error)
+        }
+    }
+
+    private mutating func show(_ name: String, _ text: [UInt8], seconds: Int) {
+        self.objects[name] = PublishedObject(
+            body: .bytes(text), contentType: PublishedObject.playlistType, cacheControl: "max-age=\(seconds)")
+    }
+
+    var multivariant: MultivariantPlaylist {
+        let variants = self.renditions.map { rendition in
+            let (video, sound) = (rendition.video, rendition.audio)
+            let pictures = video.map { Int64(self.grid.fps) / Int64(max(1, $0.frameStep)) } ?? 0
+            let frames = sound == nil ? 0 : Int64(self.grid.sampleRate) / OutputGrid.samplesPerAudioFrame + 1
+            let declared = DeclaredBandwidth(
+                videoBitrate: video?.bitrate ?? 0, videoPeak: video?.maxBitrate ?? 0,
+                videoBuffer: video?.bufferSize ?? 0, audioBitrate: sound?.bitrate ?? 0,
+                audioPeak: sound?.maxBitrate ?? 0, grid: self.grid
+            ).inTransport(pictures: pictures, frames: frames)
+            return MultivariantPlaylist.Variant(
+                uri: rendition.playlistName, bandwidth: declared.peak, averageBandwidth: declared.average,
+                codecs: [video?.codecString, sound?.codecString].compactMap { $0 },
+                resolution: video.map { ($0.width, $0.height) },
+                frameRateMilli: video.map { Int64(self.grid.fps) * 1_000 / Int64(max(1, $0.frameStep)) },
+                audioGroup: nil)
+        }
+        var playlist = MultivariantPlaylist(title: self.title, audio: [], variants: variants)
+        // What has a decimal in EXTINF needs.
+        playlist.version = 3
+        return playlist
+    }
+
+    /// Takes from the heads what all windows let go, and from the store what nobody can ask for any more.
+    private mutating func trim(store: any SegmentStore) {
+        let head = self.renditions.map { $0.window.mediaSequence + Int64($0.window.removableCount) }.min() ?? 0
+        for index in self.renditions.indices {
+            let count = head - self.renditions[index].window.mediaSequence
+            if count > 0 { self.renditions[index].window.removeFirst(Int(count)) }
+            let last = self.renditions[index].window.segments.last
+            let time =
+                last.map {
+                    TimeMath.rescale(
+                        $0.start &+ $0.duration.ticks, from: Int64($0.duration.timescale), to: TimeMath.nanoseconds)
+                } ?? 0
+            for name in self.renditions[index].window.takeExpired(at: time, current: Self.noMap) {
+                self.objects[name] = nil
+                do throws(MediaError) { try store.remove(name) } catch { self.failures.append(error) }
+            }
+        }
+    }
+}

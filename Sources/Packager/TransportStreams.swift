@@ -1,0 +1,111 @@
+import Dispatch
+package import MediaTypes
+import Synchronization
+
+/// An output of transport streams beside an HLS output: told what that lists, it makes the same of it in a directory of its
+/// own, on a thread of its own, so that a slow disk there delays nobody else.
+///
+/// Life: ``begin()`` before the packager begins, ``run()`` on the thread, ``finish()`` when nothing more is listed.
+package final class TransportStreams: Sendable {
+    /// Listings that wait: beyond this the store is so slow that what is lost is lost.
+    private static let mostWaiting = 256
+
+    private struct State {
+        var waiting: [OutputListing] = []
+        var isOver = false
+        var isFailing = false
+    }
+
+    package let outputID: String
+    private let packager: HLSPackager
+    private let store: any SegmentStore
+    private let publication: Mutex<TransportPublication>
+    private let objects = Mutex<[String: PublishedObject]>([:])
+    private let state = Mutex(State())
+    private let work = DispatchSemaphore(value: 0)
+    private let waits: Bool
+    private let report: @Sendable (MediaError?) -> Void
+
+    /// - Parameters:
+    ///   - packager: Its segments are clear.
+    ///   - store: Nobody else's.
+    ///   - waits: What is listed is made before the packager goes on: for jobs that run as fast as they can.
+    ///   - report: Told of what goes wrong, once until all is well again, which is told with `nil`.
+    package init(
+        outputID: String, packager: HLSPackager, store: any SegmentStore, multivariantName: String, waits: Bool,
+        report: @escaping @Sendable (MediaError?) -> Void
+    ) {
+        self.outputID = outputID
+        self.packager = packager
+        self.store = store
+        self.waits = waits
+        self.report = report
+        self.publication = Mutex(
+            TransportPublication(
+                settings: packager.settings, tracks: packager.tracks, multivariantName: multivariantName))
+    }
+
+    /// Makes the place ready and listens to the packager; before that begins.
+    ///
+    /// - Throws: ``MediaError/Code/notCreatable``.
+    package func begin() throws(MediaError) {
+        try self.store.prepare()
+        self.packager.watchListing { [weak self] in self?.list($0) }
+    }
+
+    private func list(_ listing: OutputListing) {
+        if self.waits { return self.take(listing) }
+        self.state.withLock { state in
+            state.waiting.append(listing)
+            if state.waiting.count > Self.mostWaiting { state.waiting.removeFirst() }
+        }
+        self.work.signal()
+    }
+
+    private func take(_ listing: OutputListing) {
+        let (failures, objects) = self.publication.withLock { publication in
+            publication.list(listing, store: self.store) { self.packager.bytes(ofFile: $0) }
+            return (publication.takeFailures(), publication.objects)
+        }
+        self.objects.withLock { $0 = objects }
+        let isNews = self.state.withLock { state in
+            defer { state.isFailing = !failures.isEmpty }
+            return state.isFailing != !failures.isEmpty
+        }
+        if isNews { self.report(failures.first) }
+    }
+
+    /// Makes what is listed until ``finish()``. Blocks.
+    package func run() {
+        while true {
+            self.work.wait()
+            let (listings, isOver) = self.state.withLock { state in
+                defer { state.waiting = [] }
+                return (state.waiting, state.isOver)
+            }
+            for listing in listings { self.take(listing) }
+            if isOver { return }
+        }
+    }
+
+    /// Nothing more is listed: ``run()`` makes what is left and returns.
+    package func finish() {
+        self.state.withLock { $0.isOver = true }
+        self.work.signal()
+    }
+
+    /// An object viewers may have now.
+    package func object(named name: String) -> PublishedObject? { self.objects.withLock { $0[name] } }
+
+    /// Segments so far, and their bytes.
+    package var made: (segments: Int64, bytes: Int64) {
+        self.publication.withLock { ($0.made, $0.madeBytes) }
+    }
+}
+
+extension HLSPackager {
+    /// Lets viewers have objects of another output, too, under names of their own; before the listener opens.
+    package func serve(_ object: @escaping @Sendable (String) -> PublishedObject?) {
+        self.beside.withLock { $0.append(object) }
+    }
+}

@@ -1,0 +1,42 @@
+import HLS
+import Packager
+
+/// Where the key frames of a recorded segment are, for the I-frame playlist of the recording: a line behind the slot's own,
+/// of a track that has some. Without it the list has gaps.
+extension RecordingJournal {
+    /// `keys`, media sequence, track, and for each key frame its start, offset and size.
+    static func keysLine(_ track: KeptSlot.Track, of slot: KeptSlot) -> String? {
+        guard !track.segment.keyFrames.isEmpty else { return nil }
+        let numbers = track.segment.keyFrames.flatMap { [$0.start, Int64($0.offset), Int64($0.byteCount)] }
+        return (["keys", "\(slot.mediaSequence)", track.name] + numbers.map { "\($0)" }).joined(separator: "\t") + "\n"
+    }
+
+    /// - Returns: `false` for a line that says what it should not.
+    mutating func takeKeys(_ fields: [String]) -> Bool {
+        let numbers = fields.dropFirst(3).compactMap { Int64($0) }
+        guard fields.count > 3, (fields.count - 3).isMultiple(of: 3), numbers.count == fields.count - 3,
+            numbers.allSatisfy({ (0..<1 << 53).contains($0) }), let number = Int64(fields[1])
+        else { return false }
+        // A slot of a worker that was overtaken is not there.
+        guard let slot = self.slots.last, slot.mediaSequence == number,
+            let place = slot.tracks.firstIndex(where: { $0.name == fields[2] })
+        else { return true }
+        var tracks = slot.tracks
+        let segment = tracks[place].segment
+        let end = segment.start &+ segment.duration.ticks
+        var frames: [KeyFrame] = []
+        for first in stride(from: 0, to: numbers.count, by: 3) {
+            let (start, offset, count) = (numbers[first], numbers[first + 1], numbers[first + 2])
+            guard start >= frames.last.map({ $0.start + 1 }) ?? segment.start, start < end, offset <= Int32.max,
+                count <= Int32.max
+            else { return false }
+            frames.append(KeyFrame(start: start, offset: Int(offset), byteCount: Int(count)))
+        }
+        tracks[place] = KeptSlot.Track(
+            name: tracks[place].name, kind: tracks[place].kind, segment: segment.with(keyFrames: frames))
+        self.replaceLast(
+            KeptSlot(
+                mediaSequence: slot.mediaSequence, incarnation: slot.incarnation, frames: slot.frames, tracks: tracks))
+        return true
+    }
+}

@@ -1,0 +1,108 @@
+import LibAV
+import MediaKernels
+import MediaTypes
+import Packager
+import PipelineSpec
+import Synchronization
+
+/// Makes the sheets of an image output: one small still of the program an interval, at most a sheet of them in memory.
+final class SpriteMaker: Sendable {
+    private struct State {
+        var index: SpriteIndex?
+        var cells: [Int: Picture] = [:]
+        var sheet = ""
+        var size: (width: Int, height: Int)?
+        /// Files viewers may have, and their sizes.
+        var files: [String: Int] = [:]
+        var text: [UInt8] = []
+    }
+
+    private let output: ImageOutput
+    private let sprites: ImageOutput.Sprites
+    /// Of the still, without its ending.
+    private let name: String
+    private let store: DirectoryStore
+    private let incarnation: Int64
+    private let state = Mutex(State())
+
+    /// - Returns: `nil` for an output that has none.
+    init?(_ output: ImageOutput, incarnation: Int64) {
+        guard let sprites = output.sprites else { return nil }
+        let parts = output.path.split(separator: "/", omittingEmptySubsequences: false)
+        self.output = output
+        self.sprites = sprites
+        self.name = String((parts.last ?? "").dropLast(4))
+        self.store = DirectoryStore(directory: parts.count < 2 ? "." : parts.dropLast().joined(separator: "/") + "/")
+        self.incarnation = incarnation
+    }
+
+    var outputID: String { self.output.outputID }
+    /// Seconds.
+    var interval: Int { self.sprites.intervalSeconds }
+    private var indexName: String { "\(self.name).vtt" }
+
+    /// Takes a picture of the program into its sheet, and writes both files anew.
+    ///
+    /// - Parameter time: Milliseconds since the program's beginning.
+    func take(_ picture: Picture, at time: Int64) throws(MediaError) {
+        let result = self.state.withLock { state in
+            Result { () throws(MediaError) in try self.take(picture, at: time, &state) }
+        }
+        try result.get()
+    }
+
+    private func take(_ picture: Picture, at time: Int64, _ state: inout State) throws(MediaError) {
+        let size =
+            state.size
+            ?? ImageOutput.size(of: picture.format.width, picture.format.height, width: self.sprites.width)
+        state.size = size
+        if state.index == nil {
+            try self.store.prepare()
+            state.index = SpriteIndex(
+                name: self.name, columns: self.sprites.columns, rows: self.sprites.rows, width: size.width,
+                height: size.height, interval: Int64(self.sprites.intervalSeconds) * 1_000,
+                incarnation: self.incarnation,
+                kept: self.store.read(self.indexName).map { String(decoding: $0, as: UTF8.self) } ?? "")
+            for sheet in state.index?.sheets ?? [] { state.files[sheet] = self.store.size(of: sheet) }
+        }
+        guard var index = state.index, let place = index.add(at: time) else { return }
+        let cell = try SpriteSheet.cell(picture, width: size.width, height: size.height)
+        if state.sheet != place.sheet {
+            state.sheet = place.sheet
+            state.cells = [:]
+        }
+        state.cells[place.cell] = cell
+        let last = state.cells.keys.max() ?? 0
+        // Where one was left out the one before stands in its place.
+        var shown = state.cells.min { $0.key < $1.key }?.value ?? cell
+        let cells = (0...last).map { number in
+            shown = state.cells[number] ?? shown
+            return shown
+        }
+        let sheet = try SpriteSheet.sheet(cells, columns: self.sprites.columns, rows: self.sprites.rows)
+        let bytes = try StillEncoder.jpeg(sheet, width: sheet.format.width, height: sheet.format.height)
+        try self.store.put(place.sheet, [PacketMemory(bytes)], durable: false)
+        state.files[place.sheet] = bytes.count
+        let text = Array(index.text.utf8)
+        try self.store.put(self.indexName, [PacketMemory(text)], durable: false)
+        state.text = text
+        state.index = index
+        if state.files.count > index.sheets.count + 1 {
+            let named = Set(index.sheets)
+            state.files = state.files.filter { named.contains($0.key) }
+        }
+    }
+
+    /// What viewers may have.
+    func object(named name: String) -> PublishedObject? {
+        self.state.withLock { state in
+            let caching = "max-age=\(self.sprites.intervalSeconds)"
+            if name == self.indexName, !state.text.isEmpty {
+                return PublishedObject(body: .bytes(state.text), contentType: "text/vtt", cacheControl: caching)
+            }
+            guard let size = state.files[name], let path = self.store.path(of: name) else { return nil }
+            return PublishedObject(
+                body: .file(path: path, size: size), contentType: "image/jpeg", cacheControl: caching)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import HLS
+import MediaTypes
+import Packager
+import Synchronization
+import Testing
+
+@Suite("I-frame playlists of an output")
+struct IFrameTests {
+    private static func settings(_ type: HLSOutputSettings.PlaylistType = .live) throws -> HLSOutputSettings {
+        try Output.settings {
+            $0.iFramePlaylists = true
+            $0.playlistType = type
+            $0.windowSeconds = 8
+        }
+    }
+
+    /// Number, URI and range of each entry.
+    private static func entries(_ text: String) -> [Int64: String] {
+        let list = ListText(text)
+        var number = list.mediaSequence ?? 0
+        var entries: [Int64: String] = [:]
+        for uri in list.uris.indices {
+            let ranges = list.lines.filter { $0.hasPrefix("#EXT-X-BYTERANGE") }
+            entries[number] = "\(list.uris[uri]) \(ranges.indices.contains(uri) ? ranges[uri] : "")"
+            number += 1
+        }
+        return entries
+    }
+
+    @Test("the multivariant playlist names one a rendition; every range begins with a moof in a file that is there")
+    func listed() throws {
+        let store = MemoryStore()
+        let output = try Output(store, settings: Self.settings())
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<640)
+        _ = output.packager.step()
+        let multivariant = store.text("index.m3u8")
+        for name in ["720p", "360p"] {
+            #expect(multivariant.contains("CODECS=\"avc1.64001f\",RESOLUTION=1280x720,URI=\"\(name)-iframes.m3u8\"\n"))
+            let text = store.text("\(name)-iframes.m3u8")
+            #expect(output.packager.object(named: "\(name)-iframes.m3u8")?.body == .bytes(Array(text.utf8)))
+            let list = ListText(text)
+            #expect(list.value("EXT-X-VERSION") == "5" && list.count("#EXT-X-I-FRAMES-ONLY") == 1)
+            #expect(list.mediaSequence == 2 * (ListText(store.text("\(name).m3u8")).mediaSequence ?? -1))
+            #expect(list.value("EXT-X-TARGETDURATION") == "2")
+            let ranges = list.lines.filter { $0.hasPrefix("#EXT-X-BYTERANGE:") }.map { $0.dropFirst(17) }
+            #expect(
+                ranges.count == list.uris.count
+                    && list.uris.count == 2 * ListText(store.text("\(name).m3u8")).uris.count)
+            for (range, uri) in zip(ranges, list.uris) {
+                let numbers = range.split(separator: "@").compactMap { Int($0) }
+                let bytes = try #require(store.read(uri))
+                #expect(String(decoding: bytes[(numbers[1] + 4)..<(numbers[1] + 8)], as: UTF8.self) == "moof")
+                #expect(numbers[0] > 100 && numbers[0] + numbers[1] < bytes.count)
+            }
+        }
+        #expect(!multivariant.contains("audio-iframes") && store.read("audio-iframes.m3u8") == nil)
+        #expect(output.packager.mediaPlaylistNames.count == 5)
+    }
+
+    @Test("numbers and ranges go on over a restart; the list of a rendition that is gone goes with it")
+    func continued() throws {
+        let store = MemoryStore()
+        let first = try Output(store, settings: Self.settings())
+        _ = try first.packager.begin(now: Output.origin)
+        first.feed(0..<640)
+        _ = first.packager.step()
+        let before = Self.entries(store.text("720p-iframes.m3u8"))
+        let second = try Output(store, settings: Self.settings(), tracks: [Output.video("720p"), Output.audio])
+        _ = try second.packager.begin(now: Output.origin + 22_000_000_000)
+        let frame: Int64 = 11 * 64
+        second.feed(frame..<(frame + 128))
+        _ = second.packager.step()
+        let after = Self.entries(store.text("720p-iframes.m3u8"))
+        let common = Set(before.keys).intersection(after.keys)
+        #expect(common.count >= 4)
+        for number in common { #expect(before[number] == after[number]) }
+        #expect(after.values.contains { $0.contains("720p-2-") })
+        #expect(store.read("360p-iframes.m3u8") == nil)
+        // Not listed any more, by a worker that has no such lists.
+        let third = try Output(store, tracks: [Output.video("720p"), Output.audio])
+        _ = try third.packager.begin(now: Output.origin + 60_000_000_000)
+        #expect(store.read("720p-iframes.m3u8") == nil)
+    }
+
+    @Test("at the live edge the list goes on with whole segments, and its waiting readers with it")
+    func edge() throws {
+        let output = try Output(MemoryStore(), settings: Self.settings())
+        let seen = Mutex<[MediaPlaylist]>([])
+        output.packager.attach { update in
+            let lists = update.playlists.filter { $0.name == "720p-iframes.m3u8" }.map(\.playlist)
+            seen.withLock { $0 += lists }
+        }
+        _ = try output.packager.begin(now: Output.origin)
+        for start in stride(from: Int64(0), to: 640, by: 16) {
+            output.feed(start..<(start + 16))
+            _ = output.packager.step()
+        }
+        output.packager.finish(endlist: true)
+        _ = output.packager.step()
+        let lists = seen.withLock { $0 }
+        #expect(lists.count >= 10 && lists.count <= 13, "once a segment, not once a part")
+        for (one, next) in zip(lists, lists.dropFirst()) {
+            #expect(next.position.nextMediaSequence >= one.position.nextMediaSequence)
+        }
+        #expect(lists.last?.isEnded == true && lists.allSatisfy { $0.rendered().contains("CAN-BLOCK-RELOAD=YES") })
+    }
+
+    @Test("an EVENT list keeps all of them; encrypted segments cannot be listed so")
+    func eventAndEncrypted() throws {
+        let store = MemoryStore()
+        let output = try Output(store, settings: Self.settings(.event))
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<640)
+        output.packager.finish(endlist: true)
+        _ = output.packager.step()
+        let list = ListText(store.text("720p-iframes.m3u8"))
+        #expect(
+            list.uris.count == 20 && list.count("#EXT-X-ENDLIST") == 1 && list.value("EXT-X-PLAYLIST-TYPE") == "EVENT")
+        var settings = try Self.settings()
+        settings.encryption = EncryptionSettings(room: "r", rotation: 4)
+        #expect(throws: MediaError.self) { try Output(MemoryStore(), settings: settings) }
+    }
+}
