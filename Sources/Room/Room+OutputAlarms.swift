@@ -22,7 +22,7 @@ extension Room {
         for output in self.pipeline.outputs {
             let onDisk: Bool
             switch output {
-            case .hls, .record: onDisk = true
+            case .hls, .transport, .record: onDisk = true
             case .raw, .rtmp, .http, .s3, .image: onDisk = false
             }
             // What concerns the disk concerns all that is on it.
