@@ -96,7 +96,8 @@ let package = Package(
             dependencies: [
                 "Packager", "HLS", "Stages", "MediaTypes", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"), nioSSL,
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                nioSSL,
             ], swiftSettings: house),
         .target(
             name: "Push",
