@@ -86,6 +86,9 @@ extension DecodeWorker {
     ///
     /// - Returns: How long nothing is due; `nil` when something was decoded.
     private mutating func decodeDue(at now: Int64) -> Int64? {
+        self.placing.note(
+            isSettling: self.timeline.isSettling, reanchors: self.timeline.reanchors, offset: self.timeline.offset,
+            at: now)
         guard let first = self.schedule.first({ self.due($0) }) else { return Self.longestSleep }
         guard first.due <= now else {
             self.stage.note(lateness: 0)
@@ -94,7 +97,7 @@ extension DecodeWorker {
         switch self.schedule.popFirst(first.line) {
         case .configuration(let parameters)?: self.configure(parameters)
         case .packet(let waiting)?:
-            self.stage.note(lateness: now &- max(first.due, waiting.arrival ?? now))
+            self.stage.note(lateness: self.placing.lateness(due: first.due, arrival: waiting.arrival, now: now))
             self.timeline.begin()
             self.buffer.setStatus(.live, at: waiting.arrival ?? now)
             self.decode(waiting.packet, pts: self.timeline.program(of: waiting.noted.pts), arrival: waiting.arrival)

@@ -10,6 +10,8 @@ struct DecodeWorker {
     var timeline: SourceTimeline
     /// Live packets that are not due yet.
     var schedule = PacketSchedule()
+    /// What says when they are due, and since when it says so.
+    var placing = Placing()
     var video: VideoTrack
     var videoCodec: CodecName?
     /// What is kept from the decoder while nobody sees the source.

@@ -114,9 +114,14 @@ extension EndToEnd {
                     decoded, tones, (clips.0.beepHertz, clips.1.beepHertz), from: span.from, to: span.to)
                 let way = hasStamps ? "by wall clock, one way 400 ms longer" : "by arrival"
                 EndToEnd.report(
-                    "\(way), \(index == 0 ? "from the start" : "after a return"): \(apart.text) (bar: \(Self.bar))")
+                    "\(way), \(index == 0 ? "from the start" : "after a return"): \(apart.text) (bar: \(Self.bar)), "
+                        + "\(room.events("encoder.overload_step").count) steps against overload")
                 #expect(apart.pictures.count >= 100 && apart.sounds.count >= 3, "\(state)")
-                let seams = room.events("source.reanchored").map { "\($0.time - origin) s: \($0.text("uid") ?? "")" }
+                let seams =
+                    room.events("source.reanchored").map { "\($0.time - origin) s: \($0.text("uid") ?? "")" }
+                    + room.events("encoder.overload_step").map {
+                        "\($0.time - origin) s: \($0.text("step") ?? "") lag \($0.integer("lagMs") ?? -1) ms"
+                    }
                 #expect(apart.worst <= Self.bar, "pictures, in span \(span): \(apart.steps); seams \(seams); \(state)")
             }
         }

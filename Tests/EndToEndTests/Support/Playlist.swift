@@ -69,7 +69,8 @@ struct Playlist {
 
     /// The media playlists a directory holds: one per rendition and the sound.
     static func all(in directory: String) throws -> [(name: String, playlist: Playlist)] {
-        try Files.names(in: directory).filter { $0.hasSuffix(".m3u8") && $0 != "index.m3u8" }
+        try Files.names(in: directory)
+            .filter { $0.hasSuffix(".m3u8") && $0 != "index.m3u8" && !$0.hasSuffix("-iframes.m3u8") }
             .map { ($0, try Playlist(contentsOf: "\(directory)/\($0)")) }
     }
 }

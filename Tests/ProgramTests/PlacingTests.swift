@@ -1,0 +1,32 @@
+import Program
+import Testing
+
+@Suite("Lateness: how far a decoder is behind, whatever its source's timeline does")
+struct PlacingTests {
+    private static let second: Int64 = 1_000_000_000
+
+    @Test("a packet is late from when it was due and here, whichever came last")
+    func late() {
+        let placing = Placing()
+        #expect(placing.lateness(due: 3 * Self.second, arrival: 2 * Self.second, now: 4 * Self.second) == Self.second)
+        #expect(placing.lateness(due: Self.second, arrival: 3 * Self.second, now: 4 * Self.second) == Self.second)
+        #expect(placing.lateness(due: 0, arrival: nil, now: 4 * Self.second) == 0, "a file is never late")
+    }
+
+    @Test("what a timeline that settles, moves or is moved makes due in the past is not late, and what waits on is")
+    func moved() {
+        var placing = Placing()
+        placing.note(isSettling: true, reanchors: 0, offset: 0, at: Self.second)
+        #expect(placing.lateness(due: 0, arrival: 0, now: Self.second) == Self.second, "nothing has moved")
+        let changes: [(isSettling: Bool, reanchors: Int, offset: Int64)] = [
+            (false, 0, 0), (false, 1, 0), (false, 1, 7), (true, 1, 7),
+        ]
+        for (index, change) in changes.enumerated() {
+            let now = Int64(index + 2) * 10 * Self.second
+            placing.note(
+                isSettling: change.isSettling, reanchors: change.reanchors, offset: change.offset, at: now)
+            #expect(placing.lateness(due: 0, arrival: 0, now: now) == 0)
+            #expect(placing.lateness(due: 0, arrival: 0, now: now + Self.second) == Self.second)
+        }
+    }
+}
