@@ -1,7 +1,7 @@
 /// Writes the packets of an MPEG-2 transport stream: 188 bytes each, continuity counted over everything that is written.
 ///
-/// Payload is copied in runs of up to 184 bytes into one array of the segment's size: that is a `memcpy` a packet, and a few
-/// hundred megabytes a second, where a room of all renditions makes one or two.
+/// Payload is copied in runs of up to 184 bytes into one array of the segment's size, on a thread that no picture waits for;
+/// a room of all renditions makes one or two megabytes a second.
 ///
 /// Spec: ISO/IEC 13818-1 §2.4.3.
 package struct TransportPacketWriter: Sendable {
