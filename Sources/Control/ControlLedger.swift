@@ -1,6 +1,6 @@
 import DequeModule
 package import HTTPListener
-package import HTTPTypes
+import HTTPTypes
 import Synchronization
 
 /// What operators have changed so far, so that two of them do not overwrite each other and none does a thing twice.

@@ -1,4 +1,4 @@
-package import MediaTypes
+import MediaTypes
 
 /// Something to be carried by a transport stream. Times are ticks of 90 kHz on the room's timeline, not wrapped.
 package struct StreamUnit: Sendable {

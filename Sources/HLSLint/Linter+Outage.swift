@@ -1,4 +1,4 @@
-package import MediaTypes
+import MediaTypes
 
 /// A server that gives no answer at all, as while a worker is replaced by its successor.
 ///

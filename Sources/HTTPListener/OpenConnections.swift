@@ -1,4 +1,4 @@
-package import NIOCore
+import NIOCore
 import Synchronization
 
 /// The connections of one listener that are open now: counted, limited, and ended by a stop if they do not end by

@@ -59,13 +59,13 @@ package final class CrashMark {
         let stack = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
         unsafe clibav_use_fault_stack(stack, size)
         body()
-        unsafe clibav_use_fault_stack(nil, 0)
+        clibav_use_fault_stack(nil, 0)
         unsafe stack.deallocate()
     }
 }
 
 /// What the signal handler may use: plain memory, set before it can run.
-private struct Faults {
+@unsafe private struct Faults {
     var isInstalled = false
     var key = pthread_key_t()
     var path: UnsafeMutablePointer<CChar>?
@@ -74,7 +74,7 @@ private struct Faults {
     var wantsBacktrace = false
 }
 
-private nonisolated(unsafe) var faults = Faults()
+private nonisolated(unsafe) var faults = unsafe Faults()
 // Written once by `install(path:)`, before the threads that read it are made.
 
 /// Runs on the thread that faulted: no allocation, no lock, only calls that signal-safety(7) lists and a read of the thread's

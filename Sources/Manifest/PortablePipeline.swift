@@ -1,4 +1,4 @@
-package import MediaTypes
+import MediaTypes
 package import PipelineSpec
 
 /// A pipeline file that can be handed to an engine: it holds no secret, opens its listeners where others reach them, and

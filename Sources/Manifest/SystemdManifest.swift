@@ -1,4 +1,4 @@
-package import PipelineSpec
+import PipelineSpec
 
 /// A room for systemd: an instance of `tandem@.service`, its pipeline, and what it alone needs.
 package enum SystemdManifest {

@@ -1,5 +1,5 @@
 package import HTTPListener
-package import NIOCore
+import NIOCore
 package import Push
 import HTTPTypes
 import Synchronization

@@ -1,4 +1,4 @@
-package import MediaTypes
+import MediaTypes
 
 /// A receiver of the room's events.
 package struct EventSink: Sendable, Hashable {

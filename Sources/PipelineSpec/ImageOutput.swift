@@ -1,4 +1,4 @@
-package import MediaTypes
+import MediaTypes
 
 /// A still of the program, anew every few seconds.
 package struct ImageOutput: Sendable, Hashable {

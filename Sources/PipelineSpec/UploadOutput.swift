@@ -1,4 +1,4 @@
-package import MediaTypes
+import MediaTypes
 
 /// How another store of the room's HLS is filled.
 package struct StoreRules: Sendable, Hashable {

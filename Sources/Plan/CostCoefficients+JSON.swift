@@ -1,4 +1,4 @@
-package import PipelineSpec
+import PipelineSpec
 
 /// The file a calibration leaves behind.
 extension CostCoefficients {

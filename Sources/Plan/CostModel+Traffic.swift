@@ -1,4 +1,4 @@
-package import PipelineSpec
+import PipelineSpec
 
 /// Bytes: in memory, on the wire, on disk.
 extension CostModel {

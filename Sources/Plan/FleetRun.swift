@@ -48,7 +48,7 @@ struct FleetArrivals {
         }
 
         mutating func exponential(_ mean: Double) -> Double {
-            -mean * log((Double(self.next() >> 11) + 1) / 9_007_199_254_740_993)
+            -mean * log((Double(self.next() >> 11) + 1) / 9_007_199_254_740_992)
         }
     }
 }

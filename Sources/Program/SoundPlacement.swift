@@ -1,4 +1,4 @@
-package import MediaKernels
+import MediaKernels
 
 /// Lays a live source's decoded sound end to end on the program's sample grid, and stretches it by parts per million so
 /// that it stays where its timestamps say.

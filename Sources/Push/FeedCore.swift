@@ -1,5 +1,5 @@
 package import MediaTypes
-package import RTMP
+import RTMP
 
 /// What a rendition on air is: for `onMetaData`, and for those who begin to read it.
 package struct FeedDescription: Sendable, Hashable {

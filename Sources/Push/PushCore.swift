@@ -1,5 +1,5 @@
 package import MediaTypes
-package import RTMP
+import RTMP
 import Stages
 
 /// One RTMP output: a rendition's tags in, the bytes of one connection after the other out.

@@ -1,4 +1,4 @@
-package import MediaTypes
+import MediaTypes
 import NIOCore
 import NIOSSL
 import Synchronization

@@ -1,4 +1,4 @@
-package import MediaTypes
+import MediaTypes
 import NIOCore
 
 /// The tags that wait for one reader, bounded by the time they wait and by bytes.

@@ -1,5 +1,5 @@
 import HLS
-package import MediaTypes
+import MediaTypes
 
 /// How much of what a room listed is in its recording.
 package struct RecordingCoverage: Sendable, Hashable {

@@ -1,4 +1,4 @@
-package import MediaTypes
+import MediaTypes
 
 /// What has been said with the pictures, as a value: how much more may be, and under which ids.
 ///

@@ -1,4 +1,4 @@
-package import MediaTypes
+import MediaTypes
 
 /// What one source is doing, as a value: events with their time in, changes of state out.
 ///

@@ -1,4 +1,4 @@
-package import Crypto
+import Crypto
 
 /// Signs requests as Amazon's services and those that are like them ask for it.
 ///

@@ -1,4 +1,4 @@
-package import HLS
+import HLS
 import MediaTypes
 package import Packager
 

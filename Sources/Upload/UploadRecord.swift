@@ -1,4 +1,4 @@
-package import HLS
+import HLS
 
 /// What a worker leaves to its successor about a store: lines of words.
 package struct UploadRecord: Sendable, Hashable {

@@ -1,4 +1,4 @@
-package import NIOCore
+import NIOCore
 import NIOPosix
 import NIOSSL
 

@@ -33,7 +33,7 @@ struct PresetTests {
                 CanvasColor(
                     y: UInt8(40 + (rect * 37 + index) % 180), cb: UInt8(60 + rect * 2), cr: UInt8(200 - rect * 2)))
         }
-        return try canvas.finish()
+        return canvas.finish()
     }
 
     @Test("the tandem presets are one family: the same configuration record, byte for byte, in every profile")

@@ -28,7 +28,7 @@ struct StillEncoderTests {
     func colors() throws {
         var canvas = try PictureCanvas.open(width: 64, height: 64, fill: .black)
         canvas.fill(x: 0, y: 0, width: 64, height: 64, CanvasColor(red: 200, green: 30, blue: 60))
-        let bytes = try StillEncoder.jpeg(try canvas.finish(), width: 64, height: 64)
+        let bytes = try StillEncoder.jpeg(canvas.finish(), width: 64, height: 64)
         // Full-range BT.601 of the colour: a limited or a BT.709 picture is 10 and more off.
         let decoded = try Self.decoded(bytes)
         let expected = (luma: 84.2, blue: 114.3, red: 210.6)
