@@ -9,7 +9,8 @@ package import NIOCore
 
 /// One publisher's socket, whose bytes are read together; see ``ReadPacer``.
 ///
-/// Bound to the channel's event loop. Life: made when it publishes, ``received(_:missing:isAway:)`` with every read, ``end()``.
+/// Bound to the channel's event loop. Life: made when it publishes, ``received(_:missing:isAway:)`` with every read, its own and the
+/// channel's, ``end()``.
 package final class PacedReading {
     /// What one read takes from a publisher, in bytes.
     package static let readSize = 2 * ReadPacer.mostBytes
@@ -18,7 +19,10 @@ package final class PacedReading {
     private let grid: ReadGrid
     private let clock: any MonotonicClock
     private let number: Int
+    private let socket: NIOBSDSocket.Handle?
     private var pacer: ReadPacer?
+    /// Back-pressure: nothing is read, whatever the clock says.
+    package var isPaused = false
 
     /// - Parameters:
     ///   - number: Names it on the grid.
@@ -30,12 +34,14 @@ package final class PacedReading {
         self.grid = grid
         self.clock = clock
         self.number = number
+        self.socket = SocketReader.socket(of: channel)
         // Large reads: the cost of ingest is system calls, not bytes.
         self.set(.recvAllocator, FixedSizeRecvByteBufferAllocator(capacity: Self.readSize))
         guard patience.usual > 0 else { return }
         self.pacer = ReadPacer(
             patience: patience, number: number, interval: ReadGrid.interval.nanoseconds, now: clock.now())
-        grid.join(number, on: channel.eventLoop) { [weak self] turn in self?.look(turn) }
+        // Until ``end()``, or until its socket says that it is closed.
+        grid.join(number, on: channel.eventLoop) { turn in self.look(turn) }
     }
 
     /// Bytes have been read, and `missing` more must come before the message in progress is whole.
@@ -52,8 +58,20 @@ package final class PacedReading {
     }
 
     private func look(_ turn: Int) {
-        let now = self.clock.now()
-        if let mark = self.pacer?.looked(turn: turn, now: now) { self.set(mark: mark) }
+        switch self.pacer?.looked(turn: turn, now: self.clock.now()) {
+        case .nothing?, nil: break
+        case .tell?: self.tell()
+        case .read?: if !self.isPaused { self.read() }
+        }
+    }
+
+    /// ``received(_:missing:isAway:)`` is called from inside.
+    private func read() {
+        guard let socket = self.socket, self.grid.reader.read(socket, of: self.channel) else { return self.tell() }
+    }
+
+    private func tell() {
+        if let mark = self.pacer?.told() { self.set(mark: mark) }
     }
 
     private func leave() {

@@ -28,6 +28,9 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var logger: Logger
 
     private var hub: SourceHub?
+    /// Empty; its memory is for what comes next. A block for several items is large enough for the heap to be tidied each time.
+    private var items: [SourceItem] = []
+    private static let keptItems = 64
     private var publishingSince: Int64 = 0
     private var seen: Set<TrackKind> = []
     private var toldUnsupported = false
@@ -107,7 +110,9 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         let buffer = self.unwrapInboundIn(data)
         let now = self.core.clock.now()
         self.lastReceived = now
-        self.perform(self.session.receive(buffer.readableBytesUInt8Span, now: now))
+        let actions = self.session.receive(buffer.readableBytesUInt8Span, now: now)
+        self.perform(actions)
+        self.session.reuse(actions)
         if self.session.progress > self.progress {
             self.progress = self.session.progress
             self.core.advanced(self)
@@ -153,6 +158,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     func setPaused(_ isPaused: Bool) {
         guard self.isPaused != isPaused, let context = self.context else { return }
         self.isPaused = isPaused
+        self.pacing?.isPaused = isPaused
         // A pause of ours is no silence of the publisher's.
         if !isPaused { self.perform(self.session.receive([UInt8]().span, now: self.core.clock.now())) }
         context.channel.setOption(.autoRead, value: !isPaused).whenFailure { [logger] error in
@@ -164,7 +170,11 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     // MARK: Actions
 
     private func perform(_ actions: [RTMPServerAction]) {
-        var items: [SourceItem] = []
+        if actions.isEmpty { return }
+        var items = self.items
+        self.items = []
+        // Handed out by then, all of them.
+        defer { if items.capacity <= Self.keptItems { self.items = items } }
         let arrival = self.core.clock.now()
         for action in actions {
             if case .message(let message) = action {
@@ -289,6 +299,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             self.pacing = PacedReading(
                 channel, number: self.number, patience: self.core.configuration.readPatience(of: hub.source),
                 grid: self.core.grid, clock: self.core.clock)
+            self.pacing?.isPaused = self.isPaused
         }
     }
 

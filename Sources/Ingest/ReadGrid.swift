@@ -5,8 +5,12 @@ package import NIOCore
 /// Bound to its event loop. The timer runs only while there are any.
 package final class ReadGrid {
     /// From one turn to the next; what the bytes of a publisher on air may wait longer than their ``ReadPatience/usual``.
-    package static let interval = TimeAmount.milliseconds(20)
+    /// No multiple of it is near one of a usual distance of pictures: whoever is read by the clock would always be read as long
+    /// after a picture as the last time, and what its way costs would never be seen.
+    package static let interval = TimeAmount.milliseconds(19)
 
+    /// What those are read with that are read by the clock.
+    let reader = SocketReader(size: PacedReading.readSize)
     private var members: [Int: (Int) -> Void] = [:]
     private var task: RepeatedTask?
     private var turn = 0

@@ -13,12 +13,12 @@ package struct ReadPatience: Sendable, Hashable {
         self.away = max(0, away)
     }
 
-    /// A fifth of the jitter buffer of what is on air, and two of what is away: the rest is the network's, and a gap in what comes
-    /// is still told from a wait. No more than what the usual jitter buffer of 200 ms gives, since longer saves little.
+    /// A fifth of the jitter buffer of what is on air, and half of it of what is away: the rest is the network's, and a gap in what
+    /// comes is still told from a wait. No more than what the usual jitter buffer of 200 ms gives, since longer saves little.
     ///
     /// - Parameter jitterBuffer: In nanoseconds.
     package init(jitterBuffer: Int64) {
-        self.init(usual: min(40_000_000, jitterBuffer / 5), away: min(80_000_000, jitterBuffer / 5 * 2))
+        self.init(usual: min(40_000_000, jitterBuffer / 5), away: min(100_000_000, jitterBuffer / 2))
     }
 
     package static let usual = ReadPatience(jitterBuffer: 200_000_000)

@@ -1,4 +1,5 @@
-/// Exact arithmetic on media time. Nothing here rounds twice and nothing overflows: intermediate products are 128 bit.
+/// Exact arithmetic on media time. Nothing here rounds twice and nothing overflows: intermediate products have 128 bits
+/// where they need them.
 public enum TimeMath {
     /// How a quotient that is not whole is rounded.
     public enum Rounding: Sendable { case down, nearest, up }
@@ -11,20 +12,29 @@ public enum TimeMath {
         _ value: Int64, by numerator: Int64, over denominator: Int64, rounding: Rounding = .nearest
     ) -> Int64 {
         precondition(denominator > 0, "denominator must be positive")
-        let product = Int128(value) * Int128(numerator)
-        let divisor = Int128(denominator)
-        var quotient = product / divisor
-        let remainder = product % divisor  // carries the sign of `product`
+        let (product, isTooLong) = value.multipliedReportingOverflow(by: numerator)
+        // Nearly always it fits, and a division of 128 bits costs several times as much.
+        if !isTooLong { return self.divide(product, by: denominator, rounding) }
+        return Int64(clamping: self.divide(Int128(value) * Int128(numerator), by: Int128(denominator), rounding))
+    }
+
+    @inline(__always)
+    private static func divide<Number: FixedWidthInteger & SignedInteger>(
+        _ product: Number, by divisor: Number, _ rounding: Rounding
+    ) -> Number {
+        var (quotient, remainder) = product.quotientAndRemainder(dividingBy: divisor)  // of the sign of `product`
         switch rounding {
         case .down: if remainder < 0 { quotient -= 1 }
         case .up: if remainder > 0 { quotient += 1 }
         case .nearest:
             // Halves go up, for negative times too, so that a shifted timeline rounds the same way everywhere.
-            let positive = remainder < 0 ? remainder + divisor : remainder
-            if remainder < 0 { quotient -= 1 }
-            if positive * 2 >= divisor { quotient += 1 }
+            if remainder < 0 {
+                quotient -= 1
+                remainder += divisor
+            }
+            if remainder >= divisor - remainder { quotient += 1 }
         }
-        return Int64(clamping: quotient)
+        return quotient
     }
 
     /// Converts `ticks` of `timescale` ticks per second into ticks of `other` ticks per second.

@@ -172,8 +172,8 @@ package final class DecodeStage: Sendable {
         if self.overflowed.withLock({ $0 }) || !self.queue.offer(all: items) {
             for item in items { self.enqueue(item) }
         }
-        let isHidden = self.buffer.need.isHidden
-        if self.thrift.withLock({ $0.wakes(for: items, isHidden: isHidden) }) { self.wake.signal() }
+        let (isHidden, isAway) = (self.buffer.need.isHidden, self.buffer.need.isAway)
+        if self.thrift.withLock({ $0.wakes(for: items, isHidden: isHidden, isAway: isAway) }) { self.wake.signal() }
     }
 
     private func enqueue(_ item: SourceItem) {

@@ -7,8 +7,8 @@ extension DecodeWorker {
     /// The same while the timeline is settling: the later the first packets are decoded, the more is known about the way
     /// they came, and a correction before that is no seam.
     private static let settlingLead: Int64 = 100_000_000
-    /// The longest sleep of this thread; ``DecodeStage/stop()`` is noticed within it.
-    private static let longestSleep: Int64 = 100_000_000
+    /// The longest sleep of this thread: ``DecodeStage/stop()`` is noticed within it, and packets of a source that is away.
+    private static let longestSleep = WakeThrift.longestSleep
 
     /// Runs a live source until the stage is stopped: takes items as they come, decodes them when they are due. A burst is
     /// decoded when it is due, not when it came: pictures are a hundred times the size of packets.

@@ -26,6 +26,10 @@ package struct RTMPServerSession: ~Copyable {
     var output: [UInt8] = []
     /// Actions of this call, in order; what is sent goes before them.
     var actions: [RTMPServerAction] = []
+    /// Empty; its memory is for the messages of the next call.
+    private var messages: [RTMPMessage] = []
+    /// Messages and actions whose memory is kept: those of a usual read.
+    private static let kept = 64
 
     // Times in nanoseconds of the injected clock.
     private let accepted: Int64
@@ -193,7 +197,13 @@ package struct RTMPServerSession: ~Copyable {
         if self.state == .connecting || self.state == .connected {
             self.setupBytes += bytes.count - position
         }
-        var messages: [RTMPMessage] = []
+        // Taken out, so that nothing is copied while they are handled.
+        var messages = self.messages
+        self.messages = []
+        defer {
+            messages.removeAll(keepingCapacity: messages.capacity <= Self.kept)
+            self.messages = messages
+        }
         var failure: RTMPFailure?
         do throws(RTMPFailure) {
             try self.reader.receive(bytes.extracting(position...), into: &messages)
@@ -337,11 +347,17 @@ package struct RTMPServerSession: ~Copyable {
     }
 
     private mutating func takeActions() -> [RTMPServerAction] {
-        var actions = self.actions
-        if !self.output.isEmpty { actions.insert(.send(self.output), at: 0) }
-        self.actions.removeAll(keepingCapacity: true)
+        if !self.output.isEmpty { self.actions.insert(.send(self.output), at: 0) }
         self.output = []
-        return actions
+        defer { self.actions = [] }
+        return self.actions
+    }
+
+    /// Takes the memory of actions that have been performed, for the next ones.
+    package mutating func reuse(_ actions: consuming [RTMPServerAction]) {
+        guard self.actions.isEmpty, actions.capacity <= Self.kept else { return }
+        actions.removeAll(keepingCapacity: true)
+        self.actions = actions
     }
 
     /// At most one Acknowledgement a call, whatever window the peer asks for (§5.4.3).

@@ -39,21 +39,32 @@ enum SupplementalTime {
     private static func find(
         _ unit: [UInt8], _ timing: PictureTimingRules?, _ timeCode: inout WallClockTime?
     ) -> WallClockTime? {
-        let bytes = SequenceParameterSet.removingEmulationPrevention(unit[...])
+        // Every picture of a constant rate has such a unit, and next to none has anything in it that was kept apart.
+        let bytes = self.isEscaped(unit) ? SequenceParameterSet.removingEmulationPrevention(unit[...]) : unit
         var offset = 0
         for _ in 0..<self.messageLimit {
             guard let type = self.number(bytes, &offset), let size = self.number(bytes, &offset),
                 size <= bytes.count - offset
             else { return nil }
-            let payload = Array(bytes[offset..<offset + size])
+            let payload = bytes[offset..<offset + size]
             offset += size
             switch type {
-            case 1: timeCode = timeCode ?? timing?.time(of: payload)
-            case 5: if let time = self.userData(payload) { return time }
+            case 1: timeCode = timeCode ?? timing?.time(of: Array(payload))
+            case 5: if let time = self.userData(Array(payload)) { return time }
             default: break
             }
         }
         return nil
+    }
+
+    /// There are bytes in it that keep start codes out. Spec: §7.4.1.1.
+    private static func isEscaped(_ unit: [UInt8]) -> Bool {
+        var zeros = 0
+        for byte in unit {
+            if zeros >= 2, byte == 3 { return true }
+            zeros = byte == 0 ? zeros + 1 : 0
+        }
+        return false
     }
 
     /// `payloadType` or `payloadSize`: bytes of 255 and the rest.

@@ -68,4 +68,47 @@ struct PacedReadingTests {
             await recorder.items.wait { $0.count == 56 }
         }
     }
+
+    @Test("of a source that is away everything comes, in order, by the clock and by the mark; and its pause is kept")
+    func away() async throws {
+        try await TestServer.with { server in
+            let recorder = ItemRecorder(isPatient: true)
+            let hub = try #require(server.server.hub(for: TestServer.host))
+            let token = hub.subscribe(recorder)
+            let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            try await publisher.sendMedia()
+            await recorder.items.wait { $0.count == 5 }
+            // All together they are less than the mark.
+            for time in UInt32(100)..<130 { try await publisher.send(Self.small(at: time)) }
+            await recorder.items.wait { $0.count == 35 }
+            // And this is much more.
+            try await publisher.send(Self.large(at: 200))
+            try await publisher.send(Self.small(at: 210))
+            await recorder.items.wait { $0.count == 37 }
+            hub.setFull(true, for: token)
+            // What the clock does meanwhile is seen by another one: more than all of its turns.
+            let others = ItemRecorder(isPatient: true)
+            _ = try #require(server.server.hub(for: TestServer.guest)).subscribe(others)
+            let other = try await TestPublisher.publish(server.url(TestServer.guestKey))
+            try await publisher.send(Self.small(at: 300))
+            try await other.sendMedia()
+            await others.items.wait { $0.count == 5 }
+            for time in UInt32(40)..<52 {
+                let count = others.items.elements.count
+                try await other.send(Self.small(at: time))
+                await others.items.wait { $0.count > count }
+            }
+            #expect(recorder.items.elements.count == 37)
+            hub.setFull(false, for: token)
+            await recorder.items.wait { $0.count == 38 }
+            let times: [Int64] = [0, 0, 33] + Array(100..<130) + [200, 210, 300]
+            #expect(recorder.packets.map(\.dts) == times)
+            try await other.drop()
+            // The last word and the end are heard as well.
+            try await publisher.send(Self.small(at: 400))
+            try await publisher.drop()
+            await recorder.items.wait { if case .end? = $0.last { true } else { false } }
+            #expect(recorder.packets.last?.dts == 400)
+        }
+    }
 }

@@ -55,9 +55,11 @@ struct ReadPacerTests {
         _ = self.feed(&pacer, from: 0, seconds: 3)
         let last = 3_000 * Self.millisecond
         _ = pacer.received(8_000, missing: 0, isAway: false, now: last)
-        #expect(pacer.looked(turn: 5, now: last + 39 * Self.millisecond) == nil)
-        #expect(pacer.looked(turn: 6, now: last + 40 * Self.millisecond) == 1)
-        #expect(pacer.looked(turn: 8, now: last + 80 * Self.millisecond) == nil)
+        #expect(pacer.looked(turn: 5, now: last + 39 * Self.millisecond) == .nothing)
+        #expect(pacer.looked(turn: 6, now: last + 40 * Self.millisecond) == .tell)
+        #expect(pacer.told() == 1)
+        #expect(pacer.told() == nil)
+        #expect(pacer.looked(turn: 8, now: last + 80 * Self.millisecond) == .nothing)
         #expect(pacer.received(170, missing: 0, isAway: false, now: last + 90 * Self.millisecond) == 4_096)
     }
 
@@ -87,27 +89,49 @@ struct ReadPacerTests {
         #expect(pacer.mark == ReadPacer.mostBytes)
         var impatient = Self.pacer(usual: 0)
         #expect(self.feed(&impatient, from: 0, seconds: 5) == [])
-        #expect(impatient.looked(turn: 3_000, now: 60_000 * Self.millisecond) == nil)
+        #expect(impatient.looked(turn: 3_000, now: 60_000 * Self.millisecond) == .nothing)
     }
 
     @Test("a source that is away is read at every fifth turn, each connection at its own, whatever has come")
     func away() {
         for number in [0, 1, 4, 5, 1_003] {
             var pacer = Self.pacer(number: number)
-            _ = self.feed(&pacer, from: 0, seconds: 3, isAway: true)
-            // Twice the 24,500 bytes of a tenth of a second, so that it is the turn that tells of them.
-            #expect(pacer.mark > 40_000 && pacer.mark < 56_000)
+            let marks = self.feed(&pacer, from: 0, seconds: 3, isAway: true)
+            #expect(marks == [65_536], "more than twice the 24,500 bytes of a tenth of a second")
             let now = 3_000 * Self.millisecond
-            var told: [Int] = []
+            var read: [Int] = []
             for turn in 0..<20 {
                 let time = now + Int64(turn) * 20 * Self.millisecond
-                guard pacer.looked(turn: turn, now: time) == 1 else { continue }
-                told.append(turn)
+                guard pacer.looked(turn: turn, now: time) == .read else { continue }
+                read.append(turn)
                 let mark = pacer.received(24_500, missing: 300, isAway: true, now: time)
-                #expect(mark ?? 1 > 40_000, "the end of a message is like any other byte")
+                #expect(mark == nil, "the end of a message is like any other byte")
             }
-            #expect(told == stride(from: number % 5, to: 20, by: 5).map { $0 })
+            #expect(read == stride(from: number % 5, to: 20, by: 5).map { $0 })
         }
+    }
+
+    @Test("one that is away and new is read at every turn for a second: its timeline learns from that")
+    func newAndAway() {
+        var pacer = Self.pacer()
+        #expect(pacer.looked(turn: 3, now: 0) == .nothing, "nobody has said that it is away")
+        #expect(pacer.received(200, missing: 0, isAway: true, now: 0) == ReadPacer.mostBytes)
+        for turn in 1...50 {
+            let now = Int64(turn) * 20 * Self.millisecond
+            #expect(pacer.looked(turn: turn, now: now) == .read)
+            let mark = pacer.received(200, missing: 0, isAway: true, now: now)
+            #expect(mark == (turn == 50 ? 2_048 : nil))
+        }
+        let read = (51...60).filter { pacer.looked(turn: $0, now: 1_000 * Self.millisecond) == .read }
+        #expect(read == [55, 60])
+    }
+
+    @Test("a patience shorter than a turn is not for the clock")
+    func short() {
+        var pacer = Self.pacer(usual: 8, away: 19)
+        let marks = self.feed(&pacer, from: 0, seconds: 3, isAway: true)
+        #expect(marks == [512])
+        #expect(!pacer.isAway)
     }
 
     @Test("whoever comes on air is read at once from the next read on, and whoever leaves is not")
@@ -118,13 +142,13 @@ struct ReadPacerTests {
         let now = 3_000 * Self.millisecond
         #expect(pacer.received(24_500, missing: 0, isAway: false, now: now) == 4_096)
         #expect(!pacer.isAway)
-        #expect(pacer.looked(turn: 5, now: now + 39 * Self.millisecond) == nil, "by its own patience")
+        #expect(pacer.looked(turn: 5, now: now + 39 * Self.millisecond) == .nothing, "by its own patience")
         #expect(pacer.received(8_000, missing: 0, isAway: true, now: now + 40 * Self.millisecond) ?? 1 > 40_000)
     }
 
     @Test(
         "of a jitter buffer most is left to the network",
-        arguments: [(0, 0, 0), (50, 10, 20), (200, 40, 80), (2_000, 40, 80)] as [(Int64, Int64, Int64)])
+        arguments: [(0, 0, 0), (50, 10, 25), (200, 40, 100), (2_000, 40, 100)] as [(Int64, Int64, Int64)])
     func patience(ofJitterBuffer milliseconds: Int64, usual: Int64, away: Int64) {
         let patience = ReadPatience(jitterBuffer: milliseconds * Self.millisecond)
         #expect(patience == ReadPatience(usual: usual * Self.millisecond, away: away * Self.millisecond))

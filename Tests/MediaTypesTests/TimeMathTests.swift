@@ -32,4 +32,15 @@ struct TimeMathTests {
         let samples = TimeMath.rescale(nanoseconds, from: TimeMath.nanoseconds, to: 48_000)
         #expect(TimeMath.rescale(samples, from: 48_000, to: TimeMath.nanoseconds) == nanoseconds)
     }
+
+    @Test(
+        "a product of more than 64 bits is divided and rounded as a short one",
+        arguments: [.down, .nearest, .up] as [TimeMath.Rounding])
+    func longProducts(rounding: TimeMath.Rounding) {
+        let long: Int64 = 1 << 58
+        for value in Int64(-60)...60 {
+            let short = TimeMath.scale(value, by: 7, over: 6, rounding: rounding)
+            #expect(TimeMath.scale(value, by: 7 * long, over: 6 * long, rounding: rounding) == short, "\(value)")
+        }
+    }
 }

@@ -15,8 +15,10 @@ struct WakeThriftTests {
     }
 
     /// Whether each of `calls` wakes the thread.
-    private func answers(_ thrift: inout WakeThrift, _ calls: [[SourceItem]], isHidden: Bool = true) -> [Bool] {
-        calls.map { thrift.wakes(for: $0, isHidden: isHidden) }
+    private func answers(
+        _ thrift: inout WakeThrift, _ calls: [[SourceItem]], isHidden: Bool = true, isAway: Bool = false
+    ) -> [Bool] {
+        calls.map { thrift.wakes(for: $0, isHidden: isHidden, isAway: isAway) }
     }
 
     @Test("at once for a source that is seen; for one that is not, when the first of them has waited a while")
@@ -26,7 +28,7 @@ struct WakeThriftTests {
         let atOnce = self.answers(&thrift, seen, isHidden: false)
         #expect(atOnce.allSatisfy { $0 })
         let hidden = stride(from: Int64(1_001), to: 2_000, by: 20).filter {
-            thrift.wakes(for: [self.packet(at: $0)], isHidden: true)
+            thrift.wakes(for: [self.packet(at: $0)], isHidden: true, isAway: false)
         }
         #expect(hidden.count > 10 && zip(hidden, hidden.dropFirst()).allSatisfy { $1 - $0 == 60 }, "\(hidden)")
         let back = self.answers(&thrift, [[self.packet(at: 2_001)]], isHidden: false)
@@ -49,5 +51,21 @@ struct WakeThriftTests {
         var impatient = WakeThrift(jitterBuffer: 0)
         let each = self.answers(&impatient, (1...5).map { [self.packet(at: $0)] })
         #expect(each == [true, true, true, true, true])
+    }
+
+    @Test("for a source that is away news alone, unless its jitter buffer is under twice the thread's sleep")
+    func away() {
+        let format = SourceItem.configuration(CodecParameters(codec: .mp3, configuration: []))
+        let packets = stride(from: Int64(1), to: 1_000, by: 20).map { [self.packet(at: $0)] }
+        var thrift = WakeThrift(jitterBuffer: 2 * WakeThrift.longestSleep)
+        let untold = self.answers(&thrift, packets, isAway: true)
+        #expect(!untold.contains(true))
+        let told = self.answers(&thrift, [[self.packet(at: 1_001), format], [.end]], isAway: true)
+        #expect(told == [true, true])
+        let back = self.answers(&thrift, [[self.packet(at: 2_000)]])
+        #expect(back == [true], "hidden alone, it is told of what has come since")
+        var short = WakeThrift(jitterBuffer: 2 * WakeThrift.longestSleep - Self.millisecond)
+        let often = self.answers(&short, packets, isAway: true)
+        #expect(often.count { $0 } > 10)
     }
 }

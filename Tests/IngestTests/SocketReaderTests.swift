@@ -1,0 +1,77 @@
+import Ingest
+import NIOCore
+import NIOEmbedded
+import NIOPosix
+import Testing
+
+@Suite("A socket that is read by the clock")
+struct SocketReaderTests {
+    /// Keeps all that is read.
+    private final class Keeper: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        var reads: [ByteBuffer] = []
+        var completions = 0
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) { self.reads.append(self.unwrapInboundIn(data)) }
+
+        func channelReadComplete(context: ChannelHandlerContext) { self.completions += 1 }
+    }
+
+    private struct Seen: Sendable {
+        var couldBeRead: Bool
+        var reads: [String]
+        var completions: Int
+    }
+
+    @Test("what has come goes through the pipeline, so much at once, and whoever keeps it has it for himself")
+    func reads() async throws {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let accepted = loop.makePromise(of: (any Channel).self)
+        let server = try await ServerBootstrap(group: loop)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Keeper())
+                    accepted.succeed(channel)
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(server.localAddress?.port)
+        let client = try await ClientBootstrap(group: loop).connect(host: "127.0.0.1", port: port).get()
+        let channel = try await accepted.futureResult.get()
+        let socket = try #require(try await loop.submit { SocketReader.socket(of: channel) }.get())
+        let reader = NIOLoopBoundBox.makeBoxSendingValue(SocketReader(size: 16), eventLoop: loop)
+        let step: @Sendable () async throws -> Seen = {
+            try await loop.submit {
+                let couldBeRead = reader.value.read(socket, of: channel)
+                let keeper = try channel.pipeline.syncOperations.handler(type: Keeper.self)
+                return Seen(
+                    couldBeRead: couldBeRead, reads: keeper.reads.map { String(buffer: $0) },
+                    completions: keeper.completions)
+            }.get()
+        }
+        let none = try await step()
+        #expect(none.couldBeRead && none.reads.isEmpty && none.completions == 0, "nothing is there")
+        var seen = none
+        for text in ["first", "second", "longer than sixteen bytes"] {
+            try await client.writeAndFlush(ByteBuffer(string: text))
+            let wanted = seen.reads.joined() + text
+            for _ in 0..<100_000 where seen.reads.joined() != wanted { seen = try await step() }
+        }
+        #expect(seen.reads == ["first", "second", "longer than sixt", "een bytes"])
+        #expect(seen.completions == 4)
+        try await client.close()
+        try await channel.closeFuture.get()
+        let isRead = try await loop.submit { reader.value.read(socket, of: channel) }.get()
+        #expect(!isRead, "the channel has heard of the end by itself, and its socket's number is nobody's or another's")
+        try await server.close()
+    }
+
+    @Test("a channel without a socket is said to be one")
+    func embedded() throws {
+        let channel = EmbeddedChannel()
+        #expect(SocketReader.socket(of: channel) == nil)
+        _ = try channel.finish()
+    }
+}
