@@ -21,6 +21,8 @@ package struct ControlDoors: Sendable {
     package var player = ""
     /// `nil`: the room has nothing to play.
     package var media: Media?
+    /// Where the keys of what is played come from, such as `https://keys.example`; `nil`: from where it comes from.
+    package var keyOrigin: String?
     /// What only reads needs no token.
     package var opensReads = false
     /// A second token, which is enough for what only reads.

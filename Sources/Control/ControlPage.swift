@@ -3,11 +3,6 @@ import HTTPTypes
 
 /// The operators' page at `/`: static files that ask the API for everything they show.
 package struct ControlPage: Sendable {
-    /// Nothing from elsewhere, nothing inline; `blob:` is the page's own media source, and pictures that were asked for.
-    static let contentSecurityPolicy =
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob: data:; "
-        + "media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
     package enum File: String, Hashable, CaseIterable {
         case html = "/"
         case style = "/page.css"
@@ -18,9 +13,20 @@ package struct ControlPage: Sendable {
     }
 
     private let player: [UInt8]
+    private let contentSecurityPolicy: String
 
-    /// - Parameter player: Scripts of the player.
-    init(player: String) { self.player = Array(player.utf8) }
+    /// - Parameters:
+    ///   - player: Scripts of the player.
+    ///   - keyOrigin: See ``ControlDoors/keyOrigin``.
+    init(player: String, keyOrigin: String? = nil) {
+        self.player = Array(player.utf8)
+        // Nothing from elsewhere but keys, nothing inline; `blob:` is the page's own media source, and pictures that were asked
+        // for.
+        self.contentSecurityPolicy =
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'\(keyOrigin.map { " \($0)" } ?? ""); "
+            + "img-src 'self' blob: data:; media-src 'self' blob:; base-uri 'none'; form-action 'none'; "
+            + "frame-ancestors 'none'"
+    }
 
     func reply(_ file: File) -> ListenerReply {
         let (type, bytes) =
@@ -34,7 +40,7 @@ package struct ControlPage: Sendable {
             }
         var fields: HTTPFields = [.contentType: type, .cacheControl: "no-cache", .xContentTypeOptions: "nosniff"]
         if file == .html {
-            fields[.contentSecurityPolicy] = Self.contentSecurityPolicy
+            fields[.contentSecurityPolicy] = self.contentSecurityPolicy
             if let name = HTTPField.Name("Referrer-Policy") { fields[name] = "no-referrer" }
         }
         return ListenerReply(.ok, fields: fields, body: .bytes(bytes))

@@ -20,7 +20,7 @@ package struct ControlResponder: Sendable {
         self.room = room
         self.guardian = guardian
         self.doors = doors
-        self.page = ControlPage(player: doors.player)
+        self.page = ControlPage(player: doors.player, keyOrigin: doors.keyOrigin)
         self.ledger = ControlLedger(incarnation: room.incarnation)
     }
 

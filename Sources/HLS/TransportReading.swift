@@ -77,29 +77,9 @@ package enum TransportReading {
             return (AVCConfiguration(extradata: Array(bytes[box.body])), nil)
         }
         if entry.type == "mp4a", let box = inside(28, "esds") {
-            return (nil, self.specificConfiguration(Array(bytes[box.body])).flatMap(AudioSpecificConfiguration.init))
+            let info = DecoderSpecificInfo.read(esds: Array(bytes[box.body]))
+            return (nil, info.flatMap(AudioSpecificConfiguration.init))
         }
         return (nil, nil)
-    }
-
-    /// The decoder specific information. Spec: ISO/IEC 14496-1 §7.2.6.
-    private static func specificConfiguration(_ esds: [UInt8]) -> [UInt8]? {
-        var position = 4
-        // ES (3), DecoderConfig (4), DecoderSpecificInfo (5): each is the first inside the one before.
-        for (tag, header) in [(UInt8(3), 3), (4, 13), (5, 0)] {
-            guard position < esds.count, esds[position] == tag else { return nil }
-            position += 1
-            var length = 0
-            for _ in 0..<4 {
-                guard position < esds.count else { return nil }
-                let byte = esds[position]
-                position += 1
-                length = length << 7 | Int(byte & 0x7F)
-                if byte & 0x80 == 0 { break }
-            }
-            if tag == 5 { return position + length <= esds.count ? Array(esds[position..<(position + length)]) : nil }
-            position += header
-        }
-        return nil
     }
 }

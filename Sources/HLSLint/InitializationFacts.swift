@@ -148,28 +148,10 @@ struct SampleEntryFacts: Sendable {
 
     private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 
-    /// Out of the decoder specific info (descriptor 5). Spec: ISO/IEC 14496-1 §7.2.6, ISO/IEC 14496-3 §1.6.2.1.
+    /// Spec: ISO/IEC 14496-3 §1.6.2.1.
     private static func audioObjectType(_ esds: [UInt8]) -> Int? {
-        var position = 4
-        // ES (3), DecoderConfig (4), DecoderSpecificInfo (5): each is the first inside the one before.
-        for (tag, header) in [(UInt8(3), 3), (4, 13), (5, 0)] {
-            guard position < esds.count, esds[position] == tag else { return nil }
-            position += 1
-            var length = 0
-            for _ in 0..<4 {
-                guard position < esds.count else { return nil }
-                let byte = esds[position]
-                position += 1
-                length = length << 7 | Int(byte & 0x7F)
-                if byte & 0x80 == 0 { break }
-            }
-            if tag == 5 {
-                guard position + 1 < esds.count, length >= 2 else { return nil }
-                let type = Int(esds[position] >> 3)
-                return type == 31 ? 32 + Int(esds[position] & 7) << 3 + Int(esds[position + 1] >> 5) : type
-            }
-            position += header
-        }
-        return nil
+        guard let info = DecoderSpecificInfo.read(esds: esds), info.count >= 2 else { return nil }
+        let type = Int(info[0] >> 3)
+        return type == 31 ? 32 + Int(info[0] & 7) << 3 + Int(info[1] >> 5) : type
     }
 }

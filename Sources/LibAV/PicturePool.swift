@@ -1,22 +1,17 @@
 import CLibAV
+import MediaKernels
 import MediaTypes
 
 /// The pictures of one decoder or graph, whose objects are used again: in the long run it takes nothing from the heap.
 ///
 /// Of a picture that nobody has any more the planes go back to libav's own pool with the next call, and the object stays. A
-/// picture that is out is as immutable as any other.
-///
-/// Invariant: an object is written only while the pool has the only reference to it, so nobody can get another one.
+/// picture that is out is as immutable as any other; see ``ReusedObjects``.
 @safe
 struct PicturePool: ~Copyable {
-    /// Pictures that are looked after: more than a source, its queues and the encoders' hold at once. Those beyond are
-    /// ordinary objects.
+    /// Pictures that are looked after: more than a source, its queues and the encoders' hold at once.
     static let limit = 128
 
-    /// Handed out.
-    private var out: [Picture] = []
-    /// Empty.
-    private var spare: [Picture] = []
+    private var objects = ReusedObjects<Picture>(limit: Self.limit)
     /// What libav writes the next picture to.
     let frame: UnsafeMutablePointer<AVFrame>
 
@@ -26,8 +21,6 @@ struct PicturePool: ~Copyable {
             throw MediaError(.outOfMemory, "no memory for a picture", at: place, fix: "give the room more memory")
         }
         unsafe self.frame = frame
-        self.out.reserveCapacity(Self.limit)
-        self.spare.reserveCapacity(Self.limit)
     }
 
     deinit {
@@ -36,20 +29,7 @@ struct PicturePool: ~Copyable {
     }
 
     /// Lets go of the planes of pictures that nobody has any more: before the next ones are asked for.
-    mutating func collect() {
-        var index = 0
-        while index < self.out.count {
-            guard isKnownUniquelyReferenced(&self.out[index]) else {
-                index += 1
-                continue
-            }
-            self.out.swapAt(index, self.out.count - 1)
-            if let free = self.out.popLast() {
-                free.empty()
-                self.spare.append(free)
-            }
-        }
-    }
+    mutating func collect() { self.objects.collect { $0.empty() } }
 
     /// What ``frame`` refers to, as a picture; ``frame`` is empty then.
     ///
@@ -57,9 +37,9 @@ struct PicturePool: ~Copyable {
     /// - Returns: `nil` when there is no memory.
     mutating func picture(traits: PictureTraits? = nil) -> Picture? {
         let picture: Picture
-        if let spare = self.spare.popLast() {
-            unsafe spare.fill(moving: self.frame, traits: traits)
-            picture = spare
+        if let free = self.objects.takeFree() {
+            unsafe free.fill(moving: self.frame, traits: traits)
+            picture = free
         } else {
             guard let raw = unsafe av_frame_alloc() else {
                 unsafe av_frame_unref(self.frame)
@@ -68,7 +48,7 @@ struct PicturePool: ~Copyable {
             unsafe av_frame_move_ref(raw, self.frame)
             unsafe picture = Picture(owning: raw, traits: traits)
         }
-        if self.out.count < Self.limit { self.out.append(picture) }
+        self.objects.handedOut(picture)
         return picture
     }
 }

@@ -13,20 +13,25 @@ package struct OriginResponder: Sendable {
     /// Renditions over HTTP-FLV; `nil`: none.
     private let live: LiveOutputs?
     private let page: [UInt8]
+    /// The page's policy.
+    private let pagePolicy: String
     private let forms = PlaylistForms()
 
     /// - Parameters:
     ///   - gate: Asked about every object; `nil`: anybody may watch. The page is open, since it shows nothing by itself.
     ///   - live: Where `live/NAME.flv` comes from; `nil`: nowhere.
+    ///   - playlist: File name of the multivariant playlist, for the page.
+    ///   - keyURI: Where players get keys; `nil`: here.
     package init(
         content: any OriginContent, policy: CORSPolicy, roomTitle: String, gate: PlaybackGate? = nil,
-        live: LiveOutputs? = nil
+        live: LiveOutputs? = nil, playlist: String = "index.m3u8", keyURI: String? = nil
     ) {
         self.gate = gate
         self.live = live
         self.content = content
         self.policy = policy
-        self.page = Array(ViewerPage.html(title: roomTitle).utf8)
+        self.page = Array(ViewerPage.html(title: roomTitle, playlist: playlist).utf8)
+        self.pagePolicy = ViewerPage.contentSecurityPolicy(keyURI: keyURI)
     }
 
     /// Calls `answer` once, at once or when what is asked for is there.
@@ -119,7 +124,7 @@ package struct OriginResponder: Sendable {
             .ok,
             fields: [
                 .contentType: "text/html; charset=utf-8", .cacheControl: "no-cache",
-                .contentSecurityPolicy: ViewerPage.contentSecurityPolicy,
+                .contentSecurityPolicy: self.pagePolicy,
             ], body: .bytes(self.page))
     }
 

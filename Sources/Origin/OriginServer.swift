@@ -44,6 +44,8 @@ package final class OriginServer: Sendable {
     ///   - roomTitle: Shown by the page.
     ///   - gate: Who may watch; `nil`: anybody.
     ///   - live: Renditions over HTTP-FLV; `nil`: none.
+    ///   - playlist: File name of the multivariant playlist, for the page.
+    ///   - keyURI: Where players get keys; `nil`: here.
     ///   - certificates: HTTPS with HTTP/2 by these; `nil`: HTTP/1.1 in clear text.
     ///   - connections: Open connections at once, 1 or more, within what the process may open. Browsers hold up to six per viewer; what a connection
     ///     costs besides shared bytes is about 12 KB.
@@ -52,15 +54,14 @@ package final class OriginServer: Sendable {
     /// - Throws: ``MediaError/Code/bindFailed``.
     package static func start(
         listen: ListenAddress, content: any OriginContent, allowOrigins: [String], roomTitle: String,
-        gate: PlaybackGate? = nil, live: LiveOutputs? = nil, certificates: CertificateStore? = nil,
-        connections: Int = 8_192,
-        connectionsPerAddress: Int? = nil,
+        gate: PlaybackGate? = nil, live: LiveOutputs? = nil, playlist: String = "index.m3u8", keyURI: String? = nil,
+        certificates: CertificateStore? = nil, connections: Int = 8_192, connectionsPerAddress: Int? = nil,
         group: (any EventLoopGroup)? = nil, logger: Logger
     ) async throws(MediaError) -> OriginServer {
         let content = Audience(content)
         let responder = OriginResponder(
             content: content, policy: CORSPolicy(allowOrigins: allowOrigins), roomTitle: roomTitle, gate: gate,
-            live: live)
+            live: live, playlist: playlist, keyURI: keyURI)
         // Nothing here reads a body; a few bytes are read all the same, so that a polite client hears its 405.
         let limits = HTTPListenerLimits(
             connections: min(connections, Self.mostConnections), bodyBytes: 4 << 10,

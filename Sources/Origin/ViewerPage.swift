@@ -1,12 +1,31 @@
 /// The page at `/`: one self-contained document, put together from the embedded parts.
 package enum ViewerPage {
-    /// Nothing from elsewhere is loaded; `blob:` is the media source of the page's own player.
-    package static let contentSecurityPolicy =
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
-        + "media-src 'self' blob:; img-src data:; base-uri 'none'; form-action 'none'"
+    /// Nothing from elsewhere is loaded but keys; `blob:` is the media source of the page's own player.
+    ///
+    /// - Parameter keyURI: Where players get keys; `nil`: from where the page is.
+    package static func contentSecurityPolicy(keyURI: String? = nil) -> String {
+        let keys = keyURI.flatMap { self.origin(of: $0) }.map { " \($0)" } ?? ""
+        return "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'\(keys); "
+            + "media-src 'self' blob:; img-src data:; base-uri 'none'; form-action 'none'"
+    }
 
-    /// - Parameter title: Of the room; any text.
-    package static func html(title: String) -> String {
+    /// Scheme, host and port of a URL as a policy names them, such as `https://keys.example`; `nil` for what has none, or more.
+    package static func origin(of url: String) -> String? {
+        guard let scheme = ["https://", "http://"].first(where: { url.hasPrefix($0) }) else { return nil }
+        let authority = url.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let isPlain = authority.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x3A, 0x5B, 0x5D: true
+            default: false
+            }
+        }
+        return !authority.isEmpty && isPlain ? scheme + authority : nil
+    }
+
+    /// - Parameters:
+    ///   - title: Of the room; any text.
+    ///   - playlist: File name of the multivariant playlist.
+    package static func html(title: String, playlist: String = "index.m3u8") -> String {
         // The title is put in last: what it contains is never looked at again.
         self.text(PackageResources.page_html)
             .replacing("/*style*/", with: self.text(PackageResources.page_css))
@@ -17,6 +36,7 @@ package enum ViewerPage {
                 )
                 .joined(separator: "\n")
             )
+            .replacing("{{playlist}}", with: self.escaped(playlist))
             .replacing("{{title}}", with: self.escaped(title))
     }
 

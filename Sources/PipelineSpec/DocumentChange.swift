@@ -1,5 +1,6 @@
 /// What another version of a room's file changes in the room that runs by it.
 package struct DocumentChange: Sendable {
+    /// Why a version does not follow.
     package enum Refusal: Error, Sendable, Equatable {
         /// The room has this version, or a later one.
         case superseded(by: Int)
@@ -43,10 +44,11 @@ package struct DocumentChange: Sendable {
         return SpecMistake(path: path, at: .none, what: "cannot change while the room runs", fix: fix)
     }
 
-    /// What a running room takes.
+    /// What a running room takes: the paths of ``Pipeline/differsOnlyAlive(from:)``.
     private static let alive = [
-        "ext", "room.title", "scenes", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program", "alarms",
-        "shutdown", "sources.volume", "sources.audioTracks", "sources.offsetMs", "sources.rotation", "sources.expected",
+        "ext", "room.title", "scenes", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
+        "pk.endScene", "alarms", "shutdown", "sources.volume", "sources.audioTracks", "sources.offsetMs",
+        "sources.rotation", "sources.expected",
         "sources.streamKey", "sources.streamKeys", "sources.streamKeyFile", "sources.streamKeyEnv",
         "ingest.auth.secretFile", "ingest.auth.secretEnv",
     ]
@@ -76,6 +78,8 @@ extension Pipeline {
         rest.canvas.bgImages = current.canvas.bgImages
         rest.canvas.backgroundColor = current.canvas.backgroundColor
         rest.program = current.program
+        // Where it is not written it is the program's scene, and changes with it.
+        if rest.pk != nil, let scene = current.pk?.endScene { rest.pk?.endScene = scene }
         rest.alarms = current.alarms
         rest.shutdown = current.shutdown
         if rest.ingest.auth?.secret != nil, let secret = current.ingest.auth?.secret {

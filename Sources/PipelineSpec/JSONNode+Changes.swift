@@ -31,8 +31,10 @@ extension JSONNode {
 
     /// Paths at which the other value is another one, in the order of this one; positions do not count.
     ///
-    /// A missing object counts as an empty one. Of arrays whose lengths differ the whole is named.
+    /// A missing object counts as an empty one. Of arrays whose lengths differ the whole is named, and so is what lies deeper
+    /// than ``longestPath`` tells.
     package func differences(from other: JSONNode, at path: String = "") -> [String] {
+        if path.utf8.count > Self.longestPath { return self.isSame(as: other) ? [] : [path] }
         switch (self.content, other.content) {
         case (.object(let own), .object(let others)):
             let before = Dictionary(others.map { ($0.key, $0.value) }) { first, _ in first }
@@ -51,9 +53,28 @@ extension JSONNode {
         }
     }
 
+    /// Wherever and in whatever order its members were written.
+    private func isSame(as other: JSONNode) -> Bool {
+        switch (self.content, other.content) {
+        case (.object(let own), .object(let others)):
+            let before = Dictionary(others.map { ($0.key, $0.value) }) { first, _ in first }
+            return own.count == others.count
+                && own.allSatisfy { member in before[member.key].map { member.value.isSame(as: $0) } ?? false }
+        case (.array(let own), .array(let others)):
+            return own.count == others.count && zip(own, others).allSatisfy { $0.isSame(as: $1) }
+        default: return self.content == other.content
+        }
+    }
+
+    /// Bytes of a path beyond which nothing inside is told apart: what is free of form may be deep, and each of its leaves would
+    /// repeat the way to it. No member that a pipeline knows is as deep.
+    private static let longestPath = 256
+
     /// The paths of an object's members, and theirs; of anything else its own.
     private func everything(at path: String) -> [String] {
-        guard case .object(let members) = self.content, !members.isEmpty else { return [path] }
+        guard case .object(let members) = self.content, !members.isEmpty, path.utf8.count <= Self.longestPath else {
+            return [path]
+        }
         return members.flatMap { $0.value.everything(at: SpecPath.join(path, $0.key)) }
     }
 

@@ -1,5 +1,6 @@
 /// A pipeline file as a room runs by it: what was written, what flags make of it, and what it means.
 package struct RoomDocument: Sendable {
+    /// A version with its warnings, or everything that is wrong with it.
     package typealias Reading = Result<(document: RoomDocument, warnings: [SpecMistake]), SpecReport.Refusal>
 
     /// Without the flags, which win over every version of the file.
@@ -7,6 +8,7 @@ package struct RoomDocument: Sendable {
     private let overrides: [SpecOverride]
     /// With them.
     package let effective: JSONNode
+    /// What ``effective`` means.
     package let pipeline: Pipeline
     /// Which version it is; 0 for a file that does not say.
     package internal(set) var revision: Int

@@ -56,6 +56,15 @@ package struct SceneShelf: Sendable {
         }
     }
 
+    /// As ``put(_:)`` for a version that is ordered elsewhere, as with the room's document: it is newer than any there was.
+    package mutating func putNext(_ scene: Scene) {
+        var scene = scene
+        if let last = self[scene.sceneID]?.revision ?? self.removed[scene.sceneID] {
+            scene.revision = max(scene.revision, last + 1)
+        }
+        self.put(scene)
+    }
+
     /// - Returns: The scene that is gone; `nil`: there was none.
     @discardableResult
     package mutating func remove(_ sceneID: String) -> Scene? {

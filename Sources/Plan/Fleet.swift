@@ -2,6 +2,7 @@
 package struct Fleet: Sendable, Hashable {
     /// What one machine has for rooms, or what one room needs of it.
     package struct Size: Sendable, Hashable {
+        /// Thousandths of a core.
         package var millicores: Int64
         /// Bytes.
         package var memory: Int64
@@ -36,12 +37,13 @@ package struct Fleet: Sendable, Hashable {
         }
     }
 
+    /// Every machine is like this one.
     package var machine: Size
     /// Kinds of rooms; each comes as often as the others.
     package var rooms: [Size]
     /// Rooms that begin in an hour (1…1,000,000).
     package var roomsPerHour: Int
-    /// How long one lives on average, in minutes (1…10,000).
+    /// How long one lives on average, in minutes (1…10,000). With ``roomsPerHour`` no more than ``mostAtOnce`` rooms live at once.
     package var minutes: Int
     /// Machines that may be lost while every room still finds a place (0…100).
     package var spare = 1
@@ -56,9 +58,11 @@ package struct Fleet: Sendable, Hashable {
     package struct Outcome: Sendable, Hashable {
         /// With the spare ones.
         package var machines = 0
+        /// Machines of them that may be lost.
         package var spare = 0
         /// Rooms that were looked at, once the fleet had filled up.
         package var rooms = 0
+        /// Those of them that found no place when they came.
         package var waited = 0
         /// Longest time one waited, in milliseconds.
         package var longestWait: Int64 = 0
@@ -68,16 +72,24 @@ package struct Fleet: Sendable, Hashable {
         package var peakShare = 0
     }
 
-    /// Most machines that are tried.
+    /// Most machines that are tried; the spare ones come on top.
     package static let limit = 10_000
+    /// Most rooms that live at once on average: a fleet of more takes longer to fill up than is simulated.
+    package static let mostAtOnce = 20_000
 
-    /// The fewest machines that are enough; `nil`: a room fits none, or more than ``limit`` are needed.
+    /// Rooms that live at once on average, as many come as go.
+    package var atOnce: Int { (self.roomsPerHour * self.minutes + 59) / 60 }
+
+    /// The fewest machines that are enough; `nil`: a room fits none, more than `limit` are needed, or more than ``mostAtOnce``
+    /// rooms live at once.
     ///
     /// - Parameters:
     ///   - count: Rooms to simulate, besides those that fill the fleet first.
     ///   - seed: The same gives the same answer.
-    package func plan(count: Int = 20_000, seed: UInt64 = 1) -> Outcome? {
-        guard !self.rooms.isEmpty, self.rooms.allSatisfy({ self.machine.holds($0) }) else { return nil }
+    ///   - limit: Most machines that are tried, 1 or more.
+    package func plan(count: Int = 20_000, seed: UInt64 = 1, limit: Int = Self.limit) -> Outcome? {
+        guard !self.rooms.isEmpty, self.rooms.allSatisfy({ self.machine.holds($0) }), self.atOnce <= Self.mostAtOnce
+        else { return nil }
         let arrivals = FleetArrivals.make(self, count: count, seed: seed)
         let mostWaiting = count * self.waitingPerMille / 1_000
         func run(_ machines: Int) -> Outcome? {
@@ -88,8 +100,12 @@ package struct Fleet: Sendable, Hashable {
         var (low, high) = (1, 1)
         // Doubled until it is enough, then halved in between: more machines never make more rooms wait by much.
         while enough == nil {
-            guard high <= Self.limit else { return nil }
-            if let outcome = run(high) { enough = (high, outcome) } else { (low, high) = (high + 1, high * 2) }
+            guard low <= limit else { return nil }
+            if let outcome = run(high) {
+                enough = (high, outcome)
+            } else {
+                (low, high) = (high + 1, min(high * 2, limit))
+            }
         }
         while low < high {
             let middle = (low + high) / 2

@@ -23,8 +23,8 @@ struct FleetArrivals {
         var random = SplitMix(state: seed)
         let between = 3_600_000 / Double(max(1, fleet.roomsPerHour))
         let long = Double(max(1, fleet.minutes)) * 60_000
-        // After five times their length what was there at the beginning is gone.
-        let first = min(100_000, Int(5 * long / between))
+        // After five times their length the fleet is as full as it gets, but for one room in 150.
+        let first = Int(5 * long / between)
         var time = 0.0
         let rooms = (0..<(first + count)).map { _ in
             time += random.exponential(between)

@@ -237,6 +237,8 @@ package struct PushCore: ~Copyable {
     }
 
     private mutating func rejected(_ status: RTMPClientStatus, _ now: Int64) {
+        // In a row are those that come before anything has held: servers that are renewed now and then are followed for ever.
+        if self.state == .live, now &- self.since >= Self.steady { self.redirects = 0 }
         let isRequest = status.code == RTMPClientStatus.reconnectRequest
         if let next = self.redirection(status, isRequest: isRequest), self.redirects < Self.mostRedirects {
             self.redirects += 1

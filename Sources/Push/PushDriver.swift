@@ -61,9 +61,15 @@ final class PushDriver {
 
     // MARK: Connections
 
-    fileprivate func connected(_ connection: Int, _ channel: any Channel) {
+    /// The socket is there, and the driver's to close: TLS may still have to agree, and a server may never say a word of it.
+    fileprivate func opened(_ connection: Int, _ channel: any Channel) {
         guard connection == self.connection else { return channel.close(promise: nil) }
         self.channel = channel
+    }
+
+    /// What is written gets through.
+    fileprivate func connected(_ connection: Int) {
+        guard connection == self.connection else { return }
         self.perform(self.core.connected(now: self.clock.now()))
     }
 
@@ -199,13 +205,14 @@ private final class PushChannelHandler: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         PushDriver.setLowWater(context.channel)
-        if !self.isSecure { self.driver.connected(self.connection, context.channel) }
+        self.driver.opened(self.connection, context.channel)
+        if !self.isSecure { self.driver.connected(self.connection) }
         context.fireChannelActive()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .handshakeCompleted? = event as? TLSUserEvent {
-            self.driver.connected(self.connection, context.channel)
+            self.driver.connected(self.connection)
         }
         context.fireUserInboundEventTriggered(event)
     }

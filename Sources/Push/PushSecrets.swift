@@ -4,6 +4,9 @@ package import MediaTypes
 package struct PushSecrets: Sendable, Hashable {
     /// Values in a query that are shorter say nothing.
     private static let shortest = 4
+    /// Characters of a reason that are looked at, besides those of a secret, and that are shown.
+    private static let reach = 600
+    private static let shown = 200
 
     private var texts: [String] = []
 
@@ -22,11 +25,24 @@ package struct PushSecrets: Sendable, Hashable {
 
     /// A far side's words: short, printable, and without what it may repeat.
     package func presentable(_ reason: String) -> String {
-        var text = String(
-            String.UnicodeScalarView(reason.unicodeScalars.prefix(600).filter { $0.value >= 0x20 && $0.value != 0x7F }))
+        let longest = self.texts.map(\.unicodeScalars.count).max() ?? 0
+        let scalars = reason.unicodeScalars.prefix(Self.reach + longest)
+        var printable = Array(scalars.filter { $0.value >= 0x20 && $0.value != 0x7F })
+        // What lies at the cut may be the beginning of a secret, which is not found as one.
+        if scalars.endIndex != reason.unicodeScalars.endIndex { printable.removeLast(self.begun(at: printable)) }
+        var text = String(String.UnicodeScalarView(printable))
         for secret in self.texts {
             text = text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "…")
         }
-        return String(text.prefix(200))
+        return String(text.prefix(Self.shown))
+    }
+
+    /// How many of a text's last scalars a secret may begin with.
+    private func begun(at text: [Unicode.Scalar]) -> Int {
+        self.texts.reduce(0) { most, secret in
+            let scalars = Array(secret.unicodeScalars)
+            let counts = (0...min(scalars.count, text.count)).reversed()
+            return max(most, counts.first { text.suffix($0).elementsEqual(scalars.prefix($0)) } ?? 0)
+        }
     }
 }

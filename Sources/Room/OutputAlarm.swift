@@ -9,7 +9,8 @@ package enum OutputAlarm {
         guard let failure = push.lastFailure else { return nil }
         let reason = push.lastError.map { ": \($0)" } ?? ""
         switch push.state {
-        case .waiting, .live: return nil
+        // One that is stopped has ended with the room: nothing is given up before.
+        case .waiting, .live, .stopped: return nil
         case .connecting, .failed:
             let (type, what) =
                 switch failure {
@@ -19,10 +20,6 @@ package enum OutputAlarm {
                 }
             return AlarmBook.Alarm(
                 type, "alert_2", kind: "output", subject: push.outputID, message: "\(push.outputID) \(what)\(reason)")
-        case .stopped:
-            return AlarmBook.Alarm(
-                "output.stopped", "alert_3", kind: "output", subject: push.outputID,
-                message: "\(push.outputID) is given up\(reason)")
         }
     }
 

@@ -173,15 +173,16 @@ extension Room {
 
     /// Another scene is on air from a picture on.
     func showLayout(of scene: Program.Scene, without left: Set<SourceID>, at tick: Int64, isScheduled: Bool) {
-        guard self.pipeline.sei?.layout == true else { return }
+        let pipeline = self.pipeline
+        guard pipeline.sei?.layout == true else { return }
         let size = scene.canvas(
             in: Program.Canvas(
-                width: self.pipeline.canvas.width, height: self.pipeline.canvas.height, fps: self.pipeline.canvas.fps))
-        let color = self.pipeline.scene(scene.sceneID)?.backgroundColor ?? self.pipeline.canvas.backgroundColor
+                width: pipeline.canvas.width, height: pipeline.canvas.height, fps: pipeline.canvas.fps))
+        let color = pipeline.scene(scene.sceneID)?.backgroundColor ?? pipeline.canvas.backgroundColor
         let regions = scene.panes.filter { $0.videoPush && !left.contains($0.source) }.map { pane -> JSONValue in
             let volume =
                 pane.audioPush
-                ? pane.volume.map { Int64($0 * 100 + 0.5) } ?? Int64(self.slots[pane.source]?.spec.volume ?? 100) : 0
+                ? pane.volume.map { Int64($0 * 100 + 0.5) } ?? Int64(pipeline.source(pane.source)?.volume ?? 100) : 0
             return [
                 "uid": .string(pane.source.uid), "alpha": 1, "zorder": JSONValue(pane.zOrder),
                 "volume": .integer(volume), "x": JSONValue(pane.rect.x), "y": JSONValue(pane.rect.y),

@@ -12,6 +12,7 @@ extension Room {
         doors.opensReads = self.pipeline.control.openReads
         doors.requestsPerSecond = self.pipeline.control.maxRequestsPerSecond
         guard let content, let hls = self.pipeline.hls else { return doors }
+        doors.keyOrigin = hls.encryption?.keyURI.flatMap { ViewerPage.origin(of: $0) }
         let responder = OriginResponder(content: content, policy: CORSPolicy(allowOrigins: []), roomTitle: "")
         doors.media = ControlDoors.Media(isReading: hls.http.signedURLs == nil) { request, answer in
             responder.reply(to: request, answer)

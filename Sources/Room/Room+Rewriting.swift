@@ -20,7 +20,9 @@ extension Room {
             let (next, warnings) = try Self.read(body, isPatch: isPatch, after: current)
             let change = try Self.judge(next, after: current)
             var showing: SceneDesk.Showing?
-            if change.isChange, !isDryRun {
+            if change.isChange, isDryRun {
+                try self.tryOut(change, after: current)
+            } else if change.isChange {
                 showing = try self.apply(change, after: current)
                 document = change.document
                 self.events.emit(
@@ -44,8 +46,8 @@ extension Room {
         switch result {
         case .success(let read): return (read.document, read.warnings)
         case .failure(let refusal):
-            // Text that is no JSON object at all has no path.
-            let isMalformed = refusal.mistakes.contains { $0.path.isEmpty }
+            // What is JSON and no object has no path.
+            let isMalformed = JSONParser.parse(body).root == nil || refusal.mistakes.contains { $0.path.isEmpty }
             throw .refused(refusal.mistakes) { what, fix, _ in
                 .invalidFormat(what, fix: fix, status: isMalformed ? 400 : 422)
             }
@@ -71,6 +73,15 @@ extension Room {
 
     // MARK: Applying
 
+    /// Refuses what ``apply(_:after:)`` refuses, but for what shows only when a scene is composed.
+    private func tryOut(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) {
+        let after = change.document.pipeline
+        _ = try self.keys(from: current.pipeline, to: after)
+        try self.desk.withLock { desk throws(ControlFailure) in
+            _ = try self.sceneChange(from: current.pipeline, to: after, &desk)
+        }
+    }
+
     /// - Returns: What comes on air by it; `nil`: nothing that is seen has changed.
     private func apply(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) -> SceneDesk
         .Showing?
@@ -90,20 +101,34 @@ extension Room {
                 desk = changed
                 self.life.life.withLock { life in
                     for scene in scenes.put { life.replace(RoomLife.Scene(scene, in: after)) }
+                    for id in scenes.removed { life.remove(id) }
+                    if let scene = after.pk?.endScene { life.setEndScene(scene) }
                 }
+                // Before another command can tell of a later tick.
+                if let showing { self.announce(showing, reason: "room.changed") }
+                self.announce(scenes)
                 return showing
             } catch {
                 self.running.withLock { $0 = before }
                 throw error
             }
         }
-        if let showing { self.announce(showing, reason: "room.changed") }
         self.setSources(from: current.pipeline, to: after)
         if let keys, let server = self.listeners.ingest {
             server.replaceKeys(keys.bindings, secrets: keys.secrets)
             self.events.emit("ingest.keysRenewed", [:])
         }
         return showing
+    }
+
+    /// The words that commands have for each scene.
+    private func announce(_ scenes: SceneChange) {
+        for scene in scenes.put {
+            let revision = scenes.shelf[scene.sceneID]?.revision ?? scene.revision
+            self.events.emit(
+                "scene.changed", ["scene": .string(scene.sceneID), "revision": JSONValue(revision)])
+        }
+        for id in scenes.removed { self.events.emit("scene.removed", ["scene": .string(id)]) }
     }
 
     /// Keys and secrets as they shall be; `nil`: as they are. They are read before anything is changed.
@@ -117,7 +142,8 @@ extension Room {
         do throws(MediaError) {
             return (try Self.streamKeys(of: after), try Self.signingSecrets(of: after))
         } catch {
-            throw .invalidValue("sources", error.what, fix: error.fix)
+            let path = error.place.hasPrefix("ingest.auth") ? "ingest.auth" : "sources"
+            throw .invalidValue(path, error.what, fix: error.fix)
         }
     }
 
@@ -163,7 +189,7 @@ extension Room {
         change.put = after.scenes.filter { before.scene($0.sceneID) != $0 }
         change.removed = before.scenes.map(\.sceneID).filter { after.scene($0) == nil }
         for id in change.removed { change.shelf.remove(id) }
-        for scene in change.put { change.shelf.put(scene) }
+        for scene in change.put { change.shelf.putNext(scene) }
         guard change.shelf.scenes.count <= SceneShelf.limit else {
             throw .limitExceeded(
                 "the room would have \(change.shelf.scenes.count) scenes with those of commands",

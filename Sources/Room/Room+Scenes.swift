@@ -238,6 +238,7 @@ extension Room {
                     what: "the scene \"\(sceneID)\" is on air, or will be", fix: "put another one on air first")
             }
             desk.shelf.remove(sceneID)
+            self.life.life.withLock { $0.remove(sceneID) }
             self.events.emit("scene.removed", ["scene": .string(sceneID)])
             return JSONValue.object([.init("sceneId", .string(sceneID)), .init("removed", true)]).text
         }

@@ -115,7 +115,7 @@ package struct RoomLife: Sendable {
     }
 
     package private(set) var scenes: [Scene]
-    package let pk: PK?
+    package private(set) var pk: PK?
     private let absences: [SourceID: Absence]
     package private(set) var sources: [SourceID: SourceLife]
     package private(set) var phases: PKLife
@@ -255,6 +255,18 @@ package struct RoomLife: Sendable {
         if self.wanted.id == scene.id { self.wanted = scene }
         if self.onAir.scene.id == scene.id { self.onAir.scene = scene }
     }
+
+    /// A scene is no more. It is not on air; where a fallback lies over it, that stays.
+    package mutating func remove(_ id: String) {
+        self.scenes.removeAll { $0.id == id }
+        self.fallbacks.removeAll { $0.scene.id == id }
+        guard self.wanted.id == id, self.onAir.scene.id != id else { return }
+        self.wanted = self.onAir.scene
+        self.fallbacks = []
+    }
+
+    /// Another scene comes after the PK.
+    package mutating func setEndScene(_ id: String) { self.pk?.endScene = id }
 
     package func scene(_ id: String) -> Scene? { self.scenes.first { $0.id == id } }
 

@@ -129,9 +129,10 @@ extension Room {
         if !self.isOffline { try self.startClients() }
         try self.startPushes()
         var playable: (any OriginContent)?
-        if let packager = self.packager, let http = self.pipeline.hls?.http, let listen = http.listen {
+        if let packager = self.packager, let hls = self.pipeline.hls, let listen = hls.http.listen {
+            let http = hls.http
             var content: any OriginContent =
-                self.pipeline.hls?.lowLatency == true
+                hls.lowLatency
                 ? packager.liveContent(of: self) : PublishedContent(packager: packager, room: self)
             playable = content
             if self.slate != nil {
@@ -143,6 +144,7 @@ extension Room {
                 listen: listen, content: content,
                 allowOrigins: http.allowOrigins, roomTitle: self.pipeline.room.title ?? self.pipeline.room.roomID,
                 gate: try self.pipeline.playbackGate(), live: http.flv ? self.live?.outputs : nil,
+                playlist: hls.multivariantPlaylist, keyURI: hls.encryption?.keyURI,
                 certificates: try self.openCertificates(http.tls, place: "viewer"), connections: http.maxConnections,
                 connectionsPerAddress: http.maxConnectionsPerAddress, logger: self.logger)
             self.listeners.update { $0.origin = origin }

@@ -40,6 +40,12 @@ struct FleetOptions: ParsableArguments {
         for (name, value, range) in ranges where !range.contains(value) {
             throw ValidationError("\(name) \(value): give \(range.lowerBound) to \(range.upperBound)")
         }
+        let rooms = self.roomsPerHour * self.minutes / 60
+        guard rooms <= Fleet.mostAtOnce else {
+            throw ValidationError(
+                "--rooms-per-hour \(self.roomsPerHour) of --minutes \(self.minutes) are \(rooms) rooms at once: plan for "
+                    + "\(Fleet.mostAtOnce) at most, a part of the fleet, and take several of it")
+        }
     }
 
     /// Simulates, and prints what came of it.

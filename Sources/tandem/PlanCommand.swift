@@ -15,7 +15,7 @@ struct PlanCommand: ParsableCommand {
                 tandem plan room.json --json --viewers 500
                 tandem plan --calibrate
 
-            With --fleet, how many machines so many rooms an hour need, by simulating two days or more of them.
+            With --fleet, how many machines so many rooms an hour need, by simulating 20,000 of them.
 
                 tandem plan room.json --fleet --rooms-per-hour 120 --minutes 60 --machine-cores 16
             """)

@@ -169,6 +169,17 @@ struct OpenAPITests {
         }
     }
 
+    @Test("the page may ask the server that has the keys, where there is one", arguments: [true, false])
+    func keyServer(isThere: Bool) throws {
+        var doors = ControlDoors()
+        if isThere { doors.keyOrigin = "https://keys.example" }
+        let responder = ControlResponder(
+            room: FakeRoom(), guardian: AccessGuard(listen: .tcp(host: "127.0.0.1", port: 1), token: nil), doors: doors)
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:1", path: "/")
+        let policy = responder.reply(to: ListenerRequest(head: head)).fields[.contentSecurityPolicy] ?? ""
+        #expect(policy.contains(isThere ? "connect-src 'self' https://keys.example;" : "connect-src 'self';"))
+    }
+
     @Test(
         "what only reads may be open without a token; commands never are",
         arguments: [

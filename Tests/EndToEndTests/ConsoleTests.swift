@@ -70,6 +70,41 @@ extension EndToEnd {
             for publisher in publishers { publisher.stop() }
         }
 
+        @Test("the page plays a room that is encrypted and signed, and tells each event once")
+        func encrypted() throws {
+            guard let browser = try Browser.start() else { return }
+            defer { browser.close() }
+            let work = try WorkDirectory()
+            let listener = #""http": { "listen": "127.0.0.1:0" }"#
+            let pipeline = Rooms.live(
+                work.path("out"), renditions: Self.small, canvas: (640, 360),
+                members: #""control": { "tokenEnv": "ROOM_TOKEN" },"#)
+            #expect(pipeline.contains(listener))
+            let room = try RunningRoom(
+                pipeline.replacingOccurrences(
+                    of: listener,
+                    with: #""multivariantPlaylist": "room.m3u8", "encryption": { "rotateEverySegments": 1 }, "#
+                        + #""http": { "listen": "127.0.0.1:0", "signedUrls": { "secretEnv": "PLAYBACK_SECRET" } }"#),
+                environment: ["ROOM_TOKEN": Self.token, "PLAYBACK_SECRET": "playback-secret-of-the-page-7f31c0"])
+            let anna = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            try room.event("broadcast.active", timeout: 20)
+            let tab = try browser.open("\(room.control)/")
+            try Self.wait(tab, "it asks for the token", "document.getElementById('unlock')?.open")
+            try tab.evaluate(
+                "document.getElementById('token').value = '\(Self.token)'; "
+                    + "document.getElementById('unlock-form').requestSubmit(); ''")
+            // Over more than one key.
+            try Self.wait(tab, "the picture plays", "document.getElementById('video')?.currentTime > 0.5", timeout: 25)
+            let start = try #require(Double(tab.evaluate("document.getElementById('video').currentTime")))
+            try Self.wait(
+                tab, "it plays on over the next keys", "document.getElementById('video').currentTime > \(start + 5)",
+                timeout: 20)
+            let rows = "[...document.querySelectorAll('#events b')].map((row) => row.textContent)"
+            #expect(try tab.evaluate("\(rows).filter((type) => type === 'broadcast.active').length") == "1")
+            #expect(try room.terminate(SIGTERM) == 143)
+            anna.stop()
+        }
+
         /// Mean red, green and blue of the picture that is shown.
         private static let colorScript = """
             (() => { const c = document.createElement('canvas'); c.width = 16; c.height = 9; const x = c.getContext('2d');

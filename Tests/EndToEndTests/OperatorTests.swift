@@ -128,6 +128,18 @@ extension EndToEnd {
             #expect(try title() == "one")
             let told = try room.event("room.changed")
             #expect(told.integer("revision") == 1)
+            #expect(room.events("scene.changed").map { $0.text("scene") } == ["wide"])
+            #expect(Set(room.events("scene.removed").map { $0.text("scene") }) == ["guest", "pk"])
+            // A dry run is refused as what it stands for would be.
+            try room.put(scene: "solo")
+            let without = #"{"scenes":[{"sceneId":"wide","layout":"topBottom","uids":["1001","2002"]}]}"#
+            for words in [["patch", without, "--dry-run"], ["patch", without]] {
+                let refused = try ctl(words, 1)
+                #expect(refused["status"] as? Int == 409 && refused["code"] as? String == "requestFailed", "\(refused)")
+            }
+            try room.put(scene: "wide")
+            let torn = try ctl(["patch", #"{"room":{"title":"#], 1)
+            #expect(torn["status"] as? Int == 400, "\(torn)")
             // What no running room can take is refused with all that came with it.
             let refused = try ctl(["patch", #"{"room":{"title":"two"},"canvas":{"fps":25}}"#], 1)
             #expect(refused["code"] as? String == "needsRestart")

@@ -60,6 +60,12 @@ extension EndToEnd {
             usleep(400_000)
             let encoder = try Publisher.pattern("ANNA", to: "rtmp://127.0.0.1:\(edge)/live/\(key)", size: "320x180")
             try first.event("source.live", uid: "1001", timeout: 10)
+            // What a publisher writes behind its key speaks for no other connection.
+            let finding = "http://127.0.0.1:\(finder)"
+            for (words, status) in [
+                ("publish?name=\(key)&clientid=900", 302), ("publish?name=nobody&clientid=901&name=\(key)", 404),
+                ("update?name=\(key)&clientid=902&name=nobody", 200),
+            ] { #expect(try HTTPClient.request("GET", finding, "/\(words)").status == status, "\(words)") }
             // The room is elsewhere: the encoder is turned away, and comes back.
             try lives(in: second)
             let moved = Date()

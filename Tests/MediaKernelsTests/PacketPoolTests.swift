@@ -1,4 +1,5 @@
 import MediaKernels
+import Synchronization
 import Testing
 
 @Suite("Packets whose objects are used again")
@@ -33,6 +34,64 @@ struct PacketPoolTests {
         #expect(pool.count == PacketPool.limit)
         #expect(all.enumerated().allSatisfy { $1.bytes == [UInt8(truncatingIfNeeded: $0), 1] })
         #expect(Set(all.map { ObjectIdentifier($0) }).count == all.count)
+    }
+
+    /// Packets on their way to readers, a few at a time; what finds no place is let go of.
+    private final class Shelf: Sendable {
+        private let state = Mutex((packets: [PacketMemory](), isClosed: false))
+
+        func put(_ packet: PacketMemory) {
+            self.state.withLock { if $0.packets.count < 64 { $0.packets.append(packet) } }
+        }
+
+        func close() { self.state.withLock { $0.isClosed = true } }
+
+        /// - Returns: A packet, if there is one, and whether more may come.
+        func take() -> (packet: PacketMemory?, isOpen: Bool) {
+            self.state.withLock { ($0.packets.popLast(), !$0.isClosed || !$0.packets.isEmpty) }
+        }
+    }
+
+    @Test("readers on other threads find a packet as it was made, while objects come and go")
+    func threads() async {
+        let shelf = Shelf()
+        let readings = await withTaskGroup(of: (read: Int, faults: Int).self) { group in
+            for _ in 0..<3 {
+                group.addTask {
+                    var (read, faults) = (0, 0)
+                    while true {
+                        let (packet, isOpen) = shelf.take()
+                        if let packet {
+                            let bytes = packet.bytes
+                            let again = packet.bytes
+                            read += 1
+                            if bytes != again || bytes.contains(where: { $0 != bytes[0] }) || bytes.count % 100 != 0 {
+                                faults += 1
+                            }
+                        } else if isOpen {
+                            await Task.yield()
+                        } else {
+                            return (read, faults)
+                        }
+                    }
+                }
+            }
+            group.addTask {
+                var pool = PacketPool()
+                for number in 0..<30_000 {
+                    let bytes = [UInt8](
+                        repeating: UInt8(truncatingIfNeeded: number), count: 100 * (1 + number % 7))
+                    shelf.put(Self.packet(bytes, &pool))
+                }
+                shelf.close()
+                return (0, 0)
+            }
+            return await group.reduce(into: (read: 0, faults: 0)) {
+                $0.read += $1.read
+                $0.faults += $1.faults
+            }
+        }
+        #expect(readings.read >= 64 && readings.faults == 0, "\(readings)")
     }
 
     @Test("units with lengths in an object of the pool are those without it")

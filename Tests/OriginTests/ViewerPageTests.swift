@@ -24,4 +24,26 @@ struct ViewerPageTests {
         let elsewhere = page.matches(of: /(src|href)=["'](https?:)?\/\/|@import|url\(/)
         #expect(elsewhere.isEmpty)
     }
+
+    @Test("it plays the playlist that the room names")
+    func playlist() {
+        #expect(ViewerPage.html(title: "Room").contains("data-playlist=\"index.m3u8\""))
+        let page = ViewerPage.html(title: "Room", playlist: "live.m3u8")
+        #expect(page.contains("data-playlist=\"live.m3u8\"") && !page.contains("index.m3u8"))
+    }
+
+    @Test(
+        "it may ask a key server that the room names, and nobody else",
+        arguments: [
+            ("https://keys.example/{track}/{period}", "https://keys.example"),
+            ("http://10.0.0.1:8443?p={period}&t={track}", "http://10.0.0.1:8443"), ("https://[::1]/k", "https://[::1]"),
+            ("https://{track}.example/{period}", nil), ("https://a;script-src/x", nil), ("https:///k", nil),
+            ("https://u:p@keys.example/k", nil), ("ftp://keys.example/k", nil),
+        ] as [(String, String?)])
+    func keys(uri: String, origin: String?) {
+        #expect(ViewerPage.origin(of: uri) == origin)
+        let policy = ViewerPage.contentSecurityPolicy(keyURI: uri)
+        #expect(policy.contains("connect-src 'self'\(origin.map { " \($0)" } ?? "");"))
+        #expect(ViewerPage.contentSecurityPolicy().contains("connect-src 'self';"))
+    }
 }

@@ -38,6 +38,23 @@ struct RoomDocumentTests {
         #expect(try Self.node(other).differences(from: Self.node(one)) == paths)
     }
 
+    @Test("what is deep and free of form is named as a whole, and costs what it says once")
+    func deep() throws {
+        let depth = 50
+        func nest(_ inside: String) -> String {
+            let key = String(repeating: "k", count: 40)
+            return String(repeating: "{\"\(key)\":", count: depth) + inside + String(repeating: "}", count: depth)
+        }
+        func leaves(_ value: Int) -> String {
+            "{" + (0..<2_000).map { "\"m\($0)\":\(value)" }.joined(separator: ",") + "}"
+        }
+        let (one, other) = (try Self.node(nest(leaves(1))), try Self.node(nest(leaves(2))))
+        for paths in [other.differences(from: one), one.differences(from: try Self.node("{}"))] {
+            #expect(paths.count == 1 && (256...400).contains(paths.first?.utf8.count ?? 0), "\(paths.count)")
+        }
+        #expect(try one.differences(from: Self.node("  " + nest(leaves(1)))).isEmpty, "positions do not count")
+    }
+
     // MARK: Versions
 
     private static func read(_ text: String, _ overrides: [SpecOverride] = []) throws -> RoomDocument {
@@ -79,6 +96,28 @@ struct RoomDocumentTests {
         #expect(
             change.isChange == !paths.contains("canvas.policy") && change.document.revision == (change.isChange ? 1 : 0)
         )
+    }
+
+    @Test("the program's scene may change in a room with a PK, whose end goes with it unless the file names one")
+    func programOfAPK() throws {
+        func room(_ pk: String, _ program: String) throws -> RoomDocument {
+            try Self.read(
+                Documents.room.replacingOccurrences(
+                    of: #""control""#,
+                    with: #""pk": { \#(pk) }, "program": { "scene": "\#(program)" }, "control""#))
+        }
+        let scene = #""scene": "pk""#
+        let change = try DocumentChange(from: room(scene, "solo"), to: room(scene, "pk"))
+        #expect(change.paths == ["program.scene"] && change.document.pipeline.pk?.endScene == "pk")
+        let end = try DocumentChange(
+            from: room(#"\#(scene), "endScene": "solo""#, "solo"), to: room(#"\#(scene), "endScene": "pk""#, "solo"))
+        #expect(end.paths == ["pk.endScene"] && end.isChange)
+        #expect(throws: DocumentChange.Refusal.self) {
+            try DocumentChange(from: room(scene, "solo"), to: room(#"\#(scene), "punishMs": 5"#, "solo"))
+        }
+        #expect(throws: DocumentChange.Refusal.self) {
+            try DocumentChange(from: Self.read(Documents.room), to: room(scene, "solo"))
+        }
     }
 
     @Test(

@@ -52,6 +52,20 @@ struct SceneShelfTests {
         #expect(shelf.scenes.map(\.sceneID) == ["solo", "pk"])
     }
 
+    @Test("what the room's document brings is newer than what commands have made, and than what was taken away")
+    func fromTheDocument() throws {
+        var shelf = Self.shelf(7)
+        shelf.putNext(Self.scene(0, uids: ["b"]))
+        #expect(shelf["pk"] == Self.scene(8, uids: ["b"]))
+        #expect(throws: SceneShelf.Refusal.superseded(by: 8)) { try shelf.judge(Self.scene(7), hasRevision: true) }
+        shelf.remove("pk")
+        shelf.putNext(Self.scene(2))
+        #expect(shelf["pk"]?.revision == 9)
+        shelf.putNext(Self.scene(20))
+        shelf.putNext(Self.scene(3, id: "new"))
+        #expect(shelf["pk"]?.revision == 20 && shelf["new"]?.revision == 3)
+    }
+
     @Test("a replaced scene keeps its place; the shelf has an end")
     func places() throws {
         var shelf = Self.shelf(1)

@@ -56,6 +56,24 @@ struct FleetTests {
         #expect(try #require(fleet.plan(count: 5_000)).machines < base + 2)
     }
 
+    @Test("a fleet between the last doubling and the limit is found, and one that is beyond is none")
+    func nearTheLimit() throws {
+        // One room a machine: as many machines as rooms, and some more.
+        let fleet = Self.fleet(rooms: [Fleet.Size(millicores: 16_000, memory: 1, network: 1)], perHour: 90)
+        let outcome = try #require(fleet.plan(count: 500))
+        let fewest = outcome.machines - outcome.spare
+        #expect((91...127).contains(fewest), "\(fewest)")
+        #expect(fleet.plan(count: 500, limit: fewest) == outcome)
+        #expect(fleet.plan(count: 500, limit: fewest - 1) == nil)
+    }
+
+    @Test("a fleet of more rooms than the simulation fills is refused")
+    func tooMany() {
+        #expect(Self.fleet(perHour: Fleet.mostAtOnce).atOnce == Fleet.mostAtOnce)
+        #expect(Self.fleet(perHour: Fleet.mostAtOnce + 1).plan(count: 500) == nil)
+        #expect(Self.fleet(perHour: 1, minutes: 1).atOnce == 1)
+    }
+
     @Test("a room that fits no machine has no fleet, and the same question has the same answer")
     func limits() {
         let large = Fleet.Size(millicores: 17_000, memory: 1, network: 1)

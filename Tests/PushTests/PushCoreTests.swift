@@ -343,6 +343,54 @@ struct PushCoreTests {
         #expect(line.connects.last?.host == "cdn", "after a failure it begins where it was told to")
     }
 
+    /// What a server says that is about to be renewed.
+    private static func askToReconnect(_ line: Line) {
+        var writer = RTMPChunkWriter()
+        // As the server has announced.
+        writer.chunkSize = RTMPServerConfiguration().chunkSize
+        var bytes: [UInt8] = []
+        let information = AMF0Value.object([
+            AMF0Property("level", .string("status")),
+            AMF0Property("code", .string(RTMPClientStatus.reconnectRequest)),
+            AMF0Property("description", .string("a newer server is there")),
+        ])
+        let payload = AMF0Writer.bytes([.string("onStatus"), .number(0), .null, information])
+        writer.write(
+            RTMPMessage(
+                chunkStreamID: 3, type: .commandAMF0, streamID: 0, timestamp: 0, payload: PacketMemory(payload)),
+            into: &bytes)
+        line.answer(bytes)
+    }
+
+    @Test("a server that asks for another connection is followed each time it has held one, otherwise three times")
+    func renewed() throws {
+        for (held, connects) in [(PushCore.steady, 7), (0, 4)] {
+            let line = try Line()
+            line.goLive()
+            for _ in 0..<6 where line.core.state == .live {
+                line.now += held
+                Self.askToReconnect(line)
+                line.connected()
+            }
+            #expect(line.connects.count == connects && line.connects.allSatisfy { $0.host == "cdn" })
+            #expect(line.core.state == (held > 0 ? .live : .failed) && line.core.retries == 0)
+        }
+    }
+
+    @Test("of what a server says no part of a secret is shown, however long it is and however often it is repeated")
+    func secrets() throws {
+        let token = (0..<90).map { "part\($0)-of-it" }.joined(separator: ".")
+        let url = try #require(RTMPURL("rtmp://cdn/live/s3cretkey?token=\(token)"))
+        let secrets = PushSecrets(url)
+        for count in 1...4 {
+            let text = "refused: " + (0..<count).map { "\($0) token=\(token)" }.joined(separator: ", ")
+            let shown = secrets.presentable(text)
+            #expect(shown.hasPrefix("refused: 0 token=…") && !shown.contains("of-it"), "\(count): \(shown)")
+        }
+        #expect(secrets.presentable("no such\nstream s3cretkey?token=\(token)") == "no suchstream …")
+        #expect(secrets.presentable(String(repeating: "x", count: 5_000)).count == 200)
+    }
+
     @Test(
         "from TLS it does not go to plain text, and not to what is no address",
         arguments: ["rtmp://edge/live", "http://edge/live", "", "rtmps://"])

@@ -19,6 +19,14 @@ struct PushDriverTests {
         }
     }
 
+    /// The machine's, which can be told that time has passed.
+    private final class LeapingClock: MonotonicClock {
+        private let ahead = Mutex<Int64>(0)
+
+        func leap(_ nanoseconds: Int64) { self.ahead.withLock { $0 += nanoseconds } }
+        func now() -> Int64 { MachineClock().now() + self.ahead.withLock { $0 } }
+    }
+
     /// What the outputs report.
     private final class Reports: Sendable {
         private let list = Mutex<[PushCore.Event]>([])
@@ -48,7 +56,7 @@ struct PushDriverTests {
 
         init(
             _ server: PushServer, isSecure: Bool, host: String = "127.0.0.1",
-            _ change: (inout PushSettings) -> Void = { _ in }
+            clock: any MonotonicClock = MachineClock(), _ change: (inout PushSettings) -> Void = { _ in }
         ) throws {
             let url = "\(isSecure ? "rtmps" : "rtmp")://\(host):\(server.port)/live/k3y_of_the_cdn"
             var core = PushCore.Settings(url: try #require(RTMPURL(url, allowsTLS: true)))
@@ -56,7 +64,7 @@ struct PushDriverTests {
             var settings = PushSettings(outputID: "cdn", rendition: "180p", core: core)
             change(&settings)
             self.server = server
-            self.outputs = LiveOutputs([FeedCoreTests.description], makesFiles: false, clock: MachineClock())
+            self.outputs = LiveOutputs([FeedCoreTests.description], makesFiles: false, clock: clock)
             self.feed = try #require(self.outputs.feed(named: "180p"))
             self.feed.configure(FeedCoreTests.record)
             self.feed.configure(CodecParameters(codec: .aac, configuration: [0x11, 0x90]))
@@ -171,6 +179,17 @@ struct PushDriverTests {
             #expect(bench.reports.reasons.allSatisfy { !$0.isEmpty && !$0.contains("k3y_of_the_cdn") })
             await bench.stop()
         }
+    }
+
+    @Test("a server that takes the connection and says no word of TLS is let go of: nothing of it stays open")
+    func muteTLS() async throws {
+        let clock = LeapingClock()
+        let bench = try Bench(try await PushServer.start(isMute: true), isSecure: true, clock: clock)
+        try await bench.run { bench.server.connections == 1 }
+        clock.leap(PushCore.agreement)
+        try await Self.until { bench.server.seen.closed > 0 }
+        #expect(bench.reports.reasons.first == "no connection in time")
+        await bench.stop()
     }
 
     @Test("authorities that cannot be read are refused before anything begins")

@@ -14,6 +14,8 @@ final class PushServer: Sendable {
         var media: [[UInt8]] = []
         var properties: [AMF0Property] = []
         var unpublished = 0
+        /// Connections that have ended.
+        var closed = 0
     }
 
     private let group: MultiThreadedEventLoopGroup
@@ -30,7 +32,8 @@ final class PushServer: Sendable {
         var channels: [any Channel] { self.seen.withLock { Array($0.open.values) } }
     }
 
-    static func start(_ tls: NIOSSLContext? = nil) async throws -> PushServer {
+    /// - Parameter isMute: It takes connections, and neither reads nor says anything.
+    static func start(_ tls: NIOSSLContext? = nil, isMute: Bool = false) async throws -> PushServer {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let state = SeenBox()
         let channel = try await ServerBootstrap(group: group)
@@ -38,7 +41,7 @@ final class PushServer: Sendable {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
-                    try channel.pipeline.syncOperations.addHandler(Handler(state))
+                    try channel.pipeline.syncOperations.addHandler(Handler(state, isMute: isMute))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -53,6 +56,8 @@ final class PushServer: Sendable {
 
     var port: Int { self.channel.localAddress?.port ?? 0 }
     var seen: Seen { self.state.value }
+    /// Connections that there have been.
+    var connections: Int { self.state.channels.count }
 
     /// Ends every connection, as a server does that is restarted.
     func dropAll() { for channel in self.state.channels { channel.close(promise: nil) } }
@@ -68,12 +73,19 @@ final class PushServer: Sendable {
 
         private var session = RTMPServerSession(now: 0, random: [UInt8](repeating: 0xAB, count: 1528))
         private let state: SeenBox
+        private let isMute: Bool
 
-        init(_ state: SeenBox) { self.state = state }
+        init(_ state: SeenBox, isMute: Bool) {
+            self.state = state
+            self.isMute = isMute
+        }
 
         func channelActive(context: ChannelHandlerContext) { self.state.opened(context.channel) }
 
+        func channelInactive(context: ChannelHandlerContext) { self.state.change { $0.closed += 1 } }
+
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            if self.isMute { return }
             let buffer = self.unwrapInboundIn(data)
             self.perform(self.session.receive(buffer.readableBytesUInt8Span, now: 0), context)
         }

@@ -18,7 +18,7 @@ struct OutputAlarmTests {
             (.waiting, nil, nil, nil), (.connecting, nil, nil, nil), (.live, nil, nil, nil), (.stopped, nil, nil, nil),
             (.failed, .unreachable, "output.unreachable", "alert_2"), (.failed, .wedged, "output.stalled", "alert_2"),
             (.failed, .refused, "output.refused", "alert_2"), (.connecting, .wedged, "output.stalled", "alert_2"),
-            (.live, .wedged, nil, nil), (.stopped, .unreachable, "output.stopped", "alert_3"),
+            (.live, .wedged, nil, nil), (.stopped, .unreachable, nil, nil),
         ] as [(PushCore.State, PushFailure?, String?, String?)])
     func pushes(state: PushCore.State, failure: PushFailure?, type: String?, severity: String?) {
         let alarm = OutputAlarm.of(Self.push(state, failure, "no answer"))

@@ -53,6 +53,35 @@ struct RoomLifeTests {
         #expect(room.onAir.scene == Kit.guest)
     }
 
+    @Test("a scene that was taken away is never chosen again: not behind a fallback, not after the PK")
+    func removedScene() throws {
+        var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
+        room.everybodyComes(now: 0)
+        _ = room.loses(Kit.b, now: 0)
+        #expect(room.passes(to: 2 * Self.second).shows == ["solo"])
+        room.remove("pk")
+        #expect(room.comes(Kit.b, now: 5 * Self.second).shows.isEmpty, "what is on air is what is wanted now")
+        #expect(room.wanted == Kit.solo && room.scene("pk") == nil)
+
+        var other = Kit.room(first: "punish")
+        other.everybodyComes(now: 0)
+        _ = try other.startPK(countdown: 0, now: Self.second)
+        #expect(other.onAir.scene == Kit.duel)
+        other.remove("solo")
+        let end = try other.endPK(now: 2 * Self.second)
+        #expect(end.shows == ["guest"], "the PK's end scene is gone")
+    }
+
+    @Test("another scene may come after a PK that is running")
+    func endScene() throws {
+        var room = Kit.room()
+        room.everybodyComes(now: 0)
+        _ = try room.startPK(countdown: 0, now: Self.second)
+        room.setEndScene("guest")
+        let end = try room.endPK(now: 2 * Self.second)
+        #expect(end.shows == ["guest"])
+    }
+
     @Test("a fallback scene that nobody is left in gives way")
     func emptyFallback() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")

@@ -23,7 +23,9 @@ class Where(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_): pass
     def do_GET(self):
         url = urllib.parse.urlsplit(self.path)
-        query = dict(urllib.parse.parse_qsl(url.query))
+        query = {}
+        # The first of a name is nginx's own; behind it comes what the publisher has written after its key.
+        for word, value in urllib.parse.parse_qsl(url.query): query.setdefault(word, value)
         key, client = query.get("name", ""), query.get("clientid", "")
         at = address(key)
         if url.path == "/publish" and at:

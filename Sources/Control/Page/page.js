@@ -259,15 +259,23 @@ const picture = {
 
   async play(multivariant, mine) {
     this.choices(multivariant.variants);
-    this.player = new MSEPlayer(video, multivariant, (event) => {
+    this.player = new MSEPlayer(video, multivariant, (event, error) => {
       if (mine !== this.generation) return;
       if (event === "positioned") video.play().catch(() => notice("Click to play"));
-      else if (event === "failed") this.again();
+      else if (event === "failed") { if (error?.isFinal) this.refuse(error); else this.again(); }
     });
     try {
       await this.player.start();
       if (this.chosen >= 0) this.player.select(this.chosen);
     } catch (error) { notice("This browser cannot play the room", error.message); }
+  },
+
+  /** Nothing helps but another page or browser. */
+  refuse(error) {
+    this.generation += 1;
+    this.player?.stop();
+    this.player = null;
+    notice("This page cannot play the room", error.message);
   },
 
   again() {

@@ -5,7 +5,7 @@ const video = $("v"), notice = $("notice"), choice = $("rendition");
 const query = new URLSearchParams(location.search);
 // What lets the page's reader in lets the player in.
 const signed = new URLSearchParams([...query].filter(([name]) => ["exp", "scope", "sig"].includes(name))).toString();
-const playlistURL = new URL("index.m3u8" + (signed ? `?${signed}` : ""), location.href).href;
+const playlistURL = new URL(`./${video.dataset.playlist}${signed ? `?${signed}` : ""}`, location.href).href;
 const icons = {
   play: "M6 4l14 8-14 8z", pause: "M6 4h4v16H6zM14 4h4v16h-4z",
   sound: "M4 9v6h4l5 5V4L8 9zM16 8a5 5 0 010 8M16 5a9 9 0 010 14",
@@ -134,7 +134,15 @@ function heard(event, error) {
   else if (event === "open") { wasLive = true; if (hasPlayed) setState("live"); }
   else if (event === "recovered") { onAir(); if (video.readyState >= 3) say(null); }
   else if (event === "interrupted") { setState("lost"); say("light", "Connection lost", "Trying again."); }
-  else if (event === "failed") restart(error);
+  else if (event === "failed") { if (error?.isFinal) refuse(error); else restart(error); }
+}
+
+/** Nothing helps but another page or browser. */
+function refuse(error) {
+  generation += 1;
+  dismantle();
+  setState("failed");
+  say("still", "This page cannot play the room", error.message);
 }
 
 /** Takes everything down and looks for the playlist again, more slowly each time. */

@@ -14,15 +14,20 @@ async function load(uri, range, signal) {
   return response;
 }
 
+/** By their addresses; those of the last periods. */
 const keys = new Map();
+const keptKeys = 16;
 
 /** A segment or part as it was before it was encrypted. RFC 8216bis §5.2: AES-128 in CBC mode. */
 async function opened(bytes, { key, sequence }, signal) {
   if (!key) return bytes;
-  if (!crypto.subtle) throw new Error("encrypted rooms play on pages that come by HTTPS, or from this machine");
+  if (!crypto.subtle) {
+    throw Object.assign(new Error("encrypted rooms play on pages that come by HTTPS, or from this machine"), { isFinal: true });
+  }
   if (!keys.has(key.uri)) {
     const raw = await (await load(key.uri, null, signal)).arrayBuffer();
     keys.set(key.uri, await crypto.subtle.importKey("raw", raw, "AES-CBC", false, ["decrypt"]));
+    if (keys.size > keptKeys) keys.delete(keys.keys().next().value);
   }
   const digits = key.vector ? key.vector.slice(2) : sequence.toString(16).padStart(32, "0");
   const iv = Uint8Array.from(digits.match(/../g), (pair) => parseInt(pair, 16));
@@ -173,7 +178,7 @@ class Track {
         this.player.recovered(this);
       } catch (error) {
         if (signal.aborted) return;
-        if (error.name === "QuotaExceededError" || !/TypeError|Error/.test(error.name) || this.player.source.readyState !== "open") {
+        if (error.isFinal || error.name === "QuotaExceededError" || !/TypeError|Error/.test(error.name) || this.player.source.readyState !== "open") {
           return this.player.failed(error);
         }
         failures += 1;
