@@ -202,7 +202,7 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "HLSLintTests",
-            dependencies: ["HLSLint", "HLSTestKit", "Packager", "HLS", "MediaTypes", "MediaKernels"],
+            dependencies: ["HLSLint", "HLSTestKit", "Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
             swiftSettings: house),
         .testTarget(
             name: "PackagerTests",

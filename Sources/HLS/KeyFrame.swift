@@ -56,7 +56,8 @@ extension Segment {
     }
 
     /// Its key frames as entries of the I-frame playlist: each lasts until the next one, or until the segment's end, where
-    /// the next segment begins with one.
+    /// the next segment begins with one. Of an encrypted segment they have its key, and ranges count its clear bytes: players
+    /// widen them to whole blocks and the one before (rfc8216bis §6.3.6).
     ///
     /// - Parameter first: The number of the first entry.
     func iFrames(numberedFrom first: Int64) -> [Segment] {
@@ -73,7 +74,7 @@ extension Segment {
                 duration: MediaDuration(ticks: max(1, next &- start), timescale: self.duration.timescale),
                 programDate: self.programDate
                     &+ TimeMath.rescale(start &- self.start, from: timescale, to: TimeMath.nanoseconds),
-                map: self.map, discontinuity: self.discontinuity && index == 0, gap: isGap,
+                map: self.map, discontinuity: self.discontinuity && index == 0, key: self.key, gap: isGap,
                 byteCount: range.count, publishedAt: self.publishedAt, byteRange: isGap ? nil : range)
         }
     }

@@ -33,7 +33,10 @@ package struct StreamUnit: Sendable {
 /// Invariants:
 /// (1) What is returned is whole packets of 188 bytes.
 /// (2) Clock references are at most ``longestClockGap`` apart, on the pictures' stream, or the sound's where there are none.
-/// (3) Units go out in the order of their decoding times.
+/// (3) Units go out in the order of their decoding times. Those of pictures rise, and the clock never falls, but where time
+///     does not go on.
+/// (4) A clock reference comes before the first unit, and where time does not go on the first packet of each stream says so:
+///     another worker's counters need not have been ours.
 ///
 /// Spec: ISO/IEC 13818-1 §2.4; RFC 8216bis §3.1.1; Apple, Timed Metadata for HTTP Live Streaming.
 package struct TransportMuxer: Sendable {
@@ -63,6 +66,8 @@ package struct TransportMuxer: Sendable {
     package static let longestClockGap: Int64 = Self.timescale * 9 / 100
     /// AAC frames in an elementary stream packet: 85 ms at 48 kHz.
     private static let framesPerPacket = 4
+    /// Bytes of an elementary stream packet with a length of 16 bits and a header of eight.
+    private static let longestMetadata = 0xFFFF - 8
     // Packet identifiers.
     private static let tables: UInt16 = 0
     private static let map: UInt16 = 0x1000
@@ -71,8 +76,10 @@ package struct TransportMuxer: Sendable {
     private static let metadata: UInt16 = 0x102
 
     private var writer = TransportPacketWriter()
-    /// Of the last clock reference, in ticks without the offset.
+    /// Of the last clock reference, in ticks with the offset.
     private var lastClock: Int64?
+    /// Decoding time of the last picture.
+    private var lastPicture: Int64?
 
     package init() {}
 
@@ -88,21 +95,24 @@ package struct TransportMuxer: Sendable {
         self.writer.reserve(total &+ total / 8 &+ 4_096)
         self.writer.section(Self.association, pid: Self.tables)
         self.writer.section(Self.mapSection(parameters), pid: Self.map)
-        if isDiscontinuous { self.lastClock = nil }
-        var isFirst = isDiscontinuous
+        if isDiscontinuous { (self.lastClock, self.lastPicture) = (nil, nil) }
+        var unmarked: Set<UInt16> = isDiscontinuous ? [Self.video, Self.audio, Self.metadata] : []
         let clockPID = parameters.video == nil ? Self.audio : Self.video
-        for packet in Self.packets(units, parameters) {
+        for packet in self.packets(units, parameters) {
             let clock = packet.dts &- Self.clockLead &+ Self.timeOffset
             var adaptation = TransportPacketWriter.Adaptation(isRandomAccess: packet.isRandomAccess)
             if packet.pid == clockPID {
                 self.fillClock(upTo: clock, pid: clockPID)
-                adaptation.clock = clock
-                adaptation.isDiscontinuous = isFirst
-                isFirst = false
+                let shown = max(clock, self.lastClock ?? clock)
+                adaptation.clock = shown
+                self.lastClock = shown
+            } else if let last = self.lastClock {
+                if clock &- last > Self.longestClockGap { self.fillClock(upTo: clock, pid: clockPID) }
+            } else {
+                self.writer.clock(clock, pid: clockPID, isDiscontinuous: unmarked.remove(clockPID) != nil)
                 self.lastClock = clock
-            } else if let last = self.lastClock, clock &- last > Self.longestClockGap {
-                self.fillClock(upTo: clock, pid: clockPID)
             }
+            adaptation.isDiscontinuous = unmarked.remove(packet.pid) != nil
             self.writer.stream(packet.bytes, pid: packet.pid, adaptation: adaptation)
         }
         return self.writer.take()
@@ -128,9 +138,11 @@ package struct TransportMuxer: Sendable {
         let isRandomAccess: Bool
     }
 
-    private static func packets(_ units: [StreamUnit], _ parameters: Parameters) -> [StreamPacket] {
+    private mutating func packets(_ units: [StreamUnit], _ parameters: Parameters) -> [StreamPacket] {
         var packets: [StreamPacket] = []
         var frames: [StreamUnit] = []
+        // One and a half of them.
+        let longestFrame = 1_536 * Self.timescale / Int64(max(1, parameters.audio?.sampleRate ?? 1))
         func closeSound() {
             guard let first = frames.first, let audio = parameters.audio else { return }
             var payload: [UInt8] = []
@@ -138,7 +150,7 @@ package struct TransportMuxer: Sendable {
             packets.append(
                 StreamPacket(
                     pid: Self.audio, dts: first.dts,
-                    bytes: self.packet(0xC0, payload, pts: first.pts, dts: first.pts, isBounded: true),
+                    bytes: Self.packet(0xC0, payload, pts: first.pts, dts: first.pts, isBounded: true),
                     isRandomAccess: parameters.video == nil))
             frames = []
         }
@@ -147,23 +159,29 @@ package struct TransportMuxer: Sendable {
             case .picture(let isKey):
                 guard let video = parameters.video else { continue }
                 let payload = AnnexBPicture.bytes(unit.bytes, isKey: isKey, video)
+                // Pictures that turn out to be reordered further than those before begin to be decoded earlier: but not
+                // before what is written already.
+                var dts = unit.dts
+                if let last = self.lastPicture, dts <= last, unit.pts > last { dts = last &+ 1 }
+                self.lastPicture = dts
                 packets.append(
                     StreamPacket(
-                        pid: Self.video, dts: unit.dts,
-                        bytes: self.packet(0xE0, payload, pts: unit.pts, dts: unit.dts, isBounded: false),
+                        pid: Self.video, dts: dts,
+                        bytes: Self.packet(0xE0, payload, pts: unit.pts, dts: dts, isBounded: false),
                         isRandomAccess: isKey))
             case .sound:
                 guard parameters.audio != nil, unit.bytes.count <= ADTSHeader.longestPayload else { continue }
                 // A frame that does not follow the one before has its own time.
-                if let last = frames.last, unit.pts &- last.pts > Self.timescale / 4 { closeSound() }
+                if let last = frames.last, unit.pts <= last.pts || unit.pts &- last.pts > longestFrame { closeSound() }
                 frames.append(unit)
                 if frames.count == Self.framesPerPacket { closeSound() }
             case .metadata:
-                guard parameters.hasMetadata else { continue }
+                // A length of 0, for what is too long, is the pictures' alone.
+                guard parameters.hasMetadata, unit.bytes.count <= Self.longestMetadata else { continue }
                 packets.append(
                     StreamPacket(
                         pid: Self.metadata, dts: unit.dts,
-                        bytes: self.packet(0xBD, unit.bytes, pts: unit.pts, dts: unit.pts, isBounded: true),
+                        bytes: Self.packet(0xBD, unit.bytes, pts: unit.pts, dts: unit.pts, isBounded: true),
                         isRandomAccess: false))
             }
         }

@@ -49,9 +49,10 @@ package struct TransportPacketWriter: Sendable {
     }
 
     /// A clock reference in a packet without payload, which counts for nothing. Spec: §2.4.3.3.
-    mutating func clock(_ clock: Int64, pid: UInt16) {
+    mutating func clock(_ clock: Int64, pid: UInt16, isDiscontinuous: Bool = false) {
         self.header(pid: pid, begins: false, adaptation: true, payload: false)
-        self.adaptation(Adaptation(clock: clock), size: Self.packetSize - Self.headerSize - 1)
+        self.adaptation(
+            Adaptation(isDiscontinuous: isDiscontinuous, clock: clock), size: Self.packetSize - Self.headerSize - 1)
     }
 
     /// An elementary stream packet, over as many packets as it takes.

@@ -37,9 +37,16 @@ package struct LintRequest: Sendable, Hashable {
         self.purpose = purpose
         self.url = url
         self.notBefore = notBefore
-        guard let pieces = byteRange?.split(separator: "@"), let count = pieces.first else { return }
-        self.rangeCount = PlaylistScalars.integer(count)
-        self.rangeStart = pieces.count > 1 ? PlaylistScalars.integer(pieces[1]) : 0
+        guard let byteRange, let range = Self.range(byteRange) else { return }
+        (self.rangeStart, self.rangeCount) = (range.start, range.count)
+    }
+
+    /// First byte and number of bytes of an EXT-X-BYTERANGE.
+    static func range(_ text: String) -> (start: Int64, count: Int64)? {
+        let pieces = text.split(separator: "@")
+        guard let count = pieces.first.flatMap({ PlaylistScalars.integer($0) }) else { return nil }
+        guard pieces.count > 1 else { return (0, count) }
+        return PlaylistScalars.integer(pieces[1]).map { ($0, count) }
     }
 
     /// It polls a playlist: dropped when the time is up, while media that is listed is still fetched.

@@ -55,7 +55,8 @@ extension Linter {
         guard !segment.isGap else { return [] }
         return self.fetchMap(segment.map, index) + self.fetchKey(segment.key, index) + [
             LintRequest(
-                .segment(index, segment.number), self.address(segment.uri, index), byteRange: segment.byteRange)
+                .segment(index, segment.number), self.address(segment.uri, index),
+                byteRange: self.wideRange(segment, index))
         ]
     }
 

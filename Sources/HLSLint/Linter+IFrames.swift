@@ -29,16 +29,16 @@ extension Linter {
                 segment: number, at: now)
         }
         let content: [UInt8]?
-        switch (self.histories[index].maps[map], record.listed.key.isEmpty) {
-        case (.asked, _):
+        switch (self.histories[index].maps[map], self.openedRange(reply, record.listed, index)) {
+        case (.asked, _), (_, .waits):
             if self.histories[index].waiting.count < Self.longestWait {
                 self.histories[index].waiting.append((request, reply))
             }
             return
-        case (.known(let facts), true):
-            content = reply.body
-            self.checkIFrame(reply, request, record.listed, facts, index, at: now)
-        // A range of an encrypted segment is not read, nor one whose map is not.
+        case (.known(let facts), .clear(let bytes)):
+            content = bytes
+            self.checkIFrame(bytes, record.listed, facts, index, at: now)
+        // Nobody has the key, or the map cannot be read.
         default: content = nil
         }
         self.checkMediaHeaders(reply, record.listed.uri, index)
@@ -50,17 +50,16 @@ extension Linter {
     }
 
     private mutating func checkIFrame(
-        _ reply: LintReply, _ request: LintRequest, _ segment: MediaList.Segment, _ facts: InitializationFacts,
-        _ index: Int, at now: Int64
+        _ bytes: [UInt8], _ segment: MediaList.Segment, _ facts: InitializationFacts, _ index: Int, at now: Int64
     ) {
         func fault(_ what: String) {
             self.add(.iFrameRange, "\(segment.uri): \(what)", index, segment: segment.number, at: now)
         }
-        if let range = request.range, Int64(reply.body.count) != range.count {
-            return fault("\(range.count) bytes from \(range.start) are listed, \(reply.body.count) came")
+        if let range = segment.byteRange.flatMap({ LintRequest.range($0) }), Int64(bytes.count) != range.count {
+            return fault("\(range.count) bytes from \(range.start) are listed, \(bytes.count) came")
         }
-        guard Self.beginsFragment(reply.body) else { return fault("its bytes do not begin with a fragment's boxes") }
-        let digest = MediaDigest(Self.closed(reply.body), facts)
+        guard Self.beginsFragment(bytes) else { return fault("its bytes do not begin with a fragment's boxes") }
+        let digest = MediaDigest(Self.closed(bytes), facts)
         guard let span = digest.main, span.isVideo, span.sampleCount > 0 else {
             return fault("its bytes are no moof and mdat of pictures")
         }

@@ -1,5 +1,7 @@
-/// Opens a segment: bytes, key and vector in, clear bytes out; `nil` where they do not fit.
-package typealias LintCipher = @Sendable (_ bytes: [UInt8], _ key: [UInt8], _ vector: [UInt8]) -> [UInt8]?
+/// Opens a segment: bytes, key and vector in, clear bytes out; `nil` where they do not fit. What is not whole is blocks of one
+/// without padding at their end.
+package typealias LintCipher =
+    @Sendable (_ bytes: [UInt8], _ key: [UInt8], _ vector: [UInt8], _ isWhole: Bool) -> [UInt8]?
 
 /// Encrypted segments and parts. Spec: rfc8216bis §4.4.4.4, §5.2, §6.3.6.
 extension Linter {
@@ -84,13 +86,69 @@ extension Linter {
         case .asked: return .waits
         case .failed, nil: return .unread
         case .known(let key):
-            if let clear = cipher(reply.body, key, lock.vector(of: segment.number)) { return .clear(clear) }
+            if let clear = cipher(reply.body, key, lock.vector(of: segment.number), true) { return .clear(clear) }
             if isSure {
                 self.add(
                     .keyWrong, "its \(reply.body.count) bytes cannot be opened with \(Self.bare(lock.uri))", index,
                     segment: segment.number, at: reply.receivedAt)
             }
             return .unread
+        }
+    }
+
+    /// A range of an encrypted segment as it is asked for: whole blocks, and the one before them, which is the vector of the
+    /// first. Spec: §6.3.6.
+    struct BlockRange: Sendable, Hashable {
+        private static let blockSize: Int64 = 16
+        /// First byte that is asked for, and how many.
+        let start: Int64
+        let count: Int64
+        /// The first block is the vector.
+        let hasVector: Bool
+        /// Clear bytes that are listed, among those behind the vector.
+        let listed: Range<Int>
+
+        /// - Parameter byteRange: As EXT-X-BYTERANGE has it, with an offset.
+        init?(_ byteRange: String) {
+            guard let range = LintRequest.range(byteRange), range.count > 0, range.start >= 0,
+                range.start < 1 << 40, range.count < 1 << 40
+            else { return nil }
+            let first = range.start / Self.blockSize * Self.blockSize
+            let end = (range.start + range.count + Self.blockSize - 1) / Self.blockSize * Self.blockSize
+            self.hasVector = first >= Self.blockSize
+            self.start = self.hasVector ? first - Self.blockSize : first
+            self.count = end - self.start
+            let offset = Int(range.start - first)
+            self.listed = offset..<(offset + Int(range.count))
+        }
+
+        var text: String { "\(self.count)@\(self.start)" }
+    }
+
+    /// How the range of an I-frame playlist's entry is asked for.
+    func wideRange(_ segment: MediaList.Segment, _ index: Int) -> String? {
+        guard let range = segment.byteRange else { return nil }
+        guard self.histories[index].list?.isIFramesOnly == true, !segment.key.isEmpty, self.cipher != nil,
+            Lock(segment.key) != nil
+        else { return range }
+        return BlockRange(range)?.text ?? range
+    }
+
+    /// The clear bytes of an entry of an I-frame playlist.
+    func openedRange(_ reply: LintReply, _ segment: MediaList.Segment, _ index: Int) -> Opened {
+        if segment.key.isEmpty { return .clear(reply.body) }
+        guard let cipher = self.cipher, let lock = Lock(segment.key),
+            let range = segment.byteRange.flatMap({ BlockRange($0) })
+        else { return .unread }
+        switch self.histories[index].keys[lock.uri] {
+        case .asked: return .waits
+        case .failed, nil: return .unread
+        case .known(let key):
+            let blocks = range.hasVector ? Array(reply.body.dropFirst(Self.keySize)) : reply.body
+            let vector =
+                range.hasVector ? Array(reply.body.prefix(Self.keySize)) : lock.vector(of: segment.number)
+            guard let clear = cipher(blocks, key, vector, false) else { return .clear([]) }
+            return .clear(Array(clear[range.listed.clamped(to: clear.indices)]))
         }
     }
 }

@@ -46,8 +46,7 @@ extension Linter {
     private mutating func digest(
         _ reply: LintReply, _ request: LintRequest, _ segment: MediaList.Segment?, _ index: Int, isSure: Bool = true
     ) -> MediaDigest? {
-        guard let segment, let map = segment.map else { return MediaDigest(unread: reply.body) }
-        let state = self.histories[index].maps[map]
+        guard let segment else { return MediaDigest(unread: reply.body) }
         let content: [UInt8]
         switch self.opened(reply, segment, index, isSure: isSure) {
         case .clear(let bytes): content = bytes
@@ -58,7 +57,10 @@ extension Linter {
             }
             return nil
         }
-        switch state {
+        guard let map = segment.map else {
+            return MediaDigest.isTransport(content) ? MediaDigest(transport: content) : MediaDigest(unread: content)
+        }
+        switch self.histories[index].maps[map] {
         case .known(let facts): return MediaDigest(content, facts)
         case .asked:
             if self.histories[index].waiting.count < Self.longestWait {

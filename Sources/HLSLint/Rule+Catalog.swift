@@ -112,7 +112,8 @@ extension Rule {
         case .mapUnreadable: Entry("§3.1.2", "write ftyp and moov with a track for each fragment's track")
         case .mapNotEmpty: Entry("§3.1.2", "leave durations and sample tables of the initialization segment empty")
         case .mapBrand: Entry("§3.1.2", "declare the brand iso6 or a later one")
-        case .segmentUnreadable: Entry("§3.1.2", "write whole moof and mdat boxes")
+        case .segmentUnreadable:
+            Entry("§3.1", "write whole moof and mdat boxes, or whole transport packets behind a PAT and a PMT")
         case .addressing: Entry("§3.1.2", "address samples relative to the fragment (default-base-is-moof)")
         case .decodeTimeMissing: Entry("§3.1.2", "write tfdt in every track fragment")
         case .decodeTimeBroken:

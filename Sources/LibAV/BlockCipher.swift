@@ -39,6 +39,16 @@ package enum BlockCipher {
         return clear
     }
 
+    /// Decrypts blocks from the middle of a run.
+    ///
+    /// - Parameter vector: The block before them. Spec: rfc8216bis §6.3.6.
+    /// - Returns: As many bytes, padding and all; `nil` for bytes that are no blocks.
+    package static func openedBlocks(_ bytes: [UInt8], key: [UInt8], vector: [UInt8]) -> [UInt8]? {
+        guard !bytes.isEmpty, bytes.count.isMultiple(of: Self.blockSize) else { return nil }
+        var clear = bytes
+        return Self.run(&clear, key, vector, decrypts: true) ? clear : nil
+    }
+
     private static func run(_ bytes: inout [UInt8], _ key: [UInt8], _ vector: [UInt8], decrypts: Bool) -> Bool {
         guard key.count == Self.blockSize, vector.count == Self.blockSize, let context = unsafe av_aes_alloc() else {
             return false

@@ -28,8 +28,7 @@ package struct HLSOutputSettings: Sendable, Hashable {
     package var waitsForStore: Bool
     /// Nanoseconds a part may wait for the store to keep it for a successor before viewers get it all the same.
     package var storePatience: Int64 = 100_000_000
-    /// Every rendition with pictures has an I-frame playlist too. Segments must be clear: a range of an encrypted one cannot
-    /// be opened.
+    /// Every rendition with pictures has an I-frame playlist too.
     package var iFramePlaylists = false
     /// `nil`: segments are clear.
     package var encryption: EncryptionSettings?

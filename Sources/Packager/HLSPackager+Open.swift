@@ -50,9 +50,6 @@ extension HLSPackager {
             }
         }
         guard settings.variants?.isEmpty != true else { throw refuse("there is no variant", fix: "offer one") }
-        guard !settings.iFramePlaylists || settings.encryption == nil else {
-            throw refuse("key frames of encrypted segments cannot be listed", fix: "list none, or leave segments clear")
-        }
         var names: Set<String> = [settings.multivariantName]
         for track in tracks {
             guard TrackNames.isValid(track.name) else {

@@ -22,6 +22,8 @@ package struct OutputListing: Sendable {
         /// No longer listed, but not deleted; the first time alone.
         package let retired: [RetiredSegment]
         package let iFrames: IFrames?
+        /// As ``PlaylistWindow/mostSegments``: a disk is short of space.
+        package let mostSegments: Int?
 
         /// Its I-frame playlist.
         package struct IFrames: Sendable, Hashable {
@@ -38,9 +40,10 @@ package struct OutputListing: Sendable {
         package init(
             name: String, kind: TrackKind, playlistName: String, contentType: String, style: PlaylistWindow.Style,
             targetDuration: Int, slack: Int64 = 0, longestDuration: Int64 = 0, discontinuitySequence: Int64 = 0,
-            segments: [Segment], retired: [RetiredSegment] = [], iFrames: IFrames? = nil
+            segments: [Segment], retired: [RetiredSegment] = [], iFrames: IFrames? = nil, mostSegments: Int? = nil
         ) {
             self.iFrames = iFrames
+            self.mostSegments = mostSegments
             self.name = name
             self.kind = kind
             self.playlistName = playlistName
@@ -86,17 +89,19 @@ package struct OutputListing: Sendable {
             tracks: publication.tracks.map { track in
                 let window = track.window
                 let news = number.map { max(0, window.nextMediaSequence - $0) } ?? .max
-                let skipped = window.segments.dropLast(Int(clamping: news)).reduce(0) { $0 &+ Int64($1.iFrameCount) }
+                let told = window.segments.dropLast(Int(clamping: news))
+                let skipped = told.reduce(0) { $0 &+ Int64($1.iFrameCount) }
                 return Track(
                     name: track.names.track, kind: track.kind, playlistName: track.names.playlist,
                     contentType: track.contentType, style: window.style, targetDuration: window.targetDuration,
                     slack: window.slack, longestDuration: window.longestDuration,
-                    discontinuitySequence: window.discontinuitySequence,
+                    discontinuitySequence: window.discontinuitySequence
+                        &+ Int64(told.count(where: \.discontinuity)),
                     segments: Array(window.segments.suffix(Int(clamping: news))),
                     retired: number == nil ? window.retired : [],
                     iFrames: window.iFrameSequence.map {
                         Track.IFrames(name: track.names.iFramePlaylist, sequence: $0 &+ skipped)
-                    })
+                    }, mostSegments: window.mostSegments)
             }, dateRanges: publication.dateRanges, multivariantName: publication.settings.multivariantName,
             multivariant: publication.multivariant.rendered(), isEnded: publication.isEnded,
             nextMediaSequence: publication.nextMediaSequence)
@@ -124,6 +129,13 @@ extension HLSPackager {
     /// The bytes of a file of the output; `nil` where it is not there any more. Blocks.
     package func bytes(ofFile name: String) -> [UInt8]? {
         TrackNames.isValid(name) && !name.hasSuffix(".json") ? self.store.read(name) : nil
+    }
+
+    /// The bytes of a listed segment as it was cut; `nil` where it is not there any more, or cannot be opened. Blocks.
+    func clearBytes(of segment: Segment, track: String) -> [UInt8]? {
+        guard let bytes = self.bytes(ofFile: segment.uri) else { return nil }
+        guard let keys = self.keys else { return bytes }
+        return keys.opened(bytes, of: segment.mediaSequence, track: track)
     }
 
     /// Notes of this worker for its successor, in the output's directory.

@@ -58,18 +58,25 @@ struct RoomKeys: Sendable, CustomReflectable {
     /// 16 bytes.
     func key(_ period: Int64, track: String) -> [UInt8] { self.derived(["key", track, "\(period)"]) }
 
-    private func vector(_ period: Int64, track: String) -> [UInt8] {
-        self.derived(["vector", Self.hex(self.salt), track, "\(period)"])
+    /// What is encrypted: the same media in another form has the same key, and a vector of its own.
+    enum Form: String, Sendable {
+        case fragments
+        case transport
+    }
+
+    private func vector(_ period: Int64, track: String, _ form: Form = .fragments) -> [UInt8] {
+        let words = ["vector", Self.hex(self.salt), track, "\(period)"]
+        return self.derived(form == .fragments ? words : words + [form.rawValue])
     }
 
     /// What the playlists say of a segment's key.
-    func segmentKey(of mediaSequence: Int64, track: String) -> SegmentKey {
+    func segmentKey(of mediaSequence: Int64, track: String, _ form: Form = .fragments) -> SegmentKey {
         let period = self.period(of: mediaSequence)
         let uri =
             self.settings.keyURI.map {
                 $0.replacing("{track}", with: track).replacing("{period}", with: "\(period)")
             } ?? Self.name(period, track: track)
-        return SegmentKey(method: .aes128, uri: uri, initializationVector: self.vector(period, track: track))
+        return SegmentKey(method: .aes128, uri: uri, initializationVector: self.vector(period, track: track, form))
     }
 
     /// The key's name at the viewers' listener.
@@ -87,11 +94,13 @@ struct RoomKeys: Sendable, CustomReflectable {
     // MARK: Media
 
     /// A segment or a part, encrypted as one run.
-    func sealed(_ pieces: [PacketMemory], of mediaSequence: Int64, track: String) -> PacketMemory {
+    func sealed(
+        _ pieces: [PacketMemory], of mediaSequence: Int64, track: String, _ form: Form = .fragments
+    ) -> PacketMemory {
         let period = self.period(of: mediaSequence)
         // Both are of the size that the cipher wants; without memory nothing goes out rather than clear bytes.
         return BlockCipher.sealed(
-            pieces, key: self.key(period, track: track), vector: self.vector(period, track: track))
+            pieces, key: self.key(period, track: track), vector: self.vector(period, track: track, form))
             ?? PacketMemory([])
     }
 

@@ -55,11 +55,19 @@ package struct SpriteIndex: Sendable, Hashable {
             if let arrow = line.firstRange(of: " --> ") {
                 start = Self.milliseconds(line[..<arrow.lowerBound])
             } else if let time = start {
-                if line.contains("#xywh="), self.cues.last.map({ $0.slot < time / self.interval }) ?? true {
+                if Self.isCue(line, of: name), self.cues.last.map({ $0.slot < time / self.interval }) ?? true {
                     self.cues.append(Cue(slot: time / self.interval, payload: String(line)))
                 }
                 start = nil
             }
+        }
+    }
+
+    /// It shows a sheet of ours: nothing else becomes a file's name.
+    private static func isCue(_ line: Substring, of name: String) -> Bool {
+        guard let mark = line.firstRange(of: ".jpg#xywh="), line.hasPrefix("\(name)-") else { return false }
+        return line[..<mark.lowerBound].dropFirst(name.utf8.count + 1).utf8.allSatisfy {
+            (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-")
         }
     }
 

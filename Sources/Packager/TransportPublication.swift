@@ -1,11 +1,15 @@
 import HLS
+import MediaKernels
 import MediaTypes
 
 /// What an output lists, as MPEG-2 transport streams: each rendition's pictures and sound in one, in playlists of version 3,
 /// for devices that know nothing newer. The same segments under the same numbers, made of the published fragments.
 ///
 /// A value: what is listed and a store in, files and playlists out. Every segment of a rendition is made once, in order; where
-/// its media cannot be read or its file not be written, it is a gap.
+/// its media cannot be read, its file not be written, or nobody told of it in time, it is a gap.
+///
+/// Segments of an encrypted room are encrypted, each as a whole, with the keys of the rendition's pictures, which change where
+/// theirs do, and with vectors of their own. Spec: RFC 8216 §4.3.2.4, §5.2.
 struct TransportPublication: Sendable {
     /// One playlist.
     struct Rendition: Sendable {
@@ -16,8 +20,10 @@ struct TransportPublication: Sendable {
         var muxer = TransportMuxer()
         /// Ticks of the pictures' timescale; see ``TransportReading/units(_:kind:timescale:reorder:)``.
         var reorder: Int64
-        /// The next segment is the first this worker makes.
+        /// The next segment follows none that this worker has made: it counts from elsewhere, or comes after a hole.
         var isFirst = true
+        /// The sound was coded so last.
+        var sound: AudioSpecificConfiguration?
 
         var playlistName: String { "\(self.name).m3u8" }
         var main: TrackDescription? { self.video ?? self.audio }
@@ -27,6 +33,8 @@ struct TransportPublication: Sendable {
     private static let noMap = InitializationSegment(uri: "none")
     /// Pictures an encoder may reorder before it has shown how many it does.
     private static let usualReorder: Int64 = 2
+    /// Whose files lie there: the origin of the room.
+    private static let noteName = ".origin"
 
     private let grid: OutputGrid
     private let multivariantName: String
@@ -35,10 +43,16 @@ struct TransportPublication: Sendable {
     /// nothing does.
     private let hasMetadata: Bool
     private let descriptions: [(video: TrackDescription?, audio: TrackDescription?)]
+    /// Of an encrypted room.
+    private let keys: RoomKeys?
     private(set) var renditions: [Rendition] = []
     private var origin: Int64?
     private var next: Int64 = 0
     private var isEnded = false
+    /// What is there already is of the worker before; for the first listing.
+    private var trustsFiles = false
+    /// Segments were lost of which nobody knows what they began with.
+    private var isBroken = false
     private var writtenMultivariant: [UInt8] = []
     private var maps: [String: (video: AVCConfiguration?, audio: AudioSpecificConfiguration?)] = [:]
     /// By name, for viewers.
@@ -51,7 +65,9 @@ struct TransportPublication: Sendable {
     /// - Parameters:
     ///   - settings: Of the output it is made from.
     ///   - tracks: Its tracks.
-    init(settings: HLSOutputSettings, tracks: [TrackDescription], multivariantName: String) {
+    ///   - keys: Its keys; `nil`: segments are clear.
+    init(settings: HLSOutputSettings, tracks: [TrackDescription], multivariantName: String, keys: RoomKeys? = nil) {
+        self.keys = keys
         self.grid = settings.grid
         self.multivariantName = multivariantName
         self.title = settings.title
@@ -78,23 +94,53 @@ struct TransportPublication: Sendable {
 
     /// Takes over what an output lists.
     ///
-    /// - Parameter read: A file of the output, clear.
-    mutating func list(_ listing: OutputListing, store: any SegmentStore, read: (String) -> [UInt8]?) {
-        if self.origin == nil { self.begin(listing) }
+    /// - Parameter files: Of the output.
+    mutating func list(_ listing: OutputListing, store: any SegmentStore, files: some ClearFiles) {
+        if self.origin == nil { self.begin(listing, store: store) }
         guard listing.origin == self.origin, !self.isEnded else { return }
         for number in self.next..<max(self.next, listing.nextMediaSequence) {
-            self.add(number, listing, store: store, read: read)
+            self.add(number, listing, store: store, files: files)
         }
+        self.trustsFiles = false
         if listing.isEnded {
             self.isEnded = true
             for index in self.renditions.indices { self.renditions[index].window.end() }
         }
+        self.limit(listing)
+        self.trimHeads()
         self.publish(listing, store: store)
-        self.trim(store: store)
+        self.removeExpired(store)
+        if self.isEnded { self.settle(store: store) }
     }
 
-    private mutating func begin(_ listing: OutputListing) {
+    /// Whoever is told that the room has ended may take the machine away.
+    private mutating func settle(store: any SegmentStore) {
+        let files = self.renditions.flatMap { rendition in
+            rendition.window.segments.filter { !$0.gap }.map(\.uri) + [rendition.playlistName]
+        }
+        do throws(MediaError) {
+            try store.synchronize(files + [self.multivariantName])
+        } catch {
+            self.failures.append(error)
+        }
+    }
+
+    /// Where the disk is short of space the lists are as short as the output's own.
+    private mutating func limit(_ listing: OutputListing) {
+        for index in self.renditions.indices {
+            let name = self.renditions[index].name
+            guard let track = listing.tracks.first(where: { $0.name == name }),
+                track.mostSegments != nil || self.renditions[index].window.mostSegments != nil
+            else { continue }
+            self.renditions[index].window.limit(to: track.mostSegments)
+        }
+    }
+
+    private mutating func begin(_ listing: OutputListing, store: any SegmentStore) {
         self.origin = listing.origin
+        // Another room's files may have the same names.
+        let note = Array("\(listing.origin)\n".utf8)
+        self.trustsFiles = store.read(Self.noteName) == note
         let firsts = listing.tracks.map { $0.segments.first?.mediaSequence ?? listing.nextMediaSequence }
         self.next = firsts.max() ?? listing.nextMediaSequence
         for pair in self.descriptions {
@@ -118,13 +164,25 @@ struct TransportPublication: Sendable {
                     reorder: isPlain
                         ? 0 : Self.usualReorder * OutputGrid.ticksPerFrame * Int64(pair.video?.frameStep ?? 1)))
         }
+        guard !self.trustsFiles else { return }
+        for rendition in self.renditions { Self.removeFiles(listedIn: rendition.playlistName, store) }
+        do throws(MediaError) { try store.put(Self.noteName, bytes: note) } catch { self.failures.append(error) }
+    }
+
+    /// What another room has left under a list's name.
+    private static func removeFiles(listedIn playlist: String, _ store: any SegmentStore) {
+        guard let text = store.read(playlist) else { return }
+        for line in String(decoding: text, as: UTF8.self).split(separator: "\n") where line.hasSuffix(".ts") {
+            // One that stays takes space and nothing else.
+            if TrackNames.isValid(String(line)) { try? store.remove(String(line)) }
+        }
     }
 
     /// The name a segment has here: as unique as there.
     private static func name(of uri: String) -> String { uri.hasSuffix(".m4s") ? "\(uri.dropLast(4)).ts" : "\(uri).ts" }
 
     private mutating func add(
-        _ number: Int64, _ listing: OutputListing, store: any SegmentStore, read: (String) -> [UInt8]?
+        _ number: Int64, _ listing: OutputListing, store: any SegmentStore, files: some ClearFiles
     ) {
         func segment(_ track: TrackDescription?) -> Segment? {
             guard let track, let listed = listing.tracks.first(where: { $0.name == track.name })?.segments,
@@ -133,35 +191,32 @@ struct TransportPublication: Sendable {
             let place = listed.count - 1 - Int(clamping: last &- number)
             return listed.indices.contains(place) ? listed[place] : nil
         }
+        let wasBroken = self.isBroken
+        self.isBroken = false
         for index in self.renditions.indices {
             let rendition = self.renditions[index]
-            guard let main = segment(rendition.main) else { continue }
+            guard let main = segment(rendition.main) else {
+                self.lose(number, index)
+                continue
+            }
             let name = Self.name(of: main.uri)
             var size = 0
             if !main.gap {
                 let sound = rendition.video == nil ? nil : segment(rendition.audio)
-                if let there = store.size(of: name) {
-                    // Of the worker before.
+                if self.trustsFiles, let there = store.size(of: name) {
                     size = there
                     self.renditions[index].isFirst = true
-                } else if let bytes = self.make(index, main, sound, read) {
-                    do throws(MediaError) {
-                        try store.put(name, bytes: bytes)
-                        size = bytes.count
-                        (self.made, self.madeBytes) = (self.made &+ 1, self.madeBytes &+ Int64(size))
-                    } catch {
-                        self.failures.append(error)
-                    }
+                } else if let bytes = self.make(index, main, sound, files) {
+                    size = self.put(name, bytes, index, number, store)
                 }
             }
+            if size == 0 { self.renditions[index].isFirst = true }
             let listed = Segment(
                 mediaSequence: number, uri: name, start: main.start, duration: main.duration,
-                programDate: main.programDate, map: Self.noMap, discontinuity: main.discontinuity, gap: size == 0,
+                programDate: main.programDate, map: Self.noMap, discontinuity: main.discontinuity || wasBroken,
+                key: self.keys?.segmentKey(of: number, track: rendition.name, .transport), gap: size == 0,
                 byteCount: size, independent: main.independent, publishedAt: main.publishedAt)
-            // As long and as numbered as it is listed there.
-            do throws(MediaError) { try self.renditions[index].window.append(listed) } catch {
-                self.failures.append(error)
-            }
+            self.append(listed, index)
             guard size > 0, let path = store.path(of: name) else { continue }
             self.objects[name] = PublishedObject(
                 body: .file(path: path, size: size), contentType: "video/mp2t",
@@ -170,54 +225,101 @@ struct TransportPublication: Sendable {
         self.next = number &+ 1
     }
 
+    /// As long and as numbered as it is listed there.
+    private mutating func append(_ segment: Segment, _ index: Int) {
+        do throws(MediaError) { try self.renditions[index].window.append(segment) } catch {
+            self.failures.append(error)
+        }
+    }
+
+    /// The store was so slow that nobody was told of a segment any more: as long as the others, and a gap.
+    private mutating func lose(_ number: Int64, _ index: Int) {
+        let segments = self.renditions[index].window.segments
+        guard let last = segments.last,
+            let length = segments.max(by: { $0.duration.ticks < $1.duration.ticks })?.duration
+        else { return }
+        let start = last.start &+ last.duration.ticks
+        self.isBroken = true
+        self.renditions[index].isFirst = true
+        self.append(
+            Segment(
+                mediaSequence: number, uri: "\(self.renditions[index].name)-\(number).ts", start: start,
+                duration: length, programDate: last.programDate &+ last.duration.nanoseconds, map: Self.noMap,
+                key: self.keys?.segmentKey(of: number, track: self.renditions[index].name, .transport), gap: true,
+                byteCount: 0), index)
+    }
+
+    /// - Returns: The size of the file; 0 where it could not be written.
+    private mutating func put(
+        _ name: String, _ bytes: [UInt8], _ index: Int, _ number: Int64, _ store: any SegmentStore
+    ) -> Int {
+        let clear = PacketMemory(bytes)
+        let file =
+            self.keys?.sealed([clear], of: number, track: self.renditions[index].name, .transport) ?? clear
+        guard file.count > 0 else { return 0 }
+        do throws(MediaError) {
+            try store.put(name, [file], durable: false)
+        } catch {
+            self.failures.append(error)
+            return 0
+        }
+        (self.made, self.madeBytes) = (self.made &+ 1, self.madeBytes &+ Int64(file.count))
+        return file.count
+    }
+
     // MARK: Media
 
     /// - Returns: `nil` where the media cannot be read.
-    private mutating func make(
-        _ index: Int, _ main: Segment, _ sound: Segment?, _ read: (String) -> [UInt8]?
-    ) -> [UInt8]? {
-        guard let bytes = read(main.uri), let map = self.configuration(main.map.uri, read) else {
-            self.failures.append(
-                MediaError(
-                    .outputLost, "\(main.uri) cannot be read", at: "hls[\(self.renditions[index].name)]",
-                    fix: "look at the directory of the hls output"))
-            return nil
-        }
-        let hasVideo = self.renditions[index].video != nil
-        if hasVideo {
-            self.renditions[index].reorder = max(self.renditions[index].reorder, TransportReading.reorder(of: bytes))
+    private mutating func make(_ index: Int, _ main: Segment, _ sound: Segment?, _ files: some ClearFiles) -> [UInt8]? {
+        let rendition = self.renditions[index]
+        let kind: TrackKind = rendition.video == nil ? .audio : .video
+        guard let bytes = files.segment(main, of: rendition.name), let map = self.configuration(main.map.uri, files),
+            kind == .video ? map.video != nil : map.audio != nil
+        else { return self.unreadable(main, index) }
+        if kind == .video {
+            self.renditions[index].reorder = max(rendition.reorder, TransportReading.reorder(of: bytes))
         }
         guard
             var units = TransportReading.units(
-                bytes, kind: hasVideo ? .video : .audio, timescale: Int64(main.duration.timescale),
+                bytes, kind: kind, timescale: Int64(main.duration.timescale),
                 reorder: self.renditions[index].reorder)
-        else { return nil }
+        else { return self.unreadable(main, index) }
         units += TransportReading.metadata(bytes)
-        var audio = map.audio
-        if let sound {
-            audio = self.configuration(sound.map.uri, read)?.audio
-            let frames = sound.gap ? nil : read(sound.uri)
-            units +=
-                frames.flatMap {
-                    TransportReading.units($0, kind: .audio, timescale: Int64(sound.duration.timescale))
-                } ?? []
+        if kind == .audio { self.renditions[index].sound = map.audio }
+        if let sound, let track = rendition.audio {
+            self.renditions[index].sound = self.configuration(sound.map.uri, files)?.audio ?? rendition.sound
+            let frames = files.segment(sound, of: track.name).flatMap {
+                TransportReading.units($0, kind: .audio, timescale: Int64(sound.duration.timescale))
+            }
+            // Pictures without it are better than none.
+            if frames == nil, !sound.gap { _ = self.unreadable(sound, index) }
+            units += frames ?? []
         }
-        let isFirst = self.renditions[index].isFirst
         self.renditions[index].isFirst = false
         return self.renditions[index].muxer.segment(
             units,
-            parameters: TransportMuxer.Parameters(video: map.video, audio: audio, hasMetadata: self.hasMetadata),
-            isDiscontinuous: main.discontinuity || isFirst)
+            parameters: TransportMuxer.Parameters(
+                video: map.video, audio: self.renditions[index].sound, hasMetadata: self.hasMetadata),
+            isDiscontinuous: main.discontinuity || rendition.isFirst)
+    }
+
+    private mutating func unreadable(_ segment: Segment, _ index: Int) -> [UInt8]? {
+        self.failures.append(
+            MediaError(
+                .outputLost, "\(segment.uri) cannot be read", at: "hls[\(self.renditions[index].name)]",
+                fix: "look at the directory of the hls output"))
+        return nil
     }
 
     private mutating func configuration(
-        _ uri: String, _ read: (String) -> [UInt8]?
+        _ uri: String, _ files: some ClearFiles
     ) -> (video: AVCConfiguration?, audio: AudioSpecificConfiguration?)? {
         if let known = self.maps[uri] { return known }
-        guard let bytes = read(uri) else { return nil }
+        guard let bytes = files.initialization(uri) else { return nil }
+        let facts = TransportReading.configuration(bytes)
+        guard facts.video != nil || facts.audio != nil else { return nil }
         // A room has a few canvases.
         if self.maps.count >= 64 { self.maps.removeAll() }
-        let facts = TransportReading.configuration(bytes)
         self.maps[uri] = facts
         return facts
     }
@@ -273,12 +375,18 @@ struct TransportPublication: Sendable {
         return playlist
     }
 
-    /// Takes from the heads what all windows let go, and from the store what nobody can ask for any more.
-    private mutating func trim(store: any SegmentStore) {
+    /// Takes from the heads what all windows let go.
+    private mutating func trimHeads() {
         let head = self.renditions.map { $0.window.mediaSequence + Int64($0.window.removableCount) }.min() ?? 0
         for index in self.renditions.indices {
             let count = head - self.renditions[index].window.mediaSequence
             if count > 0 { self.renditions[index].window.removeFirst(Int(count)) }
+        }
+    }
+
+    /// Takes from the store what nobody can ask for any more.
+    private mutating func removeExpired(_ store: any SegmentStore) {
+        for index in self.renditions.indices {
             let last = self.renditions[index].window.segments.last
             let time =
                 last.map {
@@ -291,4 +399,19 @@ struct TransportPublication: Sendable {
             }
         }
     }
+}
+
+/// Where an output's media is read back; `nil` where it is not there any more. Blocks.
+protocol ClearFiles {
+    /// - Parameter uri: Of an initialization segment.
+    func initialization(_ uri: String) -> [UInt8]?
+
+    /// As it was before it was encrypted.
+    func segment(_ segment: Segment, of track: String) -> [UInt8]?
+}
+
+extension HLSPackager: ClearFiles {
+    func initialization(_ uri: String) -> [UInt8]? { self.bytes(ofFile: uri) }
+
+    func segment(_ segment: Segment, of track: String) -> [UInt8]? { self.clearBytes(of: segment, track: track) }
 }

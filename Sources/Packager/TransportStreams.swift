@@ -14,6 +14,7 @@ package final class TransportStreams: Sendable {
         var waiting: [OutputListing] = []
         var isOver = false
         var isFailing = false
+        var made: (segments: Int64, bytes: Int64) = (0, 0)
     }
 
     package let outputID: String
@@ -27,7 +28,6 @@ package final class TransportStreams: Sendable {
     private let report: @Sendable (MediaError?) -> Void
 
     /// - Parameters:
-    ///   - packager: Its segments are clear.
     ///   - store: Nobody else's.
     ///   - waits: What is listed is made before the packager goes on: for jobs that run as fast as they can.
     ///   - report: Told of what goes wrong, once until all is well again, which is told with `nil`.
@@ -42,7 +42,8 @@ package final class TransportStreams: Sendable {
         self.report = report
         self.publication = Mutex(
             TransportPublication(
-                settings: packager.settings, tracks: packager.tracks, multivariantName: multivariantName))
+                settings: packager.settings, tracks: packager.tracks, multivariantName: multivariantName,
+                keys: packager.keys))
     }
 
     /// Makes the place ready and listens to the packager; before that begins.
@@ -57,18 +58,23 @@ package final class TransportStreams: Sendable {
         if self.waits { return self.take(listing) }
         self.state.withLock { state in
             state.waiting.append(listing)
-            if state.waiting.count > Self.mostWaiting { state.waiting.removeFirst() }
+            // The first says more than the others.
+            if state.waiting.count > Self.mostWaiting { state.waiting.remove(at: 1) }
         }
         self.work.signal()
     }
 
     private func take(_ listing: OutputListing) {
-        let (failures, objects) = self.publication.withLock { publication in
-            publication.list(listing, store: self.store) { self.packager.bytes(ofFile: $0) }
-            return (publication.takeFailures(), publication.objects)
+        let (failures, objects, made) = self.publication.withLock { publication in
+            publication.list(listing, store: self.store, files: self.packager)
+            return (
+                publication.takeFailures(), publication.objects,
+                (segments: publication.made, bytes: publication.madeBytes)
+            )
         }
         self.objects.withLock { $0 = objects }
         let isNews = self.state.withLock { state in
+            state.made = made
             defer { state.isFailing = !failures.isEmpty }
             return state.isFailing != !failures.isEmpty
         }
@@ -94,13 +100,13 @@ package final class TransportStreams: Sendable {
         self.work.signal()
     }
 
-    /// An object viewers may have now.
-    package func object(named name: String) -> PublishedObject? { self.objects.withLock { $0[name] } }
+    /// An object viewers may have now; keys beside the playlists that name them.
+    package func object(named name: String) -> PublishedObject? {
+        self.objects.withLock { $0[name] } ?? self.packager.keyObject(named: name)
+    }
 
     /// Segments so far, and their bytes.
-    package var made: (segments: Int64, bytes: Int64) {
-        self.publication.withLock { ($0.made, $0.madeBytes) }
-    }
+    package var made: (segments: Int64, bytes: Int64) { self.state.withLock { $0.made } }
 }
 
 extension HLSPackager {

@@ -78,11 +78,6 @@ extension PipelineRules {
                 path, "a recording is made of clear segments, and there is a record output",
                 fix: "remove one of the two, or record in a second room that relays the sources")
         }
-        if output.iFramePlaylists {
-            log.mistake(
-                path, "a range of an encrypted segment cannot be opened, and iFramePlaylists is true",
-                fix: "remove one of the two")
-        }
         if output.http.flv {
             log.mistake(
                 path, "FLV has no encryption, and http.flv is true", fix: "remove one of the two")

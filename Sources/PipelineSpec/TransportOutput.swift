@@ -34,15 +34,9 @@ extension Pipeline {
 
 extension PipelineRules {
     func checkTransport(_ path: String, _ log: inout SpecLog) {
-        guard let hls = self.pipeline.hls else {
-            return log.mistake(
-                path, "transport streams are made of an hls output's segments, and there is none",
-                fix: "add { \"type\": \"hls\", \"path\": … }")
-        }
-        if hls.encryption != nil {
-            log.mistake(
-                path, "its segments would be clear, and those of the hls output are encrypted",
-                fix: "remove this output, or the encryption")
-        }
+        guard self.pipeline.hls == nil else { return }
+        log.mistake(
+            path, "transport streams are made of an hls output's segments, and there is none",
+            fix: "add { \"type\": \"hls\", \"path\": … }")
     }
 }

@@ -1,4 +1,5 @@
 import Control
+import LibAV
 import MediaTypes
 import PipelineSpec
 
@@ -9,16 +10,23 @@ extension Room {
         guard !makers.isEmpty else { return }
         self.packager?.serve { name in makers.lazy.compactMap { $0.object(named: name) }.first }
         for maker in makers {
-            self.snapshots.watch(everySeconds: maker.interval) { [weak self] picture in
-                guard let self, !self.overload.areOutputsPaused,
-                    let time = self.clock.program(of: self.machine.now())
-                else { return }
-                do throws(MediaError) { try maker.take(picture, at: time / 1_000_000) } catch {
-                    self.logger.warning(
-                        "a sheet of stills could not be made",
-                        metadata: ["output": "\(maker.outputID)", "error": "\(error)"])
-                }
-            }
+            self.snapshots.watch { [weak self] picture in self?.take(picture, for: maker) ?? maker.interval * 1_000 }
         }
+    }
+
+    /// - Returns: Milliseconds until the next is wanted: early in the interval that follows, so that each shows what its time
+    ///   begins with, and none is left out.
+    private func take(_ picture: Picture, for maker: SpriteMaker) -> Int {
+        let interval = Int64(maker.interval) * 1_000
+        func time() -> Int64? { self.clock.program(of: self.machine.now()).map { max(0, $0 / 1_000_000) } }
+        // What is shown last stays when the program is over: no picture of it any more.
+        guard self.state == .live, !self.overload.areOutputsPaused, let taken = time() else { return Int(interval) }
+        do throws(MediaError) { try maker.take(picture, at: taken) } catch {
+            self.logger.warning(
+                "a sheet of stills could not be made",
+                metadata: ["output": "\(maker.outputID)", "error": "\(error)"])
+        }
+        let next = (taken / interval + 1) * interval + interval / 10
+        return Int(max(0, next - (time() ?? taken)))
     }
 }

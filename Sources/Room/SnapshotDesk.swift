@@ -80,13 +80,13 @@ final class SnapshotDesk: Sendable {
         }
     }
 
-    /// Hands the newest canvas to `take` at a pace, on a thread of its own, until ``stop()``.
-    func watch(everySeconds interval: Int, _ take: @escaping @Sendable (Picture) -> Void) {
+    /// Hands the newest canvas to `take`, on a thread of its own, until ``stop()``.
+    ///
+    /// - Parameter take: Says in how many milliseconds it wants the next one.
+    func watch(_ take: @escaping @Sendable (Picture) -> Int) {
         _ = StageThread("sprites", yields: true) {
             while !self.isStopped.withLock({ $0 }) {
-                let picture = self.latest.withLock { $0 }
-                if let picture { take(picture) }
-                let pause = picture == nil ? 500 : interval * 1_000
+                let pause = self.latest.withLock { $0 }.map(take) ?? 500
                 if self.wake.wait(timeout: .now() + .milliseconds(pause)) == .success { self.wake.signal() }
             }
         }

@@ -12,7 +12,11 @@ final class SpriteMaker: Sendable {
         var cells: [Int: Picture] = [:]
         var sheet = ""
         var size: (width: Int, height: Int)?
-        /// Files viewers may have, and their sizes.
+    }
+
+    /// What viewers may have. Apart from the rest, which is held while a sheet is encoded and a disk may hang.
+    private struct Shown {
+        /// Sheets and their sizes.
         var files: [String: Int] = [:]
         var text: [UInt8] = []
     }
@@ -24,6 +28,7 @@ final class SpriteMaker: Sendable {
     private let store: DirectoryStore
     private let incarnation: Int64
     private let state = Mutex(State())
+    private let shown = Mutex(Shown())
 
     /// - Returns: `nil` for an output that has none.
     init?(_ output: ImageOutput, incarnation: Int64) {
@@ -63,7 +68,9 @@ final class SpriteMaker: Sendable {
                 height: size.height, interval: Int64(self.sprites.intervalSeconds) * 1_000,
                 incarnation: self.incarnation,
                 kept: self.store.read(self.indexName).map { String(decoding: $0, as: UTF8.self) } ?? "")
-            for sheet in state.index?.sheets ?? [] { state.files[sheet] = self.store.size(of: sheet) }
+            var files: [String: Int] = [:]
+            for sheet in state.index?.sheets ?? [] { files[sheet] = self.store.size(of: sheet) }
+            self.shown.withLock { [files] in $0.files = files }
         }
         guard var index = state.index, let place = index.add(at: time) else { return }
         let cell = try SpriteSheet.cell(picture, width: size.width, height: size.height)
@@ -82,25 +89,25 @@ final class SpriteMaker: Sendable {
         let sheet = try SpriteSheet.sheet(cells, columns: self.sprites.columns, rows: self.sprites.rows)
         let bytes = try StillEncoder.jpeg(sheet, width: sheet.format.width, height: sheet.format.height)
         try self.store.put(place.sheet, [PacketMemory(bytes)], durable: false)
-        state.files[place.sheet] = bytes.count
         let text = Array(index.text.utf8)
         try self.store.put(self.indexName, [PacketMemory(text)], durable: false)
-        state.text = text
         state.index = index
-        if state.files.count > index.sheets.count + 1 {
-            let named = Set(index.sheets)
-            state.files = state.files.filter { named.contains($0.key) }
+        let named = Set(index.sheets)
+        self.shown.withLock { shown in
+            shown.files[place.sheet] = bytes.count
+            shown.text = text
+            if shown.files.count > named.count + 1 { shown.files = shown.files.filter { named.contains($0.key) } }
         }
     }
 
     /// What viewers may have.
     func object(named name: String) -> PublishedObject? {
-        self.state.withLock { state in
+        self.shown.withLock { shown in
             let caching = "max-age=\(self.sprites.intervalSeconds)"
-            if name == self.indexName, !state.text.isEmpty {
-                return PublishedObject(body: .bytes(state.text), contentType: "text/vtt", cacheControl: caching)
+            if name == self.indexName, !shown.text.isEmpty {
+                return PublishedObject(body: .bytes(shown.text), contentType: "text/vtt", cacheControl: caching)
             }
-            guard let size = state.files[name], let path = self.store.path(of: name) else { return nil }
+            guard let size = shown.files[name], let path = self.store.path(of: name) else { return nil }
             return PublishedObject(
                 body: .file(path: path, size: size), contentType: "image/jpeg", cacheControl: caching)
         }

@@ -70,7 +70,11 @@ struct LintHLSCommand: AsyncParsableCommand {
                     .run(
                         Linter(
                             url: url, longestOutage: self.outage * TimeMath.nanoseconds,
-                            cipher: { BlockCipher.opened($0, key: $1, vector: $2) }), seconds: self.duration)
+                            cipher: {
+                                $3
+                                    ? BlockCipher.opened($0, key: $1, vector: $2)
+                                    : BlockCipher.openedBlocks($0, key: $1, vector: $2)
+                            }), seconds: self.duration)
             }
         } catch {
             throw ExitStatus.bug.code

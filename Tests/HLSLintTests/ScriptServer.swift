@@ -33,7 +33,7 @@ struct ScriptServer {
 
     /// - Parameter start: When the linter comes, in nanoseconds since the room began.
     func run(entry: String = "index.m3u8", start: Int64 = 10_000_000_000) -> Linter {
-        var linter = Linter(url: Self.base + entry, cipher: { bytes, _, _ in bytes })
+        var linter = Linter(url: Self.base + entry, cipher: { bytes, _, _, _ in bytes })
         var inbox: [(request: LintRequest, reply: LintReply)] = []
         func send(_ requests: [LintRequest], _ now: Int64) {
             for request in requests {

@@ -216,6 +216,65 @@ struct TransportMuxerTests {
         }
     }
 
+    @Test("where time does not go on the first packet of each stream says so, and a clock comes before the first unit")
+    func discontinuity() throws {
+        var random = SplitMix(state: 3)
+        var muxer = TransportMuxer()
+        let parameters = Self.parameters(hasMetadata: true)
+        // Sound leads.
+        let units: [StreamUnit] = Self.units(from: 90_000, &random) + [StreamUnit(.sound, [1, 2, 3], pts: 80_000)]
+        for isDiscontinuous in [false, true, false] {
+            let reading: Reading = try Reading(
+                muxer.segment(units, parameters: parameters, isDiscontinuous: isDiscontinuous))
+            for pid in [0x100, 0x101, 0x102] {
+                let marks: [Bool] = reading.packets.filter { $0.pid == pid }.map(\.isDiscontinuous)
+                #expect(marks.first == isDiscontinuous && !marks.dropFirst().contains(true), "\(pid)")
+            }
+            guard isDiscontinuous else { continue }
+            let clock: Int = try #require(reading.packets.firstIndex { $0.clock != nil })
+            let media: Int = try #require(reading.packets.firstIndex { $0.pid == 0x101 })
+            #expect(clock < media && reading.packets[clock].clock == 80_000 - 63_000 + 900_000)
+        }
+    }
+
+    @Test("pictures that turn out to be reordered further: decoding times rise all the same, and the clock never falls")
+    func reordering() throws {
+        var random = SplitMix(state: 4)
+        var muxer = TransportMuxer()
+        let parameters = Self.parameters()
+        var last: (dts: Int64, clock: Int64) = (0, 0)
+        for (number, reorder) in [(Int64(0), Int64(0)), (1, 2), (2, 4), (3, 4)] {
+            let units: [StreamUnit] = Self.units(from: 180_000 * number, &random).map { unit in
+                guard case .picture = unit.content else { return unit }
+                return StreamUnit(unit.content, unit.bytes, pts: unit.dts, dts: unit.dts - reorder * 3_000)
+            }
+            let reading: Reading = try Reading(muxer.segment(units, parameters: parameters))
+            for picture in try reading.streams(0x100) {
+                #expect(picture.dts > last.dts && picture.dts <= picture.pts)
+                last.dts = picture.dts
+            }
+            for clock in reading.packets.compactMap(\.clock) {
+                #expect(clock >= last.clock)
+                last.clock = clock
+            }
+        }
+    }
+
+    @Test("a hole in the sound begins a new packet with its own time; metadata that has no length to say is left out")
+    func holes() throws {
+        var muxer = TransportMuxer()
+        let times: [Int64] = [0, 1_920, 5_760, 7_680, 9_600, 11_520, 13_440]
+        let sound: [StreamUnit] = times.map { StreamUnit(.sound, [1, 2, 3], pts: $0) }
+        let long = StreamUnit(.metadata, [UInt8](repeating: 1, count: 65_528), pts: 0)
+        let fits = StreamUnit(.metadata, [UInt8](repeating: 2, count: 65_527), pts: 1)
+        let bytes: [UInt8] = muxer.segment(
+            sound + [long, fits], parameters: Self.parameters(hasMetadata: true, hasVideo: false))
+        let reading: Reading = try Reading(bytes)
+        #expect(try reading.streams(0x101).map { $0.pts - 900_000 } == [0, 5_760, 13_440])
+        let told = try reading.streams(0x102)
+        #expect(told.count == 1 && told.first?.payload.count == 65_527)
+    }
+
     @Test("real pictures and sound, cut into our fragments and read out of them again: ffmpeg decodes every frame")
     func decoded() throws {
         guard let ffmpeg = Tool.find("ffmpeg"), let ffprobe = Tool.find("ffprobe") else { return }

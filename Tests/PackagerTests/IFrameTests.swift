@@ -1,4 +1,5 @@
 import HLS
+import LibAV
 import MediaTypes
 import Packager
 import Synchronization
@@ -106,8 +107,8 @@ struct IFrameTests {
         #expect(lists.last?.isEnded == true && lists.allSatisfy { $0.rendered().contains("CAN-BLOCK-RELOAD=YES") })
     }
 
-    @Test("an EVENT list keeps all of them; encrypted segments cannot be listed so")
-    func eventAndEncrypted() throws {
+    @Test("an EVENT list keeps all of them")
+    func event() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings(.event))
         _ = try output.packager.begin(now: Output.origin)
@@ -117,8 +118,57 @@ struct IFrameTests {
         let list = ListText(store.text("720p-iframes.m3u8"))
         #expect(
             list.uris.count == 20 && list.count("#EXT-X-ENDLIST") == 1 && list.value("EXT-X-PLAYLIST-TYPE") == "EVENT")
-        var settings = try Self.settings()
-        settings.encryption = EncryptionSettings(room: "r", rotation: 4)
-        #expect(throws: MediaError.self) { try Output(MemoryStore(), settings: settings) }
+    }
+
+    /// As rfc8216bis §6.3.6 has players do: the range widened to whole blocks and the one before, opened with any vector.
+    private static func opened(_ file: [UInt8], _ range: Range<Int>, key: [UInt8]) -> [UInt8]? {
+        let start = range.lowerBound / 16 * 16 - 16
+        let end = (range.upperBound + 15) / 16 * 16
+        guard start >= 0, end <= file.count,
+            let clear = BlockCipher.openedBlocks(
+                Array(file[start..<end]), key: key, vector: [UInt8](repeating: 0x5A, count: 16))
+        else { return nil }
+        return Array(clear[(range.lowerBound - start)..<(range.upperBound - start)])
+    }
+
+    @Test("of encrypted segments the ranges count clear bytes, and a widened one opens to the key frame alone")
+    func encrypted() throws {
+        let (store, clearStore) = (MemoryStore(), MemoryStore())
+        var settings = try Self.settings(.event)
+        let clear = try Output(clearStore, settings: settings)
+        settings.encryption = EncryptionSettings(room: "r", rotation: 3)
+        let output = try Output(store, settings: settings)
+        for each in [clear, output] {
+            _ = try each.packager.begin(now: Output.origin)
+            each.feed(0..<640)
+            each.packager.finish(endlist: true)
+            _ = each.packager.step()
+        }
+        for name in ["720p", "360p"] {
+            let list = ListText(store.text("\(name)-iframes.m3u8"))
+            var key: [UInt8]?
+            var range: Range<Int>?
+            var keys = 0
+            var opened = 0
+            for line in list.lines {
+                if let match = line.firstMatch(of: /#EXT-X-KEY:METHOD=AES-128,URI="([^"]*)",IV=0x[0-9a-f]{32}$/) {
+                    keys += 1
+                    if case .bytes(let bytes)? = output.packager.object(named: String(match.output.1))?.body {
+                        key = bytes
+                    }
+                } else if line.hasPrefix("#EXT-X-BYTERANGE:") {
+                    let numbers = line.dropFirst(17).split(separator: "@").compactMap { Int($0) }
+                    range = numbers[1]..<(numbers[1] + numbers[0])
+                } else if !line.hasPrefix("#") {
+                    let (file, whole) = try (#require(store.read(line)), #require(clearStore.read(line)))
+                    let (place, key) = try (#require(range), #require(key))
+                    #expect(Self.opened(file, place, key: key) == Array(whole[place]), "\(line)")
+                    opened += 1
+                }
+            }
+            #expect(keys == 4 && opened == 20, "ten segments, three a key, two key frames each")
+            let plain = ListText(clearStore.text("\(name)-iframes.m3u8")).lines
+            #expect(list.lines.filter { !$0.hasPrefix("#EXT-X-KEY") } == plain)
+        }
     }
 }

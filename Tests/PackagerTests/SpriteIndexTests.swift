@@ -59,6 +59,11 @@ struct SpriteIndexTests {
         #expect(
             Self.index(kept: damaged).text.split(separator: "\n").count == first.text.split(separator: "\n").count - 2)
         #expect(Self.index(kept: "\u{0}\n --> \n#xywh=").text == "WEBVTT\n")
+        // A file that others can write names nothing but sheets.
+        for name in ["../../etc/passwd", "thumb-1-0/../../passwd.jpg", "other-1-0.jpg", "thumb-1-0.vtt", ""] {
+            let foreign = "WEBVTT\n\n00:00:00.000 --> 00:00:05.000\n\(name)#xywh=0,0,1,1\n"
+            #expect(Self.index(kept: foreign).sheets.isEmpty, "\(name)")
+        }
     }
 
     @Test("a room of a week keeps a file of bounded size")

@@ -30,4 +30,22 @@ struct HLSOutputTests {
         output.segmentGops = gops
         #expect(output.targetDuration(fps: fps) == seconds)
     }
+
+    @Test("an encrypted output may have I-frame playlists, and transport streams beside it; those need an hls output")
+    func encryptedForms() {
+        let forms = Documents.room.replacing(
+            "\"path\": \"out\"",
+            with: "\"path\": \"out\", \"iFramePlaylists\": true, \"encryption\": { \"secretEnv\": \"KEYS\" }"
+        ).replacing(
+            "\"outputs\": [ ",
+            with: "\"outputs\": [ { \"type\": \"hls\", \"segmentFormat\": \"ts\", \"path\": \"out-ts\" }, ")
+        let report = Pipeline.parse(forms)
+        #expect(report.pipeline?.hls?.iFramePlaylists == true, "\(report.text(file: "f"))")
+        #expect(report.pipeline?.transports.count == 1 && report.pipeline?.hls?.encryption != nil)
+        let alone = Pipeline.parse(
+            Documents.room.replacing(
+                "{ \"path\": \"out\" }", with: "{ \"type\": \"hls\", \"segmentFormat\": \"ts\", \"path\": \"out-ts\" }")
+        )
+        #expect(alone.pipeline == nil && alone.text(file: "f").contains("and there is none"))
+    }
 }

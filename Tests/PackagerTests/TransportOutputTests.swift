@@ -1,0 +1,218 @@
+import HLS
+import LibAV
+import MediaKernels
+import MediaTypes
+import Packager
+import Synchronization
+import Testing
+
+@Suite("Transport streams beside an output: RFC 8216 §4.3.2.4, §5.2, §6.2.1")
+struct TransportOutputTests {
+    /// An output, and the transport streams that are made of it.
+    private struct Pair {
+        let store: MemoryStore
+        let streamStore: MemoryStore
+        let output: Output
+        let streams: TransportStreams
+        private let said: Said
+
+        /// Told by the output: a failure, or that all is well again.
+        private final class Said: Sendable {
+            let reports = Mutex<[MediaError?]>([])
+        }
+
+        var reports: [MediaError?] { self.said.reports.withLock { $0 } }
+
+        init(
+            _ store: MemoryStore = MemoryStore(), _ streamStore: MemoryStore = MemoryStore(), waits: Bool = true,
+            tracks: [TrackDescription] = [Output.video("720p"), Output.audio],
+            _ change: (inout HLSOutputSettings) -> Void = { $0.windowSeconds = 3_600 }
+        ) throws {
+            let said = Said()
+            self.said = said
+            self.store = store
+            self.streamStore = streamStore
+            self.output = try Output(store, settings: Output.settings(change), tracks: tracks)
+            self.streams = TransportStreams(
+                outputID: "ts", packager: self.output.packager, store: streamStore, multivariantName: "index.m3u8",
+                waits: waits
+            ) { error in said.reports.withLock { $0.append(error) } }
+            try self.streams.begin()
+        }
+
+        func begin(now: Int64 = Output.origin) throws -> Int64 { try self.output.packager.begin(now: now).firstTick }
+
+        /// A segment is 64 frames.
+        func feed(_ segments: Range<Int64>) {
+            for segment in segments {
+                self.output.feed((segment * 64)..<((segment + 1) * 64))
+                _ = self.output.packager.step()
+            }
+        }
+
+        func end(endlist: Bool = true) {
+            self.output.packager.finish(endlist: endlist)
+            _ = self.output.packager.step()
+        }
+
+        var list: ListText { ListText(self.streamStore.text("720p.m3u8")) }
+
+        /// The first packet of each stream in a segment says that time does not go on.
+        func isMarked(_ name: String) throws -> Bool {
+            let bytes = try #require(self.streamStore.read(name))
+            var marks: [Int: Bool] = [:]
+            for start in stride(from: 0, to: bytes.count, by: 188) {
+                try #require(bytes[start] == 0x47)
+                let identifier = Int(bytes[start + 1] & 0x1F) << 8 | Int(bytes[start + 2])
+                guard identifier == 0x100 || identifier == 0x101, marks[identifier] == nil else { continue }
+                let hasField = bytes[start + 3] & 0x20 != 0 && bytes[start + 4] > 0
+                marks[identifier] = hasField && bytes[start + 5] & 0x80 != 0
+            }
+            try #require(marks.count == 2 && Set(marks.values).count == 1, "\(name): \(marks)")
+            return marks.values.allSatisfy(\.self)
+        }
+    }
+
+    private static let encryption = EncryptionSettings(room: "r", rotation: 3, secret: Array("operator's".utf8))
+
+    @Test(
+        "of an encrypted output every segment opens, whole, with the key its list names, to what it would be in the clear"
+    )
+    func encrypted() throws {
+        let tracks = [Output.video("720p"), Output.video("360p"), Output.audio]
+        let clear = try Pair(tracks: tracks)
+        let sealed = try Pair(tracks: tracks) {
+            $0.windowSeconds = 3_600
+            $0.encryption = Self.encryption
+        }
+        for pair in [clear, sealed] {
+            _ = try pair.begin()
+            pair.feed(0..<10)
+            pair.end()
+            #expect(pair.reports.isEmpty, "\(pair.reports)")
+        }
+        var vectors: Set<String> = []
+        for name in ["720p", "360p"] {
+            let text = sealed.streamStore.text("\(name).m3u8")
+            #expect(text.contains("#EXT-X-VERSION:3\n") && text.contains("#EXT-X-ENDLIST"))
+            var lock: (key: [UInt8], vector: [UInt8])?
+            var opened = 0
+            var uris: [String] = []
+            for line in ListText(text).lines {
+                if let match = line.firstMatch(of: /#EXT-X-KEY:METHOD=AES-128,URI="([^"]*)",IV=0x([0-9a-f]{32})$/) {
+                    // Viewers find it beside the list that names it.
+                    guard
+                        case .bytes(let key)? = sealed.streams.object(named: String(match.output.1))?.body
+                    else { return #expect(Bool(false), "no key \(line)") }
+                    lock = (key, Output.hex(String(match.output.2)))
+                    vectors.insert(String(match.output.2))
+                    uris.append(String(match.output.1))
+                } else if !line.hasPrefix("#") {
+                    let (bytes, lock) = try (#require(sealed.streamStore.read(line)), #require(lock))
+                    let plain = try #require(clear.streamStore.read(line))
+                    #expect(plain.first == 0x47 && plain.count.isMultiple(of: 188))
+                    #expect(BlockCipher.opened(bytes, key: lock.key, vector: lock.vector) == plain, "\(line)")
+                    guard case .file(_, let size)? = sealed.streams.object(named: line)?.body else {
+                        return #expect(Bool(false), "\(line) is not served")
+                    }
+                    #expect(size == bytes.count)
+                    opened += 1
+                }
+            }
+            #expect(opened == 10)
+            // The same keys at the same numbers as the pictures' own list, with vectors of their own.
+            let fragments = ListText(sealed.store.text("\(name).m3u8")).lines.filter { $0.hasPrefix("#EXT-X-KEY") }
+            #expect(fragments.count == 4 && uris == (0..<4).map { "\(name)-\($0).key" })
+            for (line, uri) in zip(fragments, uris) {
+                #expect(line.contains("\"\(uri)\""))
+                vectors.insert(String(line.suffix(32)))
+            }
+        }
+        #expect(vectors.count == 16)
+        #expect(sealed.streams.object(named: "720p-9.key") == nil && sealed.streams.object(named: ".keys.json") == nil)
+    }
+
+    @Test("a store that takes nothing for a while: what nobody was told of is gaps, and the list goes on behind them")
+    func behind() throws {
+        let pair = try Pair(waits: false)
+        _ = try pair.begin()
+        pair.feed(0..<300)
+        pair.streams.finish()
+        pair.streams.run()
+        #expect(pair.reports.isEmpty, "\(pair.reports)")
+        let list = pair.list
+        let listed = ListText(pair.store.text("720p.m3u8")).uris.count
+        #expect(list.uris.count == listed && listed >= 298 && list.mediaSequence == 0)
+        let gaps = list.count("#EXT-X-GAP")
+        #expect(gaps >= listed - 258 && gaps < 60, "\(gaps) of \(listed)")
+        let after = try #require(list.uris.dropFirst().first { pair.streamStore.read($0) != nil && $0 != list.uris[1] })
+        #expect(list.tags(before: after).contains("#EXT-X-DISCONTINUITY") && list.count("#EXT-X-DISCONTINUITY") == 1)
+        #expect(try pair.isMarked(after))
+        let last = try #require(list.uris.last)
+        #expect(try !pair.isMarked(last))
+        #expect(pair.streams.made.segments == Int64(listed - gaps))
+    }
+
+    @Test("a segment that cannot be written is a gap, and the next one's counters say that something is missing")
+    func refused() throws {
+        let pair = try Pair()
+        pair.streamStore.refuse { $0 == "720p-1-3.ts" }
+        _ = try pair.begin()
+        pair.feed(0..<7)
+        pair.end()
+        let list = pair.list
+        #expect(list.uris.count == 7 && list.count("#EXT-X-GAP") == 1)
+        #expect(list.tags(before: "720p-1-3.ts").contains("#EXT-X-GAP"))
+        #expect(pair.reports.count == 2 && pair.reports[0] != nil && pair.reports[1] == nil, "\(pair.reports)")
+        let marks = try [0, 1, 2, 4, 5, 6].map { try pair.isMarked("720p-1-\($0).ts") }
+        #expect(marks == [true, false, false, true, false, false])
+    }
+
+    @Test("a successor keeps the files of the worker before it; those of another room are neither listed nor kept")
+    func successor() throws {
+        let first = try Pair()
+        let foreign = "#EXTM3U\n720p-9-1.ts\n../720p-9-2.ts\n"
+        for name in ["720p-1-0.ts", "720p-9-1.ts"] {
+            try first.streamStore.put(name, [.init([1, 2, 3])], durable: false)
+        }
+        try first.streamStore.put("720p.m3u8", [.init(Array(foreign.utf8))], durable: false)
+        _ = try first.begin()
+        first.feed(0..<4)
+        first.end(endlist: false)
+        #expect(first.streamStore.read("720p-9-1.ts") == nil)
+        #expect(first.streamStore.read("720p-1-0.ts")?.first == 0x47)
+        // Whoever makes it anew writes other bytes.
+        let kept = try #require(first.streamStore.read("720p-1-0.ts")) + [UInt8](repeating: 0x47, count: 188)
+        try first.streamStore.put("720p-1-0.ts", [.init(kept)], durable: false)
+        let second = try Pair(first.store, first.streamStore)
+        let start = try second.begin(now: Output.origin + 9_000_000_000) / 64
+        second.feed(start..<(start + 4))
+        second.end()
+        #expect(first.streamStore.read("720p-1-0.ts") == kept)
+        let list = second.list
+        let fragments = ListText(second.store.text("720p.m3u8"))
+        #expect(list.uris == fragments.uris.map { $0.replacing(".m4s", with: ".ts") })
+        #expect(list.count("#EXT-X-DISCONTINUITY") == fragments.count("#EXT-X-DISCONTINUITY"))
+        let own = try #require(list.uris.first { $0.hasPrefix("720p-2-") && second.streamStore.read($0) != nil })
+        #expect(try second.isMarked(own))
+        #expect(second.reports.isEmpty, "\(second.reports)")
+    }
+
+    @Test("where the disk is short of space the list is as short as the output's, and its files go")
+    func short() throws {
+        let pair = try Pair()
+        _ = try pair.begin()
+        pair.feed(0..<20)
+        let before = pair.list.uris
+        #expect(before.count >= 19)
+        pair.output.packager.limitWindow(to: 5)
+        pair.feed(20..<32)
+        #expect(pair.list.uris.count == 5)
+        #expect(pair.list.mediaSequence == ListText(pair.store.text("720p.m3u8")).mediaSequence)
+        #expect(before.prefix(15).allSatisfy { pair.streamStore.read($0) == nil })
+        #expect(pair.list.uris.allSatisfy { pair.streamStore.read($0) != nil })
+        pair.output.packager.limitWindow(to: nil)
+        pair.feed(32..<40)
+        #expect(pair.list.uris.count == 13)
+    }
+}
