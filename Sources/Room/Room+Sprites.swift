@@ -13,7 +13,10 @@ extension Room {
                 guard let self, !self.overload.areOutputsPaused,
                     let time = self.clock.program(of: self.machine.now())
                 else { return }
-                do throws(MediaError) { try maker.take(picture, at: time / 1_000_000) } catch {
+                do throws(MediaError) {
+                    guard let update = try maker.take(picture, at: time / 1_000_000) else { return }
+                    for upload in self.uploads { upload.put(update) }
+                } catch {
                     self.logger.warning(
                         "a sheet of stills could not be made",
                         metadata: ["output": "\(maker.outputID)", "error": "\(error)"])

@@ -4,6 +4,7 @@ import MediaTypes
 import Packager
 import PipelineSpec
 import Synchronization
+import Upload
 
 /// Makes the sheets of an image output: one small still of the program an interval, at most a sheet of them in memory.
 final class SpriteMaker: Sendable {
@@ -44,14 +45,15 @@ final class SpriteMaker: Sendable {
     /// Takes a picture of the program into its sheet, and writes both files anew.
     ///
     /// - Parameter time: Milliseconds since the program's beginning.
-    func take(_ picture: Picture, at time: Int64) throws(MediaError) {
+    /// - Returns: What stores are to have of it; `nil` where its time has a picture already.
+    func take(_ picture: Picture, at time: Int64) throws(MediaError) -> SpriteUpdate? {
         let result = self.state.withLock { state in
             Result { () throws(MediaError) in try self.take(picture, at: time, &state) }
         }
-        try result.get()
+        return try result.get()
     }
 
-    private func take(_ picture: Picture, at time: Int64, _ state: inout State) throws(MediaError) {
+    private func take(_ picture: Picture, at time: Int64, _ state: inout State) throws(MediaError) -> SpriteUpdate? {
         let size =
             state.size
             ?? ImageOutput.size(of: picture.format.width, picture.format.height, width: self.sprites.width)
@@ -65,7 +67,7 @@ final class SpriteMaker: Sendable {
                 kept: self.store.read(self.indexName).map { String(decoding: $0, as: UTF8.self) } ?? "")
             for sheet in state.index?.sheets ?? [] { state.files[sheet] = self.store.size(of: sheet) }
         }
-        guard var index = state.index, let place = index.add(at: time) else { return }
+        guard var index = state.index, let place = index.add(at: time) else { return nil }
         let cell = try SpriteSheet.cell(picture, width: size.width, height: size.height)
         if state.sheet != place.sheet {
             state.sheet = place.sheet
@@ -85,12 +87,21 @@ final class SpriteMaker: Sendable {
         state.files[place.sheet] = bytes.count
         let text = Array(index.text.utf8)
         try self.store.put(self.indexName, [PacketMemory(text)], durable: false)
+        let isFirst = state.text.isEmpty
         state.text = text
         state.index = index
-        if state.files.count > index.sheets.count + 1 {
-            let named = Set(index.sheets)
-            state.files = state.files.filter { named.contains($0.key) }
+        let sheets = index.sheets
+        var gone: [String] = []
+        if state.files.count > sheets.count + 1 {
+            let named = Set(sheets)
+            gone = state.files.keys.filter { !named.contains($0) }
+            for sheet in gone { state.files[sheet] = nil }
         }
+        // The first time those of the workers before, too: who knows how far they got.
+        let files = state.files
+        return SpriteUpdate(
+            index: self.indexName, text: text, directory: self.store.directory,
+            changed: isFirst ? sheets.filter { files[$0] != nil } : [place.sheet], gone: gone, interval: self.interval)
     }
 
     /// What viewers may have.
