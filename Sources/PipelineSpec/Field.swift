@@ -74,6 +74,26 @@ struct Field<Root: Sendable>: Sendable {
         }
     }
 
+    /// A switch that cannot be on here: whoever looks for it is told why.
+    init(neverOn key: String, because reason: String, fix: String, _ meaning: String) {
+        self.key = key
+        self.isRequired = false
+        self.meaning = meaning
+        self.schema = { _ in
+            [JSONMember("description", .string(meaning)), JSONMember("const", false), JSONMember("default", false)]
+        }
+        self.read = { node, path, _, log in
+            switch node.content {
+            case .boolean(false): break
+            case .boolean(true): log.mistake(path, reason, fix: fix, at: node.position)
+            default:
+                log.mistake(
+                    path, "is \(node.kind), not a boolean", fix: "write false, or leave the key out",
+                    at: node.position)
+            }
+        }
+    }
+
     /// An object the program does not look into.
     init(free key: String, _ meaning: String) {
         self.key = key

@@ -134,6 +134,9 @@ extension HTTPOutput {
             Field("queueSegments", \.store.queueSegments, .integer(1...1_000), StoreRules.queueMeaning),
             Field("onLost", \.store.onLost, .choice, StoreRules.lostMeaning),
             Field("deletes", \.store.deletes, .boolean, StoreRules.deletesMeaning),
+            Field(
+                neverOn: "lowLatency", because: StoreRules.noLowLatency, fix: StoreRules.lowLatencyFix,
+                StoreRules.lowLatencyMeaning),
             Field(optional: "authorities", \.store.authorities, .path, StoreRules.authoritiesMeaning),
         ])
 }
@@ -169,6 +172,9 @@ extension S3Output {
             Field("queueSegments", \.store.queueSegments, .integer(1...1_000), StoreRules.queueMeaning),
             Field("onLost", \.store.onLost, .choice, StoreRules.lostMeaning),
             Field("deletes", \.store.deletes, .boolean, StoreRules.deletesMeaning),
+            Field(
+                neverOn: "lowLatency", because: StoreRules.noLowLatency, fix: StoreRules.lowLatencyFix,
+                StoreRules.lowLatencyMeaning),
             Field(optional: "authorities", \.store.authorities, .path, StoreRules.authoritiesMeaning),
         ])
 
@@ -203,6 +209,14 @@ extension StoreRules {
         "PEM file of the authorities that may have signed its certificate, relative to the working directory; without it "
         + "the system's"
     static let deletesMeaning = "whether objects are deleted once no player can need them"
+    static let lowLatencyMeaning =
+        "stores get plain playlists: none of them holds a reload back until a part is there, as low latency needs"
+    /// rfc8216bis Appendix B.1 wants blocking reload of a low-latency server. What plays parts without it reloads once a target
+    /// duration and runs dry, for it has begun PART-HOLD-BACK behind the edge.
+    static let noLowLatency =
+        "is not to be had at a store: it cannot hold a reload back until a part is there, and players without that stall"
+    static let lowLatencyFix =
+        "leave it out, and let the CDN take the room from the hls output's listener, which has low latency"
 }
 
 extension String {

@@ -21,7 +21,9 @@ extension Room {
         func time() -> Int64? { self.clock.program(of: self.machine.now()).map { max(0, $0 / 1_000_000) } }
         // What is shown last stays when the program is over: no picture of it any more.
         guard self.state == .live, !self.overload.areOutputsPaused, let taken = time() else { return Int(interval) }
-        do throws(MediaError) { try maker.take(picture, at: taken) } catch {
+        do throws(MediaError) {
+            if let update = try maker.take(picture, at: taken) { for upload in self.uploads { upload.put(update) } }
+        } catch {
             self.logger.warning(
                 "a sheet of stills could not be made",
                 metadata: ["output": "\(maker.outputID)", "error": "\(error)"])

@@ -158,6 +158,8 @@ private struct OutputFiles: UploadFiles {
 
     func bytes(of name: String) -> [UInt8]? { self.packager.bytes(ofFile: name) }
 
+    func bytes(of name: String, in directory: String) -> [UInt8]? { DirectoryStore(directory: directory).read(name) }
+
     func slate(like segment: Segment, track: String) -> [UInt8]? {
         self.slateWork?.slate.flatMap { self.packager.restamped($0, like: segment, track: track) }
     }

@@ -12,6 +12,9 @@ import Upload
 /// Stills of the program and of its sources. A reference to the newest canvas is all that a tick leaves here; everything else
 /// happens on a thread of its own, one picture at a time.
 final class SnapshotDesk: Sendable {
+    /// Nanoseconds the last sheet may take; a disk that hangs holds up the end of no room.
+    private static let patience: Int64 = 500_000_000
+
     private let pipeline: Pipeline
     private let slots: [SourceID: SourceSlot]
     private let latest = Mutex<Picture?>(nil)
@@ -20,6 +23,7 @@ final class SnapshotDesk: Sendable {
     /// One at a time: whoever asks for many waits, and no thread but theirs.
     private let encoding = Mutex<Void>(())
     private let taken = Atomic<Int64>(0)
+    private let watchers = Mutex<[StageThread]>([])
 
     init(_ pipeline: Pipeline, _ slots: [SourceID: SourceSlot]) {
         self.pipeline = pipeline
@@ -84,12 +88,13 @@ final class SnapshotDesk: Sendable {
     ///
     /// - Parameter take: Says in how many milliseconds it wants the next one.
     func watch(_ take: @escaping @Sendable (Picture) -> Int) {
-        _ = StageThread("sprites", yields: true) {
+        let thread = StageThread("sprites", yields: true) {
             while !self.isStopped.withLock({ $0 }) {
                 let pause = self.latest.withLock { $0 }.map(take) ?? 500
                 if self.wake.wait(timeout: .now() + .milliseconds(pause)) == .success { self.wake.signal() }
             }
         }
+        self.watchers.withLock { $0.append(thread) }
     }
 
     private func make(
@@ -123,8 +128,14 @@ final class SnapshotDesk: Sendable {
         return "\(name.dropLast(4))-\(uid.prefix(160))\(type).jpg"
     }
 
+    /// Makes nothing more, and waits a little for what is being made, so that whoever gets it still does.
     func stop() {
         self.isStopped.withLock { $0 = true }
         self.wake.signal()
+        let watchers = self.watchers.withLock { watchers in
+            defer { watchers = [] }
+            return watchers
+        }
+        for watcher in watchers { _ = watcher.join(within: Self.patience) }
     }
 }

@@ -4,6 +4,7 @@ import MediaTypes
 import Packager
 import PipelineSpec
 import Synchronization
+import Upload
 
 /// Makes the sheets of an image output: one small still of the program an interval, at most a sheet of them in memory.
 final class SpriteMaker: Sendable {
@@ -49,14 +50,15 @@ final class SpriteMaker: Sendable {
     /// Takes a picture of the program into its sheet, and writes both files anew.
     ///
     /// - Parameter time: Milliseconds since the program's beginning.
-    func take(_ picture: Picture, at time: Int64) throws(MediaError) {
+    /// - Returns: What stores are to have of it; `nil` where its time has a picture already.
+    func take(_ picture: Picture, at time: Int64) throws(MediaError) -> SpriteUpdate? {
         let result = self.state.withLock { state in
             Result { () throws(MediaError) in try self.take(picture, at: time, &state) }
         }
-        try result.get()
+        return try result.get()
     }
 
-    private func take(_ picture: Picture, at time: Int64, _ state: inout State) throws(MediaError) {
+    private func take(_ picture: Picture, at time: Int64, _ state: inout State) throws(MediaError) -> SpriteUpdate? {
         let size =
             state.size
             ?? ImageOutput.size(of: picture.format.width, picture.format.height, width: self.sprites.width)
@@ -72,7 +74,7 @@ final class SpriteMaker: Sendable {
             for sheet in state.index?.sheets ?? [] { files[sheet] = self.store.size(of: sheet) }
             self.shown.withLock { [files] in $0.files = files }
         }
-        guard var index = state.index, let place = index.add(at: time) else { return }
+        guard var index = state.index, let place = index.add(at: time) else { return nil }
         let cell = try SpriteSheet.cell(picture, width: size.width, height: size.height)
         if state.sheet != place.sheet {
             state.sheet = place.sheet
@@ -92,12 +94,23 @@ final class SpriteMaker: Sendable {
         let text = Array(index.text.utf8)
         try self.store.put(self.indexName, [PacketMemory(text)], durable: false)
         state.index = index
-        let named = Set(index.sheets)
-        self.shown.withLock { shown in
+        let sheets = index.sheets
+        let (isFirst, files, gone) = self.shown.withLock { shown in
+            let isFirst = shown.text.isEmpty
             shown.files[place.sheet] = bytes.count
             shown.text = text
-            if shown.files.count > named.count + 1 { shown.files = shown.files.filter { named.contains($0.key) } }
+            var gone: [String] = []
+            if shown.files.count > sheets.count + 1 {
+                let named = Set(sheets)
+                gone = shown.files.keys.filter { !named.contains($0) }
+                for sheet in gone { shown.files[sheet] = nil }
+            }
+            return (isFirst, shown.files, gone)
         }
+        // The first time those of the workers before, too: who knows how far they got.
+        return SpriteUpdate(
+            index: self.indexName, text: text, directory: self.store.directory,
+            changed: isFirst ? sheets.filter { files[$0] != nil } : [place.sheet], gone: gone, interval: self.interval)
     }
 
     /// What viewers may have.

@@ -41,4 +41,24 @@ package struct S3Bucket: UploadTarget {
             time: time)
         return ("\(self.shown)\(path)", head.fields + own + [("authorization", authorization)])
     }
+
+    /// With the service's own word for it, such as `SignatureDoesNotMatch`, `NoSuchBucket` or `RequestTimeTooSkewed`.
+    package func reason(status: Int, _ body: [UInt8]) -> String {
+        "status \(status)" + (Self.code(in: body).map { " \($0)" } ?? "")
+    }
+
+    /// Bytes of an answer in which the code is looked for, and letters it may have.
+    private static let codePlace = 4_096
+    private static let longestCode = 64
+
+    /// Spec: Amazon S3 API, "REST error responses": `<Error><Code>…</Code>…`.
+    private static func code(in body: [UInt8]) -> String? {
+        let text = String(decoding: body.prefix(Self.codePlace), as: UTF8.self)
+        guard let start = text.firstRange(of: "<Code>")?.upperBound else { return nil }
+        let word = text[start...].prefix { $0.isASCII && $0.isLetter }
+        guard (1...Self.longestCode).contains(word.utf8.count), text[word.endIndex...].hasPrefix("</Code>") else {
+            return nil
+        }
+        return String(word)
+    }
 }

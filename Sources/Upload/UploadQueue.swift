@@ -12,7 +12,8 @@ package import Packager
 /// (3) A segment that was not taken within ``UploadRules/patience`` since it was listed is given up: it becomes slate or a gap
 ///     in this store's playlists, under its number, and nothing behind it waits. Playlists and slate are tried until they are
 ///     taken.
-/// (4) No more than ``UploadRules/mostSlots`` wait: the oldest becomes a gap. Nothing holds media here but a request under way,
+/// (4) An index of sheets of stills is sent only when every sheet it names has been taken as the index shows it, or later.
+/// (5) No more than ``UploadRules/mostSlots`` wait: the oldest becomes a gap. Nothing holds media here but a request under way,
 ///     of which there is one a track.
 package struct UploadQueue: Sendable {
     struct Track: Sendable {
@@ -53,6 +54,8 @@ package struct UploadQueue: Sendable {
         case iFrames(track: Int, version: Int)
         case multivariant(version: Int)
         case extra(name: String, version: Int)
+        case sheet(index: String, name: String)
+        case sprites(index: String, version: Int)
         case deletion(name: String)
     }
 
@@ -66,6 +69,8 @@ package struct UploadQueue: Sendable {
     var multivariantDocument = UploadDocument()
     /// Objects beside the media, by name.
     var extras: [String: UploadExtra] = [:]
+    /// Sheets of stills, by the name of their index.
+    var sprites: [String: UploadSprites] = [:]
     var deletions: [String] = []
     var deletionLane = UploadLane()
     private var isEnded = false
@@ -187,6 +192,7 @@ package struct UploadQueue: Sendable {
         for index in self.tracks.indices { if let request = self.nextMedia(index, now) { requests.append(request) } }
         requests += self.nextDocuments(now)
         requests += self.nextExtras(now)
+        requests += self.nextSprites(now)
         if let request = self.nextDeletion(now) { requests.append(request) }
         return requests
     }
@@ -274,6 +280,8 @@ package struct UploadQueue: Sendable {
         case .iFrames(let track, let version): self.tracks[track].iFrames.answered(outcome, version, now, jitter)
         case .multivariant(let version): self.multivariantDocument.answered(outcome, version, now, jitter)
         case .extra(let name, let version): self.extras[name]?.document.answered(outcome, version, now, jitter)
+        case .sheet(let index, let name): self.sprites[index]?.answered(sheet: name, outcome, now, jitter)
+        case .sprites(let index, let version): self.sprites[index]?.document.answered(outcome, version, now, jitter)
         case .deletion(let name): self.answeredDeletion(of: name, outcome, now, jitter)
         }
         self.settle()
@@ -398,10 +406,10 @@ package struct UploadQueue: Sendable {
     /// The last attempt failed.
     package var isFailing: Bool { self.failures > 0 }
 
-    /// Everything that was listed is there, or has been given up, and the playlists say so.
+    /// Everything that was listed is there, or has been given up, and the playlists say so; sheets of stills, too.
     package var isSettled: Bool {
         self.slots.isEmpty && self.tracks.allSatisfy { !$0.playlist.isDue && !$0.iFrames.isDue }
-            && !self.multivariantIsDue
+            && !self.multivariantIsDue && self.sprites.values.allSatisfy(\.isSettled)
     }
 
     /// When ``next(at:)`` is to be asked again if nothing happens; `nil`: not at all.
@@ -418,6 +426,7 @@ package struct UploadQueue: Sendable {
         if self.multivariantIsDue, self.multivariantDocument.lane.request == nil {
             times.append(self.multivariantDocument.lane.due)
         }
+        times += self.sprites.values.compactMap(\.due)
         for extra in self.extras.values where extra.document.isDue && extra.document.lane.request == nil {
             times.append(extra.document.lane.due)
         }

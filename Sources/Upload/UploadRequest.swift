@@ -6,6 +6,8 @@ package struct UploadRequest: Sendable, Hashable {
     package enum Body: Sendable, Hashable {
         /// A file of the output's directory, of the same name.
         case file
+        /// A file of another directory of this machine, of the same name.
+        case fileIn(directory: String)
         case bytes([UInt8])
         /// Slate as long as the segment, which could not be uploaded in time.
         case slate(Segment, track: String)

@@ -34,6 +34,15 @@ package protocol UploadTarget: Sendable {
     ///
     /// - Parameter now: Seconds since the Unix epoch.
     func request(_ head: UploadHead, at now: Int64) -> (url: String, fields: [(name: String, value: String)])
+
+    /// Why an object was not taken.
+    ///
+    /// - Parameter body: The answer's, as far as it was read; foreign.
+    func reason(status: Int, _ body: [UInt8]) -> String
+}
+
+extension UploadTarget {
+    package func reason(status: Int, _ body: [UInt8]) -> String { "status \(status)" }
 }
 
 /// A server that takes objects below a URL.

@@ -106,6 +106,12 @@ package final class Uploader: Sendable {
         self.signal.yield()
     }
 
+    /// Sends sheets of stills that have changed, and their index behind them. Returns at once.
+    package func put(_ update: SpriteUpdate) {
+        self.state.withLock { $0.queue.put(update) }
+        self.signal.yield()
+    }
+
     /// Begins to send.
     package func begin() {
         let client = self.makeClient()
@@ -221,6 +227,7 @@ package final class Uploader: Sendable {
         switch source {
         case .bytes(let text): bytes = text
         case .file: bytes = await self.onDisk { $0.bytes(of: request.name) } ?? nil
+        case .fileIn(let directory): bytes = await self.onDisk { $0.bytes(of: request.name, in: directory) } ?? nil
         case .slate(let segment, let track): bytes = await self.onDisk { $0.slate(like: segment, track: track) } ?? nil
         }
         guard let bytes else { return .absent }
@@ -241,11 +248,13 @@ package final class Uploader: Sendable {
         if head.method != "DELETE" { request.body = .bytes(ByteBuffer(bytes: head.body)) }
         do {
             let response = try await client.execute(request, timeout: .nanoseconds(timeout))
-            // Read, so that the connection can be used again; what it says matters to nobody.
-            _ = try? await response.body.collect(upTo: Self.longestAnswer)
+            // Read, so that the connection can be used again, whatever it says.
+            let body = try? await response.body.collect(upTo: Self.longestAnswer)
             switch (response.status.code, head.method) {
             case (200..<300, _), (404, "DELETE"), (410, "DELETE"): return .done
-            default: return .failed("status \(response.status.code)")
+            default:
+                let bytes = body.map { Array($0.readableBytesView) } ?? []
+                return .failed(self.target.reason(status: Int(response.status.code), bytes))
             }
         } catch let error as HTTPClientError {
             // Its description names the case, and no part of the URL.
@@ -303,6 +312,9 @@ private final class DiskAnswer<R: Sendable>: Sendable {
 package protocol UploadFiles: Sendable {
     /// A file of the output; `nil` where it is not there any more.
     func bytes(of name: String) -> [UInt8]?
+
+    /// A file of another directory; `nil` where it is not there any more.
+    func bytes(of name: String, in directory: String) -> [UInt8]?
 
     /// Slate that takes a segment's place; `nil`: there is none.
     func slate(like segment: Segment, track: String) -> [UInt8]?

@@ -110,11 +110,11 @@ enum Documents {
             { "type": "record", "outputId": "rec", "path": "rec", "renditions": ["sound"], "vodPlaylist": false },
             { "type": "http", "outputId": "origin", "url": "https://origin.example/88231", "method": "POST",
               "auth": { "type": "basic", "secretEnv": "ORIGIN" }, "retryForMs": 4000, "queueSegments": 8, "onLost": "slate",
-              "deletes": false, "authorities": "/run/ca.pem" },
+              "deletes": false, "authorities": "/run/ca.pem", "lowLatency": false },
             { "type": "s3", "outputId": "bucket", "endpoint": "https://s3.example", "region": "eu-west-1", "bucket": "rooms",
               "prefix": "live/88231/", "pathStyle": false, "accessKeyEnv": "S3_ID", "secretKeyEnv": "S3_SECRET",
               "retryForMs": 5000, "queueSegments": 4, "onLost": "slate", "deletes": false,
-              "authorities": "/run/ca.pem" },
+              "authorities": "/run/ca.pem", "lowLatency": false },
             { "type": "image", "outputId": "thumb", "path": "out/thumb.jpg", "intervalSeconds": 5, "width": 320, "height": 180,
               "sources": true, "sprites": { "columns": 4, "rows": 4, "intervalSeconds": 5, "width": 128 } },
             { "type": "hls", "segmentFormat": "ts", "outputId": "old", "path": "out-ts", "multivariantPlaylist": "old.m3u8" }

@@ -102,7 +102,7 @@ struct PipelineSchemaTests {
             "apiVersion", "clock", "audio.sampleRate", "audio.channels", "sources[0].streamType", "sources[0].type",
             "renditions[0].fps",
             "renditions[0].video.codec", "renditions[0].video.encoder", "outputs[0].type",
-            "outputs[8].type",
+            "outputs[8].type", "outputs[5].lowLatency", "outputs[6].lowLatency",
             "audioRenditions[0].codec", "audioRenditions[0].profile",
         ]
         var silent: [String] = []

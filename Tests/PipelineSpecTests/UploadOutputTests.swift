@@ -62,6 +62,23 @@ struct UploadOutputTests {
         #expect(Self.mistakes(Self.read(outputs)) == [place])
     }
 
+    @Test("low latency at a store is refused with the reason and the way to have it; false changes nothing")
+    func lowLatency() throws {
+        for store in [
+            #"{ "type": "http", "url": "https://o.example/x", "lowLatency": "#,
+            #"{ "type": "s3", "endpoint": "http://s", "bucket": "b", "accessKeyEnv": "A", "secretKeyEnv": "B", "lowLatency": "#,
+        ] {
+            let refused = Self.read(#"{ "path": "out" }, "# + store + "true }")
+            #expect(Self.mistakes(refused) == ["outputs[1].lowLatency"])
+            let text = refused.mistakes.map { $0.text(file: "room.json") }.joined()
+            #expect(text.contains("hold a reload back") && text.contains("listener"), "\(text)")
+            #expect(Self.mistakes(Self.read(#"{ "path": "out" }, "# + store + "1 }")) == ["outputs[1].lowLatency"])
+            let off = try Self.read(#"{ "path": "out" }, "# + store + "false }").result.get()
+            let none = Self.read(#"{ "path": "out" }, "# + store.replacing(#", "lowLatency": "#, with: " }"))
+            #expect(try off == none.result.get())
+        }
+    }
+
     @Test(
         "the size of a still: as written, in proportion, or neither side above 640",
         arguments: [

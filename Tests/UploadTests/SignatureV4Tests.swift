@@ -103,6 +103,27 @@ struct SignatureV4Tests {
         #expect(!text.contains("hunter2") && !text.isEmpty)
     }
 
+    @Test(
+        "a service's own word for a refusal is told; what is no such word is not",
+        arguments: [
+            (
+                "<?xml version='1.0'?>\n<Error><Code>SignatureDoesNotMatch</Code><Message>m</Message></Error>",
+                "status 403 SignatureDoesNotMatch"
+            ),
+            ("<Error><Message>m</Message><Code>NoSuchBucket</Code></Error>", "status 403 NoSuchBucket"),
+            ("", "status 403"), ("<Error><Code>", "status 403"), ("<Error><Code></Code></Error>", "status 403"),
+            ("<Error><Code>a secret, or so</Code></Error>", "status 403"),
+            ("<Error><Code>\(String(repeating: "A", count: 65))</Code></Error>", "status 403"),
+            ("\(String(repeating: " ", count: 5_000))<Error><Code>NoSuchKey</Code></Error>", "status 403"),
+            ("<Error><Code>\u{e9}</Code>", "status 403"),
+        ])
+    func reasons(body: String, reason: String) {
+        let bucket = S3Bucket(endpoint: "https://s3", region: "r", bucket: "b", accessKey: "a", secretKey: "s")
+        #expect(bucket.reason(status: 403, Array(body.utf8)) == reason)
+        #expect(bucket.reason(status: 403, [0x3c, 0x43, 0xff, 0xfe]) == "status 403")
+        #expect(HTTPOrigin(url: "https://o").reason(status: 403, Array(body.utf8)) == "status 403")
+    }
+
     @Test("a server's objects lie below its URL, with its credentials, which no dump shows")
     func origin() {
         let target = HTTPOrigin(url: "https://u@o.example/live", authorization: "Bearer hunter2")

@@ -121,7 +121,7 @@ struct SimulatedOrigin {
         self.order.append(request.name)
         switch body {
         case .bytes(let bytes): self.stored[request.name] = bytes
-        case .file: self.stored[request.name] = []
+        case .file, .fileIn: self.stored[request.name] = []
         case .slate: self.stored[request.name] = Array("slate".utf8)
         }
         if request.name.hasSuffix(".m3u8"), request.name != "index.m3u8" { self.look(at: request.name) }

@@ -136,6 +136,16 @@ struct UploadQueueTests {
         #expect(origin.queue.waitingSlots <= 2)
     }
 
+    @Test("a store 300 ms away lists every segment within half a target duration, the first with its map aside")
+    func distant() {
+        var origin = SimulatedOrigin()
+        origin.latency = 300_000_000
+        origin.run(seconds: 20)
+        let lags = origin.sightings.filter { $0.name == "v.m3u8" }.dropFirst()
+            .map { $0.time - ($0.next - 1) * SimulatedOrigin.slotLength }
+        #expect(lags.count >= 8 && lags.allSatisfy { $0 < Self.second }, "\(lags)")
+    }
+
     @Test("what no player can need any more is deleted, unless it is to stay", arguments: [true, false])
     func deletes(isOn: Bool) {
         var rules = UploadRules()

@@ -24,6 +24,7 @@ struct UploadTLSTests {
 
     private struct Files: UploadFiles {
         func bytes(of name: String) -> [UInt8]? { Array(name.utf8) }
+        func bytes(of name: String, in directory: String) -> [UInt8]? { nil }
         func slate(like segment: Segment, track: String) -> [UInt8]? { nil }
         func record() -> UploadRecord? { nil }
         func keep(_ record: UploadRecord) {}

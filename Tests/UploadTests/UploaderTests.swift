@@ -12,6 +12,7 @@ struct UploaderTests {
 
     private struct Files: UploadFiles {
         func bytes(of name: String) -> [UInt8]? { nil }
+        func bytes(of name: String, in directory: String) -> [UInt8]? { nil }
         func slate(like segment: Segment, track: String) -> [UInt8]? { nil }
         func record() -> UploadRecord? { nil }
         func keep(_ record: UploadRecord) {}
