@@ -250,8 +250,19 @@ struct LiveCaseTests {
                 "a full store stops nothing: numbers go on when there is space again, and the state is never behind the lists"
             ])
         ),
-        (54, "uploads that fail", .none("segments are stored in a directory alone; what a store refuses: case 53")),
-        (55, "a distant store", .none("segments are stored in a directory alone")),
+        (
+            54, "uploads that fail",
+            .tests([
+                "an origin that is away for a while: what was lost is a gap, the live edge goes on at once, little waits",
+                "an origin that hangs up for a while: no tick is late, its playlists never lie, the live edge comes back",
+            ])
+        ),
+        (
+            55, "a distant store",
+            .tests([
+                "a store 300 ms away lists every segment within half a target duration, the first with its map aside"
+            ])
+        ),
         (
             56, "a reader who never rests",
             .tests(["encoders on their own threads, a writer on its own, and a reader who never sees a torn list"])
