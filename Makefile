@@ -7,7 +7,7 @@ ARGS ?=
 PIPELINE ?= pipelines/pk-landscape.json
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search api-test cluster-test asan tsan fuzz clean
+.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search api-test cluster-test cluster-test-k8s asan tsan fuzz clean
 
 help: ## This list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ bench-search: deps build ## x264 settings over clips: CPU against VMAF-NEG and S
 
 cluster-test: build ## Rooms on a Docker Swarm of three network namespaces: placed by cost, moved when a machine is lost (root; 5 minutes)
 	.ci/cluster-test
+
+cluster-test-k8s: build ## The same on a Kubernetes of three network namespaces, built once from Debian's source package (root; 6 minutes more)
+	.ci/cluster-test-k8s
 
 asan: deps ## All tests of one process and a live room under AddressSanitizer (builds for minutes, into .build-asan)
 	.ci/asan

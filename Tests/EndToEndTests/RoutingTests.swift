@@ -48,9 +48,10 @@ extension EndToEnd {
             let second = try RunningRoom(Rooms.small(work.path("second")))
             let key = first.key("a")
             _ = second.key("a")
-            func lives(in room: RunningRoom) throws {
+            func lives(in room: RunningRoom, worker: String = "") throws {
                 let address = room.rtmp.replacingOccurrences(of: "rtmp://", with: "")
-                _ = try work.write(address.replacingOccurrences(of: "127.0.0.1", with: "localhost"), to: "keys/\(key)")
+                _ = try work.write(
+                    address.replacingOccurrences(of: "127.0.0.1", with: "localhost") + worker, to: "keys/\(key)")
             }
             try FileManager.default.createDirectory(atPath: work.path("keys"), withIntermediateDirectories: true)
             try lives(in: first)
@@ -75,7 +76,9 @@ extension EndToEnd {
             let again = try Publisher.pattern("ANNA", to: "rtmp://127.0.0.1:\(edge)/live/\(key)", size: "320x180")
             try second.event("source.live", uid: "1001", timeout: 10)
             try first.event("source.lost", uid: "1001", timeout: 10)
-            again.stop()
+            // Another worker where the last one was: nginx would not come back to it by itself.
+            try lives(in: second, worker: " second-2")
+            _ = try again.child.wait(timeout: 6)
             // A key that nobody has is refused at the edge.
             let stranger = try Publisher.pattern("EVE", to: "rtmp://127.0.0.1:\(edge)/live/nobody", size: "320x180")
             #expect(try stranger.child.wait(timeout: 6) != 0)
