@@ -1,17 +1,22 @@
 import CLibAV
-import MediaKernels
 import MediaTypes
 
 /// The pictures of one decoder or graph, whose objects are used again: in the long run it takes nothing from the heap.
 ///
 /// Of a picture that nobody has any more the planes go back to libav's own pool with the next call, and the object stays. A
-/// picture that is out is as immutable as any other; see ``ReusedObjects``.
+/// picture that is out is as immutable as any other.
+///
+/// Invariant: an object is written only while the pool has the only reference to it, so nobody can get another one.
 @safe
 struct PicturePool: ~Copyable {
-    /// Pictures that are looked after: more than a source, its queues and the encoders' hold at once.
+    /// Pictures that are looked after: more than a source, its queues and the encoders' hold at once. Those beyond are
+    /// ordinary objects.
     static let limit = 128
 
-    private var objects = ReusedObjects<Picture>(limit: Self.limit)
+    /// Handed out.
+    private var out: [Picture] = []
+    /// Empty.
+    private var spare: [Picture] = []
     /// What libav writes the next picture to.
     let frame: UnsafeMutablePointer<AVFrame>
 
@@ -21,6 +26,8 @@ struct PicturePool: ~Copyable {
             throw MediaError(.outOfMemory, "no memory for a picture", at: place, fix: "give the room more memory")
         }
         unsafe self.frame = frame
+        self.out.reserveCapacity(Self.limit)
+        self.spare.reserveCapacity(Self.limit)
     }
 
     deinit {
@@ -29,7 +36,20 @@ struct PicturePool: ~Copyable {
     }
 
     /// Lets go of the planes of pictures that nobody has any more: before the next ones are asked for.
-    mutating func collect() { self.objects.collect { $0.empty() } }
+    mutating func collect() {
+        var index = 0
+        while index < self.out.count {
+            guard isKnownUniquelyReferenced(&self.out[index]) else {
+                index += 1
+                continue
+            }
+            self.out.swapAt(index, self.out.count - 1)
+            if let free = self.out.popLast() {
+                free.empty()
+                self.spare.append(free)
+            }
+        }
+    }
 
     /// What ``frame`` refers to, as a picture; ``frame`` is empty then.
     ///
@@ -37,9 +57,9 @@ struct PicturePool: ~Copyable {
     /// - Returns: `nil` when there is no memory.
     mutating func picture(traits: PictureTraits? = nil) -> Picture? {
         let picture: Picture
-        if let free = self.objects.takeFree() {
-            unsafe free.fill(moving: self.frame, traits: traits)
-            picture = free
+        if let spare = self.spare.popLast() {
+            unsafe spare.fill(moving: self.frame, traits: traits)
+            picture = spare
         } else {
             guard let raw = unsafe av_frame_alloc() else {
                 unsafe av_frame_unref(self.frame)
@@ -48,7 +68,7 @@ struct PicturePool: ~Copyable {
             unsafe av_frame_move_ref(raw, self.frame)
             unsafe picture = Picture(owning: raw, traits: traits)
         }
-        self.objects.handedOut(picture)
+        if self.out.count < Self.limit { self.out.append(picture) }
         return picture
     }
 }
