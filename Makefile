@@ -76,7 +76,7 @@ bench-search: deps build ## x264 settings over clips: CPU against VMAF-NEG and S
 cluster-test: build ## Rooms on a Docker Swarm of three network namespaces: placed by cost, moved when a machine is lost (root; 5 minutes)
 	.ci/cluster-test
 
-cluster-test-k8s: build ## The same on a Kubernetes of three network namespaces, built once from Debian's source package (root; 6 minutes more)
+cluster-test-k8s: build ## The same on a Kubernetes of three network namespaces, built once from Debian's source package (root; 10 minutes and more the first time)
 	.ci/cluster-test-k8s
 
 asan: deps ## All tests of one process and a live room under AddressSanitizer (builds for minutes, into .build-asan)
