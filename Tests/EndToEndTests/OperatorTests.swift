@@ -42,7 +42,7 @@ extension EndToEnd {
             try first.event("source.live")
             #expect(receiver.line(from: 0, timeout: 10) { $0.hasPrefix("event") && $0.contains("source.live") } != nil)
             // From here on nothing is taken: what the worker tells until it is killed is its successor's to deliver.
-            FileManager.default.createFile(atPath: refuse, contents: nil)
+            _ = FileManager.default.createFile(atPath: refuse, contents: nil)
             publisher.stop()
             _ = try HTTPClient.request("POST", first.control, "/v1/room:drain")
             try first.event("room.draining")
@@ -209,7 +209,7 @@ extension EndToEnd {
                     ])
                 return (child, try #require(child.line(from: 0, timeout: 10) { _ in true }).line)
             }
-            FileManager.default.createFile(atPath: work.path("wrong.refuse"), contents: nil)
+            _ = FileManager.default.createFile(atPath: work.path("wrong.refuse"), contents: nil)
             let (slow, slowPort) = try receiver("slow", seconds: 2)
             let (wrong, wrongPort) = try receiver("wrong")
             let hooks = [
