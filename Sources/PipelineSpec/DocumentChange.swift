@@ -62,10 +62,16 @@ package struct DocumentChange: Sendable {
         guard before != after else { return [] }
         let (known, wanted) = (Set(before), Set(after))
         let joining = after.enumerated().filter { !known.contains($0.element) }.map { index, id in
-            Self.remedy("sources[\(index)]", "\(SpecText.quoted(id.description)) cannot join while the room runs")
+            SpecMistake(
+                path: "sources[\(index)]", at: .none,
+                what: "\(SpecText.quoted(id.description)) cannot join while the room runs",
+                fix: "give its publisher the key of a source that is idle, or drain this worker and run the new file")
         }
         let leaving = before.filter { !wanted.contains($0) }.map { id in
-            Self.remedy("sources", "\(SpecText.quoted(id.description)) cannot leave while the room runs")
+            SpecMistake(
+                path: "sources", at: .none,
+                what: "\(SpecText.quoted(id.description)) cannot leave while the room runs",
+                fix: "change its streamKey and kick it, or drain this worker and run the new file")
         }
         let all = joining + leaving
         return all.isEmpty ? [Self.remedy("sources", "cannot change their order while the room runs")] : all

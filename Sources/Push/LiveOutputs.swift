@@ -6,7 +6,7 @@ import Synchronization
 
 /// An RTMP output with everything read that it needs: nothing is left that could fail.
 package struct PreparedOutput: Sendable {
-    package var outputID: String { self.settings.outputID }
+    fileprivate var outputID: String { self.settings.outputID }
     fileprivate let settings: PushSettings
     fileprivate let feed: LiveFeed
     fileprivate let tls: NIOSSLContext?
