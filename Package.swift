@@ -62,7 +62,7 @@ let package = Package(
             dependencies: [
                 "RTMP", "HLS", "PipelineSpec", "MediaTypes", .product(name: "Crypto", package: "swift-crypto"),
             ], swiftSettings: house),
-        .target(name: "TLSFiles", dependencies: ["MediaTypes", nioSSL] + nio, swiftSettings: house),
+        .target(name: "TLSFiles", dependencies: ["Stages", "MediaTypes", nioSSL] + nio, swiftSettings: house),
         .target(name: "LibAV", dependencies: ["CLibAV", "MediaTypes", "MediaKernels"], swiftSettings: auditedMemory),
         .target(
             name: "Ingest",
@@ -133,7 +133,7 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "Events", "HTTPListener", "MediaTypes", httpTypes, logging,
+                "Events", "HTTPListener", "Stages", "MediaTypes", httpTypes, logging,
                 .product(name: "DequeModule", package: "swift-collections"),
             ] + nio,
             resources: [

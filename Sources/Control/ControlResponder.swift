@@ -15,6 +15,7 @@ package struct ControlResponder: Sendable {
     private let doors: ControlDoors
     private let page: ControlPage
     private let ledger: ControlLedger
+    private let followers = FollowerPlaces()
 
     package init(room: any RoomControlling, guardian: AccessGuard, doors: ControlDoors = ControlDoors()) {
         self.room = room
@@ -39,7 +40,8 @@ package struct ControlResponder: Sendable {
         if let refusal = self.guardian.refusal(of: request.head, isOpen: false, isReading: true) {
             return answer(.problem(refusal))
         }
-        waiting.answer(from: self.room.eventLog, request, answer)
+        guard let place = self.followers.take() else { return answer(.problem(FollowerPlaces.refusal)) }
+        waiting.answer(from: self.room.eventLog, request, place, answer)
     }
 
     package func reply(to request: ListenerRequest) -> ListenerReply {

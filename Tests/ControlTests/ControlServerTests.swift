@@ -1,6 +1,7 @@
 import HTTPProbe
 import Logging
 import MediaTypes
+import Synchronization
 import Testing
 
 import Control
@@ -53,6 +54,72 @@ struct ControlServerTests {
         #expect(refused?.fields["retry-after"] == "1")
         #expect(refused?.fields["content-type"] == "application/problem+json")
         #expect(try await probe.request("GET /livez").status == 200)
+        await server.stop()
+    }
+
+    @Test("sockets that are held without a request keep neither probes nor operators out")
+    func heldSockets() async throws {
+        let server = try await Self.start("127.0.0.1:0")
+        let probe = HTTPProbe(server.boundAddress)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            // Half of them send the beginning of a request and no more.
+            for index in 0..<(ControlServer.connections + 44) {
+                group.addTask { try await probe.bytesUntilClosed(after: index % 2 == 0 ? "" : "GET /v1/ro") }
+            }
+            while server.connectionCount < ControlServer.crowd { await Task.yield() }
+            let start = ContinuousClock.now
+            for path in ["/livez", "/readyz", "/v1/state"] {
+                #expect(try await probe.request("GET \(path)").status == 200)
+            }
+            // Less than half of the time after which a connection without a request is closed in any case.
+            #expect(ContinuousClock.now - start < .seconds(12))
+            await server.stop(within: .seconds(0))
+            for try await count in group { #expect(count == 0) }
+        }
+    }
+
+    @Test("so many may follow events and no more; who asks is answered all the same")
+    func followers() async throws {
+        let room = FakeRoom()
+        let server = try await Self.start("127.0.0.1:0", room: room)
+        let probe = HTTPProbe(server.boundAddress)
+        let stream = "GET /v1/events HTTP/1.1\nHost: localhost\nAccept: text/event-stream\n\n"
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<32 {
+                group.addTask {
+                    if index % 2 == 0 {
+                        _ = try await probe.read(after: stream) { _ in false }
+                    } else {
+                        _ = try await probe.request("GET /v1/events?waitSeconds=25")
+                    }
+                }
+            }
+            while room.eventLog.observers < 32 { await Task.yield() }
+            let refused = try await probe.request("GET /v1/events", ["Accept: text/event-stream"])
+            #expect(refused.status == 429 && refused.text.contains("32 clients"))
+            #expect(try await probe.request("GET /v1/events?after=0").status == 200)
+            #expect(try await probe.request("GET /livez").status == 200)
+            room.eventLog.close()
+            try await group.waitForAll()
+        }
+        // Whoever has gone has left a place.
+        #expect(try await probe.request("GET /v1/events?waitSeconds=1").status == 200)
+        await server.stop()
+    }
+
+    @Test("commands that hang hold up neither probes nor who looks")
+    func hangingCommands() async throws {
+        let room = FakeRoom()
+        let server = try await Self.start("127.0.0.1:0", room: room)
+        let probe = HTTPProbe(server.boundAddress)
+        async let one = probe.request("PATCH /v1/room", body: #"{"hang":1}"#)
+        async let two = probe.request("PATCH /v1/room", body: #"{"hang":2}"#)
+        while room.hanging.load(ordering: .relaxed) < 2 { await Task.yield() }
+        #expect(try await probe.request("GET /livez").status == 200)
+        #expect(try await probe.request("GET /v1/state").status == 200)
+        for _ in 0..<2 { room.hang.signal() }
+        let replies = try await [one, two]
+        #expect(replies.map(\.status) == [200, 200])
         await server.stop()
     }
 

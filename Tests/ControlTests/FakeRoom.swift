@@ -1,4 +1,5 @@
 import Control
+import Dispatch
 import Events
 import Synchronization
 
@@ -7,6 +8,9 @@ final class FakeRoom: RoomControlling {
     private let log = Mutex<[String]>([])
     let health: HealthReport
     let eventLog = EventLog(capacity: 8)
+    /// What a document with `"hang"` waits for, and how many do.
+    let hang = DispatchSemaphore(value: 0)
+    let hanging = Atomic<Int>(0)
 
     init(
         health: HealthReport = HealthReport(
@@ -29,6 +33,10 @@ final class FakeRoom: RoomControlling {
         let text = String(decoding: body, as: UTF8.self)
         guard !text.contains("canvas") else {
             throw .needsRestart("canvas: cannot change while the room runs", fix: "run the new file")
+        }
+        if text.contains("hang") {
+            self.hanging.add(1, ordering: .relaxed)
+            self.hang.wait()
         }
         self.note("document \(isPatch ? "patch" : "whole") \(isDryRun ? "dry " : "")\(text)")
         return #"{"revision":8,"changed":\#(!isDryRun)}"#
