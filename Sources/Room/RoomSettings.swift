@@ -5,6 +5,7 @@
 #endif
 package import MediaTypes
 package import PipelineSpec
+import Stages
 
 /// What the command line adds to the pipeline file.
 package struct RoomSettings: Sendable {
@@ -43,23 +44,25 @@ extension Secret {
             }
             return String(cString: value)
         case .file(let path):
-            guard let text = Self.read(path) else {
-                throw MediaError(
-                    .notReadable, "secret file \(path) cannot be read", at: place,
-                    fix: "check the path and its permissions")
-            }
+            let text = try Self.read(path, place: place)
             return text.hasSuffix("\n") ? String(text.dropLast()) : text
         }
     }
 
-    private static func read(_ path: String) -> String? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        // A key is short; a file that is not is not a key.
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = bytes.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
-        guard count > 0, count < 4096 else { return nil }
-        return String(validating: bytes[..<count], as: UTF8.self)
+    /// A key is short; a file that is not is not a key.
+    private static let longestFile = 4_095
+
+    private static func read(_ path: String, place: String) throws(MediaError) -> String {
+        let what: String
+        do throws(WholeRead.Failure) {
+            let bytes = try WholeRead.regular(path, limit: Self.longestFile)
+            if let text = String(validating: bytes, as: UTF8.self), !bytes.isEmpty { return text }
+            what = bytes.isEmpty ? "is empty" : "is no text"
+        } catch {
+            what = error.text
+        }
+        throw MediaError(
+            .notReadable, "secret file \(path) \(what)", at: place,
+            fix: "check the path and its permissions")
     }
 }
