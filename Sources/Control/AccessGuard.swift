@@ -8,7 +8,7 @@ package import MediaTypes
 /// rebinding shows in the first, cross-site requests in the second).
 package struct AccessGuard: Sendable {
     private enum Rule {
-        case token([UInt8], reader: [UInt8], opensReads: Bool)
+        case token(ControlTokens, opensReads: Bool)
         case loopbackNames(boundHost: String)
         /// A Unix socket: the mode of its file decides.
         case fileMode
@@ -20,9 +20,16 @@ package struct AccessGuard: Sendable {
     ///   - readToken: Is enough for what only reads.
     ///   - opensReads: What only reads needs no token.
     package init(listen: ListenAddress, token: String?, readToken: String? = nil, opensReads: Bool = false) {
-        if let token {
-            self.rule = .token(
-                Array(token.utf8), reader: Array((readToken ?? "").utf8), opensReads: opensReads)
+        self.init(
+            listen: listen, tokens: token.map { ControlTokens(command: $0, reader: readToken) }, opensReads: opensReads)
+    }
+
+    /// - Parameters:
+    ///   - tokens: `nil`: the listener has none.
+    ///   - opensReads: What only reads needs no token.
+    package init(listen: ListenAddress, tokens: ControlTokens?, opensReads: Bool = false) {
+        if let tokens {
+            self.rule = .token(tokens, opensReads: opensReads)
         } else if case .tcp(let host, _) = listen {
             self.rule = .loopbackNames(boundHost: host.lowercased())
         } else {
@@ -38,16 +45,18 @@ package struct AccessGuard: Sendable {
     package func refusal(of head: HTTPRequest, isOpen: Bool, isReading: Bool = false) -> ControlFailure? {
         switch self.rule {
         case .fileMode: nil
-        case .token(let token, let reader, let opensReads):
-            if isOpen || (isReading && opensReads) || Self.bearer(head, is: token) {
-                nil
-            } else if Self.bearer(head, is: reader) {
-                isReading ? nil : Self.readerCommands
-            } else {
-                Self.tokenMissing
-            }
+        case .token(let tokens, let opensReads):
+            isOpen || (isReading && opensReads) ? nil : Self.refusal(of: head, tokens.current, isReading: isReading)
         case .loopbackNames(let boundHost): Self.foreign(head, boundHost: boundHost)
         }
+    }
+
+    private static func refusal(
+        of head: HTTPRequest, _ tokens: ControlTokens.Pair, isReading: Bool
+    ) -> ControlFailure? {
+        if Self.bearer(head, is: tokens.command) { return nil }
+        guard Self.bearer(head, is: tokens.reader) else { return Self.tokenMissing }
+        return isReading ? nil : Self.readerCommands
     }
 
     private static let tokenMissing = ControlFailure.authDenied(

@@ -25,6 +25,8 @@ package struct ControlResponder: Sendable {
         self.ledger = ControlLedger(incarnation: room.incarnation)
     }
 
+    func noteChange() { self.ledger.noteChange() }
+
     /// Answers at once, or when what is waited for has happened.
     package func answer(_ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
         if let media = MediaRequest(request, self.doors) {

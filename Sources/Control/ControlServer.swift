@@ -8,11 +8,23 @@ package import NIOCore
 package final class ControlServer: Sendable {
     private let listener: HTTPListener
     private let work: ControlWork
+    private let responder: ControlResponder
+    private let tokens: ControlTokens?
 
-    private init(listener: HTTPListener, work: ControlWork) {
+    private init(
+        listener: HTTPListener, work: ControlWork, responder: ControlResponder, tokens: ControlTokens?
+    ) {
         self.listener = listener
         self.work = work
+        self.responder = responder
+        self.tokens = tokens
     }
+
+    /// What comes from now on needs these. A listener without tokens stays without: who may reach it is who may use it.
+    package func renewTokens(command: String, reader: String?) { self.tokens?.renew(command: command, reader: reader) }
+
+    /// Something other than a request has changed what commands change: they are told by its revision.
+    package func noteChange() { self.responder.noteChange() }
 
     /// Connections that may be open. From ``crowd`` on those without a request give way, so that an orchestrator's probe gets
     /// in whoever holds the others.
@@ -39,10 +51,10 @@ package final class ControlServer: Sendable {
         group: (any EventLoopGroup)? = nil, logger: Logger
     ) async throws(MediaError) -> ControlServer {
         try Self.checkAccess(listen: listen, hasToken: token != nil)
+        let tokens = token.map { ControlTokens(command: $0, reader: doors.readToken) }
         let responder = ControlResponder(
-            room: room,
-            guardian: AccessGuard(
-                listen: listen, token: token, readToken: doors.readToken, opensReads: doors.opensReads), doors: doors)
+            room: room, guardian: AccessGuard(listen: listen, tokens: tokens, opensReads: doors.opensReads),
+            doors: doors)
         let budget = RequestBudget(perSecond: doors.requestsPerSecond, now: Self.now())
         let limits = HTTPListenerLimits(
             connections: Self.connections, bodyBytes: ControlResponder.bodyLimit,
@@ -68,7 +80,7 @@ package final class ControlServer: Sendable {
         }
         // The listener's own thread.
         if group == nil { listener.eventLoop.execute { ControlWork.yieldToMedia() } }
-        return ControlServer(listener: listener, work: work)
+        return ControlServer(listener: listener, work: work, responder: responder, tokens: tokens)
     }
 
     /// What reads waits for no command; but for the document, which a command may hold while it reads files.

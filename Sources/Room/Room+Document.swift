@@ -154,6 +154,7 @@ extension Room {
                     message: "\(reading.percent) % of the space for segments and recordings is taken"))
         }
         alarms += self.outputAlarms
+        if let alarm = self.configurationAlarm.withLock({ $0 }) { alarms.append(alarm) }
         self.alarms.withLock { $0.update(alarms, at: SystemClock.wallClock()) }
     }
 

@@ -9,9 +9,22 @@ import Stages
 
 /// What the command line adds to the pipeline file.
 package struct RoomSettings: Sendable {
+    /// A pipeline file, and what it said when the room was made from it.
+    package struct File: Sendable {
+        package let path: String
+        package let bytes: [UInt8]
+
+        package init(path: String, bytes: [UInt8]) {
+            self.path = path
+            self.bytes = bytes
+        }
+    }
+
     package var pipeline: Pipeline
     /// The file it was read from; `nil`: there is none, and the room cannot be written anew while it runs.
     package var document: RoomDocument?
+    /// The file itself, to be followed while the room runs; `nil`: it is not.
+    package var file: File?
     /// Start anew in a directory whose room has ended.
     package var newSession: Bool
     /// Time zero of a fresh room: nanoseconds since the Unix epoch. `nil`: now for a live room, the epoch itself for an
@@ -19,10 +32,12 @@ package struct RoomSettings: Sendable {
     package var origin: Int64?
 
     package init(
-        pipeline: Pipeline, document: RoomDocument? = nil, newSession: Bool = false, origin: Int64? = nil
+        pipeline: Pipeline, document: RoomDocument? = nil, file: File? = nil, newSession: Bool = false,
+        origin: Int64? = nil
     ) {
         self.pipeline = pipeline
         self.document = document
+        self.file = file
         self.newSession = newSession
         self.origin = origin
     }

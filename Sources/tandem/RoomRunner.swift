@@ -94,13 +94,13 @@ enum RoomRunner {
         }
     }
 
-    /// SIGINT once ends the room, twice aborts; SIGTERM drains; SIGHUP takes new certificates and stream keys at once.
+    /// SIGINT once ends the room, twice aborts; SIGTERM drains; SIGHUP takes what stands in files at once: pipeline,
+    /// certificates, tokens and stream keys.
     private static func obeySignals(_ room: Room) async {
         var interrupts = 0
         for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup) {
             if signal == .sighup {
-                room.reloadCertificates()
-                room.reloadKeys()
+                room.reloadFiles()
             } else if signal == .sigterm {
                 room.drain(reason: "SIGTERM")
             } else {
