@@ -43,7 +43,8 @@ package final class EventDelivery: Sendable {
     package func begin(new: Int64) {
         self.tasks.withLock { tasks in
             tasks = self.webhooks.map { webhook in
-                let delivered = self.book.delivered(to: webhook.id) ?? new
+                // Where the journal is lost and the book is not, numbers have begun anew.
+                let delivered = min(self.book.delivered(to: webhook.id) ?? new, new)
                 return Task { await self.send(to: webhook, from: delivered, once: new) }
             }
         }

@@ -93,6 +93,25 @@ struct EventDeliveryTests {
         directory.remove()
     }
 
+    @Test("where the journal is lost and the book is not, the new numbers are sent all the same")
+    func lostJournal() async throws {
+        let directory = try TemporaryDirectory()
+        let receiver = Receiver()
+        let url = try await receiver.start()
+        for numbers in [Int64(1)...9, 1...2] {
+            let log = EventLog()
+            let delivery = EventDelivery([Webhook(url: url)], of: log, roomID: "r", directory: directory.path) { _, _ in
+            }
+            delivery.begin(new: 0)
+            Self.tell(log, numbers)
+            log.close()
+            await delivery.finish(within: .seconds(20))
+        }
+        #expect(receiver.received == (1...9).map { "r-\($0)" } + ["r-1", "r-2"])
+        await receiver.stop()
+        directory.remove()
+    }
+
     @Test("one that is away holds up neither the others nor the end")
     func isolation() async throws {
         let receiver = Receiver()
