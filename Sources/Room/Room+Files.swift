@@ -1,26 +1,36 @@
 import Control
 import MediaTypes
+import PipelineSpec
 import Stages
 
 /// The files a room runs by, followed while it runs.
 extension Room {
-    /// Looks at the pipeline file, if there is one to follow, and at the tokens, about once a second from now on.
+    /// Looks at the pipeline file, if there is one to follow, at tokens and webhooks' secrets, about once a second from now on.
     func followFiles() {
         let pipeline = self.settings.file.map { file in
             PipelineFileWatch(
                 file.path, bytes: file.bytes, take: { bytes throws(ControlFailure) in try self.take(bytes) },
                 report: { self.noteFile(file.path, $0) })
         }
-        let tokens = TokenFiles(self.pipeline.control)
+        let (tokens, hooks) = (SecretFiles(), SecretFiles())
+        _ = tokens.haveChanged(self.tokenSecrets) || hooks.haveChanged(self.webhookSecrets)
         let looks = LookThread("files") { isTold in
             pipeline?.look(isTold: isTold)
-            if tokens.haveChanged() || isTold { self.reloadTokens() }
+            if tokens.haveChanged(self.tokenSecrets) || isTold { self.reloadTokens() }
+            if hooks.haveChanged(self.webhookSecrets) || isTold { self.reloadWebhooks() }
             if isTold { self.reloadKeys() }
         }
         self.listeners.update { $0.files = looks }
     }
 
-    /// Takes everything that stands in files now: pipeline, certificates, tokens, stream keys. Returns at once.
+    private var tokenSecrets: [Secret?] {
+        let control = self.pipeline.control
+        return [control.token, control.readToken]
+    }
+
+    private var webhookSecrets: [Secret?] { self.pipeline.control.events.map(\.secret) }
+
+    /// Takes everything that stands in files now: pipeline, certificates, tokens, keys, secrets. Returns at once.
     package func reloadFiles() {
         self.reloadCertificates()
         self.listeners.tellFiles()
