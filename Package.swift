@@ -158,7 +158,8 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "Room", "Events", "Recording", "Origin", "PipelineSpec", "Plan", "Manifest", "Push", "RTMP", "HLS",
+                "Room", "Control", "Events", "Recording", "Origin", "PipelineSpec", "Plan", "Manifest", "Push", "RTMP",
+                "HLS",
                 "HLSLint",
                 "LibAV", "Stages", "MediaTypes",
                 logging,

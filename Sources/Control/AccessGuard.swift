@@ -9,7 +9,7 @@ package import MediaTypes
 package struct AccessGuard: Sendable {
     private enum Rule {
         case token(ControlTokens, opensReads: Bool)
-        case loopbackNames(boundHost: String)
+        case loopbackNames(boundHost: String, ControlOrigins)
         /// A Unix socket: the mode of its file decides.
         case fileMode
     }
@@ -27,11 +27,15 @@ package struct AccessGuard: Sendable {
     /// - Parameters:
     ///   - tokens: `nil`: the listener has none.
     ///   - opensReads: What only reads needs no token.
-    package init(listen: ListenAddress, tokens: ControlTokens?, opensReads: Bool = false) {
+    ///   - origins: Whose pages may command where there is no token.
+    package init(
+        listen: ListenAddress, tokens: ControlTokens?, opensReads: Bool = false,
+        origins: ControlOrigins = ControlOrigins()
+    ) {
         if let tokens {
             self.rule = .token(tokens, opensReads: opensReads)
         } else if case .tcp(let host, _) = listen {
-            self.rule = .loopbackNames(boundHost: host.lowercased())
+            self.rule = .loopbackNames(boundHost: host.lowercased(), origins)
         } else {
             self.rule = .fileMode
         }
@@ -47,7 +51,7 @@ package struct AccessGuard: Sendable {
         case .fileMode: nil
         case .token(let tokens, let opensReads):
             isOpen || (isReading && opensReads) ? nil : Self.refusal(of: head, tokens.current, isReading: isReading)
-        case .loopbackNames(let boundHost): Self.foreign(head, boundHost: boundHost)
+        case .loopbackNames(let boundHost, let origins): Self.foreign(head, boundHost: boundHost, origins)
         }
     }
 
@@ -65,7 +69,9 @@ package struct AccessGuard: Sendable {
     private static let readerCommands = ControlFailure.authDenied(
         "this token may look and not command", fix: "send the token of control.tokenFile or control.tokenEnv")
 
-    private static func foreign(_ head: HTTPRequest, boundHost: String) -> ControlFailure? {
+    private static func foreign(
+        _ head: HTTPRequest, boundHost: String, _ origins: ControlOrigins
+    ) -> ControlFailure? {
         let authority = (head.authority ?? "").lowercased()
         let host = Self.host(of: authority)
         guard ListenAddress.isLoopback(host: host) || (!host.isEmpty && host == boundHost) else {
@@ -73,10 +79,12 @@ package struct AccessGuard: Sendable {
                 "the request was sent to the host \"\(host)\", which is not this listener",
                 fix: "use http://127.0.0.1 or http://localhost, or configure a bearer token")
         }
-        guard let origin = head.headerFields[.origin]?.lowercased(), origin != "http://\(authority)" else { return nil }
+        guard let origin = head.headerFields[.origin]?.lowercased(), origin != "http://\(authority)",
+            !origins.admits(head)
+        else { return nil }
         return .authDenied(
             "a web page of \(origin) may not control this room",
-            fix: "configure a bearer token and send it from your server")
+            fix: "configure a bearer token and send it from your server, or list the page in control.allowOrigins")
     }
 
     /// The host of `HOST`, `HOST:PORT` or `[IPV6]:PORT`, without brackets.

@@ -52,9 +52,9 @@ package final class ControlServer: Sendable {
     ) async throws(MediaError) -> ControlServer {
         try Self.checkAccess(listen: listen, hasToken: token != nil)
         let tokens = token.map { ControlTokens(command: $0, reader: doors.readToken) }
-        let responder = ControlResponder(
-            room: room, guardian: AccessGuard(listen: listen, tokens: tokens, opensReads: doors.opensReads),
-            doors: doors)
+        let origins = ControlOrigins(doors.allowOrigins)
+        let guardian = AccessGuard(listen: listen, tokens: tokens, opensReads: doors.opensReads, origins: origins)
+        let responder = ControlResponder(room: room, guardian: guardian, doors: doors)
         let budget = RequestBudget(perSecond: doors.requestsPerSecond, now: Self.now())
         let limits = HTTPListenerLimits(
             connections: Self.connections, bodyBytes: ControlResponder.bodyLimit,
@@ -65,8 +65,9 @@ package final class ControlServer: Sendable {
             listener = try await HTTPListener.start(
                 listen: listen, limits: limits, group: group, place: "control", logger: logger
             ) { request, answer in
-                let answer = Self.naming(request, answer)
+                let answer = Self.naming(request) { answer(origins.opening($0, to: request.head)) }
                 let route = request.target.flatMap { ControlRoute(path: $0.path) }
+                if let route, request.head.method == .options { return answer(origins.preflight(request.head, route)) }
                 // An orchestrator's probe is answered however many requests there are, and whatever the others wait for.
                 if route?.isProbe == true { return answer(responder.reply(to: request)) }
                 guard budget.take(now: Self.now()) else { return answer(.problem(Self.overrun)) }
@@ -101,16 +102,16 @@ package final class ControlServer: Sendable {
 
     private static let requestID = HTTPField.Name("X-Request-Id") ?? .from
 
-    /// The reply bears the id that its request bears.
+    /// The reply bears the id that its request bears, or one that is made for it.
     private static func naming(
         _ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void
     ) -> @Sendable (ListenerReply) -> Void {
-        guard let id = request.head.headerFields[Self.requestID], (1...128).contains(id.utf8.count),
-            id.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
-        else { return answer }
+        let sent = request.head.headerFields[Self.requestID].flatMap { id in
+            (1...128).contains(id.utf8.count) && id.utf8.allSatisfy { (0x21...0x7e).contains($0) } ? id : nil
+        }
         return { reply in
             var reply = reply
-            reply.fields[Self.requestID] = id
+            reply.fields[Self.requestID] = sent ?? String(UInt64.random(in: .min ... .max), radix: 16)
             answer(reply)
         }
     }

@@ -3,6 +3,7 @@
 #elseif canImport(Musl)
     import Musl
 #endif
+package import Control
 package import MediaTypes
 package import PipelineSpec
 import Stages
@@ -30,6 +31,10 @@ package struct RoomSettings: Sendable {
     /// Time zero of a fresh room: nanoseconds since the Unix epoch. `nil`: now for a live room, the epoch itself for an
     /// offline one, so that the same job makes the same bytes.
     package var origin: Int64?
+    /// The process's log lines; `nil`: it keeps none.
+    package var logs: LogBook?
+    /// What the process is made of, for those who ask.
+    package var versions: [(name: String, version: String)] = []
 
     package init(
         pipeline: Pipeline, document: RoomDocument? = nil, file: File? = nil, newSession: Bool = false,

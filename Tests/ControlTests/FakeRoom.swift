@@ -129,6 +129,20 @@ final class FakeRoom: RoomControlling {
         return #"{"phase":"pk"}"#
     }
 
+    func alarmsJSON(_ state: AlarmState) -> String { #"{"alarms":["\#(state.rawValue)"]}"# }
+
+    func restartOutput(_ id: String) throws(ControlFailure) -> String {
+        guard id == "cdn" else { throw .notFound("there is no output \(id)", fix: "use cdn") }
+        self.note("restart \(id)")
+        return #"{"accepted":"restart"}"#
+    }
+
+    func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String {
+        guard rendition == "720p" else { throw .notFound("there is no \(rendition)", fix: "use 720p") }
+        self.note("keyframe \(rendition)")
+        return #"{"accepted":"keyframe"}"#
+    }
+
     func metricsText() -> String { "a 1\n" }
     func makeClip(_ request: ClipRequest) throws(ControlFailure) -> String {
         self.note("clip \(request.from) \(request.to) \(request.rendition ?? "-") \(request.name ?? "-")")
