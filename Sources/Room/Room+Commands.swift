@@ -1,4 +1,4 @@
-import Control
+package import Control
 import MediaTypes
 import PipelineSpec
 
