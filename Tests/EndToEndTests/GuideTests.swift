@@ -79,7 +79,7 @@ extension EndToEnd {
                 return taken
             }
             @discardableResult
-            func type(_ line: String, _ code: Int32 = 0) throws -> String {
+            func enter(_ line: String, _ code: Int32 = 0) throws -> String {
                 let result = try Command.run(
                     bash, ["-c", here(line)], environment: ["SIGNING": "secret-of-this-test"], timeout: 30)
                 #expect(result.code == code && !result.output.isEmpty, "\(line): \(result.output)\(result.errors)")
@@ -93,13 +93,13 @@ extension EndToEnd {
             try room.event("source.live", uid: "2002", timeout: 20)
             try room.segments(2)
 
-            for line in take("healthcheck ") { #expect(try type(line).contains("pass")) }
-            for line in take("lint-hls http") { #expect(try type(line).contains("no findings")) }
-            for line in take("lint-hls ") { try type(line) }
-            for line in take("sign-url ") { #expect(try type(line).hasPrefix("\(viewer)/index.m3u8?exp=")) }
+            for line in take("healthcheck ") { #expect(try enter(line).contains("pass")) }
+            for line in take("lint-hls http") { #expect(try enter(line).contains("no findings")) }
+            for line in take("lint-hls ") { try enter(line) }
+            for line in take("sign-url ") { #expect(try enter(line).hasPrefix("\(viewer)/index.m3u8?exp=")) }
             let phases = ["pk start", "pk punish", "pk end"].flatMap { take("ctl \($0) ") }
             #expect(phases.count == 3)
-            for line in phases { try type(line) }
+            for line in phases { try enter(line) }
             for line in lines where line.contains(" --follow") {
                 let follower = try Publisher(bash, ["-c", "exec \(here(line))"])
                 #expect(follower.child.line(from: 0, timeout: 10) { $0.hasPrefix("{") } != nil, "\(line)")
@@ -108,23 +108,23 @@ extension EndToEnd {
             lines.removeAll { $0.contains(" --follow") }
             let (kicks, ends, drains) = (take("ctl kick "), take("ctl end "), take("ctl drain "))
             #expect(kicks.count >= 2 && ends.count == 1 && drains.count == 1)
-            for line in lines { try type(line) }
+            for line in lines { try enter(line) }
             let title = try room.state()["title"] as? String
             #expect(title == "applied" || title == "The final")
             // What was asked of the worker has been done, and not only taken.
             try room.event("output.restarted")
             let text = try HTTPClient.request("GET", room.control, "/v1/logs?tail=1000").json()
             #expect(text["level"] as? String == "debug" && (text["lines"] as? [Any])?.isEmpty == false)
-            for line in kicks { try type(line) }
+            for line in kicks { try enter(line) }
             try room.event("source.kicked", uid: "2002")
             for publisher in publishers { publisher.stop(SIGKILL) }
-            for line in ends { try type(line) }
+            for line in ends { try enter(line) }
             #expect(try room.child.wait(timeout: 30) == 0, "\(room.child.errors.suffix(800))")
 
             let next = try RunningRoom(Self.pipeline(work.path("next"), title: "next"))
             for line in drains {
                 let line = line.replacingOccurrences(of: "http://127.0.0.1:8081", with: next.control)
-                try type(line)
+                try enter(line)
             }
             #expect(try next.child.wait(timeout: 30) == 143, "\(next.child.errors.suffix(800))")
         }
