@@ -66,7 +66,7 @@ let package = Package(
             dependencies: [
                 "RTMP", "HLS", "PipelineSpec", "MediaTypes", .product(name: "Crypto", package: "swift-crypto"),
             ], swiftSettings: house),
-        .target(name: "TLSFiles", dependencies: ["MediaTypes", nioSSL] + nio, swiftSettings: house),
+        .target(name: "TLSFiles", dependencies: ["Stages", "MediaTypes", nioSSL] + nio, swiftSettings: house),
         .target(name: "LibAV", dependencies: ["CLibAV", "MediaTypes", "MediaKernels"], swiftSettings: auditedMemory),
         .target(
             name: "Ingest",
@@ -137,7 +137,7 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "Events", "HTTPListener", "MediaTypes", httpTypes, logging,
+                "Events", "HTTPListener", "Stages", "MediaTypes", httpTypes, logging,
                 .product(name: "DequeModule", package: "swift-collections"),
             ] + nio,
             resources: [
@@ -158,7 +158,8 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "Room", "Events", "Recording", "Origin", "PipelineSpec", "Plan", "Manifest", "Push", "RTMP", "HLS",
+                "Room", "Control", "Events", "Recording", "Origin", "PipelineSpec", "Plan", "Manifest", "Push", "RTMP",
+                "HLS",
                 "HLSLint",
                 "LibAV", "Stages", "MediaTypes",
                 logging,
@@ -266,7 +267,7 @@ let package = Package(
             ] + nio,
             swiftSettings: judged),
         .testTarget(
-            name: "RoomTests", dependencies: ["Room", "Events", "PipelineSpec", "MediaTypes", "Push"],
+            name: "RoomTests", dependencies: ["Room", "Control", "Events", "PipelineSpec", "MediaTypes", "Push"],
             swiftSettings: judged),
         .testTarget(
             name: "EndToEndTests", dependencies: ["Push", "RTMP", "HLS", "LibAV", "MediaTypes", "MediaKernels"],

@@ -57,7 +57,8 @@ package final class EventDelivery: Sendable {
     package func begin(new: Int64) {
         self.state.withLock { state in
             for webhook in self.initial {
-                let delivered = self.book.delivered(to: webhook.id) ?? new
+                // Where the journal is lost and the book is not, numbers have begun anew.
+                let delivered = min(self.book.delivered(to: webhook.id) ?? new, new)
                 state.services.append(self.serve(WebhookReceiver(webhook), from: delivered, once: new, &state))
             }
         }

@@ -14,6 +14,8 @@ package final class LadderControl: Sendable {
         var refused: Set<Int> = []
         /// By track, where they are not those it was opened with.
         var rates: [Int: BitRates] = [:]
+        /// Those whose next picture is to be an IDR picture, whatever the grid says.
+        var asked: Set<Int> = []
     }
 
     private let state: Mutex<State>
@@ -48,7 +50,14 @@ package final class LadderControl: Sendable {
     /// are to be their siblings are so at once, and what they hold is coded like that too.
     package func holdPictures(before tick: Int64) { self.held.store(tick, ordering: .relaxed) }
 
+    /// Makes the next picture of a track that its encoder gets an IDR picture, besides those of the grid. Not while packets of a
+    /// publisher stand for it.
+    package func requestKeyframe(track: Int) { self.state.withLock { _ = $0.asked.insert(track) } }
+
     // MARK: The encoders' side
+
+    /// Whether an IDR picture was asked for since the last call.
+    func takeKeyframeRequest(_ track: Int) -> Bool { self.state.withLock { $0.asked.remove(track) != nil } }
 
     func holds(_ tick: Int64) -> Bool { tick < self.held.load(ordering: .relaxed) }
 

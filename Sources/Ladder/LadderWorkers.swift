@@ -169,7 +169,10 @@ extension RungWorker {
             let isDone = try encoder.exchange { self.output.packet(self.track, $0) }
             self.note(encoder, isDone)
         }
-        try encoder.encode(ticked.picture, tick: ticked.tick, gop: gop) { self.output.packet(self.track, $0) }
+        let isAsked = self.control.takeKeyframeRequest(self.track)
+        try encoder.encode(ticked.picture, tick: ticked.tick, gop: gop, isKey: isAsked) {
+            self.output.packet(self.track, $0)
+        }
     }
 
     /// Pictures that are held need not wait for the grid's next IDR picture, nor for what the encoder has before them.

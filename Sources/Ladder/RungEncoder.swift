@@ -56,14 +56,16 @@ struct RungEncoder {
         self.gop = nil
     }
 
-    /// - Parameter tick: One the rung takes; rising.
+    /// - Parameters:
+    ///   - tick: One the rung takes; rising.
+    ///   - isKey: It is an IDR picture even where it begins no GOP of the grid.
     mutating func encode(
-        _ picture: Picture, tick: Int64, gop: Int64, _ body: (CodedPacket) -> Void
+        _ picture: Picture, tick: Int64, gop: Int64, isKey: Bool = false, _ body: (CodedPacket) -> Void
     ) throws(MediaError) {
         let step = Int64(self.rung.frameStep)
         var newest = self.newest
         self.inside.append(Inside(tick: tick, gop: gop))
-        try self.encoder.encode(picture, pts: tick / step, forceIDR: gop != self.gop) { packet in
+        try self.encoder.encode(picture, pts: tick / step, forceIDR: isKey || gop != self.gop) { packet in
             newest = max(newest, packet.pts / VideoEncoder.ticksPerPicture * step)
             body(packet)
         }

@@ -85,6 +85,23 @@ extension Room {
         ) { [weak self] in self?.push($0, did: $1) }
     }
 
+    /// Takes leave of the output's server and begins anew.
+    ///
+    /// - Returns: False where there are no such outputs.
+    func restart(_ output: RTMPOutput, in pipeline: Pipeline) throws(ControlFailure) -> Bool {
+        guard let live = self.live else { return false }
+        do throws(MediaError) {
+            live.outputs.change(
+                removing: [output.outputID],
+                adding: try live.outputs.prepare(try Self.settings(of: [output], in: pipeline)),
+                order: pipeline.pushes.map(\.outputID), reason: "an operator restarts it"
+            ) { [weak self] in self?.push($0, did: $1) }
+            return true
+        } catch {
+            throw ControlFailure(code: "requestFailed", number: 1417, status: 409, what: error.what, fix: error.fix)
+        }
+    }
+
     /// What the outputs report, on their thread.
     private func push(_ status: PushStatus, did event: PushCore.Event) {
         let (id, url, rendition) = (

@@ -38,6 +38,23 @@ extension RoomEvents {
 }
 
 extension Room {
+    /// Reads the webhooks' secrets again. What cannot be read changes nothing.
+    func reloadWebhooks() {
+        guard let delivery = self.delivery, self.pipeline.control.events.contains(where: { $0.secret != nil }) else {
+            return
+        }
+        do throws(MediaError) {
+            // With the document, so that no other version of it comes between.
+            try self.document.withLock { _ throws(MediaError) in delivery.replace(try self.pipeline.webhooks()) }
+            self.logger.info("secrets of webhooks read again")
+            self.events.emit("webhook.secretsRenewed", [:])
+        } catch {
+            self.logger.warning(
+                "secrets of webhooks not read again, the old ones stay", metadata: ["error": "\(error)"])
+            self.events.emit("webhook.secretsRefused", ["reason": .string(error.what), "fix": .string(error.fix)])
+        }
+    }
+
     /// Who is to be told the room's events, with the secrets read; `nil`: those who are.
     func webhooks(from before: Pipeline, to after: Pipeline) throws(ControlFailure) -> [Webhook]? {
         guard before.control.events != after.control.events else { return nil }

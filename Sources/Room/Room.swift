@@ -89,6 +89,8 @@ package final class Room: Sendable {
     let clips: ClipDesk
     /// What is wrong, and was lately.
     let alarms = Mutex(AlarmBook())
+    /// What is wrong with the file the room runs by.
+    let configurationAlarm = Mutex<AlarmBook.Alarm?>(nil)
     /// Latencies as last looked at.
     let latencies = Mutex<(at: Int64, json: JSONValue)?>(nil)
     /// What has been said with the pictures, by command.

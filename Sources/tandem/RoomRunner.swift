@@ -43,6 +43,14 @@ enum RoomRunner {
     /// Time webhooks have, once the room is over, to take what they have not.
     private static let deliveryTime = Duration.seconds(5)
 
+    /// The settings, with what this process says of itself.
+    private static func told(_ settings: RoomSettings) -> RoomSettings {
+        var settings = settings
+        settings.logs = LogOutput.book
+        settings.versions = [("version", TandemVersion.number), ("ffmpeg", LibAV.version)]
+        return settings
+    }
+
     private static func run(
         _ settings: RoomSettings, _ events: RoomEvents, _ delivery: EventDelivery, _ logger: Logger,
         alongside: @escaping @Sendable (Room) async -> Void
@@ -58,7 +66,7 @@ enum RoomRunner {
         }
         let room: Room
         do {
-            room = try Room.open(settings, events: events, delivery: delivery, logger: logger)
+            room = try Room.open(Self.told(settings), events: events, delivery: delivery, logger: logger)
         } catch {
             StandardError.write("\(error)\n")
             return ExitStatus(error)
@@ -94,13 +102,13 @@ enum RoomRunner {
         }
     }
 
-    /// SIGINT once ends the room, twice aborts; SIGTERM drains; SIGHUP takes new certificates and stream keys at once.
+    /// SIGINT once ends the room, twice aborts; SIGTERM drains; SIGHUP takes what stands in files at once: pipeline,
+    /// certificates, tokens and stream keys.
     private static func obeySignals(_ room: Room) async {
         var interrupts = 0
         for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup) {
             if signal == .sighup {
-                room.reloadCertificates()
-                room.reloadKeys()
+                room.reloadFiles()
             } else if signal == .sigterm {
                 room.drain(reason: "SIGTERM")
             } else {

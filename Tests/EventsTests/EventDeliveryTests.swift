@@ -109,6 +109,25 @@ struct EventDeliveryTests {
         directory.remove()
     }
 
+    @Test("where the journal is lost and the book is not, the new numbers are sent all the same")
+    func lostJournal() async throws {
+        let directory = try TemporaryDirectory()
+        let receiver = Receiver()
+        let url = try await receiver.start()
+        for numbers in [Int64(1)...9, 1...2] {
+            let log = EventLog()
+            let delivery = EventDelivery([Webhook(url: url)], of: log, roomID: "r", directory: directory.path) { _, _ in
+            }
+            delivery.begin(new: 0)
+            Self.tell(log, numbers)
+            log.close()
+            await delivery.finish(within: .seconds(20))
+        }
+        #expect(receiver.received == (1...9).map { "r-\($0)" } + ["r-1", "r-2"])
+        await receiver.stop()
+        directory.remove()
+    }
+
     @Test("webhooks come, change and go: a new one begins with the next event, one that stays misses none")
     func replaced() async throws {
         let (one, two) = (Receiver(), Receiver())
