@@ -132,10 +132,14 @@ extension HLSPackager {
     }
 
     /// The bytes of a listed segment as it was cut; `nil` where it is not there any more, or cannot be opened. Blocks.
-    func clearBytes(of segment: Segment, track: String) -> [UInt8]? {
-        guard let bytes = self.bytes(ofFile: segment.uri) else { return nil }
+    package func clearBytes(of segment: Segment, track: String) -> [UInt8]? {
+        self.bytes(ofFile: segment.uri).flatMap { self.opened($0, of: segment.mediaSequence, track: track) }
+    }
+
+    /// A segment's file as the segment was cut; `nil` where it cannot be opened.
+    package func opened(_ bytes: [UInt8], of mediaSequence: Int64, track: String) -> [UInt8]? {
         guard let keys = self.keys else { return bytes }
-        return keys.opened(bytes, of: segment.mediaSequence, track: track)
+        return keys.opened(bytes, of: mediaSequence, track: track)
     }
 
     /// Notes of this worker for its successor, in the output's directory.

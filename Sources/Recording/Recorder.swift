@@ -31,6 +31,8 @@ package final class Recorder: SlotKeeping {
     private let folder: RecordingFolder
     /// Where a file of the live output lies.
     private let source: @Sendable (String) -> String?
+    /// The bytes of an encrypted output's segment as it was cut.
+    private let clear: (@Sendable (KeptSlot.Track) -> [UInt8]?)?
     private let report: @Sendable (Event) -> Void
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "recording")
@@ -42,12 +44,14 @@ package final class Recorder: SlotKeeping {
     ///
     /// - Parameters:
     ///   - source: Where a file of the live output lies; it is there when a slot is kept.
+    ///   - clear: Of an output that is encrypted: a segment as it was cut, `nil` where it is not there any more or cannot be
+    ///     opened. A recording is clear whatever viewers get. Without it files are taken as they are.
     ///   - report: Called from a thread of the recorder's.
     /// - Throws: ``MediaError/Code/notCreatable``, ``MediaError/Code/roomExited`` for a recording that is finished,
     ///   ``MediaError/Code/invalidData`` for a damaged journal.
     package static func open(
         _ settings: RecordingSettings, source: @escaping @Sendable (String) -> String?,
-        report: @escaping @Sendable (Event) -> Void
+        clear: (@Sendable (KeptSlot.Track) -> [UInt8]?)? = nil, report: @escaping @Sendable (Event) -> Void
     ) throws(MediaError) -> Recorder {
         try DirectoryStore(directory: settings.directory).prepare()
         let folder = RecordingFolder(path: settings.directory)
@@ -65,15 +69,16 @@ package final class Recorder: SlotKeeping {
                     fix: "choose another directory")
             }
         }
-        return Recorder(folder: folder, settings: settings, source: source, report: report)
+        return Recorder(folder: folder, settings: settings, source: source, clear: clear, report: report)
     }
 
     private init(
         folder: RecordingFolder, settings: RecordingSettings, source: @escaping @Sendable (String) -> String?,
-        report: @escaping @Sendable (Event) -> Void
+        clear: (@Sendable (KeptSlot.Track) -> [UInt8]?)?, report: @escaping @Sendable (Event) -> Void
     ) {
         self.folder = folder
         self.source = source
+        self.clear = clear
         self.report = report
         self.roomID = settings.roomID
         self.multivariantName = settings.multivariantName
@@ -95,35 +100,44 @@ package final class Recorder: SlotKeeping {
     }
 
     package func keep(_ slot: KeptSlot) {
-        self.work { folder, source throws(MediaError) in
+        let (source, clear) = (self.source, self.clear)
+        self.work { folder throws(MediaError) in
             for track in slot.tracks where !track.segment.gap {
-                for name in [track.segment.map.uri, track.segment.uri] where !folder.contains(name) {
+                // Initialization segments are clear everywhere.
+                let names = [track.segment.map.uri] + (clear == nil ? [track.segment.uri] : [])
+                for name in names where !folder.contains(name) {
                     guard let path = source(name) else {
                         throw folder.lost("the output keeps no file \(name)")
                     }
                     try folder.take(name, from: path)
                 }
+                let name = track.segment.uri
+                guard let clear, !folder.contains(name) else { continue }
+                guard let bytes = clear(track), bytes.count == track.segment.byteCount else {
+                    throw folder.lost("the output keeps no file \(name) that its key opens")
+                }
+                try folder.put(name, bytes)
             }
             try folder.append(RecordingJournal.line(slot), to: RecordingJournal.name)
         }
     }
 
     package func keep(_ change: DateRange.Change) {
-        self.work { folder, _ throws(MediaError) in
+        self.work { folder throws(MediaError) in
             try folder.append(RecordingJournal.line(change), to: RecordingJournal.name)
         }
     }
 
     package func keep(multivariant: String) {
         let name = self.multivariantName
-        self.work { folder, _ throws(MediaError) in
+        self.work { folder throws(MediaError) in
             try DirectoryStore(directory: folder.path).put(name, text: multivariant)
         }
     }
 
     package func ended(nextMediaSequence: Int64) {
         // Whatever happened before: the room is over, and what is there can be finished.
-        self.work(always: true) { folder, _ throws(MediaError) in
+        self.work(always: true) { folder throws(MediaError) in
             try folder.append(RecordingJournal.end(nextMediaSequence: nextMediaSequence), to: RecordingJournal.name)
         }
     }
@@ -135,17 +149,15 @@ package final class Recorder: SlotKeeping {
         try RecordingFinisher.journal(in: self.folder).slots
     }
 
-    /// Where a file of the recording lies; `nil` where it does not.
-    package func path(of name: String) -> String? {
-        RecordedNames.isValid(name) && self.folder.contains(name) ? self.folder.full(name) : nil
-    }
+    /// The bytes of a file of the recording; `nil` where it is not there. Blocks.
+    package func bytes(of name: String) -> [UInt8]? { RecordedNames.isValid(name) ? self.folder.read(name) : nil }
 
     /// Everything that was asked of it is done, or has failed, when this returns.
     package func settle() { self.queue.sync {} }
 
     private func work(
         always: Bool = false,
-        _ body: @escaping @Sendable (RecordingFolder, (String) -> String?) throws(MediaError) -> Void
+        _ body: @escaping @Sendable (RecordingFolder) throws(MediaError) -> Void
     ) {
         let waits = self.state.withLock { state -> Bool? in
             guard always || !state.isStopped else { return nil }
@@ -160,7 +172,7 @@ package final class Recorder: SlotKeeping {
         self.queue.async {
             if always || !self.state.withLock(\.isStopped) {
                 do throws(MediaError) {
-                    try body(self.folder, self.source)
+                    try body(self.folder)
                 } catch {
                     self.stop(error)
                 }

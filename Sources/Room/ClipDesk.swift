@@ -24,6 +24,8 @@ final class ClipDesk: Sendable {
 
     struct Work: Sendable {
         let id: String
+        /// Gives back what is held for it; called once, whatever becomes of it.
+        let release: @Sendable () -> Void
         /// Makes the file. Blocks.
         let body: @Sendable (_ isOver: () -> Bool) throws(MediaError) -> ClipWriter.Made
     }
@@ -80,7 +82,11 @@ final class ClipDesk: Sendable {
             self.shelf.withLock { shelf in shelf.clips.removeAll { $0.id == id } }
             throw error
         }
-        let starts = self.shelf.withLock { shelf in
+        let starts = self.shelf.withLock { shelf -> Bool? in
+            guard !shelf.isClosed else {
+                shelf.clips.removeAll { $0.id == id }
+                return nil
+            }
             shelf.waiting.append(work)
             if shelf.clips.count > Self.mostKnown,
                 let oldest = shelf.clips.firstIndex(where: { $0.state == .ready || $0.state == .failed })
@@ -90,12 +96,17 @@ final class ClipDesk: Sendable {
             defer { shelf.isWorking = true }
             return !shelf.isWorking
         }
+        guard let starts else {
+            work.release()
+            throw .roomExited("the room is over", fix: "cut its recording")
+        }
         if starts { _ = StageThread("clip", yields: true) { self.run() } }
         return Clip(id: id, name: chosen, rendition: rendition, range: range)
     }
 
     private func run() {
         while let work = self.take() {
+            defer { work.release() }
             var clip: Clip?
             do throws(MediaError) {
                 let made = try work.body { self.shelf.withLock(\.isClosed) }
@@ -138,7 +149,21 @@ final class ClipDesk: Sendable {
     var clips: [Clip] { self.shelf.withLock(\.clips) }
 
     /// The room is over: what has not begun is given up, what is being made stops at the next segment.
-    func close() { self.shelf.withLock { $0.isClosed = true } }
+    func close() {
+        let given = self.shelf.withLock { shelf in
+            shelf.isClosed = true
+            defer { shelf.waiting = [] }
+            return shelf.waiting
+        }
+        for work in given {
+            work.release()
+            let clip = self.change(work.id) {
+                $0.state = .failed
+                $0.reason = "the room is over"
+            }
+            if let clip { self.report(clip) }
+        }
+    }
 }
 
 extension ClipDesk.Clip {

@@ -144,6 +144,8 @@ package final class Room: Sendable {
 
     /// Runs the room until it has ended. Everything that is to be written is written when this returns.
     package func run() async -> RoomOutcome {
+        // Before anybody can ask for a clip.
+        self.removeClipLeftovers()
         do {
             try await self.startListeners()
         } catch {

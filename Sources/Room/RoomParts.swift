@@ -79,7 +79,8 @@ extension Room {
         live?.begin(ladder.parameters)
         var recorder: Recorder?
         if let output = pipeline.hls {
-            recorder = try self.makeRecorder(output, pipeline, joint)
+            try self.checkClearPlaces(pipeline)
+            recorder = try self.makeRecorder(output, pipeline, packager, joint)
             let made = try self.makePackager(output, settings, ladder, recorder, joint)
             let steps = pipeline.pictureRenditions.map { Int64(self.frameStep(of: $0, pipeline)) }
             made.watchParts { track, frames in
@@ -202,11 +203,17 @@ extension Room {
     }
 
     private static func makeRecorder(
-        _ output: HLSOutput, _ pipeline: Pipeline, _ joint: Joint<Room>
+        _ output: HLSOutput, _ pipeline: Pipeline, _ packager: Joint<HLSPackager>, _ joint: Joint<Room>
     ) throws(MediaError) -> Recorder? {
         guard let settings = RecordingSettings(pipeline) else { return nil }
         let store = DirectoryStore(directory: output.path)
-        return try Recorder.open(settings, source: { store.path(of: $0) }) { joint.get()?.recorder(did: $0) }
+        var clear: (@Sendable (KeptSlot.Track) -> [UInt8]?)?
+        if output.encryption != nil {
+            clear = { track in packager.get()?.clearBytes(of: track.segment, track: track.name) }
+        }
+        return try Recorder.open(settings, source: { store.path(of: $0) }, clear: clear) {
+            joint.get()?.recorder(did: $0)
+        }
     }
 
     private static func makeProgram(

@@ -98,6 +98,7 @@ enum Documents {
           "outputs": [
             { "outputId": "h", "type": "hls", "path": "out", "multivariantPlaylist": "all.m3u8", "gopFrames": 50,
               "segmentGops": 1, "partFrames": 25, "windowSeconds": 30, "playlistType": "event", "iFramePlaylists": false, "deleteGraceSeconds": 5, "lowLatency": false,
+              "clipPath": "clips",
               "preset": "lowLatency",
               "http": { "listen": "127.0.0.1:8080", "allowOrigins": ["https://example.com"], "maxConnections": 500,
                 "maxConnectionsPerAddress": 20, "tls": { "certificate": "a.crt", "key": "a.key" },
