@@ -116,8 +116,8 @@ extension EndToEnd {
             try room.segments(3)
             let origin = try #require(
                 room.events("program.started").first?.text("origin").flatMap { ProgramDate.parse($0) })
-            let body =
-                #"{"from":"\#(ProgramDate.format(origin + 1_000_000_000))","to":"\#(ProgramDate.format(origin + 3_000_000_000))"}"#
+            let dates = [1, 3].map { ProgramDate.format(origin + $0 * 1_000_000_000) }
+            let body = #"{"from":"\#(dates[0])","to":"\#(dates[1])"}"#
             let reply = try HTTPClient.request("POST", room.control, "/v1/clips", body: body)
             #expect(reply.status == 202, "\(reply.body)")
             let clip = try room.event("clip.ready", timeout: 20).object("clip")
