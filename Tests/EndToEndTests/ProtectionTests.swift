@@ -92,7 +92,7 @@ extension EndToEnd {
             anna.stop()
         }
 
-        @Test("an encrypted room leaves a clear recording and clear clips, where no viewer comes; not among what is served")
+        @Test("an encrypted room leaves a clear recording and clear clips, and not among what is served")
         func leavings() throws {
             guard let media = Media.find() else { return }
             let work = try WorkDirectory()
