@@ -302,10 +302,10 @@ package final class Room: Sendable {
         if case .ended = outcome { targetDuration = self.packager?.targetDuration }
         // Behind the live playlists' end, which viewers wait for, and beside the time they are still served.
         async let recorded = self.finishRecording(outcome, by: deadline)
-        async let uploaded: Void = self.finishUploads(outcome, by: deadline)
+        async let uploaded = self.finishUploads(outcome, by: deadline)
         await self.listeners.stop(targetDuration: targetDuration)
         if let debt = await recorded { self.owe(debt) }
-        await uploaded
+        if let debt = await uploaded { self.owe(debt) }
         self.mutable.withLock { $0.state = .closed }
         let name =
             switch outcome {

@@ -140,12 +140,33 @@ package final class Uploader: Sendable {
         await task?.value
         alarm.cancel()
         try? await self.client.withLock { $0.take() }?.shutdown()
+        // For whoever goes on: what was taken last is not noted yet.
+        let record = self.state.withLock { state -> UploadRecord? in
+            guard let record = state.queue.record, record != state.record else { return nil }
+            state.record = record
+            return record
+        }
+        await self.soon { files in if let record { files.keep(record) } }
         let isKnown = self.news.withLock(\.isEmpty)
         return isKnown && self.state.withLock { $0.queue.isSettled }
     }
 
-    /// Nobody goes on with it: the room is over.
-    package func forget() { self.disk.async { self.files.forget() } }
+    /// Nobody goes on with it: the room is over. Waits for the disk, two seconds at most.
+    package func forget() async { await self.soon { $0.forget() } }
+
+    /// Nanoseconds a disk has for the last notes.
+    private static let notePatience: Int64 = 2_000_000_000
+
+    /// Everything the disk was asked to do is done when this returns, and this behind it, unless it hangs.
+    private func soon(_ body: @escaping @Sendable (any UploadFiles) -> Void) async {
+        let work = Task { _ = await self.onDisk { body($0) } }
+        let alarm = Task {
+            try? await Task.sleep(for: .nanoseconds(Self.notePatience))
+            work.cancel()
+        }
+        await work.value
+        alarm.cancel()
+    }
 
     package var statistics: Statistics {
         let listed = self.news.withLock(\.count)
