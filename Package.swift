@@ -262,7 +262,8 @@ let package = Package(
             ] + nio,
             swiftSettings: house),
         .testTarget(
-            name: "RoomTests", dependencies: ["Room", "Events", "PipelineSpec", "MediaTypes", "Push"],
+            name: "RoomTests",
+            dependencies: ["Room", "Control", "Recording", "Packager", "Events", "PipelineSpec", "MediaTypes", "Push"],
             swiftSettings: house),
         .testTarget(
             name: "EndToEndTests", dependencies: ["Push", "RTMP", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
