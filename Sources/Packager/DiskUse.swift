@@ -68,9 +68,13 @@ package struct DiskUse: Sendable, Hashable {
 
     /// Looks at directories, not at those below them. Takes microseconds a file; blocks where a disk hangs.
     ///
-    /// - Parameter deep: Directories of which those directly below count, too.
+    /// - Parameters:
+    ///   - deep: Directories of which those directly below count, too.
+    ///   - named: Directories in which only files count whose names begin so.
     /// - Returns: `nil` where none of them can be read.
-    package static func measure(_ directories: [String], deep: [String] = []) -> DiskUse? {
+    package static func measure(
+        _ directories: [String], deep: [String] = [], named: [(directory: String, prefix: String)] = []
+    ) -> DiskUse? {
         var use = DiskUse(used: 0, free: .max)
         var seen: Set<File> = []
         var isRead = false
@@ -80,14 +84,14 @@ package struct DiskUse: Sendable, Hashable {
                 use.used &+= entry.bytes
             }
         }
-        for path in directories + deep {
+        for (path, prefix) in (directories + deep).map({ ($0, "") }) + named.map({ ($0.directory, $0.prefix) }) {
             var system = statvfs()
             guard let entries = self.entries(of: path), statvfs(path, &system) == 0 else { continue }
             isRead = true
             let (free, isTooMuch) = Int64(clamping: system.f_bavail).multipliedReportingOverflow(
                 by: Int64(clamping: system.f_frsize))
             use.free = min(use.free, isTooMuch ? .max : free)
-            add(entries)
+            add(prefix.isEmpty ? entries : entries.filter { $0.name.hasPrefix(prefix) })
         }
         for path in deep {
             for entry in self.entries(of: path) ?? [] where entry.isDirectory {

@@ -71,6 +71,11 @@ extension Room {
         case .stopped(let error):
             self.logger.error("nothing is recorded any more", metadata: ["error": "\(error)"])
             self.events.emit("recording.stopped", ["reason": .string(error.description)])
+            self.disk.recordingStopped(at: self.machine.now())
+        case .notResumed: self.disk.recordingStopped(at: self.machine.now())
+        case .resumed:
+            self.logger.info("the recording goes on")
+            self.events.emit("recording.resumed")
         }
     }
 

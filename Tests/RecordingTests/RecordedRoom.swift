@@ -79,7 +79,7 @@ struct RecordedRoom {
     ///   - output: Is given the packager before the first packet.
     func run(
         _ recorder: Recorder?, ends: Bool, at second: Int64, marks: [(Int64, String?)] = [], stopsAt: Int? = nil,
-        encryption: EncryptionSettings? = nil, output: OutputBox? = nil
+        resumesAt: Int? = nil, encryption: EncryptionSettings? = nil, output: OutputBox? = nil
     ) throws {
         var settings = HLSOutputSettings(directory: self.live, grid: try OutputGrid(fps: 30), windowSeconds: 6)
         settings.deleteGraceSeconds = 0
@@ -119,6 +119,7 @@ struct RecordedRoom {
             if index == stopsAt {
                 recorder?.stop(MediaError(.diskFull, "95 % is taken", at: "recording", fix: "free space"))
             }
+            if index == resumesAt { recorder?.resume() }
             packager.receive(track: track, packet)
             _ = packager.step()
         }

@@ -156,6 +156,81 @@ struct RecorderTests {
         #expect(text.components(separatedBy: "#EXT-X-DISCONTINUITY\n").count == 2)
     }
 
+    @Test(
+        "one that has stopped goes on behind a hole: its manifest says which, a phase that began and ended there is in it"
+    )
+    func resumed() throws {
+        guard let room = try RecordedRoom() else { return }
+        defer { try? FileManager.default.removeItem(at: room.folder) }
+        let packets = room.video.packets.count + room.audio.packets.count
+        let events = Mutex<[String]>([])
+        let store = DirectoryStore(directory: room.live)
+        let recorder = try Recorder.open(room.settings(), source: { store.path(of: $0) }) { event in
+            events.withLock { events in
+                switch event {
+                case .stopped: events.append("stopped")
+                case .resumed: events.append("resumed")
+                case .notResumed: events.append("not resumed")
+                }
+            }
+        }
+        try recorder.begin()
+        // It runs: nothing to be done.
+        recorder.resume()
+        // Of 9 s a third is missing; the phase lies in it.
+        try room.run(
+            recorder, ends: true, at: 0, marks: [(110, "pk"), (150, nil)], stopsAt: packets / 3,
+            resumesAt: packets * 2 / 3)
+        recorder.resume()
+        recorder.settle()
+        #expect(events.withLock { $0 } == ["stopped", "resumed"])
+        let finished = try RecordingFinisher(room.settings()).run { _, _ in }
+        let coverage = finished.coverage
+        #expect(coverage.runs.count == 2 && (1...2).contains(coverage.missing), "\(coverage)")
+        #expect(coverage.runs.reduce(Int64(0)) { $0 + Int64($1.segments) } + coverage.missing == 5)
+        #expect(coverage.stopReason == "95 % is taken")
+        #expect(finished.chapters.map(\.title) == ["solo", "pk", "solo"], "\(finished.chapters)")
+        let text = try String(contentsOfFile: room.recording + "/90p.m3u8", encoding: .utf8)
+        #expect(text.components(separatedBy: "#EXT-X-DISCONTINUITY\n").count == 2)
+        #expect(text.components(separatedBy: "#EXT-X-DATERANGE").count == 3, "opened and closed")
+    }
+
+    @Test("where it cannot go on it says so, and tries again when it is told to")
+    func notResumed() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("resume-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let events = Mutex<[String]>([])
+        let settings = RecordingSettings(directory: folder.path, roomID: "1", movies: [.init(video: "v", audio: nil)])
+        let recorder = try Recorder.open(settings, source: { _ in nil }) { event in
+            events.withLock { events in
+                switch event {
+                case .stopped: events.append("stopped")
+                case .resumed: events.append("resumed")
+                case .notResumed: events.append("not resumed")
+                }
+            }
+        }
+        recorder.stop(MediaError(.outputLost, "gone", at: "recording", fix: "none"))
+        recorder.keep(.closed(id: "x", end: 1))
+        recorder.settle()
+        try FileManager.default.removeItem(at: folder)
+        recorder.resume()
+        recorder.settle()
+        #expect(events.withLock { $0 } == ["stopped", "not resumed"])
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        recorder.resume()
+        recorder.settle()
+        #expect(events.withLock { $0 } == ["stopped", "not resumed", "resumed"])
+        // With its first line, though the directory is another.
+        let journal = try String(contentsOfFile: folder.path + "/recording.journal", encoding: .utf8)
+        #expect(journal == "recording\t1\t1\nstop\tgone\nclose\tx\t1\n")
+        recorder.ended(nextMediaSequence: 0)
+        recorder.stop(MediaError(.outputLost, "gone", at: "recording", fix: "none"))
+        recorder.resume()
+        recorder.settle()
+        #expect(events.withLock { $0.last } == "stopped", "the room is over")
+    }
+
     @Test("who has not taken the room writes nothing; who was killed over the first line is no obstacle")
     func patient() throws {
         guard let room = try RecordedRoom() else { return }
