@@ -267,7 +267,10 @@ let package = Package(
             swiftSettings: judged),
         .testTarget(
             name: "RoomTests",
-            dependencies: ["Room", "Control", "Recording", "Packager", "Events", "PipelineSpec", "MediaTypes", "Push"],
+            dependencies: [
+                "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec", "HLS", "MediaTypes",
+                "MediaKernels", "Push",
+            ],
             swiftSettings: judged),
         .testTarget(
             name: "EndToEndTests", dependencies: ["Push", "RTMP", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
