@@ -111,7 +111,10 @@ package struct OutputListing: Sendable {
 extension HLSPackager {
     /// Tells of everything that is listed, with its files in the directory; before ``begin(now:)``. Calls come from the
     /// writer's thread: they must not block.
-    package func watchListing(_ watcher: @escaping @Sendable (OutputListing) -> Void) {
+    ///
+    /// - Parameter watcher: Says whether it has taken it. One that has not is told everything anew the next time, and is to
+    ///   forget what it was told before.
+    package func watchListing(_ watcher: @escaping @Sendable (OutputListing) -> Bool) {
         self.listingWatchers.withLock { $0.append(ListingWatcher(told: nil, tell: watcher)) }
     }
 
@@ -120,8 +123,8 @@ extension HLSPackager {
         self.listing.withLock { $0 = publication }
         self.listingWatchers.withLock { watchers in
             for index in watchers.indices {
-                watchers[index].tell(OutputListing(publication, from: watchers[index].told))
-                watchers[index].told = publication.nextMediaSequence
+                let isTaken = watchers[index].tell(OutputListing(publication, from: watchers[index].told))
+                watchers[index].told = isTaken ? publication.nextMediaSequence : nil
             }
         }
     }
@@ -158,7 +161,7 @@ extension HLSPackager {
 struct ListingWatcher: Sendable {
     /// The number behind the last segment it was told of.
     var told: Int64?
-    let tell: @Sendable (OutputListing) -> Void
+    let tell: @Sendable (OutputListing) -> Bool
 }
 
 extension HLSPackager {

@@ -66,7 +66,8 @@ extension Room {
             let target = S3Bucket(
                 endpoint: bucket.endpoint, region: bucket.region, bucket: bucket.bucket, prefix: bucket.prefix,
                 pathStyle: bucket.pathStyle, accessKey: try bucket.accessKey?.resolved(place: place) ?? "",
-                secretKey: try bucket.secretKey?.resolved(place: place) ?? "")
+                secretKey: try bucket.secretKey?.resolved(place: place) ?? "",
+                sessionToken: try bucket.sessionToken?.resolved(place: place))
             return (target, "PUT", bucket.store)
         default: return nil
         }

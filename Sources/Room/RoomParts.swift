@@ -177,6 +177,7 @@ extension Room {
             windowSeconds: output.windowSeconds, playlistType: output.playlistType == .event ? .event : .live,
             deleteGraceSeconds: output.deleteGraceSeconds, title: pipeline.room.title,
             waitsForStore: pipeline.clock == .offline, variants: variants)
+        hls.contentID = pipeline.room.roomID
         hls.iFramePlaylists = output.iFramePlaylists
         hls.encryption = try pipeline.encryptionSettings()
         return hls

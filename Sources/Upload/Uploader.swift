@@ -94,10 +94,25 @@ package final class Uploader: Sendable {
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
+    /// Listings that may wait for a disk that does not say how far the store was.
+    private static let mostNews = 64
+
     /// Takes over what is listed. Returns at once.
-    package func list(_ listing: OutputListing) {
-        self.news.withLock { $0.append(listing) }
+    ///
+    /// - Returns: False where too many wait: all of them are forgotten, and the next is to be a whole one. The last of a room is
+    ///   always taken.
+    @discardableResult
+    package func list(_ listing: OutputListing) -> Bool {
+        let isTaken = self.news.withLock { news in
+            guard news.count < Self.mostNews || listing.isEnded else {
+                news = []
+                return false
+            }
+            news.append(listing)
+            return true
+        }
         self.signal.yield()
+        return isTaken
     }
 
     /// Sends an object that is no media. Returns at once.
@@ -265,7 +280,7 @@ package final class Uploader: Sendable {
         var request = HTTPClientRequest(url: url)
         request.method = HTTPMethod(rawValue: head.method)
         for field in fields { request.headers.add(name: field.name, value: field.value) }
-        request.headers.add(name: "user-agent", value: "tandem")
+        request.headers.add(name: "user-agent", value: TandemVersion.userAgent)
         if head.method != "DELETE" { request.body = .bytes(ByteBuffer(bytes: head.body)) }
         do {
             let response = try await client.execute(request, timeout: .nanoseconds(timeout))

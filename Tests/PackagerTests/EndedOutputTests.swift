@@ -32,7 +32,10 @@ struct EndedOutputTests {
         let output = try Output(store, settings: settings)
         // The first is told everything, as a store is that was there from the beginning.
         let listings = Mutex<[OutputListing]>([])
-        output.packager.watchListing { listing in listings.withLock { $0.append(listing) } }
+        output.packager.watchListing { listing in
+            listings.withLock { $0.append(listing) }
+            return true
+        }
         _ = try output.packager.begin(now: Output.origin)
         output.packager.mark(ProgramMarkTests.mark("solo", 0))
         output.feed(0..<700)
