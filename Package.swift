@@ -267,7 +267,11 @@ let package = Package(
             ] + nio,
             swiftSettings: judged),
         .testTarget(
-            name: "RoomTests", dependencies: ["Room", "Control", "Events", "PipelineSpec", "MediaTypes", "Push"],
+            name: "RoomTests",
+            dependencies: [
+                "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec", "HLS", "MediaTypes",
+                "MediaKernels", "Push",
+            ],
             swiftSettings: judged),
         .testTarget(
             name: "EndToEndTests", dependencies: ["Push", "RTMP", "HLS", "LibAV", "MediaTypes", "MediaKernels"],

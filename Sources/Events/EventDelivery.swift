@@ -192,7 +192,7 @@ package final class EventDelivery: Sendable {
         var request = HTTPClientRequest(url: webhook.url)
         request.method = .POST
         request.headers.add(name: "content-type", value: CloudEvent.contentType)
-        request.headers.add(name: "user-agent", value: "tandem")
+        request.headers.add(name: "user-agent", value: TandemVersion.userAgent)
         request.headers.add(name: "webhook-id", value: sent.id)
         request.headers.add(name: "webhook-timestamp", value: "\(timestamp)")
         if let signature = webhook.signature.field(id: sent.id, timestamp: timestamp, body: sent.body) {

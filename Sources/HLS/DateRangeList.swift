@@ -23,14 +23,18 @@ package struct DateRangeList: Sendable, Hashable {
 
     /// In the order they were opened.
     package private(set) var ranges: [DateRange] = []
+    /// The segment that each of ``ranges`` was opened before.
+    package private(set) var openings: [Int64] = []
     package private(set) var tags: [Tag] = []
     private var removals: [Removal] = []
+    /// Where in ``ranges`` an ID is: an event playlist has thousands of them, and each change asks.
+    private var places: [String: Int] = [:]
 
     package init() {}
 
     package var isEmpty: Bool { self.ranges.isEmpty }
 
-    /// Writes down what has happened to a range.
+    /// Writes down what has happened to a range. Amortized O(1).
     ///
     /// - Parameters:
     ///   - mediaSequence: Number of the segment that comes next, or of which a part comes next.
@@ -43,12 +47,14 @@ package struct DateRangeList: Sendable, Hashable {
         switch change {
         case .opened(let range):
             // Keeps (3).
-            guard !self.ranges.contains(where: { $0.id == range.id }) else { return }
+            guard self.places[range.id] == nil else { return }
+            self.places[range.id] = self.ranges.count
             self.ranges.append(range)
+            self.openings.append(mediaSequence)
             self.tags.append(tag(range.id, range.openingTag))
             if let line = range.closingTag { self.tags.append(tag(range.id, line)) }
         case .closed(let id, let end):
-            guard let index = self.ranges.firstIndex(where: { $0.id == id && $0.end == nil }) else { return }
+            guard let index = self.places[id], self.ranges[index].end == nil else { return }
             self.ranges[index] = self.ranges[index].closed(at: end)
             if let line = self.ranges[index].closingTag { self.tags.append(tag(id, line)) }
         }
@@ -64,10 +70,16 @@ package struct DateRangeList: Sendable, Hashable {
     /// - Parameters:
     ///   - date: Of the playlist's end.
     ///   - memory: Nanoseconds for which delta updates tell of it.
+    /// - Complexity: O(*n*) in the number of ranges, whatever the number of those that go.
     package mutating func remove(_ ids: [String], at date: Int64, memory: Int64) {
         guard !ids.isEmpty else { return }
-        self.ranges.removeAll { ids.contains($0.id) }
-        self.tags.removeAll { ids.contains($0.id) }
+        let gone = Set(ids)
+        let kept = self.ranges.indices.filter { !gone.contains(self.ranges[$0].id) }
+        self.openings = kept.map { self.openings[$0] }
+        self.ranges = kept.map { self.ranges[$0] }
+        self.places = [:]
+        for (place, range) in self.ranges.enumerated() { self.places[range.id] = place }
+        self.tags.removeAll { gone.contains($0.id) }
         self.removals.removeAll { $0.at &+ memory < date }
         self.removals += ids.map { Removal(id: $0, at: date) }
     }

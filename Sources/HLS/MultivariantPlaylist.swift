@@ -96,12 +96,17 @@ package struct MultivariantPlaylist: Sendable, Hashable {
     }
 
     package let title: String?
+    /// What players know the program by, whatever its address; `nil`: nothing.
+    package var contentID: String?
     package let audio: [Audio]
     /// The first one is where players start.
     package let variants: [Variant]
     package let iFrames: [IFrames]
     /// `EXT-X-VERSION`: 6 with fragmented MP4. Old devices refuse what they do not know.
     package var version = 6
+
+    /// `DATA-ID` of ``contentID``. Spec: §4.4.6.4, in reverse-DNS form.
+    static let contentData = "live.tandem.content-id"
 
     package init(title: String? = nil, audio: [Audio], variants: [Variant], iFrames: [IFrames] = []) {
         self.iFrames = iFrames
@@ -115,6 +120,9 @@ package struct MultivariantPlaylist: Sendable, Hashable {
         var text = "#EXTM3U\n#EXT-X-VERSION:\(self.version)\n#EXT-X-INDEPENDENT-SEGMENTS\n"
         if let title = self.title {
             text += "#EXT-X-SESSION-DATA:DATA-ID=\"com.apple.hls.title\",VALUE=\(AttributeText.quoted(title))\n"
+        }
+        if let id = self.contentID {
+            text += "#EXT-X-SESSION-DATA:DATA-ID=\"\(Self.contentData)\",VALUE=\(AttributeText.quoted(id))\n"
         }
         for audio in self.audio where self.variants.contains(where: { $0.audioGroup == audio.group }) {
             var attributes = [

@@ -47,6 +47,9 @@ package struct UserDataPlan: Sendable, Hashable {
         self.rows.insert(Row(frame: frame, layout: layout), at: place)
     }
 
+    /// Layouts that are on air or wait for their picture.
+    package var layoutCount: Int { self.rows.count }
+
     /// A picture without an event has one all the same.
     ///
     /// - Parameter step: Frames from one picture of the track to the next.

@@ -1,5 +1,6 @@
 package import Admission
 import AsyncHTTPClient
+import MediaTypes
 import NIOCore
 import NIOHTTP1
 package import RTMP
@@ -62,7 +63,7 @@ package struct HookClient: Sendable {
         var request = HTTPClientRequest(url: self.url)
         request.method = .POST
         request.headers.add(name: "content-type", value: question.contentType)
-        request.headers.add(name: "user-agent", value: "tandem")
+        request.headers.add(name: "user-agent", value: TandemVersion.userAgent)
         for (name, value) in question.fields { request.headers.add(name: name, value: value) }
         request.body = .bytes(ByteBuffer(bytes: question.body))
         do {

@@ -106,6 +106,9 @@ struct RoomNeeds: Sendable {
         var directories: [(path: String, outputID: String)] = []
         var stills: [(path: String, outputID: String)] = []
         for output in self.pipeline.outputs {
+            if case .hls(let hls) = output, let clips = hls.clipPath, clips.hasPrefix("/") {
+                directories.append((clips, "\(hls.outputID)-clips"))
+            }
             guard let path = output.path, path.hasPrefix("/") else { continue }
             if case .image = output {
                 stills.append((Self.directory(of: path), output.outputID))

@@ -2,8 +2,9 @@ import Crypto
 
 /// Lets in whoever shows a URL that somebody with the secret has signed, for as long as it says and below the path it names.
 ///
-/// A signed URL has three parameters: `exp`, the second of the Unix clock it is good until; `scope`, the path it is good
-/// below, `/` if it is not there; `sig`, HMAC-SHA256 in hexadecimal digits over these lines, without a line break at the end:
+/// A signed URL has three parameters: `exp`, the second of the Unix clock it is good until; `scope`, what the paths it is good
+/// for begin with, letter by letter, `/` if it is not there: `/720p` is `/720p.m3u8`, its segments and keys, and `/720p60.m3u8`
+/// too, `/live/` is all below it; `sig`, HMAC-SHA256 in hexadecimal digits over these lines, without a line break at the end:
 ///
 ///     tandem-playback
 ///     ROOM
@@ -40,6 +41,8 @@ package struct PlaybackGate: Sendable {
         self.secrets = secrets.map { SymmetricKey(data: Array($0.utf8)) }
     }
 
+    /// Of the scope every byte counts, and nothing else: it is the beginning of the path, whether or not that is a whole name.
+    ///
     /// - Parameters:
     ///   - path: Decoded, with its leading slash.
     ///   - query: Decoded.

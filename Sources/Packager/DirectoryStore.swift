@@ -91,6 +91,29 @@ package struct DirectoryStore: SegmentStore {
 
     package func contains(_ name: String) -> Bool { access(self.full(name), F_OK) == 0 }
 
+    /// Directories above one that are looked at.
+    private static let deepest = 256
+
+    /// This directory is the other one, or lies in it, however either is written. Both are there.
+    package func lies(in other: DirectoryStore) -> Bool {
+        func identity(_ path: String) -> (device: UInt64, number: UInt64)? {
+            var facts = stat()
+            return stat(path, &facts) == 0 ? (UInt64(facts.st_dev), UInt64(facts.st_ino)) : nil
+        }
+        guard let outer = identity(other.directory) else { return false }
+        var path = self.directory
+        var below: (device: UInt64, number: UInt64)?
+        for _ in 0..<Self.deepest {
+            guard let here = identity(path) else { return false }
+            if here == outer { return true }
+            // What is above the root is the root.
+            if let below, below == here { return false }
+            below = here
+            path += "/.."
+        }
+        return false
+    }
+
     package func size(of name: String) -> Int? {
         var facts = stat()
         guard stat(self.full(name), &facts) == 0 else { return nil }

@@ -17,6 +17,8 @@ package struct HLSOutputSettings: Sendable, Hashable {
     package var deleteGraceSeconds: Int
     /// For the players' user interface.
     package var title: String?
+    /// What players know the room by, whatever its address; `nil`: nothing.
+    package var contentID: String?
     /// Start anew in a directory whose room has ended: what the ended session left is removed. A room that has not ended is
     /// continued all the same.
     package var newSession: Bool

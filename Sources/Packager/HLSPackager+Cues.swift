@@ -30,9 +30,12 @@ extension HLSPackager {
         }
     }
 
-    /// From now on the pictures say what the program is; after ``begin(now:slate:)``, before the first picture.
+    /// From now on the pictures say what the program is; after ``begin(now:slate:)``, before the first picture. Sound has no
+    /// plan: nothing of one would ever be taken from it.
     package func carry(_ plan: UserDataPlan) {
-        for segmenter in self.segmenters { segmenter.state.withLock { $0?.cues.plan = plan } }
+        for (track, segmenter) in zip(self.tracks, self.segmenters) where track.kind == .video {
+            segmenter.state.withLock { $0?.cues.plan = plan }
+        }
     }
 
     /// From a picture on another layout is on air.
@@ -40,5 +43,11 @@ extension HLSPackager {
         for segmenter in self.segmenters {
             segmenter.state.withLock { $0?.cues.plan?.show(layout, from: frame, isScheduled: isScheduled) }
         }
+    }
+
+    /// Layouts that wait in a track's plan.
+    package func layoutCount(track: Int) -> Int {
+        guard self.segmenters.indices.contains(track) else { return 0 }
+        return self.segmenters[track].state.withLock { $0?.cues.plan?.layoutCount ?? 0 }
     }
 }

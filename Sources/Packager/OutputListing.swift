@@ -115,7 +115,10 @@ package struct OutputListing: Sendable {
 extension HLSPackager {
     /// Tells of everything that is listed, with its files in the directory; before ``begin(now:)``. Calls come from the
     /// writer's thread: they must not block.
-    package func watchListing(_ watcher: @escaping @Sendable (OutputListing) -> Void) {
+    ///
+    /// - Parameter watcher: Says whether it has taken it. One that has not is told everything anew the next time, and is to
+    ///   forget what it was told before.
+    package func watchListing(_ watcher: @escaping @Sendable (OutputListing) -> Bool) {
         self.listingWatchers.withLock { $0.append(ListingWatcher(told: nil, tell: watcher)) }
     }
 
@@ -124,8 +127,8 @@ extension HLSPackager {
         self.listing.withLock { $0 = publication }
         self.listingWatchers.withLock { watchers in
             for index in watchers.indices {
-                watchers[index].tell(OutputListing(publication, from: watchers[index].told))
-                watchers[index].told = publication.nextMediaSequence
+                let isTaken = watchers[index].tell(OutputListing(publication, from: watchers[index].told))
+                watchers[index].told = isTaken ? publication.nextMediaSequence : nil
             }
         }
     }
@@ -136,10 +139,14 @@ extension HLSPackager {
     }
 
     /// The bytes of a listed segment as it was cut; `nil` where it is not there any more, or cannot be opened. Blocks.
-    func clearBytes(of segment: Segment, track: String) -> [UInt8]? {
-        guard let bytes = self.bytes(ofFile: segment.uri) else { return nil }
+    package func clearBytes(of segment: Segment, track: String) -> [UInt8]? {
+        self.bytes(ofFile: segment.uri).flatMap { self.opened($0, of: segment.mediaSequence, track: track) }
+    }
+
+    /// A segment's file as the segment was cut; `nil` where it cannot be opened.
+    package func opened(_ bytes: [UInt8], of mediaSequence: Int64, track: String) -> [UInt8]? {
         guard let keys = self.keys else { return bytes }
-        return keys.opened(bytes, of: segment.mediaSequence, track: track)
+        return keys.opened(bytes, of: mediaSequence, track: track)
     }
 
     /// Notes of this worker for its successor, in the output's directory.
@@ -158,7 +165,7 @@ extension HLSPackager {
 struct ListingWatcher: Sendable {
     /// The number behind the last segment it was told of.
     var told: Int64?
-    let tell: @Sendable (OutputListing) -> Void
+    let tell: @Sendable (OutputListing) -> Bool
 }
 
 extension HLSPackager {

@@ -40,13 +40,10 @@ extension Publication {
             })
     }
 
-    /// What the state file keeps of them.
+    /// What the state file keeps of them: the newest, as many as it takes. Written with every segment and every change.
     var rangeRows: [RoomState.Range] {
-        self.dateRanges.ranges.map { range in
-            RoomState.Range(
-                range: range,
-                mediaSequence: self.dateRanges.tags.first { $0.id == range.id }?.mediaSequence ?? self.nextMediaSequence
-            )
+        zip(self.dateRanges.ranges, self.dateRanges.openings).suffix(RoomState.mostRanges).map {
+            RoomState.Range(range: $0, mediaSequence: $1)
         }
     }
 }

@@ -52,26 +52,11 @@ extension Publication {
         let maps = (old?.maps ?? []).map(InitializationSegment.init(uri:))
         // The same bytes keep their name: players then see no change of coding at all.
         let reused = !keepsMaps ? nil : maps.last { store.read($0.uri) == initialization }
+        let segments =
+            old?.segments(timescale: grid.timescale(of: description.kind), origin: origin, store: store, keys: keys)
+            ?? []
         var incarnations: [Int64: Int64] = [:]
-        var segments: [Segment] = []
-        for entry in old?.entries ?? [] {
-            let uri = names.segment(entry.mediaSequence, incarnation: entry.incarnation)
-            let duration = MediaDuration(ticks: entry.duration, timescale: grid.timescale(of: description.kind))
-            incarnations[entry.mediaSequence] = entry.incarnation
-            segments.append(
-                Segment(
-                    mediaSequence: entry.mediaSequence, uri: uri, start: entry.start, duration: duration,
-                    programDate: origin
-                        &+ TimeMath.rescale(entry.start, from: Int64(duration.timescale), to: TimeMath.nanoseconds),
-                    map: maps[entry.map], discontinuity: entry.discontinuity,
-                    key: keys?.segmentKey(of: entry.mediaSequence, track: description.name),
-                    // A listed file that answers "not found" stops some players for good; a gap does not.
-                    gap: entry.gap || !store.contains(uri), byteCount: entry.byteCount, independent: entry.independent,
-                    keyFrames: entry.keyFrames.map { frame in
-                        KeyFrame(
-                            start: frame.start &+ entry.start, offset: frame.offset, byteCount: frame.byteCount)
-                    }))
-        }
+        for entry in old?.entries ?? [] { incarnations[entry.mediaSequence] = entry.incarnation }
         let window: PlaylistWindow
         do {
             window = try PlaylistWindow(
@@ -79,11 +64,7 @@ extension Publication {
                 slackSeconds: settings.deleteGraceSeconds, segments: segments,
                 nextMediaSequence: state.nextMediaSequence,
                 discontinuitySequence: old.map(\.discontinuitySequence) ?? newDiscontinuities,
-                retired: leftBehind
-                    + (old?.retired ?? []).map {
-                        RetiredSegment(
-                            uri: $0.uri, map: maps[$0.map], deleteAt: $0.deleteAt, gap: $0.gap, byteCount: $0.byteCount)
-                    },
+                retired: leftBehind + (old?.retiredSegments ?? []),
                 longestDuration: old?.longestDuration ?? 0,
                 iFrameSequence: description.kind == .video && settings.iFramePlaylists ? old?.iFrameSequence ?? 0 : nil)
         } catch {
@@ -118,12 +99,7 @@ extension Publication {
                     map: InitializationSegment(uri: old.maps[entry.map]), deleteAt: end &+ old.longestDuration &+ grace,
                     gap: entry.gap, byteCount: entry.byteCount)
             }
-            return listed
-                + old.retired.map {
-                    RetiredSegment(
-                        uri: $0.uri, map: InitializationSegment(uri: old.maps[$0.map]), deleteAt: $0.deleteAt,
-                        gap: $0.gap, byteCount: $0.byteCount)
-                }
+            return listed + old.retiredSegments
         }
     }
 }

@@ -45,8 +45,10 @@ extension Publication {
                 frameRateMilli: video.map { Int64(self.grid.fps) * 1_000 / Int64(max(1, $0.description.frameStep)) },
                 audioGroup: hasPictures ? combination.audio?.names.track : nil)
         }
-        return MultivariantPlaylist(
+        var playlist = MultivariantPlaylist(
             title: self.settings.title, audio: audio, variants: variants, iFrames: self.iFrameLists(combinations))
+        playlist.contentID = self.settings.contentID
+        return playlist
     }
 
     /// One a rendition, in the order of the variants.

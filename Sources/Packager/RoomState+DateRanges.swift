@@ -10,7 +10,7 @@ extension RoomState {
     }
 
     /// Most ranges a state file may hold: an event playlist has one for every scene of the room.
-    private static let mostRanges = 100_000
+    static let mostRanges = 100_000
 
     // Rows, as the segments': [id, class, start, end or null, planned duration or null, media sequence, [name, value, …]].
     static func json(_ ranges: [Range]) -> String {

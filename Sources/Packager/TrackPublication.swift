@@ -25,8 +25,10 @@ struct TrackPublication: Sendable {
 
     var kind: TrackKind { self.description.kind }
 
-    var contentType: String {
-        switch self.kind {
+    var contentType: String { Self.contentType(of: self.kind) }
+
+    static func contentType(of kind: TrackKind) -> String {
+        switch kind {
         case .video: "video/mp4"
         case .audio: "audio/mp4"
         }

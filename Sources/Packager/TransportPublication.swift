@@ -39,6 +39,7 @@ struct TransportPublication: Sendable {
     private let grid: OutputGrid
     private let multivariantName: String
     private let title: String?
+    private let contentID: String?
     /// A stream of metadata is declared from the start on, since something may happen at any time; never in a job, where
     /// nothing does.
     private let hasMetadata: Bool
@@ -71,6 +72,7 @@ struct TransportPublication: Sendable {
         self.grid = settings.grid
         self.multivariantName = multivariantName
         self.title = settings.title
+        self.contentID = settings.contentID
         self.hasMetadata = !settings.waitsForStore
         func track(_ name: String?) -> TrackDescription? { name.flatMap { name in tracks.first { $0.name == name } } }
         let sounds = tracks.filter { $0.kind == .audio }
@@ -380,6 +382,7 @@ struct TransportPublication: Sendable {
                 audioGroup: nil)
         }
         var playlist = MultivariantPlaylist(title: self.title, audio: [], variants: variants)
+        playlist.contentID = self.contentID
         // What has a decimal in EXTINF needs.
         playlist.version = 3
         return playlist

@@ -51,7 +51,10 @@ package final class TransportStreams: Sendable {
     /// - Throws: ``MediaError/Code/notCreatable``.
     package func begin() throws(MediaError) {
         try self.store.prepare()
-        self.packager.watchListing { [weak self] in self?.list($0) }
+        self.packager.watchListing { [weak self] in
+            self?.list($0)
+            return true
+        }
     }
 
     private func list(_ listing: OutputListing) {

@@ -73,11 +73,6 @@ extension PipelineRules {
                 path, "nobody serves the keys: the viewers' listener is off",
                 fix: "add \"keyUri\", or let http.listen have an address")
         }
-        if self.pipeline.record != nil {
-            log.mistake(
-                path, "a recording is made of clear segments, and there is a record output",
-                fix: "remove one of the two, or record in a second room that relays the sources")
-        }
         if output.http.flv {
             log.mistake(
                 path, "FLV has no encryption, and http.flv is true", fix: "remove one of the two")

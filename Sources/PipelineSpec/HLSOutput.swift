@@ -59,6 +59,9 @@ package struct HLSOutput: Sendable, Hashable {
     /// How long a segment stays on disk after it left every playlist, in seconds (0…86,400). Default 30.
     package var deleteGraceSeconds = 30
     package var http = HTTP()
+    /// Directory of clips, relative to the working directory; `nil`: `clips` in ``path``, of an encrypted output `clips` in the
+    /// record output's directory.
+    package var clipPath: String?
     /// `nil`: segments are clear.
     package var encryption: HLSEncryption?
 

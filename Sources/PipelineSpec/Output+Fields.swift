@@ -108,6 +108,10 @@ extension HLSOutput {
                 "seconds a segment stays on disk after it left every playlist"),
             Field("http", \.http, .object(HTTP.rule), "the viewers' listener"),
             Field(
+                optional: "clipPath", \.clipPath, .path,
+                "directory of clips, relative to the working directory; without it clips in path, and of an encrypted output, "
+                    + "whose clips are clear, clips in the record output's path"),
+            Field(
                 optional: "encryption", \.encryption, .object(HLSEncryption.rule),
                 "segments and parts are encrypted; without it they are clear"),
         ])

@@ -102,6 +102,54 @@ extension PipelineRules {
                 }
             }
         }
+        if let hls, let clips = self.pipeline.hls?.clipPath, let other = paths[clips],
+            log.isSound("outputs[\(hls)].clipPath")
+        {
+            log.mistake(
+                "outputs[\(hls)].clipPath", "outputs[\(other)] writes there already", fix: "use another path")
+        }
+        self.checkClearPlaces(&log)
+    }
+
+    /// Recordings and clips of an encrypted room are clear, so they lie where no viewer of the room finds them. Paths are
+    /// compared as they are written; the room compares the directories when it opens.
+    private func checkClearPlaces(_ log: inout SpecLog) {
+        guard let hls = self.pipeline.hls, hls.encryption != nil else { return }
+        let served = [hls.path] + self.pipeline.transports.map(\.path)
+        func check(_ place: String, _ path: String, _ what: String) {
+            let components = Self.components(of: path)
+            guard log.isSound(place),
+                let directory = served.first(where: { components.starts(with: Self.components(of: $0)) })
+            else { return }
+            log.mistake(
+                place,
+                "\(what) in the clear would lie in \(SpecText.quoted(directory)), whose segments are encrypted",
+                fix: "choose a directory outside of it that no viewer can reach")
+        }
+        for (index, output) in self.pipeline.outputs.enumerated() {
+            if case .record(let record) = output { check("outputs[\(index)].path", record.path, "a recording") }
+            if case .hls(let output) = output, let path = output.clipPath {
+                check("outputs[\(index)].clipPath", path, "clips")
+            }
+        }
+    }
+
+    /// The directories of a path, without `.` and with `..` resolved as far as its text tells.
+    private static func components(of path: String) -> [Substring] {
+        let root: Substring = path.utf8.first == UInt8(ascii: "/") ? "/" : "."
+        var components = [root]
+        for part in path.split(separator: "/") where part != "." {
+            guard part == ".." else {
+                components.append(part)
+                continue
+            }
+            if components.count > 1, components.last != ".." {
+                components.removeLast()
+            } else if root == "." {
+                components.append(part)
+            }
+        }
+        return components
     }
 
     private func checkGrid(_ output: HLSOutput, _ path: String, _ log: inout SpecLog) {

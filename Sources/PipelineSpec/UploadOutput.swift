@@ -74,6 +74,8 @@ package struct S3Output: Sendable, Hashable {
     package var pathStyle = true
     package var accessKey: Secret?
     package var secretKey: Secret?
+    /// Of keys that are good for a time; `nil`: they are good for ever.
+    package var sessionToken: Secret?
     package var store = StoreRules()
 
     package init(endpoint: String, bucket: String) {
@@ -126,6 +128,10 @@ extension HTTPOutput {
             Field("type", always: "http", isRequired: true, "the kind of output"),
             Field(
                 "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
+            Field(
+                "segmentFormat", always: "fmp4", isRequired: false,
+                "fragmented MP4; an output of transport streams is there at the viewers' listener and in its directory alone"
+            ),
             Field(required: "url", \.url, .placeURL, "http or https URL below which objects go, without query"),
             Field("method", \.method, .choice, "what objects are sent with: PUT or POST"),
             Field(optional: "auth", \.credentials, .object(Credentials.rule), "how the server knows this room"),
@@ -149,6 +155,10 @@ extension S3Output {
             Field("type", always: "s3", isRequired: true, "the kind of output"),
             Field(
                 "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
+            Field(
+                "segmentFormat", always: "fmp4", isRequired: false,
+                "fragmented MP4; an output of transport streams is there at the viewers' listener and in its directory alone"
+            ),
             Field(required: "endpoint", \.endpoint, .endpoint, "http://host:port or https://host of the service"),
             Field("region", \.region, .name(64, marks: "-_."), "the region requests are signed for"),
             Field(required: "bucket", \.bucket, .name(63, marks: ".-"), "the bucket; it must be there"),
@@ -167,6 +177,11 @@ extension S3Output {
                 optional: "secretKeyEnv", \.secretKeyEnv, .variable,
                 "environment variable that holds the secret key; it signs each request (AWS Signature Version 4)"),
             Field(optional: "secretKeyFile", \.secretKeyFile, .path, "file that holds it instead"),
+            Field(
+                optional: "sessionTokenEnv", \.sessionTokenEnv, .variable,
+                "environment variable that holds the session token of keys that are good for a time; read when the room starts"
+            ),
+            Field(optional: "sessionTokenFile", \.sessionTokenFile, .path, "file that holds it instead"),
             Field(
                 optional: "retryForMs", \.store.retryForMs, .integer(100...600_000), StoreRules.retryMeaning),
             Field("queueSegments", \.store.queueSegments, .integer(1...1_000), StoreRules.queueMeaning),
@@ -196,6 +211,16 @@ extension S3Output {
     private var secretKeyFile: String? {
         get { self.secretKey?.file }
         set { if let newValue { self.secretKey = .file(newValue) } }
+    }
+
+    private var sessionTokenEnv: String? {
+        get { self.sessionToken?.variable }
+        set { if let newValue { self.sessionToken = .env(newValue) } }
+    }
+
+    private var sessionTokenFile: String? {
+        get { self.sessionToken?.file }
+        set { if let newValue { self.sessionToken = .file(newValue) } }
     }
 }
 
@@ -301,6 +326,9 @@ extension PipelineRules {
     private func check(_ output: S3Output, _ path: String, _ log: inout SpecLog) {
         self.checkSecret("accessKey", path, "the access key", &log)
         self.checkSecret("secretKey", path, "the secret key", &log)
+        if log.isWritten("\(path).sessionTokenEnv"), log.isWritten("\(path).sessionTokenFile") {
+            log.mistake("\(path).sessionTokenFile", "stands beside sessionTokenEnv", fix: "keep one of the two")
+        }
     }
 
     private func checkSecret(_ key: String, _ path: String, _ what: String, _ log: inout SpecLog) {

@@ -17,13 +17,18 @@ package struct ClipWriter: Sendable {
     }
 
     private let directory: String
+    /// Where files are held meanwhile.
+    private let holds: String
     /// What is asked for: nanoseconds since the Unix epoch.
     private let range: Range<Int64>
     private let movie: RecordingSettings.Movie
 
-    /// - Parameter directory: Where files are made; with its parents if it is not there.
-    package init(directory: String, range: Range<Int64>, movie: RecordingSettings.Movie) {
+    /// - Parameters:
+    ///   - directory: Where files are made; with its parents if it is not there.
+    ///   - holds: Where the output's own files are held while a clip is made, on its file system.
+    package init(directory: String, holds: String, range: Range<Int64>, movie: RecordingSettings.Movie) {
         self.directory = directory
+        self.holds = holds
         self.range = range
         self.movie = movie
     }
@@ -51,46 +56,58 @@ package struct ClipWriter: Sendable {
         return segment.programDate..<(segment.programDate &+ segment.duration.nanoseconds)
     }
 
-    /// A file's second name, so that its bytes stay while the room lets it go.
+    /// Slots of a recording and of what is listed behind them, as one list; `nil` where some between the two are in neither.
+    package static func joined(_ recorded: [KeptSlot], _ listed: [KeptSlot]) -> [KeptSlot]? {
+        guard let first = listed.first?.mediaSequence else { return recorded }
+        let older = recorded.filter { $0.mediaSequence < first }
+        guard let last = older.last?.mediaSequence else { return listed }
+        return last + 1 == first ? older + listed : nil
+    }
+
+    /// Files' second names, so that their bytes stay while the room lets them go.
     package struct Hold: Sendable {
         fileprivate let folder: RecordingFolder
-        fileprivate let slots: [KeptSlot]
+        /// Its names.
+        fileprivate let names: Set<String>
 
         /// Gives the bytes back.
         package func release() {
             for name in self.names { self.folder.remove(name) }
             self.folder.removeItself()
         }
-
-        fileprivate var names: Set<String> {
-            Set(self.slots.flatMap { slot in slot.tracks.flatMap { [$0.segment.map.uri, $0.segment.uri] } })
-        }
     }
+
+    /// Begins the name of a hold's directory; the rest is the clip's id.
+    private static let holdMark = "."
+    /// A clip's id as the room gives it.
+    private static let idMark = "clip-"
 
     /// Keeps the files of slots until they are released.
     ///
     /// - Parameters:
     ///   - id: A plain name that nobody else holds.
     ///   - source: Where a file lies.
-    /// - Throws: ``MediaError/Code/notFound`` for a file that has gone already, ``MediaError/Code/notCreatable``.
+    /// - Throws: ``MediaError/Code/notFound`` for a file that has gone already, ``MediaError/Code/notCreatable``,
+    ///   ``MediaError/Code/diskFull``; nothing is held then.
     package func hold(
         _ slots: [KeptSlot], id: String, source: (String) -> String?
     ) throws(MediaError) -> Hold {
-        let path = "\(self.directory)/.\(id)"
-        try DirectoryStore(directory: path).prepare()
-        let names = [self.movie.video, self.movie.audio]
-        let needed = slots.map { slot in
-            KeptSlot(
-                mediaSequence: slot.mediaSequence, incarnation: slot.incarnation, frames: slot.frames,
-                tracks: slot.tracks.filter { names.contains($0.name) })
+        let folder = RecordingFolder(path: "\(self.holds)/\(Self.holdMark)\(id)")
+        var names: Set<String> = []
+        for track in self.chosen(slots).flatMap(\.tracks) where !track.segment.gap {
+            names.formUnion([track.segment.map.uri, track.segment.uri])
         }
-        let hold = Hold(folder: RecordingFolder(path: path), slots: needed)
+        let hold = Hold(folder: folder, names: names)
+        guard !names.isEmpty else { return hold }
+        try DirectoryStore(directory: folder.path).prepare()
         do throws(MediaError) {
-            for track in needed.flatMap(\.tracks) where !track.segment.gap {
-                for name in [track.segment.map.uri, track.segment.uri] where !hold.folder.contains(name) {
-                    guard let file = source(name) else { throw hold.folder.lost("there is no file \(name)") }
-                    try hold.folder.take(name, from: file)
+            for name in names.sorted() {
+                guard let file = source(name) else {
+                    throw MediaError(
+                        .notFound, "\(name) has gone already", at: "clip",
+                        fix: "choose a later range, or record the room")
                 }
+                try folder.take(name, from: file)
             }
         } catch {
             hold.release()
@@ -99,25 +116,66 @@ package struct ClipWriter: Sendable {
         return hold
     }
 
+    /// The slots with the tracks of the clip alone.
+    private func chosen(_ slots: [KeptSlot]) -> [KeptSlot] {
+        let names = [self.movie.video, self.movie.audio]
+        return slots.map { slot in
+            KeptSlot(
+                mediaSequence: slot.mediaSequence, incarnation: slot.incarnation, frames: slot.frames,
+                tracks: slot.tracks.filter { names.contains($0.name) })
+        }
+    }
+
+    /// Takes away what a worker was killed over: holds and files that are not whole. Before the first clip.
+    package static func removeLeftovers(in directory: String) {
+        let folder = RecordingFolder(path: directory)
+        for entry in DiskUse.entries(of: directory) ?? [] {
+            if entry.isDirectory, entry.name.hasPrefix(Self.holdMark + Self.idMark) {
+                let hold = RecordingFolder(path: folder.full(entry.name))
+                for held in DiskUse.entries(of: hold.path) ?? [] where !held.isDirectory { hold.remove(held.name) }
+                hold.removeItself()
+            } else if !entry.isDirectory, MovieFile.isPartial(entry.name) {
+                folder.remove(entry.name)
+            }
+        }
+    }
+
     /// Makes the file. Blocks for as long as the disk takes.
     ///
     /// - Parameters:
     ///   - name: Plain; `.mp4` is added.
+    ///   - slots: What the clip is made of.
+    ///   - hold: Has the files of those that are listed.
+    ///   - opened: A held segment's bytes as the segment was cut.
+    ///   - recorded: The bytes of a file that is not held.
     ///   - isOver: Asked between two segments whether to stop.
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``,
     ///   ``MediaError/Code/unfinished``.
     package func write(
-        _ name: String, from hold: Hold, until isOver: () -> Bool = { false }
+        _ name: String, of slots: [KeptSlot], from hold: Hold,
+        opened: @escaping (KeptSlot.Track, [UInt8]) -> [UInt8]? = { $1 },
+        recorded: @escaping (String) -> [UInt8]? = { _ in nil }, until isOver: () -> Bool = { false }
     ) throws(MediaError) -> Made {
-        let folder = RecordingFolder(path: self.directory)
-        guard let segment = hold.slots.lazy.flatMap(\.tracks).first(where: { !$0.segment.gap })?.segment else {
+        let slots = self.chosen(Self.slots(slots, in: self.range))
+        guard let segment = slots.lazy.flatMap(\.tracks).first(where: { !$0.segment.gap })?.segment else {
             throw MediaError(.notFound, "nothing was published in this time", at: "clip", fix: "choose another range")
         }
+        let folder = RecordingFolder(path: self.directory)
+        try DirectoryStore(directory: self.directory).prepare()
         let origin =
             segment.programDate
             &- TimeMath.rescale(segment.start, from: Int64(segment.duration.timescale), to: TimeMath.nanoseconds)
+        var tracks: [String: KeptSlot.Track] = [:]
+        for track in slots.flatMap(\.tracks) { tracks[track.segment.uri] = track }
+        func bytes(_ name: String) -> [UInt8]? {
+            guard hold.names.contains(name) else { return recorded(name) }
+            guard let bytes = hold.folder.read(name) else { return nil }
+            // Initialization segments are clear everywhere.
+            guard let track = tracks[name] else { return bytes }
+            return opened(track, bytes)
+        }
         var movie = MovieFile(
-            movie: self.movie, slots: hold.slots, chapters: [], title: nil, read: { hold.folder.read($0) },
+            movie: self.movie, slots: slots, chapters: [], title: nil, read: bytes,
             damaged: { name in
                 MediaError(.invalidData, "\(name) is missing or damaged", at: "clip", fix: "choose another range")
             })
@@ -128,6 +186,6 @@ package struct ClipWriter: Sendable {
         try folder.synchronize([])
         return Made(
             path: folder.full(made.file.name), byteCount: made.file.byteCount, checksum: made.file.checksum,
-            durationMs: made.durationMs, segments: hold.slots.count)
+            durationMs: made.durationMs, segments: slots.count)
     }
 }

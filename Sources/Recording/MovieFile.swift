@@ -16,6 +16,11 @@ struct MovieFile {
     /// What is wrong with a file that is missing or damaged.
     let damaged: (String) -> MediaError
 
+    /// Ends the name of a file that is being written.
+    private static let partialMark = ".partial"
+
+    static func isPartial(_ name: String) -> Bool { name.hasPrefix(".") && name.hasSuffix(".mp4" + Self.partialMark) }
+
     struct Made {
         let file: FinishedRecording.File
         /// Pictures in the file, whether or not they are shown.
@@ -49,7 +54,7 @@ struct MovieFile {
         }
         var writer = MovieWriter(video: video, audio: audio, chapters: self.chapters, title: self.title)
         writer.shown = self.shown
-        let partial = folder.full(".\(name).partial")
+        let partial = folder.full(".\(name)\(Self.partialMark)")
         var file = try RecordingFolder.FileWriter(path: partial, folder: folder)
         do throws(MediaError) {
             try file.write(writer.head)

@@ -9,28 +9,49 @@ import Synchronization
 /// and a journal says what they are. ``RecordingFinisher`` makes files of it when the room is over.
 ///
 /// The live playlists wait for it ``patience`` at most, once, and no more until it has caught up. What cannot be written ends
-/// the recording, not the room.
+/// the recording, not the room; it can go on later, behind a hole.
 package final class Recorder: SlotKeeping {
     /// What the room is told.
     package enum Event: Sendable {
         /// Nothing is recorded any more; what is there stays and is finished when the room ends.
         case stopped(MediaError)
+        /// What is listed from now on is recorded again.
+        case resumed
+        /// ``Recorder/resume()`` was in vain.
+        case notResumed(MediaError)
     }
 
     private struct State {
         var pending = 0
         var isSlow = false
-        var isStopped = false
+        /// Why nothing is recorded; `nil`: something is.
+        var stopReason: String?
+        var isResuming = false
+        var isEnded = false
+        /// Date ranges' changes that have not been written meanwhile, in order, and the newest multivariant playlist.
+        var missed: [DateRange.Change] = []
+        var missedList: String?
+
+        var isStopped: Bool { self.stopReason != nil }
+
+        mutating func miss(_ change: DateRange.Change) {
+            self.missed.append(change)
+            if self.missed.count > Recorder.mostMissed { self.missed.removeFirst(Recorder.mostMissed / 2) }
+        }
     }
 
     /// Nanoseconds.
     private static let patience = 100_000_000
     /// Things that may wait for a disk that hangs: some minutes of segments.
     private static let mostPending = 256
+    /// Changes of date ranges that are remembered while nothing is recorded.
+    private static let mostMissed = 8_192
 
     private let folder: RecordingFolder
     /// Where a file of the live output lies.
     private let source: @Sendable (String) -> String?
+    /// The bytes of an encrypted output's segment as it was cut.
+    private let clear: (@Sendable (KeptSlot.Track) -> [UInt8]?)?
     private let report: @Sendable (Event) -> Void
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "recording")
@@ -42,12 +63,14 @@ package final class Recorder: SlotKeeping {
     ///
     /// - Parameters:
     ///   - source: Where a file of the live output lies; it is there when a slot is kept.
+    ///   - clear: Of an output that is encrypted: a segment as it was cut, `nil` where it is not there any more or cannot be
+    ///     opened. A recording is clear whatever viewers get. Without it files are taken as they are.
     ///   - report: Called from a thread of the recorder's.
     /// - Throws: ``MediaError/Code/notCreatable``, ``MediaError/Code/roomExited`` for a recording that is finished,
     ///   ``MediaError/Code/invalidData`` for a damaged journal.
     package static func open(
         _ settings: RecordingSettings, source: @escaping @Sendable (String) -> String?,
-        report: @escaping @Sendable (Event) -> Void
+        clear: (@Sendable (KeptSlot.Track) -> [UInt8]?)? = nil, report: @escaping @Sendable (Event) -> Void
     ) throws(MediaError) -> Recorder {
         try DirectoryStore(directory: settings.directory).prepare()
         let folder = RecordingFolder(path: settings.directory)
@@ -65,15 +88,16 @@ package final class Recorder: SlotKeeping {
                     fix: "choose another directory")
             }
         }
-        return Recorder(folder: folder, settings: settings, source: source, report: report)
+        return Recorder(folder: folder, settings: settings, source: source, clear: clear, report: report)
     }
 
     private init(
         folder: RecordingFolder, settings: RecordingSettings, source: @escaping @Sendable (String) -> String?,
-        report: @escaping @Sendable (Event) -> Void
+        clear: (@Sendable (KeptSlot.Track) -> [UInt8]?)?, report: @escaping @Sendable (Event) -> Void
     ) {
         self.folder = folder
         self.source = source
+        self.clear = clear
         self.report = report
         self.roomID = settings.roomID
         self.multivariantName = settings.multivariantName
@@ -95,35 +119,49 @@ package final class Recorder: SlotKeeping {
     }
 
     package func keep(_ slot: KeptSlot) {
-        self.work { folder, source throws(MediaError) in
+        let (source, clear) = (self.source, self.clear)
+        self.work { folder throws(MediaError) in
             for track in slot.tracks where !track.segment.gap {
-                for name in [track.segment.map.uri, track.segment.uri] where !folder.contains(name) {
+                // Initialization segments are clear everywhere.
+                let names = [track.segment.map.uri] + (clear == nil ? [track.segment.uri] : [])
+                for name in names where !folder.contains(name) {
                     guard let path = source(name) else {
                         throw folder.lost("the output keeps no file \(name)")
                     }
                     try folder.take(name, from: path)
                 }
+                let name = track.segment.uri
+                guard let clear, !folder.contains(name) else { continue }
+                guard let bytes = clear(track), bytes.count == track.segment.byteCount else {
+                    throw folder.lost("the output keeps no file \(name) that its key opens")
+                }
+                try folder.put(name, bytes)
             }
             try folder.append(RecordingJournal.line(slot), to: RecordingJournal.name)
         }
     }
 
     package func keep(_ change: DateRange.Change) {
-        self.work { folder, _ throws(MediaError) in
+        self.work { folder throws(MediaError) in
             try folder.append(RecordingJournal.line(change), to: RecordingJournal.name)
+        } missed: {
+            $0.miss(change)
         }
     }
 
     package func keep(multivariant: String) {
         let name = self.multivariantName
-        self.work { folder, _ throws(MediaError) in
+        self.work { folder throws(MediaError) in
             try DirectoryStore(directory: folder.path).put(name, text: multivariant)
+        } missed: {
+            $0.missedList = multivariant
         }
     }
 
     package func ended(nextMediaSequence: Int64) {
+        self.state.withLock { $0.isEnded = true }
         // Whatever happened before: the room is over, and what is there can be finished.
-        self.work(always: true) { folder, _ throws(MediaError) in
+        self.work(always: true) { folder throws(MediaError) in
             try folder.append(RecordingJournal.end(nextMediaSequence: nextMediaSequence), to: RecordingJournal.name)
         }
     }
@@ -135,20 +173,25 @@ package final class Recorder: SlotKeeping {
         try RecordingFinisher.journal(in: self.folder).slots
     }
 
-    /// Where a file of the recording lies; `nil` where it does not.
-    package func path(of name: String) -> String? {
-        RecordedNames.isValid(name) && self.folder.contains(name) ? self.folder.full(name) : nil
-    }
+    /// The bytes of a file of the recording; `nil` where it is not there. Blocks.
+    package func bytes(of name: String) -> [UInt8]? { RecordedNames.isValid(name) ? self.folder.read(name) : nil }
 
     /// Everything that was asked of it is done, or has failed, when this returns.
     package func settle() { self.queue.sync {} }
 
+    /// - Parameters:
+    ///   - always: Whether or not something is recorded.
+    ///   - missed: Done in its place where nothing is, in the same order; `nil`: nothing is.
     private func work(
-        always: Bool = false,
-        _ body: @escaping @Sendable (RecordingFolder, (String) -> String?) throws(MediaError) -> Void
+        always: Bool = false, _ body: @escaping @Sendable (RecordingFolder) throws(MediaError) -> Void,
+        missed: (@Sendable (inout State) -> Void)? = nil
     ) {
         let waits = self.state.withLock { state -> Bool? in
-            guard always || !state.isStopped else { return nil }
+            if state.isStopped, !always {
+                guard missed != nil, state.pending < Self.mostPending else { return nil }
+                state.pending += 1
+                return false
+            }
             state.pending += 1
             return !state.isSlow
         }
@@ -158,10 +201,16 @@ package final class Recorder: SlotKeeping {
         }
         let done = DispatchSemaphore(value: 0)
         self.queue.async {
-            if always || !self.state.withLock(\.isStopped) {
+            let isMissed = self.state.withLock { state in
+                guard state.isStopped, !always else { return false }
+                missed?(&state)
+                return true
+            }
+            if !isMissed {
                 do throws(MediaError) {
-                    try body(self.folder, self.source)
+                    try body(self.folder)
                 } catch {
+                    self.state.withLock { missed?(&$0) }
                     self.stop(error)
                 }
             }
@@ -176,10 +225,10 @@ package final class Recorder: SlotKeeping {
         self.state.withLock { $0.isSlow = $0.pending > 0 }
     }
 
-    /// Records nothing more, for good; what is there stays. Callable from any thread.
+    /// Records nothing more until ``resume()``; what is there stays. Callable from any thread.
     package func stop(_ error: MediaError) {
         let isFirst = self.state.withLock { state in
-            defer { state.isStopped = true }
+            defer { state.stopReason = state.stopReason ?? error.what }
             return !state.isStopped
         }
         guard isFirst else { return }
@@ -187,7 +236,46 @@ package final class Recorder: SlotKeeping {
         let folder = self.folder
         self.queue.async {
             // A disk that takes not even this: the numbers of the slots tell that some are missing.
+            guard folder.contains(RecordingJournal.name) else { return }
             try? folder.append(RecordingJournal.stop(error.what), to: RecordingJournal.name)
+        }
+    }
+
+    /// Goes on where it has stopped: slots that were listed meanwhile are missing, date ranges are not. Returns at once, and
+    /// tells what came of it; nothing comes of it where it has not stopped. Callable from any thread.
+    package func resume() {
+        let reason = self.state.withLock { state -> String? in
+            guard !state.isResuming, !state.isEnded, let reason = state.stopReason else { return nil }
+            state.isResuming = true
+            return reason
+        }
+        guard let reason else { return }
+        self.queue.async {
+            do throws(MediaError) {
+                // The disk may not even have taken the first line, nor the one that says why there is a hole.
+                try self.begin()
+                try self.folder.append(RecordingJournal.stop(reason), to: RecordingJournal.name)
+                try self.writeMissed()
+                self.report(.resumed)
+            } catch {
+                self.state.withLock { $0.isResuming = false }
+                self.report(.notResumed(error))
+            }
+        }
+    }
+
+    /// On the queue, where alone something is missed.
+    private func writeMissed() throws(MediaError) {
+        let (changes, list) = self.state.withLock { ($0.missed, $0.missedList) }
+        if !changes.isEmpty {
+            try self.folder.append(changes.map { RecordingJournal.line($0) }.joined(), to: RecordingJournal.name)
+        }
+        if let list { try DirectoryStore(directory: self.folder.path).put(self.multivariantName, text: list) }
+        self.state.withLock { state in
+            state.missed = []
+            state.missedList = nil
+            state.stopReason = nil
+            state.isResuming = false
         }
     }
 }

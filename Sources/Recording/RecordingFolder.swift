@@ -30,6 +30,13 @@ struct RecordingFolder: Sendable {
         let target = self.full(name)
         if link(source, target) == 0 || errno == EEXIST { return }
         guard let bytes = Self.read(source) else { throw self.lost("cannot read \(source)", errno) }
+        try self.put(name, bytes)
+    }
+
+    /// Makes bytes the content of a file: all of them or nothing.
+    ///
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``.
+    func put(_ name: String, _ bytes: [UInt8]) throws(MediaError) {
         let temporary = self.full(".\(name).tmp")
         var file = try FileWriter(path: temporary, folder: self)
         do throws(MediaError) {

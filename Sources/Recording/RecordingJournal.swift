@@ -17,6 +17,8 @@ package struct RecordingJournal: Sendable, Hashable {
     /// In the order of their numbers.
     package private(set) var slots: [KeptSlot] = []
     package private(set) var ranges: [DateRange] = []
+    /// Where in ``ranges`` an ID is.
+    private var places: [String: Int] = [:]
     package private(set) var isEnded = false
     /// Why a worker stopped recording, the last one's.
     package private(set) var stopReason: String?
@@ -99,10 +101,13 @@ package struct RecordingJournal: Sendable, Hashable {
                 DateRange.Attribute(String(fields[$0].dropFirst(2)), fields[$0 + 1])
             }
             let range = DateRange(id: fields[1], rangeClass: fields[2], start: start, attributes: attributes)
-            if !self.ranges.contains(where: { $0.id == range.id }) { self.ranges.append(range) }
+            if self.places[range.id] == nil {
+                self.places[range.id] = self.ranges.count
+                self.ranges.append(range)
+            }
         case "close":
             guard fields.count == 3, let end = Int64(fields[2]) else { return false }
-            if let index = self.ranges.firstIndex(where: { $0.id == fields[1] && $0.end == nil }) {
+            if let index = self.places[fields[1]], self.ranges[index].end == nil {
                 let range = self.ranges[index]
                 self.ranges[index] = DateRange(
                     id: range.id, rangeClass: range.rangeClass, start: range.start, end: end,

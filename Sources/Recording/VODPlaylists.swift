@@ -65,9 +65,7 @@ struct VODPlaylists: Sendable {
 
     private func dateRanges(_ segments: [Segment]) -> DateRangeList {
         var list = DateRangeList()
-        func place(_ date: Int64) -> Int64 {
-            Int64(segments.lastIndex { $0.programDate <= date } ?? 0)
-        }
+        let places = SegmentPlaces(segments.map(\.programDate))
         let changes = self.ranges.flatMap { range -> [(Int64, DateRange.Change)] in
             let opened = DateRange(
                 id: range.id, rangeClass: range.rangeClass, start: range.start, attributes: range.attributes)
@@ -76,7 +74,7 @@ struct VODPlaylists: Sendable {
         for (date, change) in changes.enumerated().sorted(by: { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) })
             .map(\.element)
         {
-            list.list(change, mediaSequence: place(date), at: date)
+            list.list(change, mediaSequence: Int64(places.last(notAfter: date) ?? 0), at: date)
         }
         return list
     }

@@ -1,31 +1,44 @@
-import Control
+package import Control
 import Dispatch
 import HLS
-import MediaTypes
+package import MediaTypes
 import Packager
 import PipelineSpec
-import Recording
+package import Recording
 import Stages
 import Synchronization
 
 /// The clips of a room: made one at a time on a thread that gives way to all others.
-final class ClipDesk: Sendable {
-    enum State: String, Sendable { case pending, working, ready, failed }
+package final class ClipDesk: Sendable {
+    package enum State: String, Sendable { case pending, working, ready, failed }
 
-    struct Clip: Sendable {
-        let id: String
-        let name: String
+    package struct Clip: Sendable {
+        package let id: String
+        package let name: String
         let rendition: String
+        /// Program dates: nanoseconds since the Unix epoch.
         let range: Range<Int64>
-        var state = State.pending
-        var made: ClipWriter.Made?
-        var reason: String?
+        package fileprivate(set) var state = State.pending
+        fileprivate(set) var made: ClipWriter.Made?
+        fileprivate(set) var reason: String?
     }
 
-    struct Work: Sendable {
+    package struct Work: Sendable {
         let id: String
-        /// Makes the file. Blocks.
+        let release: @Sendable () -> Void
         let body: @Sendable (_ isOver: () -> Bool) throws(MediaError) -> ClipWriter.Made
+
+        /// - Parameters:
+        ///   - release: Gives back what is held for it; called once, whatever becomes of it.
+        ///   - body: Makes the file. Blocks.
+        package init(
+            id: String, release: @escaping @Sendable () -> Void,
+            body: @escaping @Sendable (_ isOver: () -> Bool) throws(MediaError) -> ClipWriter.Made
+        ) {
+            self.id = id
+            self.release = release
+            self.body = body
+        }
     }
 
     private struct Shelf {
@@ -46,13 +59,13 @@ final class ClipDesk: Sendable {
     private let report: @Sendable (Clip) -> Void
 
     /// - Parameter report: Told of a clip that is ready or has failed.
-    init(report: @escaping @Sendable (Clip) -> Void) { self.report = report }
+    package init(report: @escaping @Sendable (Clip) -> Void) { self.report = report }
 
     /// Takes on a clip.
     ///
     /// - Parameter make: The clip's id to its work; called at once.
     /// - Throws: 429 where too many wait, 409 for a name that is taken, 410 when the room is over.
-    func add(
+    package func add(
         name: String?, rendition: String, range: Range<Int64>, incarnation: Int64,
         _ make: (_ id: String, _ name: String) throws(ControlFailure) -> Work
     ) throws(ControlFailure) -> Clip {
@@ -80,7 +93,11 @@ final class ClipDesk: Sendable {
             self.shelf.withLock { shelf in shelf.clips.removeAll { $0.id == id } }
             throw error
         }
-        let starts = self.shelf.withLock { shelf in
+        let starts = self.shelf.withLock { shelf -> Bool? in
+            guard !shelf.isClosed else {
+                shelf.clips.removeAll { $0.id == id }
+                return nil
+            }
             shelf.waiting.append(work)
             if shelf.clips.count > Self.mostKnown,
                 let oldest = shelf.clips.firstIndex(where: { $0.state == .ready || $0.state == .failed })
@@ -89,6 +106,10 @@ final class ClipDesk: Sendable {
             }
             defer { shelf.isWorking = true }
             return !shelf.isWorking
+        }
+        guard let starts else {
+            work.release()
+            throw .roomExited("the room is over", fix: "cut its recording")
         }
         if starts { _ = StageThread("clip", yields: true) { self.run() } }
         return Clip(id: id, name: chosen, rendition: rendition, range: range)
@@ -109,6 +130,7 @@ final class ClipDesk: Sendable {
                     $0.reason = error.description
                 }
             }
+            work.release()
             if let clip { self.report(clip) }
         }
     }
@@ -138,7 +160,21 @@ final class ClipDesk: Sendable {
     var clips: [Clip] { self.shelf.withLock(\.clips) }
 
     /// The room is over: what has not begun is given up, what is being made stops at the next segment.
-    func close() { self.shelf.withLock { $0.isClosed = true } }
+    package func close() {
+        let given = self.shelf.withLock { shelf in
+            shelf.isClosed = true
+            defer { shelf.waiting = [] }
+            return shelf.waiting
+        }
+        for work in given {
+            work.release()
+            let clip = self.change(work.id) {
+                $0.state = .failed
+                $0.reason = "the room is over"
+            }
+            if let clip { self.report(clip) }
+        }
+    }
 }
 
 extension ClipDesk.Clip {

@@ -8,7 +8,9 @@ package import Packager
 /// | 80 % | alarm `alert_2`, cleared below 75 % |
 /// | 95 %, or a write that found no space | alarm `alert_3`; the window is limited, the recording stops. Space is back below 80 % |
 ///
-/// A recording holds what the window lets go, so it stops earlier where a limited window would not find room beside it.
+/// A recording holds what the window lets go, so it stops earlier where a limited window would not find room beside it. Where
+/// there is room again for twice as much below 80 %, and writing works, it goes on behind a hole: nothing of its own makes that
+/// room, so it does not go to and fro.
 /// Writes that fail for another reason leave the window alone as long as memory holds what no file has.
 package struct DiskGuard: Sendable {
     /// The words of the alarm levels.
@@ -52,6 +54,8 @@ package struct DiskGuard: Sendable {
         case stalled(Bool, reason: String)
         case limitWindow(Bool)
         case stopRecording(Reading)
+        /// There is room for it again.
+        case resumeRecording
     }
 
     static let lowPercent = 80
@@ -60,13 +64,16 @@ package struct DiskGuard: Sendable {
     private static let criticalClearsBelow = 80
     /// Memory holds 64 segments that no file has; segments are 1 s long and more.
     private static let longestStall: Int64 = 45_000_000_000
+    /// From one attempt at a recording to the next.
+    private static let shortestStop: Int64 = 10_000_000_000
 
     /// Bytes; `nil`: what the disk gives.
     let limit: Int64?
     package private(set) var level = Level.normal
     private(set) var last = Reading(used: 0, capacity: 0)
     private var isLimited = false
-    private var isRecordingStopped = false
+    /// When the recording stopped, or last could not go on, in nanoseconds; `nil`: it runs, or there is none.
+    private var recordingStoppedAt: Int64?
     /// When writing began to fail, in nanoseconds.
     private var failsSince: Int64?
 
@@ -85,14 +92,16 @@ package struct DiskGuard: Sendable {
             case Self.lowClearsBelow...: self.level == .normal ? .normal : .low
             default: .normal
             }
-        var actions = self.move(to: level, reading)
+        var actions = self.move(to: level, reading, at: now)
         let rest = reading.capacity &- reading.used
-        if level != .critical, rest < min(reserve, reading.capacity / 4 * 3) { actions += self.stopRecording(reading) }
-        return actions + self.settle(at: now)
+        if level != .critical, rest < min(reserve, reading.capacity / 4 * 3) {
+            actions += self.stopRecording(reading, at: now)
+        }
+        return actions + self.settle(at: now) + self.resumeRecording(reading, reserve: reserve, at: now)
     }
 
     package mutating func failed(isFull: Bool, reason: String, at now: Int64) -> [Action] {
-        if isFull { return self.move(to: .critical, self.last) + self.settle(at: now) }
+        if isFull { return self.move(to: .critical, self.last, at: now) + self.settle(at: now) }
         guard self.failsSince == nil else { return self.settle(at: now) }
         self.failsSince = now
         return [.stalled(true, reason: reason)]
@@ -103,18 +112,30 @@ package struct DiskGuard: Sendable {
         return [.stalled(false, reason: "writing works again")] + self.settle(at: now)
     }
 
-    private mutating func move(to level: Level, _ reading: Reading) -> [Action] {
+    private mutating func move(to level: Level, _ reading: Reading, at now: Int64) -> [Action] {
         var actions: [Action] = []
         if level != self.level { actions.append(.alarm(level, was: self.level, reading)) }
         self.level = level
-        if level == .critical { actions += self.stopRecording(reading) }
+        if level == .critical { actions += self.stopRecording(reading, at: now) }
         return actions
     }
 
-    private mutating func stopRecording(_ reading: Reading) -> [Action] {
-        guard !self.isRecordingStopped else { return [] }
-        self.isRecordingStopped = true
+    private mutating func stopRecording(_ reading: Reading, at now: Int64) -> [Action] {
+        guard self.recordingStoppedAt == nil else { return [] }
+        self.recordingStoppedAt = now
         return [.stopRecording(reading)]
+    }
+
+    /// The recording has stopped, for whatever reason, or could not go on.
+    package mutating func recordingStopped(at now: Int64) { self.recordingStoppedAt = now }
+
+    private mutating func resumeRecording(_ reading: Reading, reserve: Int64, at now: Int64) -> [Action] {
+        guard let stopped = self.recordingStoppedAt, now &- stopped >= Self.shortestStop, self.failsSince == nil,
+            self.level != .critical, reading.percent < Self.criticalClearsBelow,
+            reading.capacity &- reading.used >= min(reserve, reading.capacity / 16 * 7) &* 2
+        else { return [] }
+        self.recordingStoppedAt = nil
+        return [.resumeRecording]
     }
 
     /// The window follows what is known now.

@@ -18,11 +18,22 @@ final class DiskWatch: Sendable {
     private static let pace: Int64 = 500_000_000
 
     private let directories: [String]
+    /// Those of clips, with what is held in directories of their own.
+    private let clips: [String]
+    /// Stills and sheets of stills, which may lie beside anything.
+    private let stills: [(directory: String, prefix: String)]
     private let state: Mutex<State>
     private let wake = DispatchSemaphore(value: 0)
 
     init(_ pipeline: Pipeline) {
-        self.directories = [pipeline.hls?.path, pipeline.record?.path].compactMap { $0 }
+        self.directories =
+            [pipeline.hls?.path, pipeline.record?.path].compactMap { $0 } + pipeline.transports.map(\.path)
+        self.clips = Room.clipDirectories(pipeline)
+        self.stills = pipeline.images.map { image in
+            let parts = image.path.split(separator: "/", omittingEmptySubsequences: false)
+            let directory = parts.dropLast().joined(separator: "/")
+            return (parts.count < 2 ? "." : directory + "/", String((parts.last ?? "").dropLast(4)))
+        }
         self.state = Mutex(State(disk: DiskGuard(limit: pipeline.limits.maxDiskBytes.map(Int64.init))))
     }
 
@@ -37,7 +48,7 @@ final class DiskWatch: Sendable {
             let clock = SystemClock()
             while !self.state.withLock(\.isStopped) {
                 let began = clock.now()
-                if let use = DiskUse.measure(self.directories) {
+                if let use = DiskUse.measure(self.directories, deep: self.clips, named: self.stills) {
                     perform(
                         self.state.withLock { state in
                             state.disk.measured(use, reserve: Self.reserve(state.sizes), at: clock.now())
@@ -62,6 +73,9 @@ final class DiskWatch: Sendable {
             return state.disk.written(at: now)
         }
     }
+
+    /// For whatever reason, or it could not go on.
+    func recordingStopped(at now: Int64) { self.state.withLock { $0.disk.recordingStopped(at: now) } }
 
     func failed(_ error: MediaError, at now: Int64) -> [DiskGuard.Action] {
         self.state.withLock { $0.disk.failed(isFull: error.code == .diskFull, reason: error.what, at: now) }
@@ -112,7 +126,11 @@ extension Room {
                     MediaError(
                         .diskFull,
                         "\(reading.percent) % of the disk space is taken, and the live playlists need the rest",
-                        at: "recording", fix: "free space or raise limits.maxDiskBytes, and start the room again"))
+                        at: "recording",
+                        fix: "free space, and it goes on; or raise limits.maxDiskBytes, and start the room again"))
+            case .resumeRecording:
+                guard !self.isOffline else { continue }
+                self.recorder?.resume()
             }
         }
     }

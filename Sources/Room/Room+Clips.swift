@@ -9,7 +9,7 @@ import Recording
 extension Room {
     /// Nanoseconds of the longest clip.
     private static let longestClip: Int64 = 3_600 * 1_000_000_000
-    /// The directory of clips in that of the HLS output.
+    /// The directory of clips in that of another output.
     private static let clipDirectory = "clips"
 
     package func makeClip(_ request: ClipRequest) throws(ControlFailure) -> String {
@@ -17,18 +17,20 @@ extension Room {
         guard let packager = self.packager, let output = self.pipeline.hls else {
             throw .notFound("this room has no hls output", fix: "clips are cut from its segments")
         }
-        guard output.encryption == nil else {
+        guard let directory = Self.clipPlace(self.pipeline) else {
             throw .notFound(
-                "this room's segments are encrypted, and no clip is cut from them",
-                fix: "take the recording after the end")
+                "a clip is clear, this room's segments are encrypted, and there is no place for it beside their directory",
+                fix: "give the hls output a clipPath, or the room a record output, and start it again")
         }
         let range = try self.clipRange(request, packager)
         let rendition = try self.clippedRendition(request.rendition)
         let movie = RecordingSettings.Movie(
             video: rendition.isAudioOnly ? nil : rendition.name, audio: rendition.audio.first)
-        let directory = "\(output.path)/\(Self.clipDirectory)"
+        let writer = ClipWriter(
+            directory: directory, holds: "\(output.path)/\(Self.clipDirectory)", range: range, movie: movie)
         let store = DirectoryStore(directory: output.path)
         let listed = packager.listedSlots()
+        let isListed = ClipWriter.dates(of: listed).map { $0.lowerBound <= range.lowerBound } ?? false
         let recorder = self.recorder
         let clip = try self.clips.add(
             name: request.name, rendition: rendition.name, range: range, incarnation: packager.incarnation
@@ -38,23 +40,71 @@ extension Room {
                     code: "duplicateId", number: 1403, status: 409, what: "there is a clip named \(name)",
                     fix: "choose another name")
             }
-            let writer = ClipWriter(directory: directory, range: range, movie: movie)
-            let isListed = ClipWriter.dates(of: listed).map { $0.lowerBound <= range.lowerBound } ?? false
-            return ClipDesk.Work(id: id) { isOver throws(MediaError) in
+            // Now, not when its turn comes: the window slides meanwhile.
+            let hold = try Self.held(listed, by: writer, id: id, in: range, store)
+            return ClipDesk.Work(id: id, release: { hold.release() }) { isOver throws(MediaError) in
                 // What the live playlists have let go is in the recording, if anywhere.
-                let slots = isListed ? listed : try recorder?.recordedSlots() ?? listed
-                guard let dates = ClipWriter.dates(of: slots), dates.lowerBound <= range.lowerBound,
+                let recorded = try isListed ? [] : recorder?.recordedSlots() ?? []
+                let slots = ClipWriter.joined(recorded, listed)
+                guard let slots, let dates = ClipWriter.dates(of: slots), dates.lowerBound <= range.lowerBound,
                     dates.upperBound >= range.upperBound
-                else { throw Self.outside(ClipWriter.dates(of: slots)) }
-                let hold = try writer.hold(ClipWriter.slots(slots, in: range), id: id) { file in
-                    if let path = recorder?.path(of: file), !store.contains(file) { return path }
-                    return store.path(of: file)
-                }
-                defer { hold.release() }
-                return try writer.write(name, from: hold, until: isOver)
+                else { throw Self.outside(ClipWriter.dates(of: slots ?? listed)) }
+                return try writer.write(
+                    name, of: slots, from: hold,
+                    opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) },
+                    recorded: { recorder?.bytes(of: $0) }, until: isOver)
             }
         }
         return clip.json.text
+    }
+
+    private static func held(
+        _ listed: [KeptSlot], by writer: ClipWriter, id: String, in range: Range<Int64>, _ store: DirectoryStore
+    ) throws(ControlFailure) -> ClipWriter.Hold {
+        do throws(MediaError) {
+            return try writer.hold(ClipWriter.slots(listed, in: range), id: id) { store.path(of: $0) }
+        } catch {
+            throw .requestFailed("the segments cannot be held: \(error.what)", fix: error.fix)
+        }
+    }
+
+    /// Where clips are made; `nil` where they would lie in the clear beside what is encrypted.
+    static func clipPlace(_ pipeline: Pipeline) -> String? {
+        guard let output = pipeline.hls else { return nil }
+        if let path = output.clipPath { return path }
+        if output.encryption == nil { return "\(output.path)/\(Self.clipDirectory)" }
+        return pipeline.record.map { "\($0.path)/\(Self.clipDirectory)" }
+    }
+
+    /// Directories of clips, and of what is held for them.
+    static func clipDirectories(_ pipeline: Pipeline) -> [String] {
+        guard let output = pipeline.hls else { return [] }
+        let (held, place) = ("\(output.path)/\(Self.clipDirectory)", self.clipPlace(pipeline))
+        return [held] + (place.map { $0 == held ? [] : [$0] } ?? [])
+    }
+
+    /// Takes away what a worker before this one was killed over.
+    func removeClipLeftovers() {
+        for directory in Self.clipDirectories(self.pipeline) { ClipWriter.removeLeftovers(in: directory) }
+    }
+
+    /// What is clear must not be had beside what is encrypted.
+    ///
+    /// - Throws: ``MediaError/Code/rejected`` for a directory that lies in the HLS output's, ``MediaError/Code/notCreatable``.
+    static func checkClearPlaces(_ pipeline: Pipeline) throws(MediaError) {
+        guard let output = pipeline.hls, output.encryption != nil else { return }
+        let served = [output.path] + pipeline.transports.map(\.path)
+        for directory in served { try DirectoryStore(directory: directory).prepare() }
+        for (word, path) in [("record.path", pipeline.record?.path), ("hls.clipPath", output.clipPath)] {
+            guard let path else { continue }
+            let place = DirectoryStore(directory: path)
+            try place.prepare()
+            for directory in served where place.lies(in: DirectoryStore(directory: directory)) {
+                throw MediaError(
+                    .rejected, "\(path) would hold in the clear what is encrypted in \(directory), and lies in it",
+                    at: word, fix: "choose a directory outside of it that no viewer can reach")
+            }
+        }
     }
 
     package func clipJSON(_ id: String) throws(ControlFailure) -> String {

@@ -23,28 +23,34 @@ extension RecordingSettings {
 package struct RecordingReport: Sendable {
     private let events: RoomEvents
     private let settings: RecordingSettings
+    private let clock: any MonotonicClock
 
     /// Nanoseconds between two reports of the progress.
     private static let pace: Int64 = 1_000_000_000
 
-    package init(_ settings: RecordingSettings, events: RoomEvents) {
+    package init(_ settings: RecordingSettings, events: RoomEvents, clock: any MonotonicClock = SystemClock()) {
         self.settings = settings
         self.events = events
+        self.clock = clock
     }
 
     /// Makes the files and tells of it. Blocks.
     ///
-    /// - Parameter isOver: Asked after each step whether to leave the rest to another worker.
+    /// - Parameter deadline: Of the clock, in nanoseconds: after the step that passes it the rest is left to another worker;
+    ///   `nil`: there is none.
     /// - Returns: What went wrong; the files are made when the room is started again.
     @discardableResult
-    package func finish(until isOver: @escaping @Sendable () -> Bool = { false }) -> MediaError? {
+    package func finish(by deadline: Int64? = nil) -> MediaError? {
         self.events.emit("recording.finishing", ["path": .string(self.settings.directory)])
         do throws(MediaError) {
-            let clock = SystemClock()
+            let clock = self.clock
             var told = clock.now()
-            let finished = try RecordingFinisher(self.settings).run(until: isOver) { done, total in
-                guard clock.now() &- told >= Self.pace else { return }
-                told = clock.now()
+            var now = told
+            let finished = try RecordingFinisher(self.settings).run(until: { deadline.map { now > $0 } ?? false }) {
+                done, total in
+                now = clock.now()
+                guard now &- told >= Self.pace else { return }
+                told = now
                 self.events.emit("recording.progress", ["bytes": JSONValue(done), "of": JSONValue(total)])
             }
             self.events.emit(
@@ -71,6 +77,11 @@ extension Room {
         case .stopped(let error):
             self.logger.error("nothing is recorded any more", metadata: ["error": "\(error)"])
             self.events.emit("recording.stopped", ["reason": .string(error.description)])
+            self.disk.recordingStopped(at: self.machine.now())
+        case .notResumed: self.disk.recordingStopped(at: self.machine.now())
+        case .resumed:
+            self.logger.info("the recording goes on")
+            self.events.emit("recording.resumed")
         }
     }
 
@@ -88,7 +99,7 @@ extension Room {
                 let result = Mutex<MediaError??>(nil)
                 let thread = StageThread("record") {
                     recorder.settle()
-                    let error = RecordingReport(settings, events: self.events).finish { clock.now() > deadline }
+                    let error = RecordingReport(settings, events: self.events, clock: clock).finish(by: deadline)
                     result.withLock { $0 = .some(error) }
                 }
                 // Beside the steps it looks at the clock between, a disk may hang in one.

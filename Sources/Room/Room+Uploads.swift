@@ -25,17 +25,18 @@ extension Room {
         for output in pipeline.uploads {
             let id = output.outputID
             guard let (target, method, store) = try self.target(of: output) else { continue }
-            var rules = UploadRules()
-            rules.patience = store.retryForMs.map { Int64($0) * 1_000_000 }
-            rules.mostSlots = store.queueSegments
-            rules.restamp = store.onLost == .slate ? .slate : .gap
-            rules.deletes = store.deletes
-            let slate = store.onLost == .slate ? UploadSlate(packager, ladder, pipeline) : nil
+            var slate: (@Sendable (Segment, String) -> [UInt8]?)?
+            if store.onLost == .slate {
+                let work = UploadSlate(packager, ladder, pipeline)
+                slate = { segment, track in
+                    work.slate.flatMap { packager.restamped($0, like: segment, track: track) }
+                }
+            }
             let upload = Uploader(
-                outputID: id, target: target, method: method, rules: rules,
+                outputID: id, target: target, method: method, rules: UploadRules(store),
                 connections: packager.mediaPlaylistNames.count,
-                files: OutputFiles(packager: packager, noteName: ".upload-\(id)", slateWork: slate),
-                clock: SystemClock(), authorities: store.authorities
+                files: OutputFiles(directory: packager, outputID: id, slate: slate), clock: SystemClock(),
+                authorities: store.authorities
             ) { notify(id, $0) }
             packager.watchListing { upload.list($0) }
             uploads.append(upload)
@@ -43,7 +44,10 @@ extension Room {
         return uploads
     }
 
-    private static func target(
+    /// Where an output goes, and what with; `nil` for one that goes nowhere.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
+    static func target(
         of output: Output
     ) throws(MediaError) -> (any UploadTarget, method: String, StoreRules)? {
         let place = "outputs[\(output.outputID)]"
@@ -62,61 +66,34 @@ extension Room {
             let target = S3Bucket(
                 endpoint: bucket.endpoint, region: bucket.region, bucket: bucket.bucket, prefix: bucket.prefix,
                 pathStyle: bucket.pathStyle, accessKey: try bucket.accessKey?.resolved(place: place) ?? "",
-                secretKey: try bucket.secretKey?.resolved(place: place) ?? "")
+                secretKey: try bucket.secretKey?.resolved(place: place) ?? "",
+                sessionToken: try bucket.sessionToken?.resolved(place: place))
             return (target, "PUT", bucket.store)
         default: return nil
         }
     }
 
-    /// What becomes of a store, as events.
+    /// What becomes of a store.
     func store(_ outputID: String, did notice: UploadNotice) {
-        let id = JSONValue.string(outputID)
-        switch notice {
-        case .unreachable(let reason):
+        if case .unreachable(let reason) = notice {
             self.logger.warning("an upload fails", metadata: ["output": "\(outputID)", "reason": "\(reason)"])
-            self.events.emit(
-                "output.unreachable",
-                [
-                    "outputId": id, "level": "alert_2", "state": "set", "code": "outputUnreachable",
-                    "reason": .string(reason),
-                ])
-        case .restored(let failures, let time):
-            self.events.emit(
-                "output.unreachable",
-                [
-                    "outputId": id, "level": "normal", "state": "cleared", "failures": JSONValue(failures),
-                    "durationMs": .integer(time / 1_000_000),
-                ])
-        case .lost(let number, let tracks, let isSlate):
-            self.events.emit(
-                "output.lost",
-                [
-                    "outputId": id, "mediaSequence": .integer(number), "tracks": .array(tracks.map { .string($0) }),
-                    "listedAs": isSlate ? "slate" : "gap",
-                ])
         }
+        self.events.emit(notice, of: outputID)
     }
 
     /// Sends what is left. The end of a room is to be seen in every store; a successor goes on where this worker stops.
-    func finishUploads(_ outcome: RoomOutcome, by deadline: Int64) async {
+    ///
+    /// - Returns: What this worker owes.
+    func finishUploads(_ outcome: RoomOutcome, by deadline: Int64) async -> MediaError? {
         let limit: Int64 =
             switch outcome {
             case .ended: deadline
             case .drained: min(deadline, self.machine.now() &+ Self.drainPatience &* TimeMath.nanoseconds)
             case .failed, .superseded: self.machine.now()
             }
-        await withDiscardingTaskGroup { group in
-            for upload in self.uploads {
-                group.addTask {
-                    let isDone = await upload.finish(by: limit)
-                    guard case .ended = outcome else { return }
-                    if isDone { return upload.forget() }
-                    self.events.emit(
-                        "output.unfinished",
-                        ["outputId": .string(upload.outputID), "reason": "the store did not take all of it in time"])
-                }
-            }
-        }
+        var isOver = false
+        if case .ended = outcome { isOver = true }
+        return await UploadDebt.finish(self.uploads, by: limit, isOver: isOver, events: self.events)
     }
 
     func addUploads(_ metrics: inout MetricsText) {
@@ -148,32 +125,6 @@ extension Uploader {
             .init("lostSegments", .integer(statistics.lost)),
         ]
     }
-}
-
-/// What an uploader reads: files of the HLS output.
-private struct OutputFiles: UploadFiles {
-    let packager: HLSPackager
-    let noteName: String
-    let slateWork: UploadSlate?
-
-    func bytes(of name: String) -> [UInt8]? { self.packager.bytes(ofFile: name) }
-
-    func bytes(of name: String, in directory: String) -> [UInt8]? { DirectoryStore(directory: directory).read(name) }
-
-    func slate(like segment: Segment, track: String) -> [UInt8]? {
-        self.slateWork?.slate.flatMap { self.packager.restamped($0, like: segment, track: track) }
-    }
-
-    func record() -> UploadRecord? {
-        self.packager.note(named: self.noteName).flatMap { UploadRecord(text: String(decoding: $0, as: UTF8.self)) }
-    }
-
-    func keep(_ record: UploadRecord) {
-        // One that cannot be kept costs a successor some segments twice.
-        try? self.packager.keep(note: Array(record.text.utf8), named: self.noteName)
-    }
-
-    func forget() { self.packager.removeNote(named: self.noteName) }
 }
 
 /// The slate of stores that have lost something, coded when it is first needed.

@@ -150,6 +150,8 @@ package final class Room: Sendable {
 
     /// Runs the room until it has ended. Everything that is to be written is written when this returns.
     package func run() async -> RoomOutcome {
+        // Before anybody can ask for a clip.
+        self.removeClipLeftovers()
         do {
             try await self.startListeners()
         } catch {
@@ -306,10 +308,10 @@ package final class Room: Sendable {
         if case .ended = outcome { targetDuration = self.packager?.targetDuration }
         // Behind the live playlists' end, which viewers wait for, and beside the time they are still served.
         async let recorded = self.finishRecording(outcome, by: deadline)
-        async let uploaded: Void = self.finishUploads(outcome, by: deadline)
+        async let uploaded = self.finishUploads(outcome, by: deadline)
         await self.listeners.stop(targetDuration: targetDuration)
         if let debt = await recorded { self.owe(debt) }
-        await uploaded
+        if let debt = await uploaded { self.owe(debt) }
         self.mutable.withLock { $0.state = .closed }
         let name =
             switch outcome {

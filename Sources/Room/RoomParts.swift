@@ -83,7 +83,8 @@ extension Room {
         live?.begin(ladder.parameters)
         var recorder: Recorder?
         if let output = pipeline.hls {
-            recorder = try self.makeRecorder(output, pipeline, joint)
+            try self.checkClearPlaces(pipeline)
+            recorder = try self.makeRecorder(output, pipeline, packager, joint)
             let made = try self.makePackager(output, settings, ladder, recorder, joint)
             let steps = pipeline.pictureRenditions.map { Int64(self.frameStep(of: $0, pipeline)) }
             made.watchParts { track, frames in
@@ -163,14 +164,34 @@ extension Room {
             audioBitrates: pipeline.audioRenditions.map(\.bitrate), isOffline: pipeline.clock == .offline)
     }
 
+    /// How the HLS output lists, but for a new session.
+    ///
+    /// - Throws: ``MediaError/Code/rejected`` for a grid that cannot be, ``MediaError/Code/notReadable`` for a secret.
+    static func hlsSettings(_ output: HLSOutput, _ pipeline: Pipeline) throws(MediaError) -> HLSOutputSettings {
+        let grid = try OutputGrid(
+            fps: pipeline.canvas.fps, gopFrames: output.gopFrames, segmentGops: output.segmentGops,
+            partFrames: output.partFrames, sampleRate: pipeline.audio.sampleRate)
+        let variants = pipeline.renditions.flatMap { rendition in
+            rendition.audio.map { name in
+                HLSOutputSettings.Variant(video: rendition.isAudioOnly ? nil : rendition.name, audio: name)
+            }
+        }
+        var hls = HLSOutputSettings(
+            directory: output.path, multivariantName: output.multivariantPlaylist, grid: grid,
+            windowSeconds: output.windowSeconds, playlistType: output.playlistType == .event ? .event : .live,
+            deleteGraceSeconds: output.deleteGraceSeconds, title: pipeline.room.title,
+            waitsForStore: pipeline.clock == .offline, variants: variants)
+        hls.contentID = pipeline.room.roomID
+        hls.iFramePlaylists = output.iFramePlaylists
+        hls.encryption = try pipeline.encryptionSettings()
+        return hls
+    }
+
     private static func makePackager(
         _ output: HLSOutput, _ settings: RoomSettings, _ ladder: LadderStage, _ recorder: Recorder?,
         _ joint: Joint<Room>
     ) throws(MediaError) -> HLSPackager {
         let pipeline = settings.pipeline
-        let grid = try OutputGrid(
-            fps: pipeline.canvas.fps, gopFrames: output.gopFrames, segmentGops: output.segmentGops,
-            partFrames: output.partFrames, sampleRate: pipeline.audio.sampleRate)
         var tracks: [TrackDescription] = []
         let renditions = pipeline.pictureRenditions
         for (rendition, parameters) in zip(renditions, ladder.parameters) {
@@ -187,30 +208,25 @@ extension Room {
                     name: sound.name, kind: .audio, parameters: parameters, bitrate: Int64(sound.bitrate),
                     channels: pipeline.audio.channels))
         }
-        let variants = pipeline.renditions.flatMap { rendition in
-            rendition.audio.map { name in
-                HLSOutputSettings.Variant(video: rendition.isAudioOnly ? nil : rendition.name, audio: name)
-            }
-        }
-        var hls = HLSOutputSettings(
-            directory: output.path, multivariantName: output.multivariantPlaylist, grid: grid,
-            windowSeconds: output.windowSeconds, playlistType: output.playlistType == .event ? .event : .live,
-            deleteGraceSeconds: output.deleteGraceSeconds, title: pipeline.room.title,
-            newSession: settings.newSession, waitsForStore: pipeline.clock == .offline,
-            variants: variants)
-        hls.iFramePlaylists = output.iFramePlaylists
-        hls.encryption = try pipeline.encryptionSettings()
+        var hls = try self.hlsSettings(output, pipeline)
+        hls.newSession = settings.newSession
         return try HLSPackager.open(
             hls, tracks: tracks, clock: SystemClock(), keeper: recorder
         ) { joint.get()?.packager(did: $0) }
     }
 
     private static func makeRecorder(
-        _ output: HLSOutput, _ pipeline: Pipeline, _ joint: Joint<Room>
+        _ output: HLSOutput, _ pipeline: Pipeline, _ packager: Joint<HLSPackager>, _ joint: Joint<Room>
     ) throws(MediaError) -> Recorder? {
         guard let settings = RecordingSettings(pipeline) else { return nil }
         let store = DirectoryStore(directory: output.path)
-        return try Recorder.open(settings, source: { store.path(of: $0) }) { joint.get()?.recorder(did: $0) }
+        var clear: (@Sendable (KeptSlot.Track) -> [UInt8]?)?
+        if output.encryption != nil {
+            clear = { track in packager.get()?.clearBytes(of: track.segment, track: track.name) }
+        }
+        return try Recorder.open(settings, source: { store.path(of: $0) }, clear: clear) {
+            joint.get()?.recorder(did: $0)
+        }
     }
 
     private static func makeProgram(

@@ -1,5 +1,5 @@
 /// A bucket of a service that speaks Amazon's S3 protocol.
-package struct S3Bucket: UploadTarget {
+package struct S3Bucket: UploadTarget, CustomReflectable {
     /// `http` or `https`.
     private let scheme: String
     /// With the port where it is not the scheme's own, and the bucket where it is part of the name.
@@ -7,15 +7,18 @@ package struct S3Bucket: UploadTarget {
     /// Ends in a slash, percent-encoded.
     private let path: String
     private let signature: SignatureV4
+    private let sessionToken: String?
 
     /// - Parameters:
     ///   - endpoint: `http://host:port` or `https://host`.
     ///   - prefix: Before every object's name; empty or with its last slash.
     ///   - pathStyle: The bucket stands in the path, otherwise before the host's name.
+    ///   - sessionToken: Of keys that are good for a time; signed, and sent with each request.
     package init(
         endpoint: String, region: String, bucket: String, prefix: String = "", pathStyle: Bool = true,
-        accessKey: String, secretKey: String
+        accessKey: String, secretKey: String, sessionToken: String? = nil
     ) {
+        self.sessionToken = sessionToken
         let isPlain = endpoint.hasPrefix("http://")
         self.scheme = isPlain ? "http" : "https"
         var host = String(endpoint.drop { $0 != "/" }.drop { $0 == "/" }.prefix { $0 != "/" })
@@ -28,6 +31,9 @@ package struct S3Bucket: UploadTarget {
 
     package var shown: String { "\(self.scheme)://\(self.host)" }
 
+    /// A dump shows no secret.
+    package var customMirror: Mirror { Mirror(self, children: ["bucket": "\(self.shown)\(self.path)"]) }
+
     package func request(
         _ head: UploadHead, at now: Int64
     ) -> (url: String, fields: [(name: String, value: String)]) {
@@ -35,7 +41,8 @@ package struct S3Bucket: UploadTarget {
         let time = SignatureV4.date(now)
         let hash = SignatureV4.hash(head.body)
         // The client says the host itself, the same.
-        let own = [("x-amz-content-sha256", hash), ("x-amz-date", time)]
+        var own: [(name: String, value: String)] = [("x-amz-content-sha256", hash), ("x-amz-date", time)]
+        if let token = self.sessionToken { own.append(("x-amz-security-token", token)) }
         let authorization = self.signature.authorization(
             method: head.method, path: path, fields: head.fields + own + [("host", self.host)], payloadHash: hash,
             time: time)

@@ -94,10 +94,25 @@ package final class Uploader: Sendable {
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
+    /// Listings that may wait for a disk that does not say how far the store was.
+    private static let mostNews = 64
+
     /// Takes over what is listed. Returns at once.
-    package func list(_ listing: OutputListing) {
-        self.news.withLock { $0.append(listing) }
+    ///
+    /// - Returns: False where too many wait: all of them are forgotten, and the next is to be a whole one. The last of a room is
+    ///   always taken.
+    @discardableResult
+    package func list(_ listing: OutputListing) -> Bool {
+        let isTaken = self.news.withLock { news in
+            guard news.count < Self.mostNews || listing.isEnded else {
+                news = []
+                return false
+            }
+            news.append(listing)
+            return true
+        }
         self.signal.yield()
+        return isTaken
     }
 
     /// Sends an object that is no media. Returns at once.
@@ -140,12 +155,33 @@ package final class Uploader: Sendable {
         await task?.value
         alarm.cancel()
         try? await self.client.withLock { $0.take() }?.shutdown()
+        // For whoever goes on: what was taken last is not noted yet.
+        let record = self.state.withLock { state -> UploadRecord? in
+            guard let record = state.queue.record, record != state.record else { return nil }
+            state.record = record
+            return record
+        }
+        await self.soon { files in if let record { files.keep(record) } }
         let isKnown = self.news.withLock(\.isEmpty)
         return isKnown && self.state.withLock { $0.queue.isSettled }
     }
 
-    /// Nobody goes on with it: the room is over.
-    package func forget() { self.disk.async { self.files.forget() } }
+    /// Nobody goes on with it: the room is over. Waits for the disk, two seconds at most.
+    package func forget() async { await self.soon { $0.forget() } }
+
+    /// Nanoseconds a disk has for the last notes.
+    private static let notePatience: Int64 = 2_000_000_000
+
+    /// Everything the disk was asked to do is done when this returns, and this behind it, unless it hangs.
+    private func soon(_ body: @escaping @Sendable (any UploadFiles) -> Void) async {
+        let work = Task { _ = await self.onDisk { body($0) } }
+        let alarm = Task {
+            try? await Task.sleep(for: .nanoseconds(Self.notePatience))
+            work.cancel()
+        }
+        await work.value
+        alarm.cancel()
+    }
 
     package var statistics: Statistics {
         let listed = self.news.withLock(\.count)
@@ -244,7 +280,7 @@ package final class Uploader: Sendable {
         var request = HTTPClientRequest(url: url)
         request.method = HTTPMethod(rawValue: head.method)
         for field in fields { request.headers.add(name: field.name, value: field.value) }
-        request.headers.add(name: "user-agent", value: "tandem")
+        request.headers.add(name: "user-agent", value: TandemVersion.userAgent)
         if head.method != "DELETE" { request.body = .bytes(ByteBuffer(bytes: head.body)) }
         do {
             let response = try await client.execute(request, timeout: .nanoseconds(timeout))

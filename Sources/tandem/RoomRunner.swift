@@ -55,15 +55,7 @@ enum RoomRunner {
         _ settings: RoomSettings, _ events: RoomEvents, _ delivery: EventDelivery, _ logger: Logger,
         alongside: @escaping @Sendable (Room) async -> Void
     ) async -> ExitStatus {
-        if let recording = RecordingSettings(settings.pipeline), RecordingFinisher(recording).isDue {
-            // A worker was stopped after the room's end: what it owes is made, and nothing else is left to do.
-            if let error = RecordingReport(recording, events: events).finish() {
-                StandardError.write("\(error)\n")
-                return ExitStatus(error)
-            }
-            events.emit("room.closed", ["outcome": "ended"])
-            return .roomOver
-        }
+        if let status = await self.finishEnded(settings, events) { return status }
         let room: Room
         do {
             room = try Room.open(Self.told(settings), events: events, delivery: delivery, logger: logger)
@@ -100,6 +92,33 @@ enum RoomRunner {
             StandardError.write("\(error)\n")
             return ExitStatus(error)
         }
+    }
+
+    /// A worker was stopped after the room's end: what it owes is made and sent, and nothing else is left to do.
+    ///
+    /// - Returns: `nil` where nothing is owed: the room is to be run.
+    private static func finishEnded(_ settings: RoomSettings, _ events: RoomEvents) async -> ExitStatus? {
+        var debts: [MediaError] = []
+        var isOwed = false
+        if let recording = RecordingSettings(settings.pipeline), RecordingFinisher(recording).isDue {
+            isOwed = true
+            if let error = RecordingReport(recording, events: events).finish() { debts.append(error) }
+        }
+        do throws(MediaError) {
+            // A new session takes the ended one's directory over, and owes nobody the rest of it.
+            if !settings.newSession, let uploads = try UploadDebt.open(settings.pipeline, events: events) {
+                isOwed = true
+                if let error = await uploads.settle() { debts.append(error) }
+            }
+        } catch {
+            isOwed = true
+            debts.append(error)
+        }
+        guard isOwed else { return nil }
+        for debt in debts { StandardError.write("\(debt)\n") }
+        if let debt = debts.first { return ExitStatus(debt) }
+        events.emit("room.closed", ["outcome": "ended"])
+        return .roomOver
     }
 
     /// SIGINT once ends the room, twice aborts; SIGTERM drains; SIGHUP takes what stands in files at once: pipeline,

@@ -1,5 +1,6 @@
 import ArgumentParser
 import LibAV
+import MediaTypes
 
 @main
 struct Tandem: AsyncParsableCommand {
@@ -26,8 +27,4 @@ struct Tandem: AsyncParsableCommand {
             SchemaCommand.self, SignURLCommand.self, CtlCommand.self, HealthcheckCommand.self, PlanCommand.self,
             ManifestCommand.self,
         ])
-}
-
-enum TandemVersion {
-    static let number = "0.1.0"
 }

@@ -70,6 +70,62 @@ extension EndToEnd {
             EndToEnd.report("an origin away for \(Self.outage) s: \(lost.count) slots of slate, ticks \(ticks)")
         }
 
+        @Test(
+            "a store that is away at the room's end is owed the rest: exit 75, and the next run sends it and nothing else"
+        )
+        func owed() throws {
+            guard let python = EndToEnd.tool("python3") else { return }
+            let work = try WorkDirectory()
+            let (place, away) = (work.path("origin"), work.path("away"))
+            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+            let token = "0123456789abcdef"
+            let origin = try Child(
+                python, ["\(EndToEnd.root)/Tests/EndToEndTests/Scripts/origin.py", place, away, token])
+            defer { origin.stop(SIGKILL) }
+            let port = try #require(origin.line(from: 0, timeout: 10) { _ in true }).line
+            let output = #"""
+                { "type": "http", "url": "http://127.0.0.1:\#(port)/88231/", "queueSegments": 64, "retryForMs": 60000,
+                  "auth": { "type": "bearer", "secretEnv": "ORIGIN_TOKEN" } }
+                """#
+            let pipeline = Rooms.small(work.path("out"), members: #""shutdown": { "endTimeoutMs": 1500 },"#)
+                .replacingOccurrences(of: #""outputs": ["#, with: #""outputs": [ \#(output),"#)
+            let environment = ["ORIGIN_TOKEN": token]
+            let room = try RunningRoom(pipeline, environment: environment)
+            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            defer { publisher.stop(SIGKILL) }
+            try #require(origin.line(from: 0, timeout: 20) { $0 == "playlist 180p.m3u8 2" } != nil)
+            FileManager.default.createFile(atPath: away, contents: nil)
+            try room.segments(2)
+            #expect(try room.end() == 75)
+            let note = work.path("out/.upload-http")
+            #expect(FileManager.default.fileExists(atPath: note))
+            #expect(room.events("output.unfinished").count == 1 && room.events("output.finished").isEmpty)
+            func run() throws -> (code: Int32, events: [String]) {
+                let child = try Child(EndToEnd.binary, ["run", "-"], environment: environment, input: pipeline)
+                let code = try child.wait(timeout: 20)
+                return (
+                    code, child.outputLines.compactMap { $0.firstMatch(of: #/"type":"([^"]+)"/#).map { String($0.1) } }
+                )
+            }
+            // Still away.
+            let second = try run()
+            #expect(second.code == 75 && second.events.contains("output.unfinished"), "\(second)")
+            #expect(try !Files.text(place + "/180p.m3u8").contains("#EXT-X-ENDLIST"))
+            try FileManager.default.removeItem(atPath: away)
+            let third = try run()
+            #expect(third.code == 0 && third.events.suffix(2) == ["output.finished", "room.closed"], "\(third)")
+            #expect(!third.events.contains("room.ready"))
+            #expect(!FileManager.default.fileExists(atPath: note))
+            let (there, here) = (try Files.text(place + "/180p.m3u8"), try Files.text(work.path("out/180p.m3u8")))
+            #expect(there.contains("#EXT-X-ENDLIST") && !there.contains("#EXT-X-GAP"))
+            func uris(_ text: String) -> [Substring] { text.split(separator: "\n").filter { !$0.hasPrefix("#") } }
+            #expect(uris(there) == uris(here))
+            let wrong = origin.outputLines.filter { $0.hasPrefix("missing") || $0.hasPrefix("backwards") }
+            #expect(wrong.isEmpty, "\(wrong)")
+            // Nothing is owed any more: the room is over.
+            #expect(try run().code == 73)
+        }
+
         /// In the files, at the viewers' listener and at the operators'.
         private static func expectStills(_ room: RunningRoom, _ paths: [String]) throws {
             for path in paths {

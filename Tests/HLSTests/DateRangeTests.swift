@@ -1,4 +1,5 @@
 import HLS
+import HLSTestKit
 import Testing
 
 @Suite("Date ranges: rfc8216bis §4.4.5.1, §4.4.5.2, §6.2.1")
@@ -116,5 +117,31 @@ struct DateRangeTests {
         list.list(.opened(Self.range("a", at: 1)), mediaSequence: 0, at: 0)
         let window = PlaylistWindow(style: .event, targetDuration: 2)
         #expect(Self.tags(MediaPlaylist(window, dateRanges: list).rendered()).isEmpty)
+    }
+
+    @Test("of thousands of ranges each costs what the first did: opened, closed, written, taken out")
+    func many() throws {
+        let ratio = try Growth.ratio(small: 2_000, large: 20_000) { count in
+            var list = DateRangeList()
+            for number in 0..<count {
+                let id = "live.tandem.score-1-\(number)"
+                if number > 0 {
+                    list.list(
+                        .closed(id: "live.tandem.score-1-\(number - 1)", end: Int64(number) * Self.second),
+                        mediaSequence: Int64(number / 2), at: 0)
+                }
+                list.list(.opened(Self.range(id, at: Double(number))), mediaSequence: Int64(number / 2), at: 0)
+            }
+            #expect(list.openings.last == Int64((count - 1) / 2) && list.ranges.count == count)
+            #expect(try Self.playlist(list).rendered().utf8.count > 200 * count)
+            let passed = list.passed(before: Int64(count / 2) * Self.second)
+            list.remove(passed, at: 0, memory: 0)
+            #expect(list.ranges.count == count - count / 2 && list.openings.count == list.ranges.count)
+            #expect(list.tags.count == 2 * list.ranges.count - 1)
+            // What is left is still found.
+            list.list(.closed(id: "live.tandem.score-1-\(count - 1)", end: .max / 2), mediaSequence: 0, at: 0)
+            #expect(list.ranges.last?.end == .max / 2)
+        }
+        #expect(ratio < 40, "\(ratio): 10 is in proportion, 100 its square")
     }
 }

@@ -20,6 +20,16 @@ struct MultivariantPlaylistTests {
         try expectGolden(list.rendered(), "ladder.m3u8")
     }
 
+    @Test("what players know the program by stands beside its title, and nothing of it breaks the list")
+    func contentID() {
+        var list = MultivariantPlaylist(title: "t", audio: [], variants: [Self.variant("v", 2, 2)])
+        #expect(!list.rendered().contains("content-id"))
+        list.contentID = "88231\"\n#x"
+        let lines = list.rendered().split(separator: "\n")
+        #expect(lines[4] == "#EXT-X-SESSION-DATA:DATA-ID=\"live.tandem.content-id\",VALUE=\"88231'#x\"")
+        #expect(lines.count == 7)
+    }
+
     @Test("sound alone lists only its codec and no resolution; pictures alone name no group")
     func singleKinds() {
         let sound = MultivariantPlaylist(

@@ -53,6 +53,22 @@ struct CueTests {
         #expect((0..<3).map { Self.events(store.read("audio-1-\($0).m4s")) } == [[], ["1"], []])
     }
 
+    @Test("layouts that no picture shows any more are forgotten; tracks of sound keep none")
+    func layouts() throws {
+        let (output, _, _) = try EdgeTests.begun(MemoryStore())
+        output.packager.carry(
+            UserDataPlan(
+                identifier: [UInt8](repeating: 1, count: 16), interval: 30, followsIDR: true, extraInfo: "",
+                origin: Output.origin, fps: 30))
+        for frame in Int64(0)..<320 {
+            output.packager.show([JSONValue.Member("n", .integer(frame))], from: frame, isScheduled: true)
+            output.feed(frame..<frame + 1)
+        }
+        // From one key picture to the next, and what H.264 may reorder.
+        let counts = output.tracks.indices.map { output.packager.layoutCount(track: $0) }
+        #expect(counts[0] == counts[1] && (2...64).contains(counts[0]) && counts[2] == 0, "\(counts)")
+    }
+
     @Test("ids of two workers of a room are never the same")
     func numbers() throws {
         let store = MemoryStore()

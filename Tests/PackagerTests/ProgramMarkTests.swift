@@ -1,4 +1,5 @@
 import HLS
+import HLSTestKit
 import MediaTypes
 import Packager
 import Testing
@@ -208,5 +209,29 @@ struct ProgramMarkTests {
         }
         #expect(truth.count > 15)
         #expect(viewer.faults.isEmpty, "\(viewer.faults.prefix(5))")
+    }
+
+    @Test("a state that changes for the 20,000th time is written as one that changes for the 2,000th: in proportion")
+    func many() throws {
+        var outputs: [Int: Output] = [:]
+        for count in [2_000, 20_000] {
+            let store = MemoryStore()
+            let output = try Output(store, settings: try Output.settings { $0.playlistType = .event })
+            _ = try output.packager.begin(now: Output.origin)
+            output.feed(0..<64)
+            #expect(output.packager.step() == nil)
+            // Pictures that are out: each is listed at once.
+            for number in 0..<count { output.packager.mark(Self.mark("\(number)", 0)) }
+            #expect(output.packager.step() == nil)
+            #expect(store.text("state.json").contains("[\"scene-1-\(count)\""))
+            outputs[count] = output
+        }
+        var number = 0
+        let ratio = Growth.ratio(small: 2_000, large: 20_000) { count in
+            number += 1
+            outputs[count]?.packager.mark(Self.mark("new \(number)", 0))
+            #expect(outputs[count]?.packager.step() == nil)
+        }
+        #expect(ratio < 40, "\(ratio): 10 is in proportion, 100 its square")
     }
 }

@@ -212,6 +212,33 @@ struct SpaceTests {
         #expect((1_000_000...1_200_000).contains(use.used - empty.used))
         #expect(use.free > 0)
         #expect(DiskUse.measure([folder.path + "/nowhere"]) == nil)
+        // What lies deeper counts where somebody says so.
+        let deep = other.appendingPathComponent("deep")
+        try FileManager.default.createDirectory(at: deep, withIntermediateDirectories: true)
+        try Data(repeating: 2, count: 1_000_000).write(to: deep.appendingPathComponent("more"))
+        #expect(try #require(DiskUse.measure([folder.path, other.path])).used == use.used)
+        let all = try #require(DiskUse.measure([folder.path], deep: [other.path]))
+        #expect((1_000_000...1_200_000).contains(all.used - use.used))
+    }
+
+    @Test("a directory lies in another, however the two are written")
+    func inside() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("in-\(UUID().uuidString)")
+        let inner = folder.appendingPathComponent("live/a/b")
+        let beside = folder.appendingPathComponent("live-too")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for path in [inner, beside] {
+            try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
+        }
+        let link = folder.appendingPathComponent("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: inner)
+        func lies(_ path: String, in other: String) -> Bool {
+            DirectoryStore(directory: folder.path + path).lies(in: DirectoryStore(directory: folder.path + other))
+        }
+        #expect(lies("/live/a/b", in: "/live") && lies("/live", in: "/live/a/..") && lies("/link", in: "/live"))
+        #expect(lies("/live-too/../live/a", in: "/live"))
+        #expect(!lies("/live-too", in: "/live") && !lies("/live", in: "/live/a") && !lies("/nowhere", in: "/live"))
+        #expect(DirectoryStore(directory: folder.path).lies(in: DirectoryStore(directory: "/")))
     }
 }
 

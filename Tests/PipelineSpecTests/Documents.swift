@@ -98,6 +98,7 @@ enum Documents {
           "outputs": [
             { "outputId": "h", "type": "hls", "path": "out", "multivariantPlaylist": "all.m3u8", "gopFrames": 50,
               "segmentGops": 1, "partFrames": 25, "windowSeconds": 30, "playlistType": "event", "iFramePlaylists": false, "deleteGraceSeconds": 5, "lowLatency": false,
+              "clipPath": "clips",
               "preset": "lowLatency",
               "http": { "listen": "127.0.0.1:8080", "allowOrigins": ["https://example.com"], "maxConnections": 500,
                 "maxConnectionsPerAddress": 20, "tls": { "certificate": "a.crt", "key": "a.key" },
@@ -110,9 +111,10 @@ enum Documents {
             { "type": "record", "outputId": "rec", "path": "rec", "renditions": ["sound"], "vodPlaylist": false },
             { "type": "http", "outputId": "origin", "url": "https://origin.example/88231", "method": "POST",
               "auth": { "type": "basic", "secretEnv": "ORIGIN" }, "retryForMs": 4000, "queueSegments": 8, "onLost": "slate",
-              "deletes": false, "authorities": "/run/ca.pem", "lowLatency": false },
+              "deletes": false, "authorities": "/run/ca.pem", "lowLatency": false, "segmentFormat": "fmp4" },
             { "type": "s3", "outputId": "bucket", "endpoint": "https://s3.example", "region": "eu-west-1", "bucket": "rooms",
               "prefix": "live/88231/", "pathStyle": false, "accessKeyEnv": "S3_ID", "secretKeyEnv": "S3_SECRET",
+              "sessionTokenEnv": "S3_TOKEN", "segmentFormat": "fmp4",
               "retryForMs": 5000, "queueSegments": 4, "onLost": "slate", "deletes": false,
               "authorities": "/run/ca.pem", "lowLatency": false },
             { "type": "image", "outputId": "thumb", "path": "out/thumb.jpg", "intervalSeconds": 5, "width": 320, "height": 180,
@@ -152,7 +154,8 @@ enum Documents {
             "\"outputs\": [ ",
             with: """
                 "outputs": [ { "type": "http", "url": "http://o", "auth": { "type": "bearer", "secretFile": "/run/o" } },
-                  { "type": "s3", "endpoint": "http://s3:9000", "bucket": "b", "accessKeyFile": "/run/i", "secretKeyFile": "/run/s" },
+                  { "type": "s3", "endpoint": "http://s3:9000", "bucket": "b", "accessKeyFile": "/run/i", "secretKeyFile": "/run/s",
+                    "sessionTokenFile": "/run/t" },
                 """),
     ]
 

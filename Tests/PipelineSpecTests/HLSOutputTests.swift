@@ -31,6 +31,37 @@ struct HLSOutputTests {
         #expect(output.targetDuration(fps: fps) == seconds)
     }
 
+    @Test(
+        "what is clear of an encrypted room lies outside of what is served; of a clear room it lies anywhere",
+        arguments: [
+            ("rec", "clips", ""), ("out-rec", "out-clips", ""), ("../out/rec", "/out/clips", ""),
+            ("out/rec", "clips", "outputs[1].path"), ("./x/../out/rec", "clips", "outputs[1].path"),
+            ("out-ts/rec", "clips", "outputs[1].path"), ("rec", "out//clips", "outputs[0].clipPath"),
+        ])
+    func clearPlaces(record: String, clips: String, wrong: String) {
+        func report(_ encryption: String) -> SpecReport {
+            Pipeline.parse(
+                Documents.room.replacing(
+                    "{ \"path\": \"out\" }",
+                    with: """
+                        { "path": "out", \(encryption) "clipPath": "\(clips)" },
+                        { "type": "record", "path": "\(record)" },
+                        { "type": "hls", "segmentFormat": "ts", "path": "out-ts" }
+                        """))
+        }
+        #expect(report("").pipeline?.hls?.clipPath == clips, "\(report("").text(file: "f"))")
+        let sealed = report("\"encryption\": {},")
+        #expect((sealed.pipeline == nil) == !wrong.isEmpty, "\(sealed.text(file: "f"))")
+        #expect(sealed.mistakes.map(\.path) == (wrong.isEmpty ? [] : [wrong]))
+    }
+
+    @Test("clips have a directory of their own")
+    func clipPath() {
+        let report = Pipeline.parse(
+            Documents.room.replacing("{ \"path\": \"out\" }", with: "{ \"path\": \"out\", \"clipPath\": \"out\" }"))
+        #expect(report.mistakes.map(\.path) == ["outputs[0].clipPath"])
+    }
+
     @Test("an encrypted output may have I-frame playlists, and transport streams beside it; those need an hls output")
     func encryptedForms() {
         let forms = Documents.room.replacing(

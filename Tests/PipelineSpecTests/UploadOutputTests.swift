@@ -52,6 +52,14 @@ struct UploadOutputTests {
                 #"{ "path": "out" }, { "type": "s3", "endpoint": "http://s", "bucket": "b", "accessKeyEnv": "A", "secretKeyEnv": "B", "prefix": "../x/" }"#,
                 "outputs[1].prefix"
             ),
+            (
+                #"{ "path": "out" }, { "type": "s3", "endpoint": "http://s", "bucket": "b", "accessKeyEnv": "A", "secretKeyEnv": "B", "sessionTokenEnv": "C", "sessionTokenFile": "d" }"#,
+                "outputs[1].sessionTokenFile"
+            ),
+            (
+                #"{ "path": "out" }, { "type": "http", "url": "https://o/x", "segmentFormat": "ts" }"#,
+                "outputs[1].segmentFormat"
+            ),
             (#"{ "path": "out" }, { "type": "image", "path": "now.png" }"#, "outputs[1].path"),
             (
                 #"{ "path": "out", "encryption": { "secretEnv": "K" } }, { "type": "http", "url": "https://o/x" }"#,

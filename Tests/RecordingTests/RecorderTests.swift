@@ -9,100 +9,6 @@ import Recording
 import Synchronization
 import Testing
 
-/// A room's output of real packets, recorded.
-private struct RecordedRoom {
-    struct Clock: MonotonicClock { func now() -> Int64 { 1 } }
-
-    static let origin: Int64 = 1_700_000_000_000_000_000
-
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recording-\(UUID().uuidString)")
-    let video: EncodedTrack
-    let audio: EncodedTrack
-
-    var live: String { self.folder.appendingPathComponent("live").path }
-    var recording: String { self.folder.appendingPathComponent("recording").path }
-
-    /// - Returns: `nil` without ffmpeg and ffprobe.
-    init?() throws {
-        guard let ffmpeg = Tool.find("ffmpeg"), let ffprobe = Tool.find("ffprobe") else { return nil }
-        try FileManager.default.createDirectory(at: self.folder, withIntermediateDirectories: true)
-        self.video = try EncodedTrack.encode(
-            .video, source: "testsrc2=s=160x90:r=30:d=9",
-            encoder: [
-                "-c:v", "libx264", "-preset", "veryfast", "-b:v", "200k", "-bf", "1", "-g", "32", "-keyint_min", "32",
-                "-sc_threshold", "0", "-pix_fmt", "yuv420p", "-video_track_timescale", "30000",
-            ], in: self.folder, ffmpeg: ffmpeg, ffprobe: ffprobe)
-        self.audio = try EncodedTrack.encode(
-            .audio, source: "sine=r=48000:d=9", encoder: ["-c:a", "aac", "-ac", "2", "-b:a", "64k"],
-            in: self.folder, ffmpeg: ffmpeg, ffprobe: ffprobe)
-    }
-
-    func settings(keepsSegments: Bool = true, roomID: String = "88231") -> RecordingSettings {
-        RecordingSettings(
-            directory: self.recording, roomID: roomID, title: "A & B",
-            movies: [RecordingSettings.Movie(video: "90p", audio: "audio")], keepsSegments: keepsSegments)
-    }
-
-    func recorder(_ settings: RecordingSettings) throws -> Recorder {
-        let store = DirectoryStore(directory: self.live)
-        let recorder = try Recorder.open(settings, source: { store.path(of: $0) }) { event in
-            if case .stopped(let error) = event, error.code != .diskFull { Issue.record("\(error)") }
-        }
-        try recorder.begin()
-        return recorder
-    }
-
-    /// A worker's run.
-    ///
-    /// - Parameter marks: Phases by their first picture, counted from the run's first.
-    func run(
-        _ recorder: Recorder, ends: Bool, at second: Int64, marks: [(Int64, String?)] = [], stopsAt: Int? = nil
-    ) throws {
-        var settings = HLSOutputSettings(directory: self.live, grid: try OutputGrid(fps: 30), windowSeconds: 6)
-        settings.deleteGraceSeconds = 0
-        let tracks = [
-            TrackDescription(
-                name: "90p", kind: .video, parameters: self.video.parameters, width: 160, height: 90,
-                bitrate: 200_000, maxBitrate: 400_000, bufferSize: 400_000),
-            TrackDescription(
-                name: "audio", kind: .audio, parameters: self.audio.parameters, bitrate: 64_000, channels: 2),
-        ]
-        let packager = try HLSPackager.open(settings, tracks: tracks, clock: Clock(), keeper: recorder) { event in
-            if case .outputFailed(let error) = event { Issue.record("\(error)") }
-        }
-        let first = try packager.begin(now: Self.origin + second * 1_000_000_000).firstTick
-        for (frame, phase) in marks {
-            packager.mark(
-                ProgramMark(
-                    rangeClass: "live.tandem.pk", tick: first + frame,
-                    attributes: phase.map { [DateRange.Attribute("TANDEM-PHASE", $0)] }))
-        }
-        var packets: [(track: Int, packet: CodedPacket)] = []
-        for (index, track) in [self.video, self.audio].enumerated() {
-            packets += track.packets.map { packet in
-                var packet = packet
-                let shift = first * Int64(packet.timescale) / 30
-                packet.pts += shift
-                packet.dts += shift
-                return (index, packet)
-            }
-        }
-        packets.sort { left, right in
-            left.packet.dts * Int64(right.packet.timescale) < right.packet.dts * Int64(left.packet.timescale)
-        }
-        for (index, (track, packet)) in packets.enumerated() {
-            if index == stopsAt {
-                recorder.stop(MediaError(.diskFull, "95 % is taken", at: "recording", fix: "free space"))
-            }
-            packager.receive(track: track, packet)
-            _ = packager.step()
-        }
-        packager.finish(endlist: ends)
-        #expect(packager.step() == (ends ? .ended : .drained))
-        recorder.settle()
-    }
-}
-
 @Suite("A room is recorded, and made into files")
 struct RecorderTests {
     private static func probe(_ arguments: [String], _ path: String) throws -> String {
@@ -248,6 +154,81 @@ struct RecorderTests {
         #expect(incomplete["missingSegments"] as? Int == 9 - kept)
         let text = try String(contentsOfFile: room.recording + "/90p.m3u8", encoding: .utf8)
         #expect(text.components(separatedBy: "#EXT-X-DISCONTINUITY\n").count == 2)
+    }
+
+    @Test(
+        "one that has stopped goes on behind a hole: its manifest says which, a phase that began and ended there is in it"
+    )
+    func resumed() throws {
+        guard let room = try RecordedRoom() else { return }
+        defer { try? FileManager.default.removeItem(at: room.folder) }
+        let packets = room.video.packets.count + room.audio.packets.count
+        let events = Mutex<[String]>([])
+        let store = DirectoryStore(directory: room.live)
+        let recorder = try Recorder.open(room.settings(), source: { store.path(of: $0) }) { event in
+            events.withLock { events in
+                switch event {
+                case .stopped: events.append("stopped")
+                case .resumed: events.append("resumed")
+                case .notResumed: events.append("not resumed")
+                }
+            }
+        }
+        try recorder.begin()
+        // It runs: nothing to be done.
+        recorder.resume()
+        // Of 9 s a third is missing; the phase lies in it.
+        try room.run(
+            recorder, ends: true, at: 0, marks: [(110, "pk"), (150, nil)], stopsAt: packets / 3,
+            resumesAt: packets * 2 / 3)
+        recorder.resume()
+        recorder.settle()
+        #expect(events.withLock { $0 } == ["stopped", "resumed"])
+        let finished = try RecordingFinisher(room.settings()).run { _, _ in }
+        let coverage = finished.coverage
+        #expect(coverage.runs.count == 2 && (1...2).contains(coverage.missing), "\(coverage)")
+        #expect(coverage.runs.reduce(Int64(0)) { $0 + Int64($1.segments) } + coverage.missing == 5)
+        #expect(coverage.stopReason == "95 % is taken")
+        #expect(finished.chapters.map(\.title) == ["solo", "pk", "solo"], "\(finished.chapters)")
+        let text = try String(contentsOfFile: room.recording + "/90p.m3u8", encoding: .utf8)
+        #expect(text.components(separatedBy: "#EXT-X-DISCONTINUITY\n").count == 2)
+        #expect(text.components(separatedBy: "#EXT-X-DATERANGE").count == 3, "opened and closed")
+    }
+
+    @Test("where it cannot go on it says so, and tries again when it is told to")
+    func notResumed() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("resume-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let events = Mutex<[String]>([])
+        let settings = RecordingSettings(directory: folder.path, roomID: "1", movies: [.init(video: "v", audio: nil)])
+        let recorder = try Recorder.open(settings, source: { _ in nil }) { event in
+            events.withLock { events in
+                switch event {
+                case .stopped: events.append("stopped")
+                case .resumed: events.append("resumed")
+                case .notResumed: events.append("not resumed")
+                }
+            }
+        }
+        recorder.stop(MediaError(.outputLost, "gone", at: "recording", fix: "none"))
+        recorder.keep(.closed(id: "x", end: 1))
+        recorder.settle()
+        try FileManager.default.removeItem(at: folder)
+        recorder.resume()
+        recorder.settle()
+        #expect(events.withLock { $0 } == ["stopped", "not resumed"])
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        recorder.resume()
+        recorder.settle()
+        #expect(events.withLock { $0 } == ["stopped", "not resumed", "resumed"])
+        // With its first line, though the directory is another.
+        let journal = try String(contentsOfFile: folder.path + "/recording.journal", encoding: .utf8)
+        #expect(journal == "recording\t1\t1\nstop\tgone\nclose\tx\t1\n")
+        recorder.ended(nextMediaSequence: 0)
+        recorder.stop(MediaError(.outputLost, "gone", at: "recording", fix: "none"))
+        recorder.resume()
+        recorder.settle()
+        #expect(events.withLock { $0.last } == "stopped", "the room is over")
     }
 
     @Test("who has not taken the room writes nothing; who was killed over the first line is no obstacle")

@@ -1,4 +1,5 @@
 import HLS
+import HLSTestKit
 import MediaTypes
 import Packager
 import Recording
@@ -86,5 +87,21 @@ struct RecordingJournalTests {
         let text = RecordingJournal.head(roomID: "1") + RecordingJournal.line(Self.slot(0)) + line + "\n"
         #expect(throws: RecordingJournal.Damage.self) { try RecordingJournal(text: text) }
         #expect(throws: RecordingJournal.Damage.self) { try RecordingJournal(text: line + "\n") }
+    }
+
+    @Test("thousands of date ranges are read in proportion to their number")
+    func many() throws {
+        let ratio = try Growth.ratio(small: 2_000, large: 20_000) { count in
+            var text = RecordingJournal.head(roomID: "1")
+            for number in 0..<count {
+                let range = DateRange(
+                    id: "live.tandem.score-1-\(number)", rangeClass: "live.tandem.score", start: Int64(number) * 1_000)
+                text += RecordingJournal.line(.opened(range))
+                text += RecordingJournal.line(.closed(id: range.id, end: Int64(number) * 1_000 + 1_000))
+            }
+            let ranges = try RecordingJournal(text: text).ranges
+            #expect(ranges.count == count && ranges.allSatisfy { $0.end == $0.start + 1_000 })
+        }
+        #expect(ratio < 40, "\(ratio): 10 is in proportion, 100 its square")
     }
 }

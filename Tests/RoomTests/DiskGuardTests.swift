@@ -31,7 +31,7 @@ struct DiskGuardTests {
             Self.look(&disk, used: 799) == [.alarm(.low, was: .critical, Self.reading(799)), .limitWindow(false)])
         #expect(Self.look(&disk, used: 760) == [])
         #expect(Self.look(&disk, used: 749) == [.alarm(.normal, was: .low, Self.reading(749))])
-        // Space is back, the recording is not.
+        // Space is back, the recording is not yet: no time has gone by.
         #expect(
             Self.look(&disk, used: 990) == [.alarm(.critical, was: .normal, Self.reading(990)), .limitWindow(true)])
     }
@@ -58,6 +58,36 @@ struct DiskGuardTests {
         #expect(Self.look(&disk, used: 699, reserve: 300) == [])
         #expect(Self.look(&disk, used: 701, reserve: 300) == [.stopRecording(Self.reading(701))])
         #expect(Self.look(&disk, used: 720, reserve: 300) == [])
+    }
+
+    @Test(
+        "a recording goes on where there is room for twice what a window needs, some seconds later, while writing works"
+    )
+    func resumed() {
+        let second: Int64 = 1_000_000_000
+        var disk = DiskGuard(limit: 1000)
+        func look(_ used: Int64, at time: Int64) -> [DiskGuard.Action] {
+            disk.measured(DiskUse(used: used, free: .max), reserve: 150, at: time * second)
+        }
+        #expect(look(960, at: 0).contains(.stopRecording(Self.reading(960))))
+        // Below 95 %, and below 80 % with too little room beside a window.
+        #expect(look(850, at: 20) == [])
+        #expect(!look(750, at: 21).contains(.resumeRecording))
+        #expect(look(700, at: 22) == [.alarm(.normal, was: .low, Self.reading(700)), .resumeRecording])
+        #expect(look(700, at: 23) == [])
+        // It fills again: told again. At once is too soon.
+        #expect(
+            look(855, at: 24) == [.alarm(.low, was: .normal, Self.reading(855)), .stopRecording(Self.reading(855))])
+        #expect(look(600, at: 25) == [.alarm(.normal, was: .low, Self.reading(600))])
+        #expect(look(600, at: 33) == [] && look(600, at: 34) == [.resumeRecording])
+        // It stopped by itself, and could not go on; while nothing can be written nobody tries.
+        disk.recordingStopped(at: 40 * second)
+        #expect(look(600, at: 49) == [] && look(600, at: 50) == [.resumeRecording])
+        disk.recordingStopped(at: 51 * second)
+        _ = disk.failed(isFull: false, reason: "read-only", at: 52 * second)
+        #expect(look(600, at: 80) == [])
+        _ = disk.written(at: 81 * second)
+        #expect(look(600, at: 82) == [.resumeRecording])
     }
 
     @Test("a write that finds no space is as good as 95 %, whatever was measured")

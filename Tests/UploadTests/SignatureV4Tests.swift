@@ -103,6 +103,20 @@ struct SignatureV4Tests {
         #expect(!text.contains("hunter2") && !text.isEmpty)
     }
 
+    @Test("keys that are good for a time: their token goes with each request, is signed, and is in no dump")
+    func sessionToken() {
+        let bucket = S3Bucket(
+            endpoint: "https://s3.example", region: "r", bucket: "b", accessKey: "ID", secretKey: "secret",
+            sessionToken: "hunter2-token")
+        let fields = bucket.request(UploadHead(method: "PUT", name: "a.m4s", body: [1]), at: 0).fields
+        #expect(fields.first { $0.name == "x-amz-security-token" }?.value == "hunter2-token")
+        let signed = fields.first { $0.name == "authorization" }?.value ?? ""
+        #expect(signed.contains("SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token,"))
+        var text = ""
+        dump(bucket, to: &text)
+        #expect(!text.contains("hunter2"))
+    }
+
     @Test(
         "a service's own word for a refusal is told; what is no such word is not",
         arguments: [

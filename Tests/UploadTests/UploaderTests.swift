@@ -35,6 +35,20 @@ struct UploaderTests {
         #expect(await second.finish(by: 0) == false)
     }
 
+    @Test("while a disk hangs listings do not heap up: it is asked for a whole one; the last of a room is always taken")
+    func bounded() async {
+        let uploader = Self.uploader()
+        var refused: [Int64] = []
+        for number in Int64(0)..<200 where !uploader.list(SimulatedOrigin.listing(through: number, isFirst: false)) {
+            refused.append(number)
+        }
+        #expect(refused == [64, 129, 194] && uploader.statistics.waitingSlots == 5)
+        for number in Int64(200)..<259 { uploader.list(SimulatedOrigin.listing(through: number, isFirst: false)) }
+        #expect(uploader.statistics.waitingSlots == 64)
+        #expect(uploader.list(SimulatedOrigin.listing(through: 259, isFirst: false, isEnded: true)))
+        #expect(uploader.statistics.waitingSlots == 65)
+    }
+
     @Test("an origin nobody listens at: what failed is told once, and the end does not wait beyond its time")
     func refused() async {
         let notices = Mutex<[UploadNotice]>([])

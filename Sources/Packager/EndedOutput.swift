@@ -1,0 +1,111 @@
+import HLS
+package import MediaTypes
+
+/// The directory of an output: its files, and the notes that workers leave there for one another.
+package protocol OutputDirectory: Sendable {
+    /// The bytes of a file of the output; `nil` where it is not there any more. Blocks.
+    func bytes(ofFile name: String) -> [UInt8]?
+
+    /// Notes of this worker for its successor.
+    ///
+    /// - Parameter name: A plain name that begins with a dot and is nobody else's.
+    func keep(note bytes: [UInt8], named name: String) throws(MediaError)
+    func note(named name: String) -> [UInt8]?
+    func removeNote(named name: String)
+}
+
+extension HLSPackager: OutputDirectory {}
+
+/// An output whose room has ended, as its directory tells of it: for stores elsewhere that have not all of it yet.
+package struct EndedOutput: OutputDirectory {
+    private let store: any SegmentStore
+    private let state: RoomState
+    private let settings: HLSOutputSettings
+    private let keys: RoomKeys?
+
+    /// Looks into a directory, and changes nothing there.
+    ///
+    /// - Parameter settings: As the room had them; of the grid the room's own counts.
+    /// - Returns: `nil` where no room has ended.
+    /// - Throws: ``MediaError/Code/invalidData`` for a damaged state file, ``MediaError/Code/rejected`` where what is listed
+    ///   cannot be opened with these settings.
+    package static func open(
+        _ settings: HLSOutputSettings, store: (any SegmentStore)? = nil
+    ) throws(MediaError) -> EndedOutput? {
+        let store = store ?? DirectoryStore(directory: settings.directory)
+        guard let bytes = store.read(RoomState.name) else { return nil }
+        let state = try RoomState(json: bytes, path: store.path(of: RoomState.name) ?? RoomState.name)
+        guard state.ended, state.origin != nil else { return nil }
+        return EndedOutput(
+            store: store, state: state, settings: settings,
+            keys: try HLSPackager.claimKeys(settings, isBegun: true, store))
+    }
+
+    /// All that it lists.
+    ///
+    /// - Parameter kinds: What the tracks carry, by their names.
+    /// - Throws: ``MediaError/Code/invalidData`` where a playlist or a track is not what the state file says.
+    package func listing(_ kinds: [String: TrackKind]) throws(MediaError) -> OutputListing {
+        let grid = try self.grid()
+        let origin = self.state.origin ?? 0
+        guard let multivariant = self.store.read(self.state.multivariantName) else {
+            throw self.damaged("\(self.state.multivariantName) is not there")
+        }
+        var tracks: [OutputListing.Track] = []
+        for track in self.state.tracks {
+            guard let kind = kinds[track.name] else { throw self.damaged("\(track.name) is none of the room's tracks") }
+            let names = TrackNames(track: track.name)
+            let segments = track.segments(
+                timescale: grid.timescale(of: kind), origin: origin, store: self.store, keys: self.keys)
+            guard segments.last.map({ $0.mediaSequence + 1 == self.state.nextMediaSequence }) ?? true else {
+                throw self.damaged("it contradicts itself")
+            }
+            tracks.append(
+                OutputListing.Track(
+                    name: track.name, kind: kind, playlistName: names.playlist,
+                    contentType: TrackPublication.contentType(of: kind), style: self.settings.windowStyle,
+                    targetDuration: grid.targetDuration,
+                    slack: Int64(max(grid.targetDuration, self.settings.deleteGraceSeconds)) &* TimeMath.nanoseconds,
+                    longestDuration: track.longestDuration, discontinuitySequence: track.discontinuitySequence,
+                    segments: segments, retired: track.retiredSegments,
+                    iFrames: track.iFrameSequence.map {
+                        OutputListing.Track.IFrames(name: names.iFramePlaylist, sequence: $0)
+                    }))
+        }
+        var ranges = DateRangeList()
+        for row in self.state.dateRanges { ranges.list(.opened(row.range), mediaSequence: row.mediaSequence, at: 0) }
+        return OutputListing(
+            origin: origin, tracks: tracks, dateRanges: ranges, multivariantName: self.state.multivariantName,
+            multivariant: String(decoding: multivariant, as: UTF8.self), isEnded: true,
+            nextMediaSequence: self.state.nextMediaSequence)
+    }
+
+    private func grid() throws(MediaError) -> OutputGrid {
+        let grid = self.state.grid
+        do {
+            return try OutputGrid(
+                fps: grid.fps, gopFrames: grid.gopFrames, segmentGops: grid.segmentGops, partFrames: grid.partFrames,
+                sampleRate: grid.sampleRate)
+        } catch {
+            throw self.damaged("its grid is none")
+        }
+    }
+
+    private func damaged(_ what: String) -> MediaError {
+        MediaError(
+            .invalidData, "\(self.settings.directory)/\(RoomState.name) does not fit what lies beside it: \(what)",
+            at: "hls", fix: "take the outputs that are not done out of the room's file, or restore the directory")
+    }
+
+    package func bytes(ofFile name: String) -> [UInt8]? {
+        TrackNames.isValid(name) && !name.hasSuffix(".json") ? self.store.read(name) : nil
+    }
+
+    package func keep(note bytes: [UInt8], named name: String) throws(MediaError) {
+        try self.store.put(name, bytes: bytes)
+    }
+
+    package func note(named name: String) -> [UInt8]? { self.store.read(name) }
+
+    package func removeNote(named name: String) { try? self.store.remove(name) }
+}

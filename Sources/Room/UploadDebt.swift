@@ -1,0 +1,89 @@
+import HLS
+package import MediaTypes
+import Packager
+package import PipelineSpec
+import Upload
+
+/// What stores elsewhere have not been sent of a room that is over. A worker that is started for it again sends that, and does
+/// nothing else.
+package struct UploadDebt: Sendable {
+    private let uploads: [Uploader]
+    private let listing: OutputListing
+    /// Nanoseconds there are for it.
+    private let time: Int64
+    private let events: RoomEvents
+
+    /// Looks into the HLS output's directory, and changes nothing there.
+    ///
+    /// - Returns: `nil` where the room has not ended, or every store has all of it.
+    /// - Throws: ``MediaError/Code/notReadable`` for a secret, ``MediaError/Code/invalidData`` for a damaged directory.
+    package static func open(_ pipeline: Pipeline, events: RoomEvents) throws(MediaError) -> UploadDebt? {
+        guard let output = pipeline.hls else { return nil }
+        let directory = DirectoryStore(directory: output.path)
+        let owed = pipeline.uploads.filter { directory.contains(OutputFiles.noteName($0.outputID)) }
+        guard !owed.isEmpty, let ended = try EndedOutput.open(Room.hlsSettings(output, pipeline)) else { return nil }
+        var kinds: [String: TrackKind] = [:]
+        for rendition in pipeline.pictureRenditions { kinds[rendition.name] = .video }
+        for sound in pipeline.audioRenditions { kinds[sound.name] = .audio }
+        let listing = try ended.listing(kinds)
+        let time = Int64(pipeline.shutdown.endTimeoutMs) &* 1_000_000
+        var uploads: [Uploader] = []
+        for output in owed {
+            guard let (target, method, store) = try Room.target(of: output) else { continue }
+            let id = output.outputID
+            // Nobody waits at a live edge any more: each segment is tried for as long as there is time.
+            var rules = UploadRules(store)
+            rules.patience = max(rules.patience ?? 0, time)
+            rules.mostSlots = max(rules.mostSlots, listing.tracks.map(\.segments.count).max() ?? 0)
+            uploads.append(
+                Uploader(
+                    outputID: id, target: target, method: method, rules: rules, connections: listing.tracks.count,
+                    files: OutputFiles(directory: ended, outputID: id, slate: nil), clock: SystemClock(),
+                    authorities: store.authorities
+                ) { events.emit($0, of: id) })
+        }
+        return UploadDebt(uploads: uploads, listing: listing, time: time, events: events)
+    }
+
+    /// Sends what is left.
+    ///
+    /// - Returns: What is owed still; the next worker goes on with it.
+    package func settle() async -> MediaError? {
+        let deadline = SystemClock().now() &+ self.time
+        for upload in self.uploads {
+            upload.list(self.listing)
+            upload.begin()
+        }
+        return await Self.finish(self.uploads, by: deadline, isOver: true, events: self.events)
+    }
+
+    /// Ends uploads, all at once.
+    ///
+    /// - Parameter isOver: The room is: what is there is all there will be, and what is not is owed.
+    /// - Returns: The first of what is owed.
+    static func finish(
+        _ uploads: [Uploader], by deadline: Int64, isOver: Bool, events: RoomEvents
+    ) async -> MediaError? {
+        await withTaskGroup(of: MediaError?.self) { group in
+            for upload in uploads {
+                group.addTask {
+                    let isDone = await upload.finish(by: deadline)
+                    guard isOver else { return nil }
+                    guard !isDone else {
+                        await upload.forget()
+                        events.emit("output.finished", ["outputId": .string(upload.outputID)])
+                        return nil
+                    }
+                    let what = "the store did not take all of it in time"
+                    events.emit("output.unfinished", ["outputId": .string(upload.outputID), "reason": .string(what)])
+                    return MediaError(
+                        .unfinished, what, at: "outputs[\(upload.outputID)]",
+                        fix: "start the room again: it sends what is left; or raise shutdown.endTimeoutMs")
+                }
+            }
+            var debts: [MediaError] = []
+            for await debt in group { if let debt { debts.append(debt) } }
+            return debts.min { $0.place < $1.place }
+        }
+    }
+}

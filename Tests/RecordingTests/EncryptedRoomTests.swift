@@ -1,0 +1,114 @@
+import Foundation
+import HLS
+import HLSTestKit
+import MediaTypes
+import Packager
+import Recording
+import Testing
+
+@Suite("What an encrypted room leaves behind is clear")
+struct EncryptedRoomTests {
+    private static let encryption = EncryptionSettings(
+        room: "88231", rotation: 2, secret: Array("0123456789abcdef".utf8))
+
+    private static func bytes(_ path: String) -> [UInt8]? {
+        FileManager.default.contents(atPath: path).map { [UInt8]($0) }
+    }
+
+    @Test("its recording is a clear room's, byte for byte; its live segments are not")
+    func recording() throws {
+        guard let room = try RecordedRoom() else { return }
+        let plain = try RecordedRoom(like: room)
+        defer { for each in [room, plain] { try? FileManager.default.removeItem(at: each.folder) } }
+        let output = OutputBox()
+        try room.run(
+            try room.recorder(room.settings(), output: output), ends: true, at: 0, encryption: Self.encryption,
+            output: output)
+        try plain.run(try plain.recorder(plain.settings()), ends: true, at: 0)
+        let (finished, expected) = (
+            try RecordingFinisher(room.settings()).run { _, _ in },
+            try RecordingFinisher(plain.settings()).run { _, _ in }
+        )
+        #expect(finished.coverage.isComplete && finished.frames == 270)
+        #expect(finished.files == expected.files)
+        let list = try String(contentsOfFile: room.recording + "/90p.m3u8", encoding: .utf8)
+        #expect(!list.contains("EXT-X-KEY"))
+        #expect(
+            try String(contentsOfFile: room.live + "/90p.m3u8", encoding: .utf8).contains("#EXT-X-KEY:METHOD=AES-128"))
+        let (sealed, clear) = (Self.bytes(room.live + "/90p-1-4.m4s"), Self.bytes(room.recording + "/90p-1-4.m4s"))
+        #expect(sealed != nil && clear != nil && sealed != clear)
+    }
+
+    @Test("a clip is clear, and made of what was there when it was asked for, whatever the room lets go meanwhile")
+    func clip() throws {
+        guard let room = try RecordedRoom() else { return }
+        defer { try? FileManager.default.removeItem(at: room.folder) }
+        let output = OutputBox()
+        try room.run(nil, ends: false, at: 0, encryption: Self.encryption, output: output)
+        let packager = try #require(output.packager)
+        let listed = packager.listedSlots()
+        let dates = try #require(ClipWriter.dates(of: listed))
+        let range = (dates.lowerBound + 1_000_000_000)..<(dates.lowerBound + 4_000_000_000)
+        let (clips, holds) = (room.folder.path + "/clips", room.live + "/clips")
+        let writer = ClipWriter(
+            directory: clips, holds: holds, range: range,
+            movie: RecordingSettings.Movie(video: "90p", audio: "audio"))
+        let store = DirectoryStore(directory: room.live)
+        let hold = try writer.hold(ClipWriter.slots(listed, in: range), id: "clip-1-1") { store.path(of: $0) }
+        for name in try FileManager.default.contentsOfDirectory(atPath: room.live) where name.hasSuffix(".m4s") {
+            try FileManager.default.removeItem(atPath: room.live + "/" + name)
+        }
+        #expect(throws: MediaError.self) { try writer.write("sealed", of: listed, from: hold) }
+        let made = try writer.write(
+            "clear", of: listed, from: hold,
+            opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) })
+        #expect(made.segments == 2 && abs(made.durationMs - 3_000) < 40, "\(made)")
+        #expect(
+            made.path == clips + "/clear.mp4"
+                && FileManager.default.contents(atPath: made.path)?.count == made.byteCount)
+        if let ffmpeg = Tool.find("ffmpeg") {
+            let result = try ffmpeg.run(["-v", "error", "-i", made.path, "-f", "null", "-"])
+            #expect(result.errors == "")
+        }
+        hold.release()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: holds).isEmpty)
+        // Asked for too late: nothing is held.
+        let late = #expect(throws: MediaError.self) {
+            try writer.hold(ClipWriter.slots(listed, in: range), id: "clip-1-2") { name in
+                store.contains(name) ? store.path(of: name) : nil
+            }
+        }
+        #expect(late?.code == .notFound)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: holds).isEmpty)
+    }
+
+    @Test("what a killed worker held, and its half-written clips, go at the next start; nothing else does")
+    func leftovers() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("clips-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for directory in [".clip-3-1", ".clip-3-2", ".other", "clip-3-1"] {
+            let path = folder.appendingPathComponent(directory)
+            try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
+            try Data([1]).write(to: path.appendingPathComponent("90p-1-1.m4s"))
+        }
+        for file in ["a.mp4", ".b.mp4.partial", ".c.partial", "d.mp4.partial"] {
+            try Data([1]).write(to: folder.appendingPathComponent(file))
+        }
+        ClipWriter.removeLeftovers(in: folder.path)
+        ClipWriter.removeLeftovers(in: folder.path + "/nowhere")
+        let left = Set(try FileManager.default.contentsOfDirectory(atPath: folder.path))
+        #expect(left == [".other", "clip-3-1", "a.mp4", ".c.partial", "d.mp4.partial"])
+    }
+
+    @Test("a recording and what is listed behind it are one list, where nothing lies between them")
+    func joined() {
+        func slots(_ numbers: ClosedRange<Int64>) -> [KeptSlot] {
+            numbers.map { KeptSlot(mediaSequence: $0, incarnation: 1, frames: 0..<0, tracks: []) }
+        }
+        #expect(ClipWriter.joined(slots(0...5), slots(4...9)) == slots(0...9))
+        #expect(ClipWriter.joined(slots(0...5), slots(6...9)) == slots(0...9))
+        #expect(ClipWriter.joined(slots(0...5), slots(7...9)) == nil)
+        #expect(ClipWriter.joined([], slots(7...9)) == slots(7...9))
+        #expect(ClipWriter.joined(slots(0...5), []) == slots(0...5))
+    }
+}

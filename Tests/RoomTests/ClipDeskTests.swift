@@ -1,0 +1,47 @@
+import Control
+import Dispatch
+import MediaTypes
+import Recording
+import Room
+import Synchronization
+import Testing
+
+@Suite("Clips that are being made, and that wait, when the room is over")
+struct ClipDeskTests {
+    private static func unfinished() -> MediaError { MediaError(.unfinished, "over", at: "clip", fix: "none") }
+
+    @Test(
+        "what waits is given up at once, what is being made when it looks; what was held for either is given back once")
+    func close() throws {
+        let released = Mutex<[String]>([])
+        let (told, began, goes) = (
+            DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+        )
+        let failed = Mutex<[String]>([])
+        let desk = ClipDesk { clip in
+            if clip.state == .failed { failed.withLock { $0.append(clip.name) } }
+            told.signal()
+        }
+        func add(_ name: String, _ body: @escaping @Sendable () -> Void) throws {
+            _ = try desk.add(name: name, rendition: "r", range: 0..<1, incarnation: 1) { id, name in
+                ClipDesk.Work(id: id, release: { released.withLock { $0.append(name) } }) { isOver throws(MediaError) in
+                    body()
+                    #expect(isOver())
+                    throw Self.unfinished()
+                }
+            }
+        }
+        try add("first") {
+            began.signal()
+            goes.wait()
+        }
+        began.wait()
+        try add("second") { Issue.record("it has not begun") }
+        desk.close()
+        #expect(released.withLock { $0 } == ["second"] && failed.withLock { $0 } == ["second"])
+        goes.signal()
+        for _ in 0..<2 { told.wait() }
+        #expect(released.withLock { $0 } == ["second", "first"] && failed.withLock { $0 } == ["second", "first"])
+        #expect(throws: ControlFailure.self) { try add("third") { Issue.record("the room is over") } }
+    }
+}

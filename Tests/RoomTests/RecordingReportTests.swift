@@ -1,0 +1,127 @@
+import Foundation
+import HLS
+import MediaKernels
+import MediaTypes
+import Packager
+import Recording
+import Room
+import Synchronization
+import Testing
+
+@Suite("The end of a recording, as events: progress, and what is not done in time")
+struct RecordingReportTests {
+    /// Goes on by so much each time it is asked.
+    private final class SteppingClock: MonotonicClock {
+        private let time = Atomic<Int64>(0)
+        private let step: Int64
+
+        init(step: Int64) { self.step = step }
+
+        func now() -> Int64 { self.time.add(self.step, ordering: .relaxed).newValue }
+    }
+
+    /// Lines as they were emitted.
+    private final class Lines: Sendable {
+        private let texts = Mutex<[String]>([])
+
+        func add(_ line: String) { self.texts.withLock { $0.append(line) } }
+
+        func all() throws -> [[String: Any]] {
+            try self.texts.withLock { $0 }.map {
+                try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+            }
+        }
+    }
+
+    private static let h264: [UInt8] =
+        [
+            0, 0, 0, 1, 0x67, 0x64, 0x00, 0x1f, 0xac, 0xd9, 0x40, 0x50, 0x05, 0xbb, 0xff, 0x00, 0x03, 0x00, 0x04, 0x10,
+            0x00, 0x00, 0x03, 0x00, 0x10, 0x00, 0x00, 0x03, 0x03, 0xc0, 0xf1, 0x83, 0x19, 0x60, 0, 0, 0, 1, 0x68, 0xeb,
+            0xe3, 0xcb, 0x22, 0xc0,
+        ]
+
+    private static let segments = 3
+
+    /// A room of so many segments of pictures, ended and not yet finished.
+    private static func record(_ folder: URL) throws -> RecordingSettings {
+        struct Clock: MonotonicClock { func now() -> Int64 { 1 } }
+        let live = folder.appendingPathComponent("live").path
+        let settings = RecordingSettings(
+            directory: folder.appendingPathComponent("rec").path, roomID: "1",
+            movies: [RecordingSettings.Movie(video: "v", audio: nil)])
+        let store = DirectoryStore(directory: live)
+        let recorder = try Recorder.open(settings, source: { store.path(of: $0) }) { Issue.record("\($0)") }
+        try recorder.begin()
+        let packager = try HLSPackager.open(
+            HLSOutputSettings(directory: live, grid: try OutputGrid(fps: 30)),
+            tracks: [
+                TrackDescription(
+                    name: "v", kind: .video, parameters: CodecParameters(codec: .h264, configuration: Self.h264),
+                    width: 1280, height: 720, bitrate: 1_000_000, maxBitrate: 1_000_000, bufferSize: 1_000_000)
+            ], clock: Clock(), keeper: recorder
+        ) { event in if case .outputFailed(let error) = event { Issue.record("\(error)") } }
+        _ = try packager.begin(now: 1_700_000_000_000_000_000)
+        for frame in Int64(0)..<Int64(64 * Self.segments) {
+            packager.receive(
+                track: 0,
+                CodedPacket(
+                    kind: .video, memory: PacketMemory([UInt8](repeating: 1, count: 100)), pts: frame, dts: frame,
+                    timescale: 30, isKey: frame % 32 == 0))
+            _ = packager.step()
+        }
+        packager.finish(endlist: true)
+        #expect(packager.step() == .ended)
+        recorder.settle()
+        return settings
+    }
+
+    private static func withRecording(_ body: (RecordingSettings) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("report-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try body(try Self.record(folder))
+    }
+
+    /// Each segment is read for the tables, to be written, and for its checksum.
+    private static let steps = 3 * Self.segments
+
+    @Test("progress is told once a second, with bytes that rise up to all of them, then that the files are there")
+    func progress() throws {
+        try Self.withRecording { settings in
+            let lines = Lines()
+            let events = RoomEvents(roomID: "1") { lines.add($0) }
+            // Two steps a second: every second one is told.
+            let report = RecordingReport(settings, events: events, clock: SteppingClock(step: 500_000_000))
+            #expect(report.finish() == nil)
+            let all = try lines.all()
+            let types = all.compactMap { $0["type"] as? String }
+            #expect(
+                types == ["recording.finishing"]
+                    + Array(repeating: "recording.progress", count: Self.steps / 2) + ["recording.ready"])
+            let progress = all.filter { $0["type"] as? String == "recording.progress" }
+            let bytes = progress.compactMap { $0["bytes"] as? Int }, totals = progress.compactMap { $0["of"] as? Int }
+            #expect(bytes.count == progress.count && bytes == bytes.sorted() && Set(bytes).count == bytes.count)
+            #expect(Set(totals).count == 1 && (bytes.last ?? .max) <= (totals.first ?? 0), "\(bytes) of \(totals)")
+        }
+    }
+
+    @Test("what is not done by its time is told and left; another worker makes all of it")
+    func unfinished() throws {
+        try Self.withRecording { settings in
+            let lines = Lines()
+            let events = RoomEvents(roomID: "1") { lines.add($0) }
+            let late = RecordingReport(settings, events: events, clock: SteppingClock(step: 1_000_000))
+            let debt = late.finish(by: 5_000_000)
+            #expect(debt?.code == .unfinished)
+            #expect(
+                try lines.all().compactMap { $0["type"] as? String } == ["recording.finishing", "recording.unfinished"])
+            #expect((try lines.all().last?["reason"] as? String ?? "").contains("endTimeoutMs"))
+            #expect(RecordingFinisher(settings).isDue)
+            // In time: not one step too many.
+            let next = RecordingReport(settings, events: events, clock: SteppingClock(step: 1_000_000))
+            #expect(next.finish(by: Int64(Self.steps + 1) * 1_000_000) == nil)
+            #expect(try lines.all().last?["type"] as? String == "recording.ready")
+            #expect(!RecordingFinisher(settings).isDue)
+        }
+    }
+}
