@@ -39,6 +39,12 @@ struct EncoderSearch {
     /// Of each clip.
     let seconds: Double
 
+    /// What is run for each stream, as one would type it.
+    static let commands = [
+        "ffmpeg -threads 1 -i CLIP.nut -an -c:v libx264 -preset PRESET -threads 1 -g 32 -keyint_min 32 -b:v RATE "
+            + "-maxrate 1.1×RATE -bufsize 1.1×RATE -x264-params force-cfr=1:scenecut=0:PARAMS STREAM.mp4"
+    ]
+
     /// Real clips of a directory, or generated ones: motion and grain, a static screen, a fade.
     static func clips(directory: String?) -> [(name: String, input: [String])] {
         if let directory {

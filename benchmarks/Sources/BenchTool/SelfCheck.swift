@@ -4,6 +4,7 @@ enum SelfCheck {
         let thresholds = try Files.read(Thresholds.self, from: BenchTool.thresholdsPath)
         try self.plantInResult(thresholds)
         try self.checkArithmetic()
+        try self.checkCommands()
         let measurement = Measuring.kernels()
         guard measurement.countsInstructions, let known = thresholds.kernels[Machine.architecture] else {
             Terminal.say("SKIPPED: the planted slowdown needs valgrind and thresholds for this architecture")
@@ -30,6 +31,32 @@ enum SelfCheck {
         else {
             throw BenchError("BD-rate or interval is computed wrong: \(same ?? 0), \(dearer ?? 0), \(interval ?? [])")
         }
+    }
+
+    /// A result says of every part how it was made, with all that was chosen, and nothing of where files lie.
+    private static func checkCommands() throws(BenchError) {
+        var result = BenchResult(
+            date: "", commit: "", mode: "full",
+            machine: Machine(
+                processor: "", cores: 1, memoryMiB: 1, kernel: "", ffmpeg: "", swift: "", loadBefore: 0), commands: [])
+        for part in PartCommands.parts + ["live"] {
+            result.note(
+                PartCommands.of(part, jobs: part == "passthrough" ? PassthroughMeasurement.commands : []) {
+                    $0 == "PAIRS" || $0.hasPrefix("LIVE") ? "9" : "/home/me/\($0)"
+                })
+        }
+        let text = result.commands.joined(separator: "\n")
+        let missing = [
+            "R1_CLIPS=DIR PAIRS=9 R1_MORE=", "R1_CLIPS=DIR LIVE_SECONDS=9 LIVE_MINUTES=9 FFMPEG=PROGRAM",
+            "SEARCH_CLIPS=DIR",
+            "PRESET=tandem-faster benchmarks/passthrough.sh room DIR",
+            "PACED=20 benchmarks/passthrough.sh ffmpegPK DIR",
+        ].filter { !text.contains($0) }
+        let unnamed = PartCommands.parts.filter { !text.contains("BenchTool measure \($0) RESULT.json") }
+        guard missing.isEmpty, unnamed.isEmpty, Set(result.commands).count == result.commands.count,
+            !text.contains("FFMPEG=/home"), !text.contains("CLIPS=/home"),
+            PartCommands.parts == Measuring.parts.sorted()
+        else { throw BenchError("a result's commands leave out \(missing + unnamed), or tell paths: \(text)") }
     }
 
     /// Ratios and latencies are of the machine and the moment; that a worse one is found needs no run.
