@@ -94,7 +94,8 @@ struct Measuring {
             }
             self.note(part, EncoderSearch.commands, in: &result)
             result.search = try EncoderSearch(
-                plan: Files.read(EncoderSearch.Plan.self, from: "searches.json"), ffmpeg: self.ffmpeg, judge: judge,
+                plan: Files.read(EncoderSearch.Plan.self, from: Variables["SEARCH_PLAN"] ?? "searches.json"),
+                ffmpeg: self.ffmpeg, judge: judge,
                 work: BenchTool.work,
                 clips: Array(
                     EncoderSearch.clips(directory: Variables["SEARCH_CLIPS"]).prefix(
@@ -106,6 +107,16 @@ struct Measuring {
                     "  \(point.isBest ? "*" : " ") \(point.name): CPU \(point.cpu), VMAF-NEG \(point.vmafNeg) (worst clip "
                         + "\(point.vmafNegWorst)), SSIM \(point.ssim), BD-rate \(point.bdRate.map { "\($0) %" } ?? "-")"
                 )
+                for (name, scores) in (point.renditions ?? [:]).sorted(by: { $0.key > $1.key }) {
+                    Terminal.say(
+                        "      \(name): CPU \(scores.cpu), VMAF-NEG \(scores.vmafNeg) (worst clip \(scores.vmafNegWorst)), "
+                            + "SSIM \(scores.ssim), BD-rate \(scores.bdRate.map { "\($0) %" } ?? "-")")
+                }
+                if let refused = point.refused, refused > 0 {
+                    Terminal.say(
+                        "      REFUSED: \(refused) streams of another size, up to \(point.sizeWorst ?? 0) of the reference's"
+                    )
+                }
             }
         default:
             throw BenchError("there is no part \(part): \(Self.parts.joined(separator: ", "))")

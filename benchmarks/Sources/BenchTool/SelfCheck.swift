@@ -5,6 +5,7 @@ enum SelfCheck {
         try self.plantInResult(thresholds)
         try self.checkArithmetic()
         try self.checkCommands()
+        try self.checkTally()
         let measurement = Measuring.kernels()
         guard measurement.countsInstructions, let known = thresholds.kernels[Machine.architecture] else {
             Terminal.say("SKIPPED: the planted slowdown needs valgrind and thresholds for this architecture")
@@ -31,6 +32,27 @@ enum SelfCheck {
         else {
             throw BenchError("BD-rate or interval is computed wrong: \(same ?? 0), \(dearer ?? 0), \(interval ?? [])")
         }
+    }
+
+    /// A stream that is larger than the reference's counts for nothing, and its set is no best one.
+    private static func checkTally() throws(BenchError) {
+        func pair(_ clip: String, _ rendition: String, vmaf: Double, size: Double) -> SearchTally.Pair {
+            SearchTally.Pair(clip: clip, rendition: rendition, cpu: 0.5, vmaf: vmaf, ssim: 0, size: size)
+        }
+        let set = EncoderSearch.Plan.Set(name: "set", preset: "veryfast", params: "")
+        var tally = SearchTally()
+        tally.pairs = [
+            pair("a", "720p", vmaf: -1, size: 0.995), pair("a", "720p", vmaf: -2, size: 1.009),
+            pair("b", "360p", vmaf: 3, size: 1),
+        ]
+        let fair = tally.point(set, renditions: ["720p", "360p"])
+        tally.pairs.append(pair("b", "360p", vmaf: 90, size: 1.011))
+        let unfair = tally.point(set, renditions: ["720p", "360p"])
+        guard fair.vmafNeg == 0, fair.vmafNegWorst == -1.5, fair.renditions?["360p"]?.vmafNeg == 3, fair.refused == 0,
+            unfair.vmafNeg == 0, unfair.renditions?["360p"]?.vmafNeg == 3, unfair.refused == 1,
+            unfair.sizeWorst == 1.011, SearchTally.ranked([fair]).map(\.isBest) == [true],
+            SearchTally.ranked([unfair]).map(\.isBest) == [false]
+        else { throw BenchError("streams of unequal size are compared: \(fair), \(unfair)") }
     }
 
     /// A result says of every part how it was made, with all that was chosen, and nothing of where files lie.
