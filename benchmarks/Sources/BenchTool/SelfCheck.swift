@@ -3,11 +3,13 @@ enum SelfCheck {
     static func run() throws(BenchError) {
         let thresholds = try Files.read(Thresholds.self, from: BenchTool.thresholdsPath)
         try self.plantInResult(thresholds)
+        try self.checkMissing(thresholds)
         try self.checkArithmetic()
         try self.checkCommands()
         try self.checkTally()
         let measurement = Measuring.kernels()
         guard measurement.countsInstructions, let known = thresholds.kernels[Machine.architecture] else {
+            // That valgrind is missing is for the check to hold against the run.
             Terminal.say("SKIPPED: the planted slowdown needs valgrind and thresholds for this architecture")
             return
         }
@@ -83,29 +85,80 @@ enum SelfCheck {
 
     /// Ratios and latencies are of the machine and the moment; that a worse one is found needs no run.
     private static func plantInResult(_ thresholds: Thresholds) throws(BenchError) {
+        let (held, limits) = (Guard(thresholds: thresholds), thresholds.r1)
         let bad = Spread([9, 9, 9])
+        let runs = limits.peakMemoryMedianMiB.map { side, most in
+            R1Run(side: side, pair: 1, cpuSeconds: 1, wallSeconds: 1, peakMemoryMiB: most + 1)
+        }
         var r1 = R1Result(
-            clips: "", loadBefore: 0, titles: [:], runs: [], ratios: [:], stages: [:],
-            peakMemoryMiB: thresholds.r1.peakMemoryMiB * 2)
+            clips: "", loadBefore: 0, titles: [:], runs: runs, ratios: [:], stages: [:], peakMemoryMiB: 0)
         r1.places = R1Places(samples: 1000, parts: [:], outsideLibav: 0.9)
-        let sides = thresholds.r1.cpuRatioMedian["full"] ?? [:]
-        for side in sides.keys { r1.ratios[side] = ["cpu": bad] }
+        let sides = limits.cpuRatioMedian["full"] ?? [:]
+        for side in sides.keys { r1.ratios[side] = ["cpu": bad, "bytes": bad] }
+        r1.presets = limits.presetCPURatioMedian.mapValues { _ in ["cpu": bad, "bytes": bad] }
+        let quality = (["ffmpeg"] + thresholds.quality.keys).map { side in
+            QualityResult(
+                side: side, rendition: "360p", vmafNeg: side == "ffmpeg" ? 90 : 80, vmafNegMin: 0,
+                ssim: side == "ffmpeg" ? 0.9 : 0.8, pictures: 1, bytes: 1)
+        }
+        let rooms = LiveResult.Rooms(
+            rooms: 1, seconds: 8, late: 1, lost: 0, roomCores: 1, publisherCores: 0, othersCores: 0)
         let live = LiveResult(
-            loadBefore: 0, startMs: [60_000], rooms: [], roomsInRealTime: 0,
+            loadBefore: 0, startMs: [60_000], rooms: [rooms], roomsInRealTime: 0,
             latency: LiveResult.Latency(
                 sendToPart: BenchPercentiles([60_000]), encoderToPart: BenchPercentiles([60_000]), partMs: 533,
                 jitterBufferMs: 200, othersCores: 0),
+            memory: LiveResult.Memory(samples: [[0, 1], [1_800, 2]], slopePerMinute: 1),
             ingest: LiveResult.Ingest(gigabytes: 1, cpuSecondsPerGigabyte: 60))
-        let found = Guard(thresholds: thresholds).r1Regressions(in: r1, mode: "full")
-        let late = Guard(thresholds: thresholds).liveRegressions(in: live)
-        let wanted = sides.count + 1 + (thresholds.r1.outsideLibav == nil ? 0 : 1)
-        let stages = thresholds.allocationsPerTick ?? [:]
-        let taken = Guard(thresholds: thresholds).allocationRegressions(
-            in: AllocationResult(seconds: 1, perTick: stages.mapValues { $0 + 1 }, bytesPerTick: [:], places: []))
-        guard taken.count == stages.count else { throw BenchError("the guard found \(taken) of planted allocations") }
-        guard found.count == wanted, late.count == (thresholds.live == nil ? 0 : 3) else {
-            throw BenchError("the guard found \(found + late) of what was planted")
+        let allocations = AllocationResult(
+            seconds: 1, perTick: thresholds.allocationsPerTick.mapValues { $0 + 1 }, bytesPerTick: [:], places: [])
+        let passthrough = PassthroughResult(
+            runs: [], ratios: thresholds.passthroughCPURatioMedian.mapValues { _ in bad })
+        let planted: [(what: String, found: [String], wanted: Int)] = [
+            (
+                "R1", held.r1Regressions(in: r1, mode: "full"),
+                sides.count + 2 * limits.presetCPURatioMedian.count + runs.count + 2
+            ),
+            ("quality", held.qualityRegressions(in: quality), 2 * thresholds.quality.count),
+            ("allocations", held.allocationRegressions(in: allocations), thresholds.allocationsPerTick.count),
+            ("live", held.liveRegressions(in: live, cores: 2), 5),
+            (
+                "passthrough", held.passthroughRegressions(in: passthrough),
+                thresholds.passthroughCPURatioMedian.count
+            ),
+        ]
+        for entry in planted where entry.found.count != entry.wanted || entry.wanted == 0 {
+            throw BenchError("the guard found \(entry.found) of what was planted in \(entry.what), not \(entry.wanted)")
         }
-        Terminal.say("The guard finds \(found.count + late.count) planted ratios and latencies.")
+        Terminal.say("The guard finds \(planted.reduce(0) { $0 + $1.wanted }) planted ratios, losses and latencies.")
+    }
+
+    /// A result of a machine without valgrind, a compiler and PyPI is no result without regressions.
+    private static func checkMissing(_ thresholds: Thresholds) throws(BenchError) {
+        let machine = Machine(
+            processor: "", cores: 2, memoryMiB: 1, kernel: "", ffmpeg: "", swift: "", loadBefore: 0)
+        for mode in ["quick", "full"] {
+            var result = BenchResult(date: "", commit: "", mode: mode, machine: machine, commands: [])
+            for part in ["r1", "places", "quality", "allocations", "live", "passthrough"] {
+                let found = Guard(thresholds: thresholds).regressions(in: result, parts: [part])
+                guard !found.isEmpty else { throw BenchError("nobody misses \(part)") }
+            }
+            // With every peer but the floor.
+            let sides = (thresholds.r1.cpuRatioMedian[mode] ?? [:]).keys.filter { $0 != "floor" }
+            result.r1 = R1Result(
+                clips: "", loadBefore: 0, titles: [:], runs: [],
+                ratios: Dictionary(uniqueKeysWithValues: sides.map { ($0, ["cpu": Spread([0.5])]) }),
+                presets: thresholds.r1.presetCPURatioMedian.mapValues { _ in ["cpu": Spread([0.5])] }, stages: [:],
+                peakMemoryMiB: 0)
+            let found = Guard(thresholds: thresholds).regressions(in: result, parts: ["r1"])
+            guard found.count == 1, found[0].contains("floor") else {
+                throw BenchError("nobody misses the floor: \(found)")
+            }
+            guard thresholds.kernels[Machine.architecture] != nil else { continue }
+            result.kernels = [KernelResult(name: "peak", unit: "float", unitsPerItem: 1, gigaUnitsPerSecond: 1)]
+            guard Guard(thresholds: thresholds).missing(in: result, parts: ["kernels"]).count == 1 else {
+                throw BenchError("nobody misses valgrind")
+            }
+        }
     }
 }
