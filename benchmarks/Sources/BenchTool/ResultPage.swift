@@ -91,7 +91,8 @@ struct ResultPage {
         return """
             <h2>R1: a PK of 20 s, two 720p30 sources into 720p, 480p and 360p</h2>
             <p>The same encoder settings for all (x264 veryfast) but Tandem's presets, in turns in one run; sources: \(HTML.escape(r1.clips)); load \
-            before: \(r1.loadBefore). The floor is decode, scaling, encode and AAC each alone, summed: the least these libraries take.</p>
+            before: \(r1.loadBefore). The floor is decode, scaling, encode and AAC each alone, summed: the least these libraries take. \
+            \(HTML.escape(r1.scalingNote))</p>
             <h3>CPU seconds (mean; a dot for each run)</h3>
             \(Plots.bars("CPU seconds", rows { $0.cpuSeconds }, unit: "s"))
             <h3>Tandem's CPU time over theirs (median; thick: 95 % interval; thin: all runs)</h3>
