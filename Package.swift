@@ -5,6 +5,10 @@ import PackageDescription
 let auditedMemory: [SwiftSetting] = [.strictMemorySafety(), .enableUpcomingFeature("InternalImportsByDefault")]
 let house: [SwiftSetting] = [.enableUpcomingFeature("InternalImportsByDefault")]
 
+/// Most tests are compiled without the optimizer, which takes longer over them than they run; what they test is
+/// optimized, and so are those that work on every sample or byte themselves, or on the clock.
+let judged: [SwiftSetting] = house + [.unsafeFlags(["-Onone", "-no-whole-module-optimization"])]
+
 let nio: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"),
     .product(name: "NIOPosix", package: "swift-nio"),
@@ -164,23 +168,23 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ], swiftSettings: house),
-        .testTarget(name: "ArchitectureTests", swiftSettings: house),
+        .testTarget(name: "ArchitectureTests", swiftSettings: judged),
         .testTarget(name: "MediaKernelsTests", dependencies: ["MediaKernels"], swiftSettings: house),
-        .testTarget(name: "MediaTypesTests", dependencies: ["MediaTypes"], swiftSettings: house),
-        .testTarget(name: "StagesTests", dependencies: ["Stages"], swiftSettings: house),
+        .testTarget(name: "MediaTypesTests", dependencies: ["MediaTypes"], swiftSettings: judged),
+        .testTarget(name: "StagesTests", dependencies: ["Stages"], swiftSettings: judged),
         .testTarget(
             name: "ProgramTests", dependencies: ["Program", "LibAV", "RTMP", "MediaTypes", "MediaKernels"],
-            swiftSettings: house
+            swiftSettings: judged
         ),
         .testTarget(
             name: "LadderTests", dependencies: ["Ladder", "LibAV", "HLS", "PipelineSpec", "MediaTypes"],
-            swiftSettings: house),
-        .testTarget(name: "PipelineSpecTests", dependencies: ["PipelineSpec", "MediaTypes"], swiftSettings: house),
-        .testTarget(name: "PlanTests", dependencies: ["Plan", "PipelineSpec", "MediaTypes"], swiftSettings: house),
+            swiftSettings: judged),
+        .testTarget(name: "PipelineSpecTests", dependencies: ["PipelineSpec", "MediaTypes"], swiftSettings: judged),
+        .testTarget(name: "PlanTests", dependencies: ["Plan", "PipelineSpec", "MediaTypes"], swiftSettings: judged),
         .testTarget(
             name: "ManifestTests", dependencies: ["Manifest", "Plan", "PipelineSpec", "MediaTypes"],
             exclude: ["Golden"],
-            swiftSettings: house),
+            swiftSettings: judged),
         // Here for its access to `package` code; only benchmarks/ uses it.
         .target(
             name: "BenchCases", dependencies: ["RTMP", "HLS", "MediaTypes", "MediaKernels"],
@@ -193,7 +197,7 @@ let package = Package(
                 "MediaTypes", "MediaKernels", httpTypes,
             ],
             path: "Tests/Fuzz/Sources/FuzzCases", swiftSettings: house),
-        .testTarget(name: "FuzzTests", dependencies: ["FuzzCases"], swiftSettings: house),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzCases"], swiftSettings: judged),
         .target(
             name: "HLSTestKit", dependencies: ["MediaTypes", "MediaKernels"], path: "Tests/HLSTestKit",
             swiftSettings: house),
@@ -211,14 +215,14 @@ let package = Package(
         .testTarget(
             name: "RecordingTests",
             dependencies: ["HLSTestKit", "Recording", "Packager", "HLS", "HLSLint", "MediaTypes", "MediaKernels"],
-            swiftSettings: house),
+            swiftSettings: judged),
         .testTarget(
             name: "RTMPTests", dependencies: ["RTMP", "MediaTypes", "MediaKernels"], exclude: ["Fixtures"],
             swiftSettings: house),
         .target(name: "HTTPProbe", dependencies: [nioSSL] + nio, path: "Tests/HTTPProbe", swiftSettings: house),
         .testTarget(
             name: "AdmissionTests", dependencies: ["Admission", "RTMP", "PipelineSpec", "MediaTypes"],
-            swiftSettings: house),
+            swiftSettings: judged),
         .testTarget(
             name: "IngestTests",
             dependencies: [
@@ -227,47 +231,47 @@ let package = Package(
             ] + nio,
             swiftSettings: house),
         .testTarget(
-            name: "TLSFilesTests", dependencies: ["TLSFiles", "HTTPProbe", "MediaTypes"], swiftSettings: house),
+            name: "TLSFilesTests", dependencies: ["TLSFiles", "HTTPProbe", "MediaTypes"], swiftSettings: judged),
         .testTarget(
             name: "UploadTests",
             dependencies: [
                 "Upload", "HLSTestKit", "HTTPProbe", "HLSLint", "Packager", "HLS", "MediaTypes", "MediaKernels", nioSSL,
             ] + nio,
-            swiftSettings: house),
+            swiftSettings: judged),
         .testTarget(
             name: "PushTests",
             dependencies: [
                 "Push", "RTMP", "HTTPProbe", "MediaTypes", "MediaKernels", nioSSL,
             ] + nio,
-            swiftSettings: house),
+            swiftSettings: judged),
         .testTarget(
             name: "HTTPListenerTests",
             dependencies: ["HTTPListener", "HTTPProbe", "TLSFiles", "MediaTypes", httpTypes, logging] + nio,
-            swiftSettings: house),
+            swiftSettings: judged),
         .testTarget(
             name: "OriginTests",
             dependencies: [
                 "Origin", "HLS", "HTTPListener", "HTTPProbe", "TLSFiles", "MediaTypes", "MediaKernels", httpTypes,
                 logging,
             ] + nio,
-            swiftSettings: house),
+            swiftSettings: judged),
         .testTarget(
             name: "EventsTests",
             dependencies: ["Events", "HTTPListener", "HTTPProbe", "MediaTypes", httpTypes, logging] + nio,
-            swiftSettings: house),
+            swiftSettings: judged),
         .testTarget(
             name: "ControlTests",
             dependencies: [
                 "Control", "Events", "HTTPListener", "HTTPProbe", "PipelineSpec", "MediaTypes", httpTypes, logging,
             ] + nio,
-            swiftSettings: house),
+            swiftSettings: judged),
         .testTarget(
             name: "RoomTests", dependencies: ["Room", "Events", "PipelineSpec", "MediaTypes", "Push"],
-            swiftSettings: house),
+            swiftSettings: judged),
         .testTarget(
             name: "EndToEndTests", dependencies: ["Push", "RTMP", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
             exclude: ["Scripts"],
-            swiftSettings: house),
+            swiftSettings: judged),
     ],
     swiftLanguageModes: [.v6]
 )

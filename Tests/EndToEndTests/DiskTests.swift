@@ -33,11 +33,19 @@ extension EndToEnd {
         /// Read-only seconds.
         private static let outage = Self.size >= 100 ? 30.0 : 4.0
 
+        /// A second. A recording leaves room for ten segments beside it, which on the large disk take a quarter of it.
+        private static func bits(recording: Bool) -> Int {
+            size >= 100 ? 20_000_000 : recording ? 2_000_000 : 5_000_000
+        }
+
+        /// Twice as long as it takes to fill the disk, and a start.
+        private static func patience(recording: Bool) -> Double {
+            Double(size) * 1_048_576 * 8 / Double(bits(recording: recording)) * 2 + 10
+        }
+
         /// A window that no such disk holds, of pictures that no encoder can make small.
         private static func room(_ directory: String, recording: String? = nil) -> String {
-            let most = Self.size >= 100 ? 20_000_000 : 5_000_000
-            // A recording leaves room for ten segments beside it.
-            let bits = recording == nil ? most : most * 2 / 5
+            let bits = Self.bits(recording: recording != nil)
             let rendition = """
                 [{ "name": "360p", "width": 640, "height": 360, "video": { "bitrate": \(bits),
                 "maxBitrate": \(bits), "preset": "ultrafast" } }]
@@ -81,7 +89,7 @@ extension EndToEnd {
             let publisher = try Publisher(
                 EndToEnd.binary, ["publish", work.path("clip.mp4"), room.url("a"), "--loop"])
             defer { publisher.stop(SIGKILL) }
-            let patience = Self.size >= 100 ? 150.0 : 40.0
+            let patience = Self.patience(recording: false)
             try room.event("output.disk_low", timeout: patience) { $0.text("level") == "alert_2" }
             try room.event("output.disk_low", timeout: patience) { $0.text("level") == "alert_3" }
             try room.event("output.window", timeout: 5) { $0.integer("segments") == 10 }
@@ -139,7 +147,7 @@ extension EndToEnd {
             let publisher = try Publisher(
                 EndToEnd.binary, ["publish", work.path("clip.mp4"), room.url("a"), "--loop"])
             defer { publisher.stop(SIGKILL) }
-            try room.event("recording.stopped", timeout: Self.size >= 100 ? 150 : 40)
+            try room.event("recording.stopped", timeout: Self.patience(recording: true))
             try room.segments(4)
             try Self.expectHonest(disk.path + "/out", "360p.m3u8")
             #expect(room.events("output.failed").isEmpty)
