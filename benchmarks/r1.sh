@@ -115,11 +115,12 @@ format=yuv420p[got];\
         -an -f null -
     ;;
 scaling)
+    count=${PICTURES:-600}
     for way in "$3" "$3.direct"; do
         middle=$([ "$way" = "$3" ] && echo "scale=854:480:flags=bicubic," || true)
         "$ff" -hide_banner -v error -nostdin -i "$d/a.flv" -i "$d/b.flv" -filter_complex \
             "[0:v]fps=30,crop=640:720[l];[1:v]fps=30,crop=640:720[r];\
-[l][r]hstack,settb=1/30,setpts=N,trim=end_frame=600,format=yuv420p,split[ref][full];\
+[l][r]hstack,settb=1/30,setpts=N,trim=end_frame=$count,format=yuv420p,split[ref][full];\
 [full]${middle}scale=640:360:flags=bicubic,scale=1280:720:flags=bicubic,setsar=1[got];[ref]setsar=1[whole];\
 [got][whole]libvmaf=model=version=vmaf_v0.6.1neg:feature=name=float_ssim:n_threads=2:log_fmt=json:log_path=$way" \
             -an -f null -
