@@ -29,7 +29,7 @@ test: deps ## Run all tests, end to end ones with real ffmpeg included
 	.ci/tests
 
 test-fast: ## Only the pure cores: no ffmpeg, no sockets
-	swift test $(SWIFT_FLAGS) --filter 'MediaKernelsTests|MediaTypesTests|StagesTests|RTMPTests|HLSTests|PipelineSpecTests|ProgramTests|LadderTests|ArchitectureTests'
+	swift test $(SWIFT_FLAGS) --filter 'MediaKernelsTests|MediaTypesTests|StagesTests|LibAVTests|RTMPTests|HLSTests|PipelineSpecTests|ProgramTests|LadderTests|ArchitectureTests'
 
 demo: build ## A PK room with two real RTMP publishers, HLS and a page to watch (ARGS="--duration 60")
 	$(BIN) demo $(ARGS)

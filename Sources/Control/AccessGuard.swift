@@ -95,16 +95,8 @@ package struct AccessGuard: Sendable {
 
     private static func bearer(_ head: HTTPRequest, is token: [UInt8]) -> Bool {
         guard let field = head.headerFields[.authorization], let space = field.firstIndex(of: " "),
-            field[..<space].lowercased() == "bearer"
+            field[..<space].lowercased() == "bearer", !token.isEmpty
         else { return false }
-        return Self.equal(Array(field[space...].drop { $0 == " " }.utf8), token)
-    }
-
-    /// Takes the same time wherever the two differ: the time must not tell how much of a guess was right.
-    package static func equal(_ guess: [UInt8], _ token: [UInt8]) -> Bool {
-        guard !token.isEmpty else { return false }
-        var difference: UInt8 = guess.count == token.count ? 0 : 1
-        for (index, byte) in guess.enumerated() { difference |= byte ^ token[index % token.count] }
-        return difference == 0
+        return ConstantTime.isEqual(token, Array(field[space...].drop { $0 == " " }.utf8))
     }
 }
