@@ -263,7 +263,7 @@ package struct RTMPServerSession: ~Copyable {
             try self.spendCommand(now)
             try self.received(command: message, now: now)
         case .aggregate:
-            for inner in RTMPAggregate.messages(in: message) { try self.received(inner, now: now) }
+            for inner in RTMPAggregate(message) { try self.received(inner, now: now) }
         case .sharedObjectAMF0, .sharedObjectAMF3: break
         case let type where type.isControl:
             // Acknowledgements follow from what we send, which the peer does not choose.

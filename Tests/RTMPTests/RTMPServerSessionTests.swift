@@ -330,6 +330,23 @@ struct RTMPServerSessionTests {
         #expect(harness.closeReason == nil)
     }
 
+    @Test("an aggregate of half a million empty messages gives some thousands, and a few of them end the connection")
+    func crowdedAggregate() {
+        let one: [UInt8] = [8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11]
+        let body = [[UInt8]](repeating: one, count: 520_000).flatMap { $0 }
+        var script = ClientScript()
+        script.open()
+        let harness = SessionHarness()
+        harness.feed(script.take())
+        script.message(22, body)
+        harness.feed(script.take())
+        #expect(harness.events.count == 1 + 4_096 && harness.closeReason == nil)
+        for _ in 0..<2 { script.message(22, [UInt8](body.prefix(15 * 4_096))) }
+        harness.feed(script.take())
+        #expect(harness.closeReason == .limit(.tinyMessageRate))
+        #expect(harness.events.count <= 3 + 10_000)
+    }
+
     @Test("a ping is answered with its own time; other user control is ignored")
     func ping() {
         var script = ClientScript()
