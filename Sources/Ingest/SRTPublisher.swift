@@ -20,6 +20,8 @@ final class SRTPublisher: PublishingConnection {
     var relay: (any Channel)?
     var listener: SocketAddress?
     var feed: TransportFeed?
+    /// To the webhook, while it waits for the answer.
+    var question: Task<Void, Never>?
     var source: SourceID?
     private(set) var hub: SourceHub?
     var key: RedactedKey?
