@@ -152,6 +152,11 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     /// Ends the connection with a status for the encoder.
     func refuse(_ refusal: PublishRefusal) { self.perform(self.session.refuse(refusal)) }
 
+    func handOver() -> Bool {
+        defer { self.perform(self.session.handOver()) }
+        return self.session.canReconnect
+    }
+
     /// Ends the connection because a newer one has taken its source over.
     func giveWay() {
         self.isGivingWay = true

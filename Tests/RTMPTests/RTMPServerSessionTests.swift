@@ -347,6 +347,25 @@ struct RTMPServerSessionTests {
         #expect(harness.events.count <= 3 + 10_000)
     }
 
+    @Test(
+        "at a hand-over whoever can is asked to connect anew, and nobody else",
+        arguments: [(nil, false), (0, false), (1, true), (14, false), (15, true)] as [(Double?, Bool)])
+    func handOver(capsEx: Double?, isAsked: Bool) {
+        var script = ClientScript()
+        script.open(properties: capsEx.map { [AMF0Property("capsEx", .number($0))] } ?? [])
+        let harness = SessionHarness()
+        harness.feed(script.take())
+        let before = harness.commands().count
+        harness.handOver()
+        let said = harness.commands().dropFirst(before)
+        let codes = said.compactMap { $0.values.last?["code"]?.string }
+        #expect(codes == [isAsked ? "NetConnection.Connect.ReconnectRequest" : "NetStream.Publish.Denied"])
+        #expect(said.first?.streamID == (isAsked ? 0 : 1))
+        #expect(said.first?.values.last?["level"]?.string == (isAsked ? "status" : "error"))
+        #expect(harness.closeReason == .refused(.ended))
+        #expect(harness.events.contains(.unpublished(.closed(.refused(.ended)))))
+    }
+
     @Test("a ping is answered with its own time; other user control is ignored")
     func ping() {
         var script = ClientScript()
