@@ -309,7 +309,12 @@ package final class Room: Sendable {
         // Behind the live playlists' end, which viewers wait for, and beside the time they are still served.
         async let recorded = self.finishRecording(outcome, by: deadline)
         async let uploaded = self.finishUploads(outcome, by: deadline)
-        await self.listeners.stop(targetDuration: targetDuration)
+        let isHandedOver =
+            switch outcome {
+            case .drained, .superseded: true
+            case .ended, .failed: false
+            }
+        await self.listeners.stop(targetDuration: targetDuration, isHandedOver: isHandedOver)
         if let debt = await recorded { self.owe(debt) }
         if let debt = await uploaded { self.owe(debt) }
         self.mutable.withLock { $0.state = .closed }

@@ -70,8 +70,10 @@ final class RoomListeners: Sendable {
 
     /// Closes what is open but the operators' listener; publishers first, viewers last.
     ///
-    /// - Parameter targetDuration: The playlists have ended: viewers get time to see it. `nil`: they have not.
-    func stop(targetDuration: Int?) async {
+    /// - Parameters:
+    ///   - targetDuration: The playlists have ended: viewers get time to see it. `nil`: they have not.
+    ///   - isHandedOver: A successor takes the publishers.
+    func stop(targetDuration: Int?, isHandedOver: Bool) async {
         let servers = self.servers.withLock { servers in
             defer {
                 let control = servers.control
@@ -85,7 +87,7 @@ final class RoomListeners: Sendable {
         await servers.live?.stop(reason: "the room is over")
         await servers.relays?.stop()
         await servers.pulls?.stop()
-        await servers.ingest?.stop()
+        await servers.ingest?.stop(isHandedOver: isHandedOver)
         if let targetDuration { await servers.origin?.linger(targetDuration: targetDuration) }
         await servers.origin?.stop()
     }
