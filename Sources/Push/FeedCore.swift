@@ -118,6 +118,12 @@ package struct FeedCore: Sendable {
         }
     }
 
+    /// Nobody reads any more: what waits and what is kept goes, and what comes next begins with an IDR picture.
+    package mutating func rest() {
+        self.hasBegun = false
+        (self.waiting, self.kept, self.bytes) = ([], [], 0)
+    }
+
     /// Takes out the tags that are new.
     package mutating func takeOutput() -> [LiveTag] {
         defer { self.output = [] }

@@ -77,6 +77,7 @@ extension Room {
     private func tryOut(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) {
         let after = change.document.pipeline
         _ = try self.keys(from: current.pipeline, to: after)
+        _ = try self.pushChange(from: current.pipeline, to: after)
         try self.desk.withLock { desk throws(ControlFailure) in
             _ = try self.sceneChange(from: current.pipeline, to: after, &desk)
         }
@@ -91,6 +92,7 @@ extension Room {
         // What a flag of the command line says holds as long as the worker lives.
         after.durationMs = before.durationMs
         let keys = try self.keys(from: current.pipeline, to: after)
+        let pushes = try self.pushChange(from: current.pipeline, to: after)
         let showing = try self.desk.withLock { desk throws(ControlFailure) -> SceneDesk.Showing? in
             let scenes = try self.sceneChange(from: current.pipeline, to: after, &desk)
             // Scenes are composed with what the room runs by.
@@ -118,6 +120,7 @@ extension Room {
             server.replaceKeys(keys.bindings, secrets: keys.secrets)
             self.events.emit("ingest.keysRenewed", [:])
         }
+        if let pushes { self.apply(pushes) }
         return showing
     }
 

@@ -57,7 +57,7 @@ package final class Room: Sendable {
     let slate: SlateWork?
     let partLatency: PartLatency
     let recorder: Recorder?
-    /// Of a room that has RTMP outputs or HTTP-FLV.
+    /// Of a live room: RTMP outputs and HTTP-FLV.
     let live: LiveDesk?
     /// Of a room that lets publishers' packets through.
     let passthrough: PassthroughDesk?

@@ -87,6 +87,10 @@ struct RoomDocumentTests {
                 #""control""#, #""alarms": { "windowMs": 4000 }, "ext": { "a": 1 }, "control""#,
                 ["alarms.windowMs", "ext.a"]
             ),
+            (
+                #"{ "path": "out" }"#,
+                #"{ "path": "out" }, { "type": "rtmp", "url": "rtmp://cdn.example/live/hunter2c" }"#, ["outputs"]
+            ),
             // What is written and is as it comes anyway changes nothing in the room, and is told all the same.
             (#""fps": 30 }"#, #""fps": 30, "policy": "fixed" }"#, ["canvas.policy"]),
         ] as [(String, String, [String])])
@@ -126,7 +130,8 @@ struct RoomDocumentTests {
             (#""roomId": "88231""#, #""roomId": "2""#, ["room.roomId"]), (#""fps": 30"#, #""fps": 25"#, ["canvas.fps"]),
             (#""listen": "127.0.0.1:0""#, #""listen": "127.0.0.1:1""#, ["control.listen"]),
             (#""bitrate": 2500000"#, #""bitrate": 2400000"#, ["renditions[0].video.bitrate"]),
-            (#"{ "path": "out" }"#, #"{ "path": "out" }, { "type": "record", "path": "rec" }"#, ["outputs"]),
+            (#"{ "path": "out" }"#, #"{ "path": "out" }, { "type": "record", "path": "rec" }"#, ["outputs[1]"]),
+            (#"{ "path": "out" }"#, #"{ "path": "out2" }"#, ["outputs[0].path"]),
             (
                 #"{ "uid": "2002", "streamKey": "hunter2b" }"#,
                 #"{ "uid": "2002", "streamKey": "hunter2b" }, { "uid": "3", "streamKey": "hunter2d" }"#, ["sources"]
@@ -143,6 +148,44 @@ struct RoomDocumentTests {
         }
         #expect(mistakes.map(\.path) == paths)
         #expect(mistakes.allSatisfy { !$0.what.isEmpty && !$0.fix.isEmpty })
+    }
+
+    @Test("RTMP outputs begin, change, end and move; what others do beside them is named by the place it has then")
+    func outputs() throws {
+        func room(_ outputs: String...) throws -> RoomDocument {
+            let list = outputs.joined(separator: ", ")
+            return try Self.read(
+                Documents.room.replacingOccurrences(of: #"[ { "path": "out" } ]"#, with: "[ \(list) ]"))
+        }
+        func push(_ id: String, _ more: String = "") -> String {
+            #"{ "type": "rtmp", "outputId": "\#(id)", "url": "rtmp://cdn.example/live/hunter2\#(id)"\#(more) }"#
+        }
+        let (hls, record) = (#"{ "path": "out" }"#, #"{ "type": "record", "outputId": "r", "path": "rec" }"#)
+        let first = try room(hls, push("a"), record, push("b"))
+        for next in [
+            try room(hls, record), try room(push("b"), hls, push("a"), record),
+            try room(hls, push("a", #", "stallTimeoutMs": 2000"#), record, push("b"), push("c")),
+        ] {
+            #expect(try DocumentChange(from: first, to: next).isChange)
+            #expect(try DocumentChange(from: next, to: first).document.pipeline.pushes.map(\.outputID) == ["a", "b"])
+        }
+        for (next, expected) in [
+            (
+                try room(push("b"), #"{ "path": "out2", "windowSeconds": 99 }"#, push("a"), record),
+                ["outputs[1].path", "outputs[1].windowSeconds"]
+            ),
+            (try room(hls, push("a"), push("b")), ["outputs"]),
+            (try room(hls, record, #"{ "type": "raw", "path": "a.y4m" }"#), ["outputs[2]"]),
+            // An id that goes over to another kind of output.
+            (try room(hls, record, #"{ "type": "raw", "outputId": "a", "path": "a.y4m" }"#), ["outputs[2]"]),
+        ] as [(RoomDocument, [String])] {
+            let refusal = #expect(throws: DocumentChange.Refusal.self) { try DocumentChange(from: first, to: next) }
+            guard case .needsRestart(let mistakes)? = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                continue
+            }
+            #expect(mistakes.map(\.path) == expected, "\(mistakes)")
+        }
     }
 
     @Test("revisions order versions: an older one is superseded, the same one with the same content is no change")

@@ -1,0 +1,93 @@
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    @Suite("A room's document, changed while the room is live")
+    struct DocumentTests {
+        private static func patch(
+            _ room: RunningRoom, _ body: String, dryRun: Bool = false, status: Int = 200
+        ) throws -> [String: Any] {
+            let reply = try HTTPClient.request("PATCH", room.control, "/v1/room?dryRun=\(dryRun)", body: body)
+            #expect(reply.status == status, "\(reply.body)")
+            room.secrets.note(reply.body)
+            return reply.json()
+        }
+
+        /// The outputs in the room's document, in their order.
+        private static func outputs(of room: RunningRoom) throws -> [[String: Any]] {
+            try #require(try room.state()["outputs"] as? [[String: Any]])
+        }
+
+        /// The HLS output of ``Rooms/small(_:rtmp:members:)``, and more.
+        private static func list(_ directory: String, _ pushes: [String]) -> String {
+            let hls = #"{"type":"hls","path":"\#(directory)","windowSeconds":3600,"http":{"listen":"127.0.0.1:0"}}"#
+            return #"{"outputs":[\#(([hls] + pushes).joined(separator: ","))]}"#
+        }
+
+        private static func expectOnTime(_ room: RunningRoom) throws {
+            let ticks = try #require(try room.state()["ticks"] as? [String: Any])
+            #expect(ticks["late"] as? Int == 0 && ticks["lost"] as? Int == 0, "\(ticks)")
+        }
+
+        @Test("RTMP outputs begin, change and end; the others go on, and no picture is late")
+        func outputs() throws {
+            guard Media.find() != nil else { return }
+            let work = try WorkDirectory()
+            let (one, two) = (
+                try RunningRoom(Rooms.small(work.path("one"))), try RunningRoom(Rooms.small(work.path("two")))
+            )
+            let room = try RunningRoom(Rooms.small(work.path("out")))
+            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            defer { publisher.stop() }
+            try room.event("source.live")
+            try room.segments(1)
+            func push(_ id: String, _ far: RunningRoom, _ key: String) -> String {
+                #"{"type":"rtmp","outputId":"\#(id)","url":"\#(far.rtmp)/live","key":"\#(far.key(key))"}"#
+            }
+            let (first, second) = (push("first", one, "a"), push("second", two, "a"))
+
+            // A room that began without any.
+            let begun = try Self.patch(room, Self.list(work.path("out"), [first]))
+            #expect(begun["applied"] as? [String] == ["outputs"] && begun["changed"] as? Bool == true, "\(begun)")
+            try one.event("source.live", uid: "1001", timeout: 10)
+            let both = Self.list(work.path("out"), [second, first])
+            #expect(try Self.patch(room, both, dryRun: true)["changed"] as? Bool == false)
+            _ = try Self.patch(room, both)
+            try two.event("source.live", uid: "1001", timeout: 10)
+            let shown = try Self.outputs(of: room)
+            #expect(shown.compactMap { $0["outputId"] as? String } == ["hls", "second", "first"])
+            #expect(room.events("output.connecting").count == 2, "the dry run met nobody")
+
+            // The same server, another key: the one takes leave, then the other comes.
+            let other = push("second", two, "b")
+            let start = two.now
+            _ = try Self.patch(room, Self.list(work.path("out"), [other, first]))
+            try two.event("ingest.unpublished", uid: "1001", from: start, timeout: 10)
+            try two.event("source.live", uid: "2002", from: start, timeout: 10)
+
+            // What cannot be read, and what is no RTMP output, changes nothing.
+            let unread = other.replacingOccurrences(of: #""key":"\#(two.key("b"))""#, with: #""keyEnv":"NO_SUCH_KEY""#)
+            let refused = try Self.patch(room, Self.list(work.path("out"), [unread]), status: 422)
+            #expect((refused["errors"] as? [[String: Any]])?.first?["path"] as? String == "outputs[1]", "\(refused)")
+            let record = try Self.patch(
+                room, Self.list(work.path("out"), [#"{"type":"record","path":"\#(work.path("rec"))"}"#]), status: 409)
+            #expect(record["code"] as? String == "needsRestart")
+            #expect((record["errors"] as? [[String: Any]])?.first?["path"] as? String == "outputs[1]", "\(record)")
+
+            _ = try Self.patch(room, Self.list(work.path("out"), [other]))
+            try one.event("ingest.unpublished", uid: "1001", timeout: 10)
+            let stopped = try room.event("output.stopped") { $0.text("outputId") == "first" }
+            #expect(stopped.text("reason") == "the room's document has changed")
+            let left = try Self.outputs(of: room)
+            #expect(left.compactMap { $0["outputId"] as? String } == ["hls", "second"])
+            let bytes = left.last?["bytes"] as? Int ?? 0
+            try room.segments(2)
+            let after = try #require(try Self.outputs(of: room).last)
+            #expect((after["bytes"] as? Int ?? 0) > bytes && after["state"] as? String == "live", "\(after)")
+            #expect(room.events("output.failed").isEmpty && room.events("output.connecting").count == 3)
+            try Self.expectOnTime(room)
+            for over in [room, one, two] { #expect(try over.end() == 0) }
+        }
+    }
+}
