@@ -1,7 +1,7 @@
 import Crypto
 
 /// One receiver of the room's events.
-package struct Webhook: Sendable {
+package struct Webhook: Sendable, Hashable {
     /// `http://…` or `https://…`. Never shown: it may hold a token.
     package let url: String
     /// Kinds that are sent, as `source.live` or `source.*`; empty: all.

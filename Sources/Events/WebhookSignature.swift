@@ -3,7 +3,7 @@ import Crypto
 /// Signs what is sent to a webhook, so that its receiver knows whom it comes from and when it was sent.
 ///
 /// Spec: Standard Webhooks, "Signature scheme": HMAC-SHA256 over `id.timestamp.body`.
-package struct WebhookSignature: Sendable {
+package struct WebhookSignature: Sendable, Hashable {
     private let keys: [[UInt8]]
 
     /// - Parameter secrets: Each `whsec_` and base64, or any text, which is then the key itself. All of them sign: a receiver may

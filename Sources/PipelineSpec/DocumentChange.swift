@@ -4,6 +4,8 @@ package struct DocumentChange: Sendable {
     package enum Refusal: Error, Sendable, Equatable {
         /// The room has this version, or a later one.
         case superseded(by: Int)
+        /// What ``RoomDocument/shown`` leaves out, and is left out here, too; never empty.
+        case hidden([SpecMistake])
         /// What no running room can take; never empty.
         case needsRestart([SpecMistake])
     }
@@ -34,6 +36,8 @@ package struct DocumentChange: Sendable {
             let mistakes = refused.map { Self.remedy($0) } + Self.outputMistakes(from: current, to: next)
             throw .needsRestart(mistakes.isEmpty ? paths.map { Self.remedy($0) } : mistakes)
         }
+        let hidden = Self.hiddenURLs(from: current.pipeline, to: next.pipeline)
+        guard hidden.isEmpty else { throw .hidden(hidden) }
         self.document = next
         self.paths = paths
         self.isChange = isChange
@@ -47,6 +51,17 @@ package struct DocumentChange: Sendable {
             ? "start a room of its own for it"
             : "leave it as it is, or drain this worker and run the new file: the successor goes on with the same playlists"
         return SpecMistake(path: path, at: .none, what: what, fix: fix)
+    }
+
+    /// Webhooks whose URLs have lost what is not shown: whoever sends a document back that was asked for means no other receiver.
+    private static func hiddenURLs(from current: Pipeline, to next: Pipeline) -> [SpecMistake] {
+        let known = Set(current.control.events.map(\.url))
+        let cut = Set(known.map { JSONNode.plain($0) }).subtracting(known)
+        return next.control.events.enumerated().filter { cut.contains($0.element.url) }.map { index, _ in
+            SpecMistake(
+                path: "control.events[\(index)].url", at: .none, what: "is what is shown of a URL that says more",
+                fix: "write the whole URL, or, to do without the rest, leave this webhook out first")
+        }
     }
 
     /// Outputs that cannot begin, end or change, each by its id: one more in the list moves the places of the others.
@@ -80,7 +95,7 @@ package struct DocumentChange: Sendable {
         "pk.endScene", "alarms", "shutdown", "sources.volume", "sources.audioTracks", "sources.offsetMs",
         "sources.rotation", "sources.expected",
         "sources.streamKey", "sources.streamKeys", "sources.streamKeyFile", "sources.streamKeyEnv",
-        "ingest.auth.secretFile", "ingest.auth.secretEnv",
+        "ingest.auth.secretFile", "ingest.auth.secretEnv", "control.events",
     ]
 
     /// Whether a path, its indexes left aside, is that of a value or lies in it.
@@ -130,6 +145,7 @@ extension Pipeline {
         if rest.pk != nil, let scene = current.pk?.endScene { rest.pk?.endScene = scene }
         guard rest.fixedOutputs.map(\.output) == current.fixedOutputs.map(\.output) else { return false }
         rest.outputs = current.outputs
+        rest.control.events = current.control.events
         rest.alarms = current.alarms
         rest.shutdown = current.shutdown
         if rest.ingest.auth?.secret != nil, let secret = current.ingest.auth?.secret {

@@ -65,6 +65,8 @@ extension Room {
                 throw .superseded(
                     "the room's document has revision \(revision) already",
                     fix: "GET /v1/document, look at what has changed, and send a revision above \(revision)")
+            case .hidden(let mistakes):
+                throw .refused(mistakes) { what, fix, _ in .invalidFormat(what, fix: fix, status: 422) }
             case .needsRestart(let mistakes):
                 throw .refused(mistakes) { what, fix, _ in .needsRestart(what, fix: fix) }
             }
@@ -78,6 +80,7 @@ extension Room {
         let after = change.document.pipeline
         _ = try self.keys(from: current.pipeline, to: after)
         _ = try self.pushChange(from: current.pipeline, to: after)
+        _ = try self.webhooks(from: current.pipeline, to: after)
         try self.desk.withLock { desk throws(ControlFailure) in
             _ = try self.sceneChange(from: current.pipeline, to: after, &desk)
         }
@@ -93,6 +96,7 @@ extension Room {
         after.durationMs = before.durationMs
         let keys = try self.keys(from: current.pipeline, to: after)
         let pushes = try self.pushChange(from: current.pipeline, to: after)
+        let webhooks = try self.webhooks(from: current.pipeline, to: after)
         let showing = try self.desk.withLock { desk throws(ControlFailure) -> SceneDesk.Showing? in
             let scenes = try self.sceneChange(from: current.pipeline, to: after, &desk)
             // Scenes are composed with what the room runs by.
@@ -121,6 +125,7 @@ extension Room {
             self.events.emit("ingest.keysRenewed", [:])
         }
         if let pushes { self.apply(pushes) }
+        if let webhooks { self.delivery?.replace(webhooks) }
         return showing
     }
 

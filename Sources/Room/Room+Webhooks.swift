@@ -1,3 +1,4 @@
+import Control
 package import Events
 package import MediaTypes
 package import PipelineSpec
@@ -31,6 +32,19 @@ extension RoomEvents {
         case .restored(let failures): self.emit("webhook.restored", ["webhook": url, "failures": JSONValue(failures)])
         case .disabled: self.emit("webhook.disabled", ["webhook": url, "reason": "status 410: it wants no more"])
         case .lost(let count): self.emit("webhook.lost", ["webhook": url, "events": .integer(count)])
+        case .removed(let count): self.emit("webhook.removed", ["webhook": url, "undelivered": .integer(count)])
+        }
+    }
+}
+
+extension Room {
+    /// Who is to be told the room's events, with the secrets read; `nil`: those who are.
+    func webhooks(from before: Pipeline, to after: Pipeline) throws(ControlFailure) -> [Webhook]? {
+        guard before.control.events != after.control.events else { return nil }
+        do throws(MediaError) {
+            return try after.webhooks()
+        } catch {
+            throw .invalidValue(error.place, error.what, fix: error.fix)
         }
     }
 }

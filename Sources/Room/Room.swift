@@ -1,5 +1,6 @@
 import Control
 import Dispatch
+import Events
 import HLS
 import Ingest
 import Ladder
@@ -45,6 +46,8 @@ package final class Room: Sendable {
     /// What was written, for commands that write anew; `nil`: the room was not made from a document.
     let document: Mutex<RoomDocument?>
     package let events: RoomEvents
+    /// Sends them to the webhooks; `nil`: nobody does.
+    let delivery: EventDelivery?
     let logger: Logger
     let machine = SystemClock()
     let clock: ProgramClock
@@ -92,12 +95,13 @@ package final class Room: Sendable {
     let metadata: Mutex<MetadataDesk>
 
     init(
-        settings: RoomSettings, events: RoomEvents, logger: Logger, parts: RoomParts
+        settings: RoomSettings, events: RoomEvents, delivery: EventDelivery?, logger: Logger, parts: RoomParts
     ) {
         self.settings = settings
         self.running = Mutex(settings.pipeline)
         self.document = Mutex(settings.document)
         self.events = events
+        self.delivery = delivery
         self.logger = logger
         self.clock = parts.clock
         self.slots = parts.slots

@@ -34,7 +34,7 @@ enum RoomRunner {
             webhooks, of: events.log, roomID: settings.pipeline.room.roomID, directory: directory
         ) { events.tell($0, $1) }
         delivery.begin(new: events.log.last)
-        let status = await Self.run(settings, events, logger, alongside: alongside)
+        let status = await Self.run(settings, events, delivery, logger, alongside: alongside)
         events.close()
         await delivery.finish(within: Self.deliveryTime)
         return status
@@ -44,7 +44,7 @@ enum RoomRunner {
     private static let deliveryTime = Duration.seconds(5)
 
     private static func run(
-        _ settings: RoomSettings, _ events: RoomEvents, _ logger: Logger,
+        _ settings: RoomSettings, _ events: RoomEvents, _ delivery: EventDelivery, _ logger: Logger,
         alongside: @escaping @Sendable (Room) async -> Void
     ) async -> ExitStatus {
         if let recording = RecordingSettings(settings.pipeline), RecordingFinisher(recording).isDue {
@@ -58,7 +58,7 @@ enum RoomRunner {
         }
         let room: Room
         do {
-            room = try Room.open(settings, events: events, logger: logger)
+            room = try Room.open(settings, events: events, delivery: delivery, logger: logger)
         } catch {
             StandardError.write("\(error)\n")
             return ExitStatus(error)

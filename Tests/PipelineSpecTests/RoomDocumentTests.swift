@@ -91,6 +91,11 @@ struct RoomDocumentTests {
                 #"{ "path": "out" }"#,
                 #"{ "path": "out" }, { "type": "rtmp", "url": "rtmp://cdn.example/live/hunter2c" }"#, ["outputs"]
             ),
+            (
+                #""listen": "127.0.0.1:0""#,
+                #""listen": "127.0.0.1:0", "events": [{ "type": "webhook", "url": "https://hooks.example/pk" }]"#,
+                ["control.events"]
+            ),
             // What is written and is as it comes anyway changes nothing in the room, and is told all the same.
             (#""fps": 30 }"#, #""fps": 30, "policy": "fixed" }"#, ["canvas.policy"]),
         ] as [(String, String, [String])])
@@ -148,6 +153,33 @@ struct RoomDocumentTests {
         }
         #expect(mistakes.map(\.path) == paths)
         #expect(mistakes.allSatisfy { !$0.what.isEmpty && !$0.fix.isEmpty })
+    }
+
+    @Test("a webhook's URL that was cut to be shown is no other webhook")
+    func cutURL() throws {
+        func room(_ urls: String...) throws -> RoomDocument {
+            let sinks = urls.map { #"{ "type": "webhook", "url": "\#($0)" }"# }.joined(separator: ", ")
+            let listen = #""listen": "127.0.0.1:0""#
+            return try Self.read(
+                Documents.room.replacingOccurrences(of: listen, with: #"\#(listen), "events": [\#(sinks)]"#))
+        }
+        let (plain, whole) = ("https://h.example/a", "https://u:p@h.example/a?t=1")
+        let refusal = #expect(throws: DocumentChange.Refusal.self) {
+            try DocumentChange(from: room(whole), to: room("https://other.example/", plain))
+        }
+        guard case .hidden(let mistakes)? = refusal else {
+            Issue.record("\(String(describing: refusal))")
+            return
+        }
+        #expect(mistakes.map(\.path) == ["control.events[1].url"])
+        for (before, after) in [
+            (try room(whole), try room(whole, "https://b.example/")), (try room(whole), try room()),
+            (try room(), try room(plain)),
+        ] {
+            #expect(try DocumentChange(from: before, to: after).isChange)
+        }
+        // One that there is beside it may stay.
+        #expect(try DocumentChange(from: room(whole, plain), to: room(plain)).paths == ["control.events"])
     }
 
     @Test("RTMP outputs begin, change, end and move; what others do beside them is named by the place it has then")
