@@ -30,10 +30,13 @@ package struct DocumentChange: Sendable {
         let isChange = !isSame || next.revision != current.revision
         guard next.revision > current.revision || !isChange else { throw .superseded(by: current.revision) }
         guard same.differsOnlyAlive(from: current.pipeline) else {
+            let sources = Self.sourceMistakes(from: current.pipeline, to: next.pipeline)
             let refused = paths.filter { path in
-                !Self.isPart(path, of: "outputs") && !Self.alive.contains { Self.isPart(path, of: $0) }
+                !Self.isPart(path, of: "outputs") && !(Self.isPart(path, of: "sources") && !sources.isEmpty)
+                    && !Self.alive.contains { Self.isPart(path, of: $0) }
             }
-            let mistakes = refused.map { Self.remedy($0) } + Self.outputMistakes(from: current, to: next)
+            let mistakes =
+                refused.map { Self.remedy($0) } + sources + Self.outputMistakes(from: current, to: next)
             throw .needsRestart(mistakes.isEmpty ? paths.map { Self.remedy($0) } : mistakes)
         }
         let hidden = Self.hiddenURLs(from: current.pipeline, to: next.pipeline)
@@ -51,6 +54,27 @@ package struct DocumentChange: Sendable {
             ? "start a room of its own for it"
             : "leave it as it is, or drain this worker and run the new file: the successor goes on with the same playlists"
         return SpecMistake(path: path, at: .none, what: what, fix: fix)
+    }
+
+    /// Sources that cannot join or leave, each by its id; empty: they are who they were.
+    private static func sourceMistakes(from current: Pipeline, to next: Pipeline) -> [SpecMistake] {
+        let (before, after) = (current.sources.map(\.id), next.sources.map(\.id))
+        guard before != after else { return [] }
+        let (known, wanted) = (Set(before), Set(after))
+        let joining = after.enumerated().filter { !known.contains($0.element) }.map { index, id in
+            SpecMistake(
+                path: "sources[\(index)]", at: .none,
+                what: "\(SpecText.quoted(id.description)) cannot join while the room runs",
+                fix: "give its publisher the key of a source that is idle, or drain this worker and run the new file")
+        }
+        let leaving = before.filter { !wanted.contains($0) }.map { id in
+            SpecMistake(
+                path: "sources", at: .none,
+                what: "\(SpecText.quoted(id.description)) cannot leave while the room runs",
+                fix: "change its streamKey and kick it, or drain this worker and run the new file")
+        }
+        let all = joining + leaving
+        return all.isEmpty ? [Self.remedy("sources", "cannot change their order while the room runs")] : all
     }
 
     /// Webhooks whose URLs have lost what is not shown: whoever sends a document back that was asked for means no other receiver.

@@ -139,7 +139,7 @@ struct RoomDocumentTests {
             (#"{ "path": "out" }"#, #"{ "path": "out2" }"#, ["outputs[0].path"]),
             (
                 #"{ "uid": "2002", "streamKey": "hunter2b" }"#,
-                #"{ "uid": "2002", "streamKey": "hunter2b" }, { "uid": "3", "streamKey": "hunter2d" }"#, ["sources"]
+                #"{ "uid": "2002", "streamKey": "hunter2b" }, { "uid": "3", "streamKey": "hunter2d" }"#, ["sources[2]"]
             ),
             (#""uid": "1001", "streamKey""#, #""uid": "1001", "name": "A", "streamKey""#, ["sources[0].name"]),
         ] as [(String, String, [String])])
@@ -153,6 +153,35 @@ struct RoomDocumentTests {
         }
         #expect(mistakes.map(\.path) == paths)
         #expect(mistakes.allSatisfy { !$0.what.isEmpty && !$0.fix.isEmpty })
+    }
+
+    @Test("sources that join, leave or change places are named by their ids")
+    func sources() throws {
+        func room(_ uids: String...) throws -> RoomDocument {
+            let sources = uids.map { #"{ "uid": "\#($0)", "streamKey": "hunter2\#($0)" }"# }.joined(separator: ", ")
+            return try Self.read(
+                #"""
+                { "room": { "roomId": "r" }, "sources": [\#(sources)], "outputs": [{ "path": "out" }],
+                  "scenes": [{ "sceneId": "solo", "layout": "solo", "uids": ["a"] }] }
+                """#)
+        }
+        for (next, expected) in [
+            (try room("b", "a"), [("sources", "order")]),
+            (try room("a", "c"), [("sources[1]", "\"c\" cannot join"), ("sources", "\"b\" cannot leave")]),
+        ] {
+            let refusal = #expect(throws: DocumentChange.Refusal.self) {
+                try DocumentChange(from: room("a", "b"), to: next)
+            }
+            guard case .needsRestart(let mistakes)? = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                continue
+            }
+            let named = mistakes.filter { $0.path.hasPrefix("sources") }
+            #expect(named.count == expected.count)
+            for (mistake, (path, what)) in zip(named, expected) {
+                #expect(mistake.path == path && mistake.what.contains(what), "\(mistake)")
+            }
+        }
     }
 
     @Test("a webhook's URL that was cut to be shown is no other webhook")
