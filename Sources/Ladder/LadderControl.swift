@@ -1,3 +1,4 @@
+package import MediaTypes
 import Synchronization
 
 /// What the room knows of the encoders and tells them while they run.
@@ -11,6 +12,8 @@ package final class LadderControl: Sendable {
         var cheap: Set<Int> = []
         /// Those whose siblings would need another initialization segment, and are never used.
         var refused: Set<Int> = []
+        /// By track, where they are not those it was opened with.
+        var rates: [Int: BitRates] = [:]
     }
 
     private let state: Mutex<State>
@@ -34,6 +37,10 @@ package final class LadderControl: Sendable {
         }
     }
 
+    /// Codes a track by these bit rates from its next IDR picture of the grid on. Whoever asks makes sure that they fit
+    /// (``LadderStage/takes(_:track:)``).
+    package func setRates(_ rates: BitRates, track: Int) { self.state.withLock { $0.rates[track] = rates } }
+
     /// Tracks that are coded by their siblings now.
     package var cheapTracks: Set<Int> { self.state.withLock { $0.cheap } }
 
@@ -52,6 +59,9 @@ package final class LadderControl: Sendable {
     func wantsSibling(_ track: Int) -> Bool {
         self.state.withLock { $0.thrifty.contains(track) && !$0.refused.contains(track) }
     }
+
+    /// `nil`: those it was opened with.
+    func rates(_ track: Int) -> BitRates? { self.state.withLock { $0.rates[track] } }
 
     func note(_ track: Int, isCheap: Bool) {
         self.state.withLock { state in

@@ -162,6 +162,9 @@ extension RungWorker {
         let gop = ticked.step?.gop ?? ticked.tick / Int64(self.settings.gopFrames)
         self.control.entered(ticked.tick, track: self.track)
         self.output.entered(self.track, ticked.tick)
+        if encoder.begins(gop), let rates = self.control.rates(self.track) {
+            try encoder.exchange(rates) { self.output.packet(self.track, $0) }
+        }
         if encoder.begins(gop), self.control.wantsSibling(self.track) != encoder.isCheap {
             let isDone = try encoder.exchange { self.output.packet(self.track, $0) }
             self.note(encoder, isDone)
@@ -187,7 +190,7 @@ extension RungWorker {
     private func reopen(
         _ encoder: inout RungEncoder, at ticked: LadderStage.Ticked, wasPassing: Bool
     ) throws(MediaError) {
-        try encoder.reopen(ticked.picture.format)
+        try encoder.reopen(ticked.picture.format, rates: self.control.rates(self.track))
         self.control.note(self.track, isCheap: false)
         self.output.configuration(
             self.track,

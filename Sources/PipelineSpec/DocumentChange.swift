@@ -120,6 +120,7 @@ package struct DocumentChange: Sendable {
         "sources.rotation", "sources.expected",
         "sources.streamKey", "sources.streamKeys", "sources.streamKeyFile", "sources.streamKeyEnv",
         "ingest.auth.secretFile", "ingest.auth.secretEnv", "control.events",
+        "renditions.video.bitrate", "renditions.video.maxBitrate", "renditions.video.bufferSize",
     ]
 
     /// Whether a path, its indexes left aside, is that of a value or lies in it.
@@ -170,6 +171,12 @@ extension Pipeline {
         guard rest.fixedOutputs.map(\.output) == current.fixedOutputs.map(\.output) else { return false }
         rest.outputs = current.outputs
         rest.control.events = current.control.events
+        guard rest.renditions.map(\.name) == current.renditions.map(\.name) else { return false }
+        for (index, rendition) in current.renditions.enumerated() {
+            rest.renditions[index].video.bitrate = rendition.video.bitrate
+            rest.renditions[index].video.maxBitrate = rendition.video.maxBitrate
+            rest.renditions[index].video.bufferSize = rendition.video.bufferSize
+        }
         rest.alarms = current.alarms
         rest.shutdown = current.shutdown
         if rest.ingest.auth?.secret != nil, let secret = current.ingest.auth?.secret {

@@ -98,6 +98,13 @@ package struct FeedCore: Sendable {
         self.emit(self.configuration(message, .video))
     }
 
+    /// The pictures are coded by another bit rate, in bits per second.
+    package mutating func setVideoBitrate(_ bitrate: Int) {
+        guard self.description.videoBitrate != bitrate else { return }
+        self.description.videoBitrate = bitrate
+        self.emit(self.metadata)
+    }
+
     /// The next packet of the rendition, in decoding order of its track.
     package mutating func receive(_ packet: CodedPacket) {
         if packet.kind == .video {

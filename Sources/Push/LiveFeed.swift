@@ -20,6 +20,7 @@ package protocol LiveReader: AnyObject, Sendable {
 package final class LiveFeed: Sendable {
     private enum Item: Sendable {
         case configuration(CodecParameters, width: Int, height: Int, isPlaced: Bool?)
+        case videoBitrate(Int)
         case packet(CodedPacket)
         case rest
     }
@@ -80,6 +81,9 @@ package final class LiveFeed: Sendable {
     package func configure(_ parameters: CodecParameters, width: Int = 0, height: Int = 0, isPlaced: Bool? = nil) {
         self.put(.configuration(parameters, width: width, height: height, isPlaced: isPlaced))
     }
+
+    /// See ``FeedCore/setVideoBitrate(_:)``.
+    package func setVideoBitrate(_ bitrate: Int) { self.put(.videoBitrate(bitrate)) }
 
     private func put(_ item: Item) {
         let wakes = self.intake.withLock { intake in
@@ -166,6 +170,7 @@ package final class LiveFeed: Sendable {
                 self.state.value.core.configure(
                     parameters, size: width > 0 && height > 0 ? (width, height) : nil, isPlaced: isPlaced)
             case .packet(let packet): self.state.value.core.receive(packet)
+            case .videoBitrate(let bitrate): self.state.value.core.setVideoBitrate(bitrate)
             case .rest: self.state.value.core.rest()
             }
         }

@@ -78,6 +78,12 @@ final class LiveDesk: Sendable {
         for feed in self.feeds[track] { feed.receive(packet) }
     }
 
+    /// A track of pictures is coded by another bit rate, in bits per second.
+    func setBitrate(_ bitrate: Int, track: Int) {
+        guard self.feeds.indices.contains(track) else { return }
+        for feed in self.feeds[track] { feed.setVideoBitrate(bitrate) }
+    }
+
     private func configure(
         track: Int, _ parameters: CodecParameters, width: Int = 0, height: Int = 0, isPlaced: Bool? = nil
     ) {

@@ -1,5 +1,6 @@
 import Admission
 package import Control
+import Events
 import Ingest
 import MediaTypes
 import PipelineSpec
@@ -81,6 +82,7 @@ extension Room {
         _ = try self.keys(from: current.pipeline, to: after)
         _ = try self.pushChange(from: current.pipeline, to: after)
         _ = try self.webhooks(from: current.pipeline, to: after)
+        _ = try self.rateChanges(from: current.pipeline, to: after)
         try self.desk.withLock { desk throws(ControlFailure) in
             _ = try self.sceneChange(from: current.pipeline, to: after, &desk)
         }
@@ -97,6 +99,7 @@ extension Room {
         let keys = try self.keys(from: current.pipeline, to: after)
         let pushes = try self.pushChange(from: current.pipeline, to: after)
         let webhooks = try self.webhooks(from: current.pipeline, to: after)
+        let rates = try self.rateChanges(from: current.pipeline, to: after)
         let showing = try self.desk.withLock { desk throws(ControlFailure) -> SceneDesk.Showing? in
             let scenes = try self.sceneChange(from: current.pipeline, to: after, &desk)
             // Scenes are composed with what the room runs by.
@@ -124,6 +127,7 @@ extension Room {
             server.replaceKeys(keys.bindings, secrets: keys.secrets)
             self.events.emit("ingest.keysRenewed", [:])
         }
+        self.apply(rates)
         if let pushes { self.apply(pushes) }
         if let webhooks { self.delivery?.replace(webhooks) }
         return showing

@@ -96,6 +96,11 @@ struct RoomDocumentTests {
                 #""listen": "127.0.0.1:0", "events": [{ "type": "webhook", "url": "https://hooks.example/pk" }]"#,
                 ["control.events"]
             ),
+            (#""bitrate": 2500000"#, #""bitrate": 2400000"#, ["renditions[0].video.bitrate"]),
+            (
+                #""bitrate": 2500000"#, #""maxBitrate": 2600000, "bufferSize": 1300000, "bitrate": 2500000"#,
+                ["renditions[0].video.maxBitrate", "renditions[0].video.bufferSize"]
+            ),
             // What is written and is as it comes anyway changes nothing in the room, and is told all the same.
             (#""fps": 30 }"#, #""fps": 30, "policy": "fixed" }"#, ["canvas.policy"]),
         ] as [(String, String, [String])])
@@ -134,7 +139,8 @@ struct RoomDocumentTests {
         arguments: [
             (#""roomId": "88231""#, #""roomId": "2""#, ["room.roomId"]), (#""fps": 30"#, #""fps": 25"#, ["canvas.fps"]),
             (#""listen": "127.0.0.1:0""#, #""listen": "127.0.0.1:1""#, ["control.listen"]),
-            (#""bitrate": 2500000"#, #""bitrate": 2400000"#, ["renditions[0].video.bitrate"]),
+            (#""bitrate": 2500000"#, #""bitrate": 2500000, "bFrames": 1"#, ["renditions[0].video.bFrames"]),
+            (#""name": "720p", "width": 1280"#, #""name": "hd", "width": 1280"#, ["renditions[0].name"]),
             (#"{ "path": "out" }"#, #"{ "path": "out" }, { "type": "record", "path": "rec" }"#, ["outputs[1]"]),
             (#"{ "path": "out" }"#, #"{ "path": "out2" }"#, ["outputs[0].path"]),
             (

@@ -109,6 +109,22 @@ struct FeedCoreTests {
         #expect(Self.letters(tags) == "Kav" && tags.map(\.time) == [2_000, 2_027, 2_040])
     }
 
+    @Test("another bit rate is said in metadata of its own, once")
+    func bitrate() {
+        var core = Self.begun()
+        core.receive(Self.picture(0, isKey: true))
+        _ = core.takeOutput()
+        core.setVideoBitrate(500_000)
+        core.setVideoBitrate(500_000)
+        let tags = core.takeOutput()
+        guard tags.count == 1, case .metadata(let properties)? = tags.first?.content else {
+            Issue.record("\(Self.letters(tags))")
+            return
+        }
+        #expect(properties.contains { $0.name == "videodatarate" && $0.value == .number(500) })
+        #expect(Self.letters(core.backlog) == "MCDK")
+    }
+
     @Test("a group of pictures that is too long is not kept")
     func longGroup() {
         var core = Self.begun()
