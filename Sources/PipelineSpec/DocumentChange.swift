@@ -101,8 +101,9 @@ package struct DocumentChange: Sendable {
             }
             guard old != output else { continue }
             let (one, other) = (next.effective[output: index], current.effective[output: place])
+            // None where it only follows from something else that changes, such as the frame rate.
             let paths = one.flatMap { one in other.map { one.differences(from: $0, at: path) } } ?? []
-            mistakes += (paths.isEmpty ? [path] : paths).map { Self.remedy($0) }
+            mistakes += paths.map { Self.remedy($0) }
         }
         for (_, old) in before where !after.contains(where: { $0.output.outputID == old.outputID }) {
             mistakes.append(
