@@ -30,7 +30,7 @@ package final class ControlServer: Sendable {
     /// in whoever holds the others.
     package static let connections = 256
     package static let crowd = 64
-    /// Connections of one address.
+    /// Connections of one address, where others than this machine's own may connect.
     private static let connectionsPerAddress = 128
 
     /// `http://127.0.0.1:41234`, or `unix:/path`.
@@ -58,21 +58,21 @@ package final class ControlServer: Sendable {
         let budget = RequestBudget(perSecond: doors.requestsPerSecond, now: Self.now())
         let limits = HTTPListenerLimits(
             connections: Self.connections, bodyBytes: ControlResponder.bodyLimit,
-            connectionsPerAddress: Self.connectionsPerAddress, crowd: Self.crowd)
+            connectionsPerAddress: listen.isLoopback ? nil : Self.connectionsPerAddress, crowd: Self.crowd)
         let work = ControlWork()
         let listener: HTTPListener
         do throws(MediaError) {
             listener = try await HTTPListener.start(
                 listen: listen, limits: limits, group: group, place: "control", logger: logger
             ) { request, answer in
-                let answer = Self.naming(request) { answer(origins.opening($0, to: request.head)) }
+                let reply = Self.naming(request) { answer(origins.opening($0, to: request.head)) }
                 let route = request.target.flatMap { ControlRoute(path: $0.path) }
-                if let route, request.head.method == .options { return answer(origins.preflight(request.head, route)) }
+                if let route, request.head.method == .options { return reply(origins.preflight(request.head, route)) }
                 // An orchestrator's probe is answered however many requests there are, and whatever the others wait for.
-                if route?.isProbe == true { return answer(responder.reply(to: request)) }
-                guard budget.take(now: Self.now()) else { return answer(.problem(Self.overrun)) }
-                guard work.submit(Self.lane(request, route), { responder.answer(request, answer) }) else {
-                    return answer(.problem(Self.standstill))
+                if route?.isProbe == true { return reply(responder.reply(to: request)) }
+                guard budget.take(now: Self.now()) else { return reply(.problem(Self.overrun)) }
+                guard work.submit(Self.lane(request, route), { responder.answer(request, reply) }) else {
+                    return reply(.problem(Self.standstill))
                 }
             }
         } catch {

@@ -225,7 +225,7 @@ struct HTTPListenerTests {
             }
         }
         let probe = HTTPProbe(listener.boundAddress)
-        async let later = probe.request("GET /later")
+        let later = Task { try await probe.request("GET /later").text }
         while held.withLock({ $0 == nil }) { await Task.yield() }
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<20 { group.addTask { try await probe.bytesUntilClosed(after: "GET") } }
@@ -233,7 +233,7 @@ struct HTTPListenerTests {
             for _ in 0..<6 { #expect(try await group.next() == 0) }
             for _ in 0..<3 { #expect(try await probe.request("GET /").text == "hello") }
             held.withLock { $0 }?(ListenerReply(.ok, body: .text("late")))
-            #expect(try await later.text == "late")
+            #expect(try await later.value == "late")
             await listener.stop(within: .seconds(0))
             for try await count in group { #expect(count == 0) }
         }
