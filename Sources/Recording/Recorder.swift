@@ -210,7 +210,7 @@ package final class Recorder: SlotKeeping {
                 do throws(MediaError) {
                     try body(self.folder)
                 } catch {
-                    self.state.withLock { missed?(&$0) }
+                    if let missed { self.state.withLock { missed(&$0) } }
                     self.stop(error)
                 }
             }

@@ -45,10 +45,10 @@ extension Room {
             return ClipDesk.Work(id: id, release: { hold.release() }) { isOver throws(MediaError) in
                 // What the live playlists have let go is in the recording, if anywhere.
                 let recorded = try isListed ? [] : recorder?.recordedSlots() ?? []
-                let slots = ClipWriter.joined(recorded, listed)
-                guard let slots, let dates = ClipWriter.dates(of: slots), dates.lowerBound <= range.lowerBound,
-                    dates.upperBound >= range.upperBound
-                else { throw Self.outside(ClipWriter.dates(of: slots ?? listed)) }
+                let joined = ClipWriter.joined(recorded, listed)
+                guard let slots = joined, let dates = ClipWriter.dates(of: slots),
+                    dates.lowerBound <= range.lowerBound, dates.upperBound >= range.upperBound
+                else { throw Self.outside(ClipWriter.dates(of: joined ?? listed)) }
                 return try writer.write(
                     name, of: slots, from: hold,
                     opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) },
