@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Doors {
     @Suite("What an orchestrator is told and asks: webhooks, events, metrics, a service manager")
     struct OperatorTests {
         private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Doors {
     /// Honest publishers by the hundred (`benchmarks/load/publishers.c`), none of them on air: what is measured is what it costs
     /// to take them in. Twenty of them for some seconds by default; `TANDEM_PUBLISHERS=full` is a hundred for 30 s, and judged.
     @Suite("A hundred publishers at the door", .serialized, .steadyMachine)
