@@ -106,7 +106,7 @@ struct FeedCoreTests {
         core.receive(Self.sound(95))
         core.receive(Self.picture(51))
         let tags = core.takeOutput()
-        #expect(Self.letters(tags) == "Kav" && tags.map(\.time) == [2_000, 2_026, 2_040])
+        #expect(Self.letters(tags) == "Kav" && tags.map(\.time) == [2_000, 2_027, 2_040])
     }
 
     @Test("another bit rate is said in metadata of its own, once")
