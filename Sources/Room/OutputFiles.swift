@@ -1,4 +1,5 @@
 import HLS
+import MediaTypes
 import Packager
 import PipelineSpec
 import Upload
