@@ -7,7 +7,7 @@ ARGS ?=
 PIPELINE ?= pipelines/pk-landscape.json
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search api-test cluster-test cluster-test-k8s asan tsan fuzz clean
+.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search docs api-test cluster-test cluster-test-k8s asan tsan fuzz clean
 
 help: ## This list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,7 +29,7 @@ test: deps ## Run all tests, end to end ones with real ffmpeg included
 	.ci/tests
 
 test-fast: ## Only the pure cores: no ffmpeg, no sockets
-	swift test $(SWIFT_FLAGS) --filter 'MediaKernelsTests|MediaTypesTests|StagesTests|RTMPTests|HLSTests|PipelineSpecTests|ProgramTests|LadderTests|ArchitectureTests'
+	swift test $(SWIFT_FLAGS) --filter 'MediaKernelsTests|MediaTypesTests|StagesTests|LibAVTests|RTMPTests|HLSTests|PipelineSpecTests|ProgramTests|LadderTests|ArchitectureTests'
 
 demo: build ## A PK room with two real RTMP publishers, HLS and a page to watch (ARGS="--duration 60")
 	$(BIN) demo $(ARGS)
@@ -72,6 +72,9 @@ bench-live: deps build ## PK rooms in real time until a frame is late, latency, 
 
 bench-search: deps build ## x264 settings over clips: CPU against VMAF-NEG and SSIM at equal size
 	benchmarks/run.sh search
+
+docs: build ## The guides and the pages of the library targets as DocC archives, into .build/docs; fails where a page names what there is not
+	.ci/docs
 
 cluster-test: build ## Rooms on a Docker Swarm of three network namespaces: placed by cost, moved when a machine is lost (root; 5 minutes)
 	.ci/cluster-test

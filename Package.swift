@@ -40,7 +40,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
-        .package(url: "https://github.com/apple/swift-crypto.git", "4.0.0"..<"6.0.0"),
     ],
     // Ground floor first. A target may import only targets above it in this list (Tests/ArchitectureTests holds it so).
     targets: [
@@ -61,13 +60,11 @@ let package = Package(
             dependencies: ["PipelineSpec", "MediaTypes", .product(name: "DequeModule", package: "swift-collections")],
             swiftSettings: house),
         .target(name: "Manifest", dependencies: ["Plan", "PipelineSpec", "MediaTypes"], swiftSettings: house),
-        .target(
-            name: "Admission",
-            dependencies: [
-                "RTMP", "HLS", "PipelineSpec", "MediaTypes", .product(name: "Crypto", package: "swift-crypto"),
-            ], swiftSettings: house),
-        .target(name: "TLSFiles", dependencies: ["MediaTypes", nioSSL] + nio, swiftSettings: house),
+        .target(name: "TLSFiles", dependencies: ["Stages", "MediaTypes", nioSSL] + nio, swiftSettings: house),
         .target(name: "LibAV", dependencies: ["CLibAV", "MediaTypes", "MediaKernels"], swiftSettings: auditedMemory),
+        .target(
+            name: "Admission", dependencies: ["LibAV", "RTMP", "HLS", "PipelineSpec", "MediaTypes"],
+            swiftSettings: house),
         .target(
             name: "Ingest",
             dependencies: [
@@ -86,19 +83,14 @@ let package = Package(
             name: "Ladder", dependencies: ["LibAV", "Stages", "MediaTypes", "MediaKernels", logging],
             swiftSettings: house),
         .target(
-            name: "Packager",
-            dependencies: [
-                "HLS", "LibAV", "MediaTypes", "MediaKernels", .product(name: "Crypto", package: "swift-crypto"),
-            ], swiftSettings: house),
+            name: "Packager", dependencies: ["HLS", "LibAV", "MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(
-            name: "Recording",
-            dependencies: [
-                "Packager", "HLS", "MediaTypes", "MediaKernels", .product(name: "Crypto", package: "swift-crypto"),
-            ], swiftSettings: house),
+            name: "Recording", dependencies: ["Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
+            swiftSettings: house),
         .target(
             name: "Upload",
             dependencies: [
-                "Packager", "HLS", "Stages", "MediaTypes", .product(name: "Crypto", package: "swift-crypto"),
+                "Packager", "HLS", "LibAV", "Stages", "MediaTypes",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 nioSSL,
@@ -113,7 +105,7 @@ let package = Package(
         .target(
             name: "Events",
             dependencies: [
-                "Stages", "MediaTypes", .product(name: "Crypto", package: "swift-crypto"),
+                "LibAV", "Stages", "MediaTypes",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -127,8 +119,7 @@ let package = Package(
         .target(
             name: "Origin",
             dependencies: [
-                "Push", "HTTPListener", "HLS", "MediaTypes", "MediaKernels", httpTypes, logging,
-                .product(name: "Crypto", package: "swift-crypto"),
+                "Push", "HTTPListener", "HLS", "LibAV", "MediaTypes", "MediaKernels", httpTypes, logging,
             ] + nio,
             resources: [
                 .embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/playlist.js"),
@@ -137,7 +128,7 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "Events", "HTTPListener", "MediaTypes", httpTypes, logging,
+                "Events", "HTTPListener", "Stages", "MediaTypes", httpTypes, logging,
                 .product(name: "DequeModule", package: "swift-collections"),
             ] + nio,
             resources: [
@@ -158,7 +149,8 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "Room", "Events", "Recording", "Origin", "PipelineSpec", "Plan", "Manifest", "Push", "RTMP", "HLS",
+                "Room", "Control", "Events", "Recording", "Origin", "PipelineSpec", "Plan", "Manifest", "Push", "RTMP",
+                "HLS",
                 "HLSLint",
                 "LibAV", "Stages", "MediaTypes",
                 logging,
@@ -172,6 +164,7 @@ let package = Package(
         .testTarget(name: "MediaKernelsTests", dependencies: ["MediaKernels"], swiftSettings: house),
         .testTarget(name: "MediaTypesTests", dependencies: ["MediaTypes"], swiftSettings: judged),
         .testTarget(name: "StagesTests", dependencies: ["Stages"], swiftSettings: judged),
+        .testTarget(name: "LibAVTests", dependencies: ["LibAV", "MediaTypes"], swiftSettings: judged),
         .testTarget(
             name: "ProgramTests", dependencies: ["Program", "LibAV", "RTMP", "MediaTypes", "MediaKernels"],
             swiftSettings: judged

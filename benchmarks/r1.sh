@@ -6,10 +6,12 @@
 #                        one fragmented MP4 for each rendition, since Debian's GStreamer writes no HLS of that kind
 #   r1.sh ours DIR       the same job by Tandem's offline clock, into DIR/ours; PRESET=name with one of its presets instead
 #   r1.sh vmaf DIR FILE JSON   judges every picture of a rendition, upscaled to the canvas, against the canvas itself
+#   r1.sh scaling DIR JSON   judges scaling alone, nothing encoded: 640x360 by way of 854x480, as Tandem scales, into JSON, and
+#                            straight from the canvas, as the peers do, into JSON.direct
 # FFMPEG=path and TANDEM=path pick the programs; THREADS=1 puts every codec and filter of FFmpeg on one thread;
 # OUT=name replaces the name of the output directory.
 # R1_CLIPS=DIR takes sintel_trailer_720p24.mp4 and butterfly_720p30.mp4 from there instead of generated pictures.
-# The scaler is FFmpeg's default (bicubic); each rendition is scaled from the canvas.
+# The scaler is FFmpeg's default (bicubic); the peers scale each rendition from the canvas, Tandem in a cascade.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 ff=${FFMPEG:-ffmpeg}
@@ -112,8 +114,20 @@ format=yuv420p[got];\
 [got][ref]libvmaf=model=version=vmaf_v0.6.1neg:feature=name=float_ssim:n_threads=2:log_fmt=json:log_path=$4" \
         -an -f null -
     ;;
+scaling)
+    count=${PICTURES:-600}
+    for way in "$3" "$3.direct"; do
+        middle=$([ "$way" = "$3" ] && echo "scale=854:480:flags=bicubic," || true)
+        "$ff" -hide_banner -v error -nostdin -i "$d/a.flv" -i "$d/b.flv" -filter_complex \
+            "[0:v]fps=30,crop=640:720[l];[1:v]fps=30,crop=640:720[r];\
+[l][r]hstack,settb=1/30,setpts=N,trim=end_frame=$count,format=yuv420p,split[ref][full];\
+[full]${middle}scale=640:360:flags=bicubic,scale=1280:720:flags=bicubic,setsar=1[got];[ref]setsar=1[whole];\
+[got][whole]libvmaf=model=version=vmaf_v0.6.1neg:feature=name=float_ssim:n_threads=2:log_fmt=json:log_path=$way" \
+            -an -f null -
+    done
+    ;;
 *)
-    echo "usage: r1.sh sources|ffmpeg|gstreamer|ours|vmaf DIR …" >&2
+    echo "usage: r1.sh sources|ffmpeg|gstreamer|ours|vmaf|scaling DIR …" >&2
     exit 64
     ;;
 esac

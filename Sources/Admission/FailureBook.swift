@@ -1,5 +1,4 @@
 package import PipelineSpec
-import RTMP
 
 /// How often wrong keys come from where. Pure.
 ///
@@ -16,10 +15,8 @@ package struct FailureBook: Sendable {
 
     /// Wrong keys of one place that are answered at once and in the long run.
     private static let rate = (perSecond: Int64(1), burst: Int64(10))
-    /// Places that are remembered one by one; what comes from others then counts for all of them together.
-    static let maximumPlaces = 1024
 
-    private var places: [Place?: RateBudget] = [:]
+    private var places = PlaceBudget(Self.rate)
 
     package init() {}
 
@@ -27,13 +24,6 @@ package struct FailureBook: Sendable {
 
     /// A wrong key came from `address`, in nanoseconds of a monotonic clock.
     package mutating func failed(at address: IPAddress?, now: Int64) -> Answer {
-        var place = address.map { Place($0) }
-        if self.places[place] == nil {
-            if self.places.count >= Self.maximumPlaces {
-                self.places = self.places.filter { !$0.value.isFull(at: now) }
-            }
-            if self.places.count >= Self.maximumPlaces { place = nil }
-        }
-        return self.places[place, default: RateBudget(Self.rate, now: now)].take(now: now) ? .explain : .drop
+        self.places.take(at: address, now: now) ? .explain : .drop
     }
 }

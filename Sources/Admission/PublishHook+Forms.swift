@@ -1,5 +1,5 @@
-import Crypto
 import HLS
+import LibAV
 import MediaTypes
 
 extension PublishHook {
@@ -51,7 +51,7 @@ extension PublishHook {
         guard let secret = self.secret, !secret.isEmpty else {
             return Request(contentType: "application/json", fields: [], body: body)
         }
-        let code = HMAC<Insecure.SHA1>.authenticationCode(for: body, using: SymmetricKey(data: Array(secret.utf8)))
+        let code = MessageAuthentication.hmacSHA1(key: Array(secret.utf8), message: body)
         return Request(
             contentType: "application/json",
             fields: [("X-OME-Signature", String(decoding: Base64URL.encode(code), as: UTF8.self))], body: body)

@@ -1,4 +1,5 @@
-import Crypto
+import LibAV
+import MediaTypes
 package import RTMP
 
 /// Checks stream keys that somebody else makes out for one room, one user and a time: the worker and whoever makes them share
@@ -61,8 +62,7 @@ package struct SignedKeyCheck: Sendable {
             let offered = Array(signature.utf8.prefix { $0 != UInt8(ascii: "=") })
             let text = "rtmp1|\(self.room)|\(name)|\(expiry)|\(nonce)"
             return self.verdict(Int64(decimal: expiry), nonce, now) { secret in
-                let code = HMAC<SHA256>.authenticationCode(
-                    for: Array(text.utf8), using: SymmetricKey(data: Array(secret.utf8)))
+                let code = MessageAuthentication.hmacSHA256(key: Array(secret.utf8), message: Array(text.utf8))
                 return ConstantTime.isEqual(Base64URL.encode(code), offered)
             }
         case .tencent:
@@ -71,8 +71,8 @@ package struct SignedKeyCheck: Sendable {
             return self.verdict(Int64(hexadecimal: expiry), digest, now) { secret in
                 let text = Array("\(secret)\(name)\(expiry)".utf8)
                 // Both are always computed: which one was sent is no secret, whether it was right is.
-                let isMD5 = ConstantTime.isEqual(Hexadecimal.encode(Insecure.MD5.hash(data: text)), offered)
-                let isSHA256 = ConstantTime.isEqual(Hexadecimal.encode(SHA256.hash(data: text)), offered)
+                let isMD5 = ConstantTime.isEqual(Hexadecimal.encode(Digest.md5(of: text)), offered)
+                let isSHA256 = ConstantTime.isEqual(Hexadecimal.encode(Digest.sha256(of: text)), offered)
                 return isMD5 || isSHA256
             }
         case .alibaba:
@@ -87,7 +87,7 @@ package struct SignedKeyCheck: Sendable {
             }
             return self.verdict(expiry, String(parts[1]), now) { secret in
                 let text = Array("/\(self.app)/\(name)-\(stamped)-\(secret)".utf8)
-                return ConstantTime.isEqual(Hexadecimal.encode(Insecure.MD5.hash(data: text)), offered)
+                return ConstantTime.isEqual(Hexadecimal.encode(Digest.md5(of: text)), offered)
             }
         }
     }
@@ -128,15 +128,6 @@ enum Base64URL {
         }
         if count > 0 { text.append(self.alphabet[Int(bits << UInt32(6 - count) & 63)]) }
         return text
-    }
-}
-
-enum Hexadecimal {
-    private static let digits = Array("0123456789abcdef".utf8)
-
-    /// Lower case.
-    static func encode(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        bytes.flatMap { [self.digits[Int($0 >> 4)], self.digits[Int($0 & 15)]] }
     }
 }
 

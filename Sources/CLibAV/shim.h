@@ -10,10 +10,13 @@
 #include <libavutil/aes.h>
 #include <libavutil/channel_layout.h>
 #include <libavutil/display.h>
+#include <libavutil/hmac.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/log.h>
+#include <libavutil/md5.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
+#include <libavutil/sha.h>
 #include <libswresample/swresample.h>
 #ifdef __GLIBC__
 #include <malloc.h>

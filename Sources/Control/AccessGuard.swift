@@ -8,8 +8,8 @@ package import MediaTypes
 /// rebinding shows in the first, cross-site requests in the second).
 package struct AccessGuard: Sendable {
     private enum Rule {
-        case token([UInt8], reader: [UInt8], opensReads: Bool)
-        case loopbackNames(boundHost: String)
+        case token(ControlTokens, opensReads: Bool)
+        case loopbackNames(boundHost: String, ControlOrigins)
         /// A Unix socket: the mode of its file decides.
         case fileMode
     }
@@ -20,11 +20,22 @@ package struct AccessGuard: Sendable {
     ///   - readToken: Is enough for what only reads.
     ///   - opensReads: What only reads needs no token.
     package init(listen: ListenAddress, token: String?, readToken: String? = nil, opensReads: Bool = false) {
-        if let token {
-            self.rule = .token(
-                Array(token.utf8), reader: Array((readToken ?? "").utf8), opensReads: opensReads)
+        self.init(
+            listen: listen, tokens: token.map { ControlTokens(command: $0, reader: readToken) }, opensReads: opensReads)
+    }
+
+    /// - Parameters:
+    ///   - tokens: `nil`: the listener has none.
+    ///   - opensReads: What only reads needs no token.
+    ///   - origins: Whose pages may command where there is no token.
+    package init(
+        listen: ListenAddress, tokens: ControlTokens?, opensReads: Bool = false,
+        origins: ControlOrigins = ControlOrigins()
+    ) {
+        if let tokens {
+            self.rule = .token(tokens, opensReads: opensReads)
         } else if case .tcp(let host, _) = listen {
-            self.rule = .loopbackNames(boundHost: host.lowercased())
+            self.rule = .loopbackNames(boundHost: host.lowercased(), origins)
         } else {
             self.rule = .fileMode
         }
@@ -38,16 +49,18 @@ package struct AccessGuard: Sendable {
     package func refusal(of head: HTTPRequest, isOpen: Bool, isReading: Bool = false) -> ControlFailure? {
         switch self.rule {
         case .fileMode: nil
-        case .token(let token, let reader, let opensReads):
-            if isOpen || (isReading && opensReads) || Self.bearer(head, is: token) {
-                nil
-            } else if Self.bearer(head, is: reader) {
-                isReading ? nil : Self.readerCommands
-            } else {
-                Self.tokenMissing
-            }
-        case .loopbackNames(let boundHost): Self.foreign(head, boundHost: boundHost)
+        case .token(let tokens, let opensReads):
+            isOpen || (isReading && opensReads) ? nil : Self.refusal(of: head, tokens.current, isReading: isReading)
+        case .loopbackNames(let boundHost, let origins): Self.foreign(head, boundHost: boundHost, origins)
         }
+    }
+
+    private static func refusal(
+        of head: HTTPRequest, _ tokens: ControlTokens.Pair, isReading: Bool
+    ) -> ControlFailure? {
+        if Self.bearer(head, is: tokens.command) { return nil }
+        guard Self.bearer(head, is: tokens.reader) else { return Self.tokenMissing }
+        return isReading ? nil : Self.readerCommands
     }
 
     private static let tokenMissing = ControlFailure.authDenied(
@@ -56,7 +69,9 @@ package struct AccessGuard: Sendable {
     private static let readerCommands = ControlFailure.authDenied(
         "this token may look and not command", fix: "send the token of control.tokenFile or control.tokenEnv")
 
-    private static func foreign(_ head: HTTPRequest, boundHost: String) -> ControlFailure? {
+    private static func foreign(
+        _ head: HTTPRequest, boundHost: String, _ origins: ControlOrigins
+    ) -> ControlFailure? {
         let authority = (head.authority ?? "").lowercased()
         let host = Self.host(of: authority)
         guard ListenAddress.isLoopback(host: host) || (!host.isEmpty && host == boundHost) else {
@@ -64,10 +79,12 @@ package struct AccessGuard: Sendable {
                 "the request was sent to the host \"\(host)\", which is not this listener",
                 fix: "use http://127.0.0.1 or http://localhost, or configure a bearer token")
         }
-        guard let origin = head.headerFields[.origin]?.lowercased(), origin != "http://\(authority)" else { return nil }
+        guard let origin = head.headerFields[.origin]?.lowercased(), origin != "http://\(authority)",
+            !origins.admits(head)
+        else { return nil }
         return .authDenied(
             "a web page of \(origin) may not control this room",
-            fix: "configure a bearer token and send it from your server")
+            fix: "configure a bearer token and send it from your server, or list the page in control.allowOrigins")
     }
 
     /// The host of `HOST`, `HOST:PORT` or `[IPV6]:PORT`, without brackets.
@@ -78,16 +95,8 @@ package struct AccessGuard: Sendable {
 
     private static func bearer(_ head: HTTPRequest, is token: [UInt8]) -> Bool {
         guard let field = head.headerFields[.authorization], let space = field.firstIndex(of: " "),
-            field[..<space].lowercased() == "bearer"
+            field[..<space].lowercased() == "bearer", !token.isEmpty
         else { return false }
-        return Self.equal(Array(field[space...].drop { $0 == " " }.utf8), token)
-    }
-
-    /// Takes the same time wherever the two differ: the time must not tell how much of a guess was right.
-    package static func equal(_ guess: [UInt8], _ token: [UInt8]) -> Bool {
-        guard !token.isEmpty else { return false }
-        var difference: UInt8 = guess.count == token.count ? 0 : 1
-        for (index, byte) in guess.enumerated() { difference |= byte ^ token[index % token.count] }
-        return difference == 0
+        return ConstantTime.isEqual(token, Array(field[space...].drop { $0 == " " }.utf8))
     }
 }

@@ -30,5 +30,12 @@ package struct ControlDoors: Sendable {
     /// Requests a second that are answered; more are told to come later.
     package var requestsPerSecond = 4_000
 
+    /// The process's log lines; `nil`: it keeps none.
+    package var logs: LogBook?
+    /// What `GET /version` says: names and versions.
+    package var versions: [(name: String, version: String)] = []
+    /// Pages of other origins that may use the API; see ``ControlOrigins``.
+    package var allowOrigins: [String] = []
+
     package init() {}
 }

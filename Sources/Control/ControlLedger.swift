@@ -42,6 +42,9 @@ package final class ControlLedger: Sendable {
         return (revision, self.tag(revision))
     }
 
+    /// The room has been changed by its operators without a command: by its file.
+    package func noteChange() { self.state.withLock { $0.revision &+= 1 } }
+
     private func tag(_ revision: Int64) -> String { "\"\(self.incarnation).\(revision)\"" }
 
     /// Carries out a command under the conditions of its fields, or gives the reply it had before.

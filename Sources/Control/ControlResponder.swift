@@ -12,9 +12,10 @@ package struct ControlResponder: Sendable {
 
     let room: any RoomControlling
     private let guardian: AccessGuard
-    private let doors: ControlDoors
+    let doors: ControlDoors
     private let page: ControlPage
     private let ledger: ControlLedger
+    private let followers = FollowerPlaces()
 
     package init(room: any RoomControlling, guardian: AccessGuard, doors: ControlDoors = ControlDoors()) {
         self.room = room
@@ -23,6 +24,8 @@ package struct ControlResponder: Sendable {
         self.page = ControlPage(player: doors.player, keyOrigin: doors.keyOrigin)
         self.ledger = ControlLedger(incarnation: room.incarnation)
     }
+
+    func noteChange() { self.ledger.noteChange() }
 
     /// Answers at once, or when what is waited for has happened.
     package func answer(_ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
@@ -33,13 +36,16 @@ package struct ControlResponder: Sendable {
             }
             return media.answer(answer)
         }
-        guard let waiting = EventRequest(request), request.head.method == .get else {
+        let (waiting, numbers) = (EventRequest(request), StatisticsRequest(request))
+        guard waiting != nil || numbers != nil, request.head.method == .get else {
             return answer(self.reply(to: request))
         }
         if let refusal = self.guardian.refusal(of: request.head, isOpen: false, isReading: true) {
             return answer(.problem(refusal))
         }
-        waiting.answer(from: self.room.eventLog, request, answer)
+        guard let place = self.followers.take() else { return answer(.problem(FollowerPlaces.refusal)) }
+        if let numbers { return answer(numbers.reply(from: self.room, request, place)) }
+        waiting?.answer(from: self.room.eventLog, request, place, answer)
     }
 
     package func reply(to request: ListenerRequest) -> ListenerReply {
@@ -63,6 +69,7 @@ package struct ControlResponder: Sendable {
                 throw .inputTooLarge(
                     "the body is larger than 256 KiB", fix: "send only the members that the route knows")
             }
+            try Self.checkForm(of: request.head, route, body)
             if isReading {
                 let isCommander = self.guardian.refusal(of: request.head, isOpen: false) == nil
                 return try self.perform(route, method, query: target.query, body: body, isCommander: isCommander)
@@ -80,7 +87,9 @@ package struct ControlResponder: Sendable {
         isCommander: Bool = true
     ) throws(ControlFailure) -> ListenerReply {
         switch route {
-        case .source, .relay, .kick, .statistics, .events, .snapshot, .sourceSnapshot, .page, .description, .room: break
+        case .source, .relay, .kick, .statistics, .statisticsStream, .events, .snapshot, .sourceSnapshot, .page,
+            .description, .room, .alarms, .logs:
+            break
         default: if !route.isProbe { try Self.refuseUnknown(query, known: []) }
         }
         switch route {
@@ -106,6 +115,20 @@ package struct ControlResponder: Sendable {
             let fields: HTTPFields = [.contentType: MetricsText.contentType, .cacheControl: "no-store"]
             return ListenerReply(.ok, fields: fields, body: .text(self.room.metricsText()))
         case .events: return try EventRequest.reply(query, from: self.room.eventLog)
+        case .statisticsStream:
+            _ = try Self.isDebug(query)
+            return ListenerReply(.ok, fields: StatisticsRequest.fields)
+        case .alarms: return try self.alarms(query)
+        case .logs: return try self.logs(query)
+        case .logLevel: return try self.setLogLevel(body)
+        case .version:
+            return .json(.ok, JSONText.object(self.doors.versions.map { ($0.name, JSONText.string($0.version)) }))
+        case .restart(let id):
+            _ = try FlatObject(body: body, keys: [])
+            return .json(.accepted, try self.room.restartOutput(id))
+        case .keyframe(let name):
+            _ = try FlatObject(body: body, keys: [])
+            return .json(.accepted, try self.room.requestKeyframe(name))
         case .statistics: return .json(.ok, self.room.statisticsJSON(isDebug: try Self.isDebug(query)))
         case .source(let uid):
             try Self.refuseUnknown(query, known: ["streamType"])
@@ -157,7 +180,7 @@ package struct ControlResponder: Sendable {
     }
 
     /// What `level` says: `standard`, which is the default, or `debug`.
-    private static func isDebug(_ query: [(name: String, value: String)]) throws(ControlFailure) -> Bool {
+    static func isDebug(_ query: [(name: String, value: String)]) throws(ControlFailure) -> Bool {
         try self.refuseUnknown(query, known: ["level"])
         switch query.last?.value ?? "standard" {
         case "standard": return false

@@ -17,7 +17,16 @@ package enum ControlRoute: Hashable {
     case scene(String)
     case sources
     case statistics
+    case statisticsStream
     case events
+    case alarms
+    case logs
+    case logLevel
+    case version
+    /// An output begins anew.
+    case restart(outputID: String)
+    /// A rendition's next picture is an IDR picture.
+    case keyframe(rendition: String)
     case metrics
     case metadata
     case source(uid: String)
@@ -43,7 +52,7 @@ package enum ControlRoute: Hashable {
     /// What may be seen without a token: it says nothing of this room.
     package var isOpen: Bool {
         switch self {
-        case .page, .description: true
+        case .page, .description, .version: true
         default: self.isProbe
         }
     }
@@ -59,33 +68,38 @@ package enum ControlRoute: Hashable {
     /// Methods the route answers, in the order of `Allow`.
     package var methods: [HTTPRequest.Method] {
         switch self {
-        case .page, .description, .media, .state, .document, .scenes, .sources, .statistics, .events, .metrics:
+        case .page, .description, .media, .state, .document, .scenes, .sources, .statistics, .statisticsStream, .events,
+            .metrics, .alarms, .logs, .version:
             [.get, .head]
         case .room: [.get, .head, .put, .patch]
         case .startup, .liveness, .readiness: [.get, .head]
-        case .program, .text, .score, .countdown: [.put]
+        case .program, .text, .score, .countdown, .logLevel: [.put]
         case .clips: [.get, .head, .post]
         case .clip, .snapshot, .sourceSnapshot: [.get, .head]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
-        case .end, .drain, .pk, .kick, .metadata: [.post]
+        case .end, .drain, .pk, .kick, .metadata, .restart, .keyframe: [.post]
         }
     }
 
     package static let paths = [
         "/v1/room", "/v1/state", "/v1/document", "/v1/program", "/v1/scenes", "/v1/scenes/{sceneId}", "/v1/sources",
         "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}",
-        "/v1/scores/{scoreId}", "/v1/stats", "/v1/events", "/v1/clips", "/v1/clips/{id}",
+        "/v1/scores/{scoreId}", "/v1/stats", "/v1/stats/stream", "/v1/events", "/v1/alarms", "/v1/logs",
+        "/v1/log-level",
+        "/v1/outputs/{outputId}:restart", "/v1/renditions/{name}:keyframe", "/v1/clips", "/v1/clips/{id}",
         "/v1/metadata", "/v1/snapshot", "/v1/sources/{uid}/snapshot",
         "/v1/countdowns/{countdownId}", "/v1/pk:start", "/v1/pk:punish", "/v1/pk:end", "/v1/room:end",
-        "/v1/room:drain", "/openapi.json", "/metrics", "/startupz", "/livez", "/readyz",
+        "/v1/room:drain", "/openapi.json", "/version", "/metrics", "/startupz", "/livez", "/readyz",
     ]
 
     /// Whatever stands below a collection is an id.
-    private static let collections: [(prefix: String, route: @Sendable (String) -> ControlRoute)] = [
+    private static let collections: [(prefix: String, route: @Sendable (String) -> ControlRoute?)] = [
         ("/v1/scenes/", { .scene($0) }), ("/v1/sources/", { Self.sourceOrRelay($0) }), ("/v1/texts/", { .text($0) }),
         ("/v1/scores/", { .score($0) }), ("/v1/countdowns/", { .countdown($0) }), ("/v1/clips/", { .clip($0) }),
         ("/media/", { .media($0) }),
+        ("/v1/outputs/", { Self.named($0, before: ":restart").map { .restart(outputID: $0) } }),
+        ("/v1/renditions/", { Self.named($0, before: ":keyframe").map { .keyframe(rendition: $0) } }),
     ]
 
     package init?(path: String) {
@@ -97,6 +111,11 @@ package enum ControlRoute: Hashable {
         case "/v1/scenes": self = .scenes
         case "/v1/sources": self = .sources
         case "/v1/stats": self = .statistics
+        case "/v1/stats/stream": self = .statisticsStream
+        case "/v1/alarms": self = .alarms
+        case "/v1/logs": self = .logs
+        case "/v1/log-level": self = .logLevel
+        case "/version": self = .version
         case "/metrics": self = .metrics
         case "/v1/events": self = .events
         case "/v1/clips": self = .clips
@@ -119,8 +138,14 @@ package enum ControlRoute: Hashable {
             guard let match = Self.collections.first(where: { path.hasPrefix($0.prefix) }) else { return nil }
             let id = String(path.dropFirst(match.prefix.count))
             guard !id.isEmpty else { return nil }
-            self = match.route(id)
+            guard let route = match.route(id) else { return nil }
+            self = route
         }
+    }
+
+    /// What stands before a verb; `nil`: nothing, or another verb.
+    private static func named(_ rest: String, before verb: String) -> String? {
+        rest.hasSuffix(verb) && rest.utf8.count > verb.utf8.count ? String(rest.dropLast(verb.count)) : nil
     }
 
     /// A source, what is done to it, or a relay of it. From the end: a uid may hold slashes, a relay's id may not.

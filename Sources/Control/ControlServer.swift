@@ -1,4 +1,3 @@
-import Glibc
 import HTTPListener
 import HTTPTypes
 package import Logging
@@ -8,15 +7,39 @@ package import NIOCore
 /// The operator's listener: the `/v1` API and the health endpoints.
 package final class ControlServer: Sendable {
     private let listener: HTTPListener
+    private let work: ControlWork
+    private let responder: ControlResponder
+    private let tokens: ControlTokens?
 
-    private init(listener: HTTPListener) {
+    private init(
+        listener: HTTPListener, work: ControlWork, responder: ControlResponder, tokens: ControlTokens?
+    ) {
         self.listener = listener
+        self.work = work
+        self.responder = responder
+        self.tokens = tokens
     }
+
+    /// What comes from now on needs these. A listener without tokens stays without: who may reach it is who may use it.
+    package func renewTokens(command: String, reader: String?) { self.tokens?.renew(command: command, reader: reader) }
+
+    /// Something other than a request has changed what commands change: they are told by its revision.
+    package func noteChange() { self.responder.noteChange() }
+
+    /// Connections that may be open. From ``crowd`` on those without a request give way, so that an orchestrator's probe gets
+    /// in whoever holds the others.
+    package static let connections = 256
+    package static let crowd = 64
+    /// Connections of one address, where others than this machine's own may connect.
+    private static let connectionsPerAddress = 128
 
     /// `http://127.0.0.1:41234`, or `unix:/path`.
     package var boundAddress: String { self.listener.boundAddress }
     /// The port that was bound; `nil` for a Unix socket.
     package var boundPort: Int? { self.listener.boundPort }
+
+    /// Open connections now.
+    package var connectionCount: Int { self.listener.connectionCount }
 
     /// - Parameters:
     ///   - token: The bearer token every `/v1` request must carry; `nil` for none. Not empty.
@@ -28,53 +51,67 @@ package final class ControlServer: Sendable {
         group: (any EventLoopGroup)? = nil, logger: Logger
     ) async throws(MediaError) -> ControlServer {
         try Self.checkAccess(listen: listen, hasToken: token != nil)
-        let responder = ControlResponder(
-            room: room,
-            guardian: AccessGuard(
-                listen: listen, token: token, readToken: doors.readToken, opensReads: doors.opensReads), doors: doors)
+        let tokens = token.map { ControlTokens(command: $0, reader: doors.readToken) }
+        let origins = ControlOrigins(doors.allowOrigins)
+        let guardian = AccessGuard(listen: listen, tokens: tokens, opensReads: doors.opensReads, origins: origins)
+        let responder = ControlResponder(room: room, guardian: guardian, doors: doors)
         let budget = RequestBudget(perSecond: doors.requestsPerSecond, now: Self.now())
-        let limits = HTTPListenerLimits(connections: 64, bodyBytes: ControlResponder.bodyLimit)
-        let listener = try await HTTPListener.start(
-            listen: listen, limits: limits, group: group, place: "control", logger: logger
-        ) { request, answer in
-            let answer = Self.naming(request, answer)
-            guard budget.take(now: Self.now()) || Self.isProbe(request) else { return answer(.problem(Self.overrun)) }
-            // A command may take a moment, and who asks for the health must not wait for it.
-            Task { responder.answer(request, answer) }
+        let limits = HTTPListenerLimits(
+            connections: Self.connections, bodyBytes: ControlResponder.bodyLimit,
+            connectionsPerAddress: listen.isLoopback ? nil : Self.connectionsPerAddress, crowd: Self.crowd)
+        let work = ControlWork()
+        let listener: HTTPListener
+        do throws(MediaError) {
+            listener = try await HTTPListener.start(
+                listen: listen, limits: limits, group: group, place: "control", logger: logger
+            ) { request, answer in
+                let reply = Self.naming(request) { answer(origins.opening($0, to: request.head)) }
+                let route = request.target.flatMap { ControlRoute(path: $0.path) }
+                if let route, request.head.method == .options { return reply(origins.preflight(request.head, route)) }
+                // An orchestrator's probe is answered however many requests there are, and whatever the others wait for.
+                if route?.isProbe == true { return reply(responder.reply(to: request)) }
+                guard budget.take(now: Self.now()) else { return reply(.problem(Self.overrun)) }
+                guard work.submit(Self.lane(request, route), { responder.answer(request, reply) }) else {
+                    return reply(.problem(Self.standstill))
+                }
+            }
+        } catch {
+            work.stop()
+            throw error
         }
-        // The listener's own thread: a flood of requests takes what the clock, the mixer and the encoders leave.
-        if group == nil {
-            listener.eventLoop.execute { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness) }
-        }
-        return ControlServer(listener: listener)
+        // The listener's own thread.
+        if group == nil { listener.eventLoop.execute { ControlWork.yieldToMedia() } }
+        return ControlServer(listener: listener, work: work, responder: responder, tokens: tokens)
+    }
+
+    /// What reads waits for no command; but for the document, which a command may hold while it reads files.
+    private static func lane(_ request: ListenerRequest, _ route: ControlRoute?) -> ControlWork.Lane {
+        let isReading = request.head.method == .get || request.head.method == .head
+        return isReading && route != .document ? .reads : .commands
     }
 
     private static func now() -> Int64 { Int64(clamping: NIODeadline.now().uptimeNanoseconds) }
-
-    /// As the viewers' listener.
-    private static let niceness: Int32 = 5
 
     private static let overrun = ControlFailure.limitExceeded(
         "there are more requests than this listener answers in a second",
         fix: "wait for Retry-After; events can be followed instead of asked for, at GET /v1/events")
 
-    /// An orchestrator's probe is answered however many requests there are.
-    private static func isProbe(_ request: ListenerRequest) -> Bool {
-        request.target.flatMap { ControlRoute(path: $0.path) }?.isProbe == true
-    }
+    private static let standstill = ControlFailure.limitExceeded(
+        "\(ControlWork.capacity) requests wait for their answers already",
+        fix: "see what they wait for: a file on a server that is away, or a disk that hangs")
 
     private static let requestID = HTTPField.Name("X-Request-Id") ?? .from
 
-    /// The reply bears the id that its request bears.
+    /// The reply bears the id that its request bears, or one that is made for it.
     private static func naming(
         _ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void
     ) -> @Sendable (ListenerReply) -> Void {
-        guard let id = request.head.headerFields[Self.requestID], (1...128).contains(id.utf8.count),
-            id.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
-        else { return answer }
+        let sent = request.head.headerFields[Self.requestID].flatMap { id in
+            (1...128).contains(id.utf8.count) && id.utf8.allSatisfy { (0x21...0x7e).contains($0) } ? id : nil
+        }
         return { reply in
             var reply = reply
-            reply.fields[Self.requestID] = id
+            reply.fields[Self.requestID] = sent ?? String(UInt64.random(in: .min ... .max), radix: 16)
             answer(reply)
         }
     }
@@ -92,5 +129,6 @@ package final class ControlServer: Sendable {
     /// Takes no more connections, lets replies that have begun end within `grace`, closes the rest.
     package func stop(within grace: TimeAmount = .seconds(3)) async {
         await self.listener.stop(within: grace)
+        self.work.stop()
     }
 }

@@ -40,19 +40,20 @@ struct EventRequest {
     }
 
     func answer(
-        from log: EventLog, _ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void
+        from log: EventLog, _ request: ListenerRequest, _ place: FollowerPlaces.Place,
+        _ answer: @escaping @Sendable (ListenerReply) -> Void
     ) {
         switch self.kind {
         case .stream(let after):
             let fields: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
-            let stream = EventStream(log, after: after, on: request.client.eventLoop)
+            let stream = EventStream(log, after: after, on: request.client.eventLoop, place)
             answer(ListenerReply(.ok, fields: fields, body: .stream(stream)))
         case .page(let query, let seconds):
             let page = log.page(after: query.after, limit: query.limit)
             guard page.events.isEmpty, page.missed == 0, !page.isClosed, let loop = request.client.eventLoop else {
                 return answer(Self.reply(page))
             }
-            let waiting = WaitingPage(log, query, answer)
+            let waiting = WaitingPage(log, query, place, answer)
             request.client.whenGone { waiting.finish() }
             loop.scheduleTask(in: .seconds(Int64(seconds))) { waiting.finish() }
             waiting.begin()
@@ -108,25 +109,30 @@ private final class WaitingPage: Sendable {
     private let log: EventLog
     private let query: EventRequest.EventQuery
     private let answer: @Sendable (ListenerReply) -> Void
-    private let state = Mutex<(observer: Int?, isDone: Bool)>((nil, false))
+    private let state: Mutex<(observer: Int?, place: FollowerPlaces.Place?)>
 
-    init(_ log: EventLog, _ query: EventRequest.EventQuery, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
+    init(
+        _ log: EventLog, _ query: EventRequest.EventQuery, _ place: FollowerPlaces.Place,
+        _ answer: @escaping @Sendable (ListenerReply) -> Void
+    ) {
         (self.log, self.query, self.answer) = (log, query, answer)
+        self.state = Mutex((observer: nil, place: place))
     }
 
     func begin() {
         let observer = self.log.observe(after: self.query.after) { [self] in self.finish() }
         let isDone = self.state.withLock { state in
             state.observer = observer
-            return state.isDone
+            return state.place == nil
         }
         if isDone { self.log.forget(observer) }
     }
 
     func finish() {
         let (isFirst, observer) = self.state.withLock { state in
-            defer { state.isDone = true }
-            return (!state.isDone, state.observer)
+            // It is done, and another may follow.
+            defer { state.place = nil }
+            return (state.place != nil, state.observer)
         }
         guard isFirst else { return }
         if let observer { self.log.forget(observer) }

@@ -19,11 +19,13 @@ final class EventStream: ReplyStream {
 
     private let log: EventLog
     private let loop: (any EventLoop)?
+    private let place: FollowerPlaces.Place
     private let state: Mutex<State>
 
-    init(_ log: EventLog, after known: Int64, on loop: (any EventLoop)?) {
+    init(_ log: EventLog, after known: Int64, on loop: (any EventLoop)?, _ place: FollowerPlaces.Place) {
         self.log = log
         self.loop = loop
+        self.place = place
         self.state = Mutex(State(known: min(known, log.last)))
     }
 

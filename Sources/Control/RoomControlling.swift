@@ -53,6 +53,21 @@ package protocol RoomControlling: Sendable {
     /// - Parameter isDebug: With what was mended and dropped on the way.
     func statisticsJSON(isDebug: Bool) -> String
 
+    /// What is wrong, and was lately.
+    func alarmsJSON(_ state: AlarmState) -> String
+
+    /// Takes leave of where an output goes, and begins anew.
+    ///
+    /// - Returns: What has become of it: one JSON object.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for the output, 409 for one that has no connection.
+    func restartOutput(_ id: String) throws(ControlFailure) -> String
+
+    /// Makes the next picture of a rendition one to begin with.
+    ///
+    /// - Returns: What has become of it: one JSON object.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for the rendition, 409 for one whose pictures are not coded here.
+    func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String
+
     /// Counters and gauges for Prometheus: ``MetricsText``.
     func metricsText() -> String
 

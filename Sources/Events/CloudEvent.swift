@@ -15,10 +15,16 @@ package struct CloudEvent: Sendable, Hashable {
     ///   - subject: What it is about, such as `sources/1001`.
     package init(_ event: RoomEvent, roomID: String) {
         let facts = EventFacts(event.line)
-        self.id = "\(Self.plain(roomID))-\(event.sequence)"
+        // Numbers begin anew where the journal and the state are lost, and both count from 1: the time tells those apart.
+        let parts = [
+            Self.plain(roomID), facts.incarnation.map { "\($0)" }, "\(event.sequence)",
+            facts.time.map { time in time.filter { $0.isASCII && ($0.isNumber || $0.isLetter) } },
+        ]
+        self.id = parts.compactMap { $0 }.joined(separator: "-")
+        let worker = facts.incarnation.map { "/incarnations/\($0)" } ?? ""
         var members: [JSONValue.Member] = [
             .init("specversion", "1.0"), .init("id", .string(self.id)),
-            .init("source", .string("/tandem/rooms/\(roomID)")),
+            .init("source", .string("/tandem/rooms/\(roomID)\(worker)")),
             .init("type", .string("dev.tandem.\(event.type).v1")),
         ]
         if let uid = facts.uid { members.append(.init("subject", .string("sources/\(uid)"))) }
@@ -41,10 +47,13 @@ package struct CloudEvent: Sendable, Hashable {
 struct EventFacts {
     private(set) var uid: String?
     private(set) var time: String?
+    /// Which worker of the room told it.
+    private(set) var incarnation: Int64?
 
     init(_ line: String) {
         self.time = Self.text(of: "time", in: line)
         self.uid = Self.text(of: "uid", in: line)
+        self.incarnation = EventLine.number(after: Array(#","incarnation":"#.utf8), in: Array(line.utf8)[...])
     }
 
     /// The value of the first member `name` when it is a string without escapes, as ids and times are.

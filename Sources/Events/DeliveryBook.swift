@@ -39,7 +39,12 @@ final class DeliveryBook: Sendable {
     /// `nil`: a webhook that has been sent nothing yet.
     func delivered(to id: String) -> Int64? { self.state.withLock { $0.delivered[id] } }
 
-    func set(_ sequence: Int64, for id: String) {
+    func set(_ sequence: Int64, for id: String) { self.change(id, sequence) }
+
+    /// If the webhook comes back, it is one that has been sent nothing yet.
+    func forget(_ id: String) { self.change(id, nil) }
+
+    private func change(_ id: String, _ sequence: Int64?) {
         let schedules = self.state.withLock { state in
             guard state.delivered[id] != sequence else { return false }
             state.delivered[id] = sequence
@@ -64,9 +69,13 @@ final class DeliveryBook: Sendable {
             state.isScheduled = false
             return state.delivered
         }
-        guard let directory, !delivered.isEmpty else { return }
-        let text = delivered.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined()
+        guard let directory else { return }
         let (path, temporary) = ("\(directory)/\(Self.name)", "\(directory)/\(Self.name).new")
+        if delivered.isEmpty {
+            unlink(path)
+            return
+        }
+        let text = delivered.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined()
         let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { return }
         let isWhole = WholeWrite.write(Array(text.utf8), to: file)

@@ -6,18 +6,32 @@ import Stages
 import Synchronization
 
 /// Sends the room's events to its webhooks, each in a task of its own: one that is slow, wrong or away holds up nobody else,
-/// and no media.
+/// and no media. Webhooks may come, go and change.
 package final class EventDelivery: Sendable {
     /// What came of the delivery to one webhook, for the room's own events.
     package typealias Notify = @Sendable (_ webhook: Webhook, _ notice: WebhookQueue.Notice) -> Void
 
-    private let webhooks: [Webhook]
+    private struct Service {
+        let number: Int
+        let receiver: WebhookReceiver
+    }
+
+    private struct State {
+        /// In the order they are named.
+        var services: [Service] = []
+        /// Those that send, and those that are about to stop.
+        var tasks: [Int: Task<Void, Never>] = [:]
+        var lastNumber = 0
+        var isFinishing = false
+    }
+
+    private let initial: [Webhook]
     private let roomID: String
     private let log: EventLog
     private let book: DeliveryBook
     private let client: HTTPClient
     private let notify: Notify
-    private let tasks = Mutex<[Task<Void, Never>]>([])
+    private let state = Mutex(State())
     private let clock = SystemClock()
 
     /// - Parameters:
@@ -26,7 +40,7 @@ package final class EventDelivery: Sendable {
     package init(
         _ webhooks: [Webhook], of log: EventLog, roomID: String, directory: String?, notify: @escaping Notify
     ) {
-        self.webhooks = webhooks
+        self.initial = webhooks
         self.roomID = roomID
         self.log = log
         self.book = DeliveryBook(directory: directory)
@@ -41,18 +55,55 @@ package final class EventDelivery: Sendable {
     ///
     /// - Parameter new: The last event of the workers before: a webhook nobody has sent anything yet gets what comes behind it.
     package func begin(new: Int64) {
-        self.tasks.withLock { tasks in
-            tasks = self.webhooks.map { webhook in
-                let delivered = self.book.delivered(to: webhook.id) ?? new
-                return Task { await self.send(to: webhook, from: delivered, once: new) }
+        self.state.withLock { state in
+            for webhook in self.initial {
+                // Where the journal is lost and the book is not, numbers have begun anew.
+                let delivered = min(self.book.delivered(to: webhook.id) ?? new, new)
+                state.services.append(self.serve(WebhookReceiver(webhook), from: delivered, once: new, &state))
             }
         }
+    }
+
+    /// From here on these are the webhooks, told from one another by their URLs. One that stays goes on where it is, by its new
+    /// settings from the next attempt on; one that is new begins with the next event; what one that goes has not taken yet it does
+    /// not get, which ``Notify`` is told. After ``finish(within:)`` nothing happens.
+    package func replace(_ webhooks: [Webhook]) {
+        let refusing = self.state.withLock { state -> [Webhook] in
+            guard !state.isFinishing else { return [] }
+            let last = self.log.last
+            var before = state.services
+            state.services = []
+            for webhook in webhooks {
+                guard let index = before.firstIndex(where: { $0.receiver.id == webhook.id }) else {
+                    self.book.set(last, for: webhook.id)
+                    state.services.append(self.serve(WebhookReceiver(webhook), from: last, once: last, &state))
+                    continue
+                }
+                let service = before.remove(at: index)
+                let isAnew = service.receiver.change(to: webhook)
+                if isAnew { self.book.set(last, for: webhook.id) }
+                state.services.append(
+                    isAnew ? self.serve(service.receiver, from: last, once: last, &state) : service)
+            }
+            for service in before {
+                let id = service.receiver.id
+                service.receiver.leave(at: last)
+                if !webhooks.contains(where: { $0.id == id }) { self.book.forget(id) }
+                state.tasks[service.number]?.cancel()
+            }
+            return before.filter { state.tasks[$0.number] == nil }.map(\.receiver.webhook)
+        }
+        // Nothing that these still waited for is left out.
+        for webhook in refusing { self.notify(webhook, .removed(undelivered: 0)) }
     }
 
     /// Once the log is closed: gives every webhook some time to take what it has not, then stops. What is left is the next
     /// worker's, or can be asked for.
     package func finish(within time: Duration) async {
-        let tasks = self.tasks.withLock { $0 }
+        let tasks = self.state.withLock { state in
+            state.isFinishing = true
+            return Array(state.tasks.values)
+        }
         let deadline = Task {
             try? await Task.sleep(for: time)
             for task in tasks { task.cancel() }
@@ -63,21 +114,48 @@ package final class EventDelivery: Sendable {
         try? await self.client.shutdown()
     }
 
+    private func serve(
+        _ receiver: WebhookReceiver, from delivered: Int64, once told: Int64, _ state: inout State
+    ) -> Service {
+        state.lastNumber += 1
+        let number = state.lastNumber
+        // Taken out by itself, once the lock that is held here is free.
+        state.tasks[number] = Task {
+            await self.send(to: receiver, from: delivered, once: told)
+            _ = self.state.withLock { $0.tasks.removeValue(forKey: number) }
+        }
+        return Service(number: number, receiver: receiver)
+    }
+
+    private func send(to receiver: WebhookReceiver, from delivered: Int64, once told: Int64) async {
+        var queue = WebhookQueue(types: receiver.webhook.types, delivered: delivered)
+        await self.send(to: receiver, &queue, once: told)
+        guard let last = receiver.lastEvent else { return }
+        var left: Int64 = 0
+        while queue.delivered < last {
+            let page = self.log.page(after: queue.delivered)
+            _ = queue.missed(page.missed)
+            left += page.missed + queue.drop(page, upTo: last)
+            if page.events.isEmpty { break }
+        }
+        self.notify(receiver.webhook, .removed(undelivered: left))
+    }
+
     /// - Parameter told: Begins behind this event, with what is left of those before it: a worker's first event is its own.
-    private func send(to webhook: Webhook, from delivered: Int64, once told: Int64) async {
-        var queue = WebhookQueue(types: webhook.types, delivered: delivered)
+    private func send(to receiver: WebhookReceiver, _ queue: inout WebhookQueue, once told: Int64) async {
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let observer = self.log.observe(after: delivered) { signal.yield() }
+        let observer = self.log.observe(after: queue.delivered) { signal.yield() }
         defer { self.log.forget(observer) }
         var waiting = signals.makeAsyncIterator()
         while self.log.last <= told, !self.log.page(after: told, limit: 1).isClosed, !Task.isCancelled {
             _ = await waiting.next()
         }
         while !Task.isCancelled, !queue.isDisabled {
+            queue.types = receiver.webhook.types
             let page = self.log.page(after: queue.delivered, limit: 64)
-            if let notice = queue.missed(page.missed) { self.notify(webhook, notice) }
+            if let notice = queue.missed(page.missed) { self.notify(receiver.webhook, notice) }
             let event = queue.next(in: page)
-            self.book.set(queue.delivered, for: webhook.id)
+            self.note(queue, of: receiver)
             guard let event else {
                 if page.events.isEmpty {
                     if page.isClosed { return }
@@ -90,13 +168,22 @@ package final class EventDelivery: Sendable {
                 try? await Task.sleep(for: .nanoseconds(wait))
                 if Task.isCancelled { return }
             }
+            let webhook = receiver.webhook
             let outcome = await self.post(event, to: webhook)
             // The end of the worker is no failure of its receiver.
             if Task.isCancelled, case .failed = outcome { return }
             let notice = queue.attempted(event, outcome, now: self.clock.now(), jitter: Int64.random(in: 0..<1000))
-            self.book.set(queue.delivered, for: webhook.id)
+            if queue.isDisabled, !receiver.refuse(webhook) {
+                queue = WebhookQueue(types: webhook.types, delivered: queue.delivered)
+                continue
+            }
+            self.note(queue, of: receiver)
             if let notice { self.notify(webhook, notice) }
         }
+    }
+
+    private func note(_ queue: WebhookQueue, of receiver: WebhookReceiver) {
+        receiver.unlessGone { self.book.set(queue.delivered, for: receiver.id) }
     }
 
     private func post(_ event: RoomEvent, to webhook: Webhook) async -> WebhookQueue.Outcome {

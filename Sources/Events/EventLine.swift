@@ -15,7 +15,7 @@ enum EventLine {
     }
 
     /// The whole number behind the first `key`.
-    private static func number(after key: [UInt8], in line: ArraySlice<UInt8>) -> Int64? {
+    static func number(after key: [UInt8], in line: ArraySlice<UInt8>) -> Int64? {
         var rest = line
         while let start = rest.firstIndex(of: key[0]) {
             rest = rest[start...]

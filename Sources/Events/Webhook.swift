@@ -1,7 +1,8 @@
-import Crypto
+import LibAV
+import MediaTypes
 
 /// One receiver of the room's events.
-package struct Webhook: Sendable {
+package struct Webhook: Sendable, Hashable {
     /// `http://…` or `https://…`. Never shown: it may hold a token.
     package let url: String
     /// Kinds that are sent, as `source.live` or `source.*`; empty: all.
@@ -18,11 +19,7 @@ package struct Webhook: Sendable {
     }
 
     /// Tells it from others across workers, and does not tell its URL.
-    var id: String {
-        SHA256.hash(data: Array(self.url.utf8)).prefix(8).map {
-            String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)
-        }.joined()
-    }
+    var id: String { Hexadecimal.text(Array(Digest.sha256(of: Array(self.url.utf8)).prefix(8))) }
 
     /// What may be shown: scheme and host.
     package var shownURL: String {

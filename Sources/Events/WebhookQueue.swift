@@ -20,6 +20,8 @@ package struct WebhookQueue: Sendable, Hashable {
         case disabled
         /// Events went before they could be sent.
         case lost(Int64)
+        /// It is no receiver any more; so many events that it wanted it does not get.
+        case removed(undelivered: Int64)
     }
 
     /// Wait after the first failure, in nanoseconds.
@@ -27,8 +29,8 @@ package struct WebhookQueue: Sendable, Hashable {
     /// Longest wait, in nanoseconds.
     private static let longestWait: Int64 = 30_000_000_000
 
-    /// Kinds that are sent, as `source.live` or `source.*`; empty: all.
-    private let types: [String]
+    /// Kinds that are sent, as `source.live` or `source.*`; empty: all. What was left out does not come again.
+    package var types: [String]
     /// The last event that was taken, or is not wanted.
     package private(set) var delivered: Int64
     /// In a row.
@@ -57,6 +59,15 @@ package struct WebhookQueue: Sendable, Hashable {
         guard count > 0, !self.isDisabled else { return nil }
         self.delivered += count
         return .lost(count)
+    }
+
+    /// Leaves out everything up to an event.
+    ///
+    /// - Returns: How much of the page it would have sent.
+    package mutating func drop(_ page: EventLog.Page, upTo last: Int64) -> Int64 {
+        let left = page.events.filter { $0.sequence > self.delivered && $0.sequence <= last }
+        self.delivered = max(self.delivered, min(page.next, last))
+        return Int64(left.count { self.wants($0.type) })
     }
 
     /// - Parameters:

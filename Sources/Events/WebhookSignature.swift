@@ -1,9 +1,9 @@
-import Crypto
+import LibAV
 
 /// Signs what is sent to a webhook, so that its receiver knows whom it comes from and when it was sent.
 ///
 /// Spec: Standard Webhooks, "Signature scheme": HMAC-SHA256 over `id.timestamp.body`.
-package struct WebhookSignature: Sendable {
+package struct WebhookSignature: Sendable, Hashable {
     private let keys: [[UInt8]]
 
     /// - Parameter secrets: Each `whsec_` and base64, or any text, which is then the key itself. All of them sign: a receiver may
@@ -20,12 +20,9 @@ package struct WebhookSignature: Sendable {
     /// The field `webhook-signature`, `v1,` and base64 for each secret, parted by spaces; `nil` without a secret.
     package func field(id: String, timestamp: Int64, body: [UInt8]) -> String? {
         guard !self.keys.isEmpty else { return nil }
-        let head = Array("\(id).\(timestamp).".utf8)
+        let message = Array("\(id).\(timestamp).".utf8) + body
         return self.keys.map { key in
-            var code = HMAC<SHA256>(key: SymmetricKey(data: key))
-            code.update(data: head)
-            code.update(data: body)
-            return "v1," + Base64.encode(Array(code.finalize()))
+            "v1," + Base64.encode(MessageAuthentication.hmacSHA256(key: key, message: message))
         }.joined(separator: " ")
     }
 }

@@ -44,6 +44,13 @@ package struct TrackCues: Sendable {
         }
     }
 
+    /// Lets go of what no picture from `frame` on says.
+    mutating func forget(before frame: Int64, step: Int64) {
+        let oldest = frame - Self.deepestReorder * step
+        self.texts.removeAll { $0.frame < oldest }
+        self.plan?.forget(before: oldest)
+    }
+
     /// The messages of a part.
     ///
     /// - Parameter isBefore: The frame lies before the part's end.

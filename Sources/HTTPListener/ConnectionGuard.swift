@@ -38,9 +38,11 @@ final class ConnectionGuard: ChannelDuplexHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel
         if self.limits.connectionsPerAddress != nil { self.address = channel.remoteAddress?.ipAddress }
-        self.isCounted = self.connections.opened(
-            channel, from: self.address, mostPerAddress: self.limits.connectionsPerAddress)
-        if !self.isCounted { context.eventLoop.execute { channel.close(promise: nil) } }
+        let admission = self.connections.opened(channel, from: self.address, limits: self.limits)
+        self.isCounted = admission.isAdmitted
+        let leaving = admission.leaving + (self.isCounted ? [] : [channel])
+        guard !leaving.isEmpty else { return }
+        context.eventLoop.execute { for other in leaving { other.close(promise: nil) } }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -87,7 +89,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
         let isStalled = self.idleLooks * self.pace.nanoseconds >= self.limits.stalledWrite.nanoseconds
         // Too much memory waits: those that take nothing give theirs back before those that do.
         let isTooMuch = sum > self.limits.unsentBytes && self.idleLooks >= 2
-        guard !isStalled, !isTooMuch else { return context.close(promise: nil) }
+        let isInTheWay = self.limits.crowd.map { self.connections.count > $0 && self.idleLooks >= 2 } ?? false
+        guard !isStalled, !isTooMuch, !isInTheWay else { return context.close(promise: nil) }
         self.scheduleLook(context)
     }
 }

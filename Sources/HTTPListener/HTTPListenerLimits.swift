@@ -6,6 +6,9 @@ package struct HTTPListenerLimits: Sendable {
     package var connections: Int
     /// Open connections from one address; further ones are closed at once. `nil`: as many as there may be.
     package var connectionsPerAddress: Int?
+    /// From so many open connections on, those that have no request give way to new ones, the ones that have waited longest
+    /// first; and those that take nothing of their reply. `nil`: they stay. HTTP/1.1 only.
+    package var crowd: Int?
     /// Bytes of a request's body that are read.
     package var bodyBytes: Int
     /// A connection without a request is closed after this time, a request must be complete within it.
@@ -19,10 +22,12 @@ package struct HTTPListenerLimits: Sendable {
 
     package init(
         connections: Int, bodyBytes: Int, idle: TimeAmount = .seconds(30), stalledWrite: TimeAmount = .seconds(20),
-        headerBytes: Int = 16 << 10, connectionsPerAddress: Int? = nil, unsentBytes: Int = 48 << 20
+        headerBytes: Int = 16 << 10, connectionsPerAddress: Int? = nil, crowd: Int? = nil,
+        unsentBytes: Int = 48 << 20
     ) {
         self.connections = connections
         self.connectionsPerAddress = connectionsPerAddress
+        self.crowd = crowd
         self.bodyBytes = bodyBytes
         self.idle = idle
         self.stalledWrite = stalledWrite
@@ -30,6 +35,8 @@ package struct HTTPListenerLimits: Sendable {
         self.unsentBytes = unsentBytes
     }
 
+    /// Time a connection has for its request before it gives way in a crowd: a client that came to ask has asked by then.
+    static let patience = TimeAmount.seconds(1)
     /// Bytes of a connection that wait in this process at most, beyond one chunk: what the kernel does not take at once.
     static let highWatermark = 32 << 10
     /// Bytes that are written in one piece. Small enough that a slow client costs little, large enough that a fast one is

@@ -235,6 +235,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func answer(_ head: HTTPRequest, _ body: RequestBody, _ context: ChannelHandlerContext) {
         self.deadline = nil
+        self.service.note(context.channel, hasRequest: true)
         let client = ClientPresence(eventLoop: context.eventLoop)
         self.state = .waiting(client)
         self.number &+= 1
@@ -356,6 +357,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func finish(_ context: ChannelHandlerContext) {
         self.giveFilePieceBack()
         self.state = .idle
+        self.service.note(context.channel, hasRequest: false)
         if self.isStream {
             self.deadline = nil
         } else {

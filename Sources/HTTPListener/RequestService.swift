@@ -15,6 +15,12 @@ final class RequestService: Sendable {
         self.respond = respond
     }
 
+    /// A connection has a request, or has none any more: what decides who gives way in a crowd.
+    func note(_ channel: any Channel, hasRequest: Bool) {
+        guard self.limits.crowd != nil else { return }
+        if hasRequest { self.connections.busy(channel) } else { self.connections.idle(channel) }
+    }
+
     /// Pieces of files that may be in memory at once: as many as there may be unsent bytes.
     func takeFilePiece() -> Bool {
         self.connections.takeFilePiece(limit: self.limits.unsentBytes / HTTPListenerLimits.fileChunkBytes)

@@ -5,10 +5,14 @@ package import MediaTypes
 /// A GOP that grows beyond the bounds is dropped as a whole, since its rest cannot be decoded; the next IDR picture starts
 /// a new one. A source without video has nothing to wait for, so nothing of it is cached but the configuration.
 package struct GOPCache: Sendable {
-    /// Bytes of payload kept.
+    /// Bytes kept, by ``SourceItem/cost``: many tiny packets with one time are too much as well.
     package static let maximumBytes = 16 << 20
     /// Nanoseconds between the first and the last packet kept.
     package static let maximumDuration: Int64 = 10 * TimeMath.nanoseconds
+    /// Configurations kept within a GOP: each track's first one, and more changes than any encoder makes.
+    package static let maximumChanges = 32
+    /// Items whose places are kept for the next GOP.
+    private static let keptPlaces = 2_048
 
     private struct Track: Hashable {
         var kind: TrackKind
@@ -21,6 +25,7 @@ package struct GOPCache: Sendable {
     private var items: [SourceItem] = []
     private var start: Int64 = 0
     private var bytes = 0
+    private var changes = 0
 
     package init() {}
 
@@ -29,7 +34,9 @@ package struct GOPCache: Sendable {
         switch item {
         case .configuration(let parameters):
             self.configurations[Track(kind: parameters.kind, number: parameters.track)] = parameters
-            if !self.items.isEmpty { self.items.append(item) }
+            guard !self.items.isEmpty else { return }
+            self.changes += 1
+            if self.changes > GOPCache.maximumChanges { self.clear() } else { self.append(item) }
         case .packet(let packet):
             if packet.kind == .video && packet.isKey {
                 self.clear()
@@ -38,10 +45,8 @@ package struct GOPCache: Sendable {
             } else if self.items.isEmpty {
                 return
             }
-            self.items.append(item)
-            self.bytes += packet.count
-            let duration = GOPCache.nanoseconds(packet) &- self.start
-            if self.bytes > GOPCache.maximumBytes || duration > GOPCache.maximumDuration { self.clear() }
+            self.append(item)
+            if GOPCache.nanoseconds(packet) &- self.start > GOPCache.maximumDuration { self.clear() }
         case .end:
             self.clear()
             self.configurations = [:]
@@ -58,9 +63,16 @@ package struct GOPCache: Sendable {
         return order.map(SourceItem.configuration) + self.items
     }
 
+    private mutating func append(_ item: SourceItem) {
+        self.items.append(item)
+        self.bytes += item.cost
+        if self.bytes > GOPCache.maximumBytes { self.clear() }
+    }
+
     private mutating func clear() {
-        self.items.removeAll(keepingCapacity: true)
+        self.items.removeAll(keepingCapacity: self.items.capacity <= GOPCache.keptPlaces)
         self.bytes = 0
+        self.changes = 0
     }
 
     private static func nanoseconds(_ packet: CodedPacket) -> Int64 {

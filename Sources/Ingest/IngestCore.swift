@@ -24,6 +24,9 @@ final class IngestCore {
     var admission: Admission
     private var refusals = RefusalTable()
     private var failures = FailureBook()
+    /// Questions to the webhook of one place. Ten publishers behind one address come back at once after a cut; who asks more often
+    /// than the webhook's connections can take would keep everybody else waiting.
+    private var questions = PlaceBudget((perSecond: 4, burst: 32))
     /// For the webhook; nil: there is none.
     let client: HTTPClient?
     /// `HOST:PORT` of the listener.
@@ -142,6 +145,9 @@ final class IngestCore {
     func failed(at address: IPAddress?) -> FailureBook.Answer {
         self.failures.failed(at: address, now: self.clock.now())
     }
+
+    /// Whether the webhook is asked about somebody from there.
+    func mayAsk(from address: IPAddress?) -> Bool { self.questions.take(at: address, now: self.clock.now()) }
 
     /// Gives the source to `handler`, and makes room when it is taken over.
     func claim(_ source: SourceID, by handler: any PublishingConnection) -> Claim {

@@ -55,6 +55,9 @@ package final class IngestServer: Sendable {
         }
     }
 
+    /// What a publisher has to read that it shall connect anew.
+    private static let handOverTime = TimeAmount.milliseconds(500)
+
     /// What one read takes from somebody who does not publish yet, in bytes: more than the handshake and `connect` together.
     private static let usualRead = 16 << 10
 
@@ -163,7 +166,9 @@ package final class IngestServer: Sendable {
     }
 
     /// Closes the listener and every connection, and ends the thread.
-    package func stop() async {
+    ///
+    /// - Parameter isHandedOver: Another server listens from now on: publishers that can be asked to connect anew are.
+    package func stop(isHandedOver: Bool = false) async {
         let (channels, datagrams, wasStopped) = self.running.withLock { running in
             defer { running.isStopped = true }
             return (running.channels, running.datagrams, running.isStopped)
@@ -171,10 +176,17 @@ package final class IngestServer: Sendable {
         if wasStopped { return }
         // Neither can fail in a way that leaves something to do: the process or the group goes on without them.
         for channel in channels { try? await channel.close().get() }
-        try? await self.loop.submit { [core, hubs, doors] in
-            for source in hubs.keys { core.value.publisher(of: source)?.refuse(.ended) }
+        let asked = try? await self.loop.submit { [core, hubs, doors] in
+            var asked = 0
+            for source in hubs.keys {
+                guard let publisher = core.value.publisher(of: source) else { continue }
+                if !isHandedOver { publisher.refuse(.ended) } else if publisher.handOver() { asked += 1 }
+            }
             for door in doors.value { door.stop() }
+            return asked
         }.get()
+        // They read it while their connections linger.
+        if let asked, asked > 0 { try? await self.loop.scheduleTask(in: Self.handOverTime) {}.futureResult.get() }
         await self.joinFeeds()
         for channel in datagrams { try? await channel.close().get() }
         try? await self.loop.submit { [core] in core.value.client }.get()?.shutdown()

@@ -12,6 +12,10 @@ protocol PublishingConnection: AnyObject {
 
     /// Ends it with a status for the encoder, as far as its protocol has one.
     func refuse(_ refusal: PublishRefusal)
+    /// Ends it because another server goes on from here.
+    ///
+    /// - Returns: It was asked to connect anew, and needs a moment to read that.
+    func handOver() -> Bool
     /// Ends it because a newer one has taken its source over.
     func giveWay()
     /// Others need its place, and it does not publish.

@@ -49,6 +49,8 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var countedBytes: UInt64 = 0
     /// While it publishes.
     private var pacing: PacedReading?
+    /// To the webhook, while it waits for the answer.
+    private var question: Task<Void, Never>?
 
     private var timer: Scheduled<Void>?
     private var timerDue = Int64.max
@@ -100,6 +102,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.isClosing = true
         self.timer?.cancel()
         self.timer = nil
+        self.withdrawQuestion()
         self.logger.debug("connection dropped", metadata: ["reason": "\(reason)"])
         self.core.emit(.refused(remote: self.remote, key: self.key, reason: reason))
         self.context?.close(promise: nil)
@@ -129,6 +132,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         self.timer?.cancel()
         self.timer = nil
+        self.withdrawQuestion()
         self.perform(self.session.inputEnded())
         self.core.closed(self)
         if !self.wasAccepted, !self.isClosing {
@@ -147,6 +151,11 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
 
     /// Ends the connection with a status for the encoder.
     func refuse(_ refusal: PublishRefusal) { self.perform(self.session.refuse(refusal)) }
+
+    func handOver() -> Bool {
+        defer { self.perform(self.session.handOver()) }
+        return self.session.canReconnect
+    }
 
     /// Ends the connection because a newer one has taken its source over.
     func giveWay() {
@@ -175,10 +184,14 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.items = []
         // Handed out by then, all of them.
         defer { if items.capacity <= Self.keptItems { self.items = items } }
-        let arrival = self.core.clock.now()
+        let now = self.core.clock.now()
+        let newest = self.pacing?.isAway == true ? Self.newest(of: actions) : nil
         for action in actions {
             if case .message(let message) = action {
-                self.demuxer.receive(message, arrival: arrival, into: &items)
+                let came = newest.flatMap { newest in
+                    self.pacing?.arrival(of: message.timestamp, newest: newest, read: now)
+                }
+                self.demuxer.receive(message, arrival: came ?? now, into: &items)
                 continue
             }
             if case .wallClock(let time, let timestamp) = action {
@@ -197,6 +210,15 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.handOut(&items)
     }
 
+    /// The greatest timestamp of the messages among `actions`; nil: there are none.
+    private static func newest(of actions: [RTMPServerAction]) -> UInt32? {
+        var newest: UInt32?
+        for case .message(let message) in actions {
+            newest = newest.map { ArrivalEstimate.newer($0, message.timestamp) } ?? message.timestamp
+        }
+        return newest
+    }
+
     /// One write a burst: Wirecast cannot read an answer in pieces.
     private func send(_ bytes: [UInt8]) {
         guard let context = self.context else { return }
@@ -213,6 +235,9 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             }
             guard let hook = self.core.configuration.hook, let client = self.core.client, let context = self.context
             else { return self.claim(source, request) }
+            guard self.core.mayAsk(from: self.address) else {
+                return self.turnAway(request, .undecided, "too many questions to the webhook from its address")
+            }
             self.ask(hook, client, source, request, on: context.eventLoop)
         }
     }
@@ -228,13 +253,14 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             stream: request.address.key(app: self.core.admission.app) ?? "", query: request.address.rawQuery,
             tcURL: request.tcURL, flashVersion: String(request.flashVersion.prefix(128)), server: self.core.address)
         let box = NIOLoopBound(self, eventLoop: loop)
-        Task {
+        self.question = Task {
             let verdict = await hook.verdict(on: facts, client)
             loop.execute { box.value.answered(verdict, source, request) }
         }
     }
 
     private func answered(_ verdict: HookClient.Verdict, _ source: SourceID, _ request: PublishRequest) {
+        self.question = nil
         // Whoever is gone must not take the source from somebody who is there.
         guard self.context != nil, !self.isClosing, self.session.isDeciding(request.id) else { return }
         if let failure = verdict.failure {
@@ -262,6 +288,12 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         context.eventLoop.scheduleTask(in: .nanoseconds(delay)) {
             if !box.value.isClosing { box.value.deny(request, refusal, reason) }
         }
+    }
+
+    /// Nobody waits for the webhook's answer any more: its connection is for others.
+    private func withdrawQuestion() {
+        self.question?.cancel()
+        self.question = nil
     }
 
     private func deny(_ request: PublishRequest, _ refusal: PublishRefusal, _ reason: String?) {
@@ -298,7 +330,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             guard self.hub != nil, let channel = self.context?.channel else { return }
             self.pacing = PacedReading(
                 channel, number: self.number, patience: self.core.configuration.readPatience(of: hub.source),
-                grid: self.core.grid, clock: self.core.clock)
+                grid: self.core.grid, clock: self.core.clock, hub: hub)
             self.pacing?.isPaused = self.isPaused
         }
     }
@@ -354,6 +386,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.isClosing = true
         self.timer?.cancel()
         self.timer = nil
+        self.withdrawQuestion()
         // A connection that had published may ask again, with a key that is not let in.
         if !self.wasAccepted || self.wasDenied {
             let reason = self.denial.map { "\(failure): \($0)" } ?? "\(failure)"

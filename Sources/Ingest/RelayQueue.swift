@@ -13,18 +13,29 @@ package struct RelayQueue: Sendable {
     /// Nanoseconds the oldest packet may have waited. Longer than the usual GOP of two seconds, so that a far side that
     /// hiccups loses nothing; shorter than what two people in a PK would take for a broken line.
     package static let maximumWait: Int64 = 3 * TimeMath.nanoseconds
-    /// Bytes of payload: a full ``GOPCache`` and two seconds of the fastest publisher.
+    /// Bytes, by ``SourceItem/cost``: a full ``GOPCache`` and two seconds of the fastest publisher.
     package static let maximumBytes = GOPCache.maximumBytes + (4 << 20)
+    /// Configurations and ends that wait. More changes of format than this in three seconds are nothing a far side can follow.
+    package static let maximumMarks = 64
 
     private struct Entry: Sendable {
         var item: SourceItem
         var since: Int64
-        var bytes: Int
+        var cost: Int
         var isKey: Bool
+
+        var isPacket: Bool { if case .packet = self.item { true } else { false } }
+    }
+
+    private struct Track: Hashable {
+        var kind: TrackKind
+        var number: UInt8
     }
 
     private var entries = CircularBuffer<Entry>()
     private var bytes = 0
+    /// Entries that are no packets.
+    private var marks = 0
     /// A video configuration has come: packets before a key picture are of no use.
     private var hasVideo = false
     private var awaitsKey = false
@@ -49,6 +60,7 @@ package struct RelayQueue: Sendable {
                 self.awaitsKey = true
             }
             self.append(item, now)
+            if self.isOverfull { self.trim(now) }
         case .packet(let packet):
             let isKey = packet.kind == .video && packet.isKey
             if isKey { self.awaitsKey = false }
@@ -56,57 +68,79 @@ package struct RelayQueue: Sendable {
                 self.dropped += 1
                 return
             }
-            self.append(item, now, bytes: packet.count, isKey: isKey)
-            self.trim(now)
+            self.append(item, now, isKey: isKey)
+            if self.isOverfull || self.isLate(now) { self.trim(now) }
         case .end:
             // The next publication begins with its configurations, which say whether it has video.
             self.hasVideo = false
             self.awaitsKey = false
             self.append(item, now)
+            if self.isOverfull { self.trim(now) }
         }
     }
 
     /// The next item to send.
     package mutating func pop() -> SourceItem? {
         guard let entry = self.entries.popFirst() else { return nil }
-        self.bytes -= entry.bytes
+        self.forget(entry)
         return entry.item
     }
 
-    private mutating func append(_ item: SourceItem, _ now: Int64, bytes: Int = 0, isKey: Bool = false) {
-        self.entries.append(Entry(item: item, since: now, bytes: bytes, isKey: isKey))
-        self.bytes += bytes
+    private mutating func append(_ item: SourceItem, _ now: Int64, isKey: Bool = false) {
+        let entry = Entry(item: item, since: now, cost: item.cost, isKey: isKey)
+        self.entries.append(entry)
+        self.bytes += entry.cost
+        if !entry.isPacket { self.marks += 1 }
     }
 
-    private func isOver(_ now: Int64) -> Bool {
-        guard let oldest = self.entries.first(where: { $0.bytes > 0 }) else { return false }
-        return self.bytes > RelayQueue.maximumBytes || now &- oldest.since > RelayQueue.maximumWait
+    private mutating func forget(_ entry: Entry) {
+        self.bytes -= entry.cost
+        if !entry.isPacket { self.marks -= 1 }
+    }
+
+    private var isOverfull: Bool { self.bytes > RelayQueue.maximumBytes || self.marks > RelayQueue.maximumMarks }
+
+    /// The oldest packet has waited for too long. What is no packet waits for nothing.
+    private func isLate(_ now: Int64) -> Bool {
+        guard let oldest = self.entries.first(where: \.isPacket) else { return false }
+        return now &- oldest.since > RelayQueue.maximumWait
     }
 
     private mutating func trim(_ now: Int64) {
-        guard self.isOver(now) else { return }
         let newestKey = self.entries.lastIndex { $0.isKey }
-        if let newestKey, newestKey != self.entries.firstIndex(where: { $0.bytes > 0 }) {
+        if let newestKey, newestKey != self.entries.firstIndex(where: \.isPacket) {
             self.dropPackets(before: newestKey)
-            if !self.isOver(now) { return }
+            if !self.isOverfull, !self.isLate(now) { return }
         }
         // One GOP alone is too much, or there are no pictures: the next key picture, or the next sound, begins anew.
         self.dropPackets(before: self.entries.endIndex)
         self.awaitsKey = self.hasVideo
     }
 
-    /// Configurations and ends stay, in order: what follows is understood with them only.
+    /// Of the configurations and ends what still holds stays, in order, because what follows is understood with it only: the
+    /// last end, and behind it the last configuration of each track.
     private mutating func dropPackets(before limit: CircularBuffer<Entry>.Index) {
-        var kept = CircularBuffer<Entry>()
-        for index in self.entries.indices {
-            let entry = self.entries[index]
-            guard index < limit, case .packet = entry.item else {
-                kept.append(entry)
-                continue
+        var kept: [Entry] = []
+        var known: Set<Track> = []
+        var hasEnd = false
+        for entry in self.entries[..<limit].reversed() {
+            let holds: Bool
+            switch entry.item {
+            case .packet:
+                self.dropped += 1
+                holds = false
+            case .configuration(let parameters):
+                let track = Track(kind: parameters.kind, number: parameters.track)
+                holds = !hasEnd && known.insert(track).inserted
+            case .end:
+                holds = !hasEnd
+                hasEnd = true
             }
-            self.bytes -= entry.bytes
-            self.dropped += 1
+            if holds { kept.append(entry) } else { self.forget(entry) }
         }
-        self.entries = kept
+        var rest = CircularBuffer<Entry>()
+        rest.append(contentsOf: kept.reversed())
+        rest.append(contentsOf: self.entries[limit...])
+        self.entries = rest
     }
 }

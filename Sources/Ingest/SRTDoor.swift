@@ -115,12 +115,12 @@ final class SRTDoor: ChannelInboundHandler {
         guard !publisher.hasEnded else { return }
         guard !self.isStopped else { return self.refuse(publisher, .ended, reason: "the room has ended") }
         guard self.core.admission.allows(publisher.address) else {
-            return self.refuse(publisher, .address, reason: "its address is not allowed")
+            return self.reject(publisher, PublishRefusal.address.srtCode, "its address is not allowed")
         }
         let app = self.core.admission.app
         switch SRTStreamID.read(caller.streamID ?? "", app: app) {
-        case .otherMode: self.refuse(publisher, code: 1405, reason: "it does not want to publish")
-        case .malformed: self.refuse(publisher, code: 1400, reason: "no stream id that can be read")
+        case .otherMode: self.reject(publisher, 1405, "it does not want to publish")
+        case .malformed: self.reject(publisher, 1400, "no stream id that can be read")
         case .publish(let address):
             publisher.key = RedactedKey(address, app: app)
             let request = PublishRequest(
@@ -148,8 +148,11 @@ final class SRTDoor: ChannelInboundHandler {
                 stream: request.address.key(app: self.core.admission.app) ?? "", query: request.address.rawQuery,
                 tcURL: request.tcURL, flashVersion: request.flashVersion, server: self.core.srtAddress)
             facts.scheme = "srt"
+            guard self.core.mayAsk(from: publisher.address) else {
+                return self.turnAway(publisher, .undecided, "too many questions to the webhook from its address")
+            }
             let (asked, box, loop) = (facts, NIOLoopBound((self, publisher), eventLoop: self.loop), self.loop)
-            Task {
+            publisher.question = Task {
                 let verdict = await hook.verdict(on: asked, client)
                 loop.execute { box.value.0.answered(verdict, box.value.1, source) }
             }
@@ -157,6 +160,7 @@ final class SRTDoor: ChannelInboundHandler {
     }
 
     private func answered(_ verdict: HookClient.Verdict, _ publisher: SRTPublisher, _ source: SourceID) {
+        publisher.question = nil
         guard !publisher.hasEnded else { return }
         if let failure = verdict.failure {
             self.core.emit(.hookFailed(source, reason: failure, isAllowed: verdict.refusal == nil))
@@ -167,6 +171,12 @@ final class SRTDoor: ChannelInboundHandler {
         }
         self.refuse(
             publisher, refusal, reason: verdict.failure.map { "webhook: \($0)" } ?? "refused by the webhook")
+    }
+
+    /// What can be said at once. Those who come with it again and again get no answer.
+    private func reject(_ publisher: SRTPublisher, _ code: Int, _ reason: String) {
+        guard self.core.failed(at: publisher.address) == .explain else { return self.drop(publisher, reason) }
+        self.refuse(publisher, code: code, reason: reason)
     }
 
     /// A wrong key: the answer takes a while, and those who have shown many get none.
@@ -353,15 +363,18 @@ final class SRTDoor: ChannelInboundHandler {
     /// Ends a caller without a word to it.
     func drop(_ publisher: SRTPublisher, _ reason: String) {
         guard !publisher.hasEnded, publisher.hub == nil else { return }
-        self.end(publisher, refused: reason)
+        // Who is not worth an answer is not worth a line.
+        self.end(publisher, refused: reason, at: .debug)
         self.front.forget(publisher.peer)
         self.publishers[publisher.peer] = nil
     }
 
-    private func end(_ publisher: SRTPublisher, refused reason: String) {
+    private func end(_ publisher: SRTPublisher, refused reason: String, at level: Logger.Level = .info) {
         publisher.hasEnded = true
-        self.core.logger.info(
-            "connection refused",
+        publisher.question?.cancel()
+        publisher.question = nil
+        self.core.logger.log(
+            level: level, "connection refused",
             metadata: [
                 "remote": "\(publisher.remote)", "reason": "\(reason)", "key": "\(publisher.key?.description ?? "")",
             ])

@@ -23,7 +23,8 @@ package struct SRTCaller: Sendable, Hashable {
 ///
 /// A peer: (unknown) → deciding (``receive(_:from:now:)``) → joining (``admit(_:)``) → concluding (the listener has given its
 /// cookie) → relaying (it has agreed); deciding or concluding → refused (``refuse(_:code:now:)``, or the listener has said no);
-/// any → unknown (``forget(_:)``).
+/// any → unknown (``forget(_:)``). Those that are refused are remembered apart, and only the last of them: they take nobody's
+/// place.
 ///
 /// Spec: draft-sharabayko-srt-01 §4.3.1.
 package struct SRTFront<Peer: Hashable & Sendable>: Sendable {
@@ -50,7 +51,11 @@ package struct SRTFront<Peer: Hashable & Sendable>: Sendable {
         case joining
         case concluding(cookie: UInt32)
         case relaying(cookie: UInt32)
-        case refused(code: Int, until: Int64)
+    }
+
+    private struct Refusal: Sendable {
+        var code: Int
+        var until: Int64
     }
 
     private struct Entry: Sendable {
@@ -61,6 +66,8 @@ package struct SRTFront<Peer: Hashable & Sendable>: Sendable {
 
     /// How long a refused peer is told so when it asks again, in nanoseconds: it repeats what it said until it has an answer.
     private static var refusalMemory: Int64 { 3_000_000_000 }
+    /// Refused peers that are remembered. Of more the oldest is forgotten: when it asks again it is judged again.
+    package static var maximumRefusals: Int { 256 }
     /// SRT itself gives up after five seconds.
     private static var silence: Int64 { 15_000_000_000 }
     /// A conclusion that is longer than this is none.
@@ -73,19 +80,29 @@ package struct SRTFront<Peer: Hashable & Sendable>: Sendable {
     private let secret: UInt64
     private let maximumPeers: Int
     private var entries: [Peer: Entry] = [:]
+    private var refusals: [Peer: Refusal] = [:]
 
     /// - Parameters:
     ///   - secret: Random; what cookies are made of.
-    ///   - maximumPeers: Those that are refused included.
+    ///   - maximumPeers: Without those that are refused.
     package init(secret: UInt64, maximumPeers: Int) {
         self.secret = secret
         self.maximumPeers = maximumPeers
     }
 
-    package var count: Int { self.entries.count }
+    /// Peers that are known, those that are refused included.
+    package var count: Int { self.entries.count + self.refusals.count }
 
     /// A datagram came from outside.
     package mutating func receive(_ bytes: [UInt8], from peer: Peer, now: Int64) -> Action {
+        if let refusal = self.refusals[peer] {
+            guard now < refusal.until else {
+                self.refusals[peer] = nil
+                return self.meet(bytes, peer, now)
+            }
+            guard SRTHandshake(bytes)?.type == SRTHandshake.conclusion else { return .drop }
+            return .answer(SRTHandshake.refusal(of: bytes, code: refusal.code))
+        }
         guard let entry = self.entries[peer] else { return self.meet(bytes, peer, now) }
         self.entries[peer]?.heard = now
         switch entry.state {
@@ -96,13 +113,6 @@ package struct SRTFront<Peer: Hashable & Sendable>: Sendable {
             // It did not hear the listener's answer, and knows our cookie, not the listener's.
             guard handshake.type == SRTHandshake.conclusion else { return .drop }
             return .ask(SRTHandshake.conclusion(bytes, cookie: cookie))
-        case .refused(let code, let until):
-            guard now < until else {
-                self.entries[peer] = nil
-                return self.meet(bytes, peer, now)
-            }
-            guard SRTHandshake(bytes)?.type == SRTHandshake.conclusion else { return .drop }
-            return .answer(SRTHandshake.refusal(of: bytes, code: code))
         case .deciding, .joining, .concluding: return .drop
         }
     }
@@ -154,7 +164,7 @@ package struct SRTFront<Peer: Hashable & Sendable>: Sendable {
     /// - Parameter code: 1000 and more: SRT Access Control Guidelines.
     package mutating func refuse(_ peer: Peer, code: Int, now: Int64) -> Action {
         guard let entry = self.entries[peer] else { return .drop }
-        self.entries[peer]?.state = .refused(code: code, until: now &+ Self.refusalMemory)
+        self.remember(peer, code, now)
         return .answer(SRTHandshake.refusal(of: entry.conclusion, code: code))
     }
 
@@ -175,34 +185,37 @@ package struct SRTFront<Peer: Hashable & Sendable>: Sendable {
             }
             guard handshake.type >= SRTHandshake.refusals else { return .drop }
             let code = Int(handshake.type - SRTHandshake.refusals)
-            self.entries[peer]?.state = .refused(code: code, until: now &+ Self.refusalMemory)
+            self.remember(peer, code, now)
             return .refusedByListener(code: code)
-        case .deciding, .refused: return .drop
+        case .deciding: return .drop
         }
     }
 
+    private mutating func remember(_ peer: Peer, _ code: Int, _ now: Int64) {
+        self.entries[peer] = nil
+        if self.refusals.count >= Self.maximumRefusals,
+            let oldest = self.refusals.min(by: { $0.value.until < $1.value.until })
+        {
+            self.refusals[oldest.key] = nil
+        }
+        self.refusals[peer] = Refusal(code: code, until: now &+ Self.refusalMemory)
+    }
+
     /// The peer is nobody any more.
-    package mutating func forget(_ peer: Peer) { self.entries[peer] = nil }
+    package mutating func forget(_ peer: Peer) {
+        self.entries[peer] = nil
+        self.refusals[peer] = nil
+    }
 
     /// Its listener is gone. A refusal is remembered all the same, so that it is told when it asks again.
-    package mutating func release(_ peer: Peer) {
-        if case .refused = self.entries[peer]?.state { return }
-        self.entries[peer] = nil
-    }
+    package mutating func release(_ peer: Peer) { self.entries[peer] = nil }
 
     /// Peers that have said nothing for a long time, and refusals that have been said: those are forgotten.
     ///
     /// - Returns: The silent ones, which the caller lets go.
     package mutating func sweep(now: Int64) -> [Peer] {
-        var silent: [Peer] = []
-        for (peer, entry) in self.entries {
-            if case .refused(_, let until) = entry.state {
-                if now >= until { self.entries[peer] = nil }
-            } else if now &- entry.heard >= Self.silence {
-                silent.append(peer)
-            }
-        }
-        return silent
+        self.refusals = self.refusals.filter { now < $0.value.until }
+        return self.entries.filter { now &- $0.value.heard >= Self.silence }.map(\.key)
     }
 
     // MARK: Cookies

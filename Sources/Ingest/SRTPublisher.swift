@@ -20,6 +20,8 @@ final class SRTPublisher: PublishingConnection {
     var relay: (any Channel)?
     var listener: SocketAddress?
     var feed: TransportFeed?
+    /// To the webhook, while it waits for the answer.
+    var question: Task<Void, Never>?
     var source: SourceID?
     private(set) var hub: SourceHub?
     var key: RedactedKey?
@@ -47,6 +49,12 @@ final class SRTPublisher: PublishingConnection {
     }
 
     func refuse(_ refusal: PublishRefusal) { self.door.refuse(self, refusal, reason: refusal.text) }
+    /// SRT has no word for it: its encoders connect anew when they are cut off.
+    func handOver() -> Bool {
+        self.refuse(.ended)
+        return false
+    }
+
     func giveWay() { self.door.giveWay(self) }
     func crowdedOut() { self.door.drop(self, "too many connections that do not publish") }
     func setPaused(_ isPaused: Bool) { self.feed?.setPaused(isPaused) }

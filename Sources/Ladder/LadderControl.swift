@@ -1,3 +1,4 @@
+package import MediaTypes
 import Synchronization
 
 /// What the room knows of the encoders and tells them while they run.
@@ -11,6 +12,10 @@ package final class LadderControl: Sendable {
         var cheap: Set<Int> = []
         /// Those whose siblings would need another initialization segment, and are never used.
         var refused: Set<Int> = []
+        /// By track, where they are not those it was opened with.
+        var rates: [Int: BitRates] = [:]
+        /// Those whose next picture is to be an IDR picture, whatever the grid says.
+        var asked: Set<Int> = []
     }
 
     private let state: Mutex<State>
@@ -34,6 +39,10 @@ package final class LadderControl: Sendable {
         }
     }
 
+    /// Codes a track by these bit rates from its next IDR picture of the grid on. Whoever asks makes sure that they fit
+    /// (``LadderStage/takes(_:track:)``).
+    package func setRates(_ rates: BitRates, track: Int) { self.state.withLock { $0.rates[track] = rates } }
+
     /// Tracks that are coded by their siblings now.
     package var cheapTracks: Set<Int> { self.state.withLock { $0.cheap } }
 
@@ -41,7 +50,14 @@ package final class LadderControl: Sendable {
     /// are to be their siblings are so at once, and what they hold is coded like that too.
     package func holdPictures(before tick: Int64) { self.held.store(tick, ordering: .relaxed) }
 
+    /// Makes the next picture of a track that its encoder gets an IDR picture, besides those of the grid. Not while packets of a
+    /// publisher stand for it.
+    package func requestKeyframe(track: Int) { self.state.withLock { _ = $0.asked.insert(track) } }
+
     // MARK: The encoders' side
+
+    /// Whether an IDR picture was asked for since the last call.
+    func takeKeyframeRequest(_ track: Int) -> Bool { self.state.withLock { $0.asked.remove(track) != nil } }
 
     func holds(_ tick: Int64) -> Bool { tick < self.held.load(ordering: .relaxed) }
 
@@ -52,6 +68,9 @@ package final class LadderControl: Sendable {
     func wantsSibling(_ track: Int) -> Bool {
         self.state.withLock { $0.thrifty.contains(track) && !$0.refused.contains(track) }
     }
+
+    /// `nil`: those it was opened with.
+    func rates(_ track: Int) -> BitRates? { self.state.withLock { $0.rates[track] } }
 
     func note(_ track: Int, isCheap: Bool) {
         self.state.withLock { state in

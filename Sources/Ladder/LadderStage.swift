@@ -232,6 +232,20 @@ package final class LadderStage: Sendable {
         Self.join(threads, self.handover)
     }
 
+    /// Whether a rendition can have other bit rates while it runs: its parameter sets, and with them its initialization segment,
+    /// stay as they are. They tell a level, which follows from the peak and the buffer.
+    ///
+    /// Opens an encoder for it and closes it again; any thread but the ladder's.
+    ///
+    /// - Throws: What libx264 says of the rates.
+    package func takes(_ rates: BitRates, track: Int) throws(MediaError) -> Bool {
+        guard self.rungs.indices.contains(track), self.parameters.indices.contains(track) else { return false }
+        var settings = self.rungs[track].settings
+        settings.rates = rates
+        let encoder = try VideoEncoder.open(settings, place: "encode[\(self.rungs[track].name)]")
+        return encoder.parameterSets == self.parameters[track].configuration
+    }
+
     /// Canvases waiting to be scaled: how far the encoders are behind.
     package var backlog: Int { self.canvases.count }
 }

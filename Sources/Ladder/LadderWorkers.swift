@@ -162,11 +162,17 @@ extension RungWorker {
         let gop = ticked.step?.gop ?? ticked.tick / Int64(self.settings.gopFrames)
         self.control.entered(ticked.tick, track: self.track)
         self.output.entered(self.track, ticked.tick)
+        if encoder.begins(gop), let rates = self.control.rates(self.track) {
+            try encoder.exchange(rates) { self.output.packet(self.track, $0) }
+        }
         if encoder.begins(gop), self.control.wantsSibling(self.track) != encoder.isCheap {
             let isDone = try encoder.exchange { self.output.packet(self.track, $0) }
             self.note(encoder, isDone)
         }
-        try encoder.encode(ticked.picture, tick: ticked.tick, gop: gop) { self.output.packet(self.track, $0) }
+        let isAsked = self.control.takeKeyframeRequest(self.track)
+        try encoder.encode(ticked.picture, tick: ticked.tick, gop: gop, isKey: isAsked) {
+            self.output.packet(self.track, $0)
+        }
     }
 
     /// Pictures that are held need not wait for the grid's next IDR picture, nor for what the encoder has before them.
@@ -187,7 +193,7 @@ extension RungWorker {
     private func reopen(
         _ encoder: inout RungEncoder, at ticked: LadderStage.Ticked, wasPassing: Bool
     ) throws(MediaError) {
-        try encoder.reopen(ticked.picture.format)
+        try encoder.reopen(ticked.picture.format, rates: self.control.rates(self.track))
         self.control.note(self.track, isCheap: false)
         self.output.configuration(
             self.track,

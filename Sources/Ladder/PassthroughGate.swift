@@ -54,7 +54,7 @@ package struct PassthroughGate: Sendable {
     /// Ticks a program may be longer than its last file.
     private static let overhang: Int64 = 2
 
-    package let targets: [PassthroughTarget]
+    package private(set) var targets: [PassthroughTarget]
     private let fps: Int
     private let gopFrames: Int64
     private let segmentFrames: Int64
@@ -75,6 +75,12 @@ package struct PassthroughGate: Sendable {
         self.gopFrames = Int64(max(1, gopFrames))
         self.segmentFrames = Int64(max(1, segmentFrames))
         self.partFrames = Int64(max(1, partFrames))
+    }
+
+    /// A rendition asks for other bit rates from here on; one that passes and is beyond them has to leave.
+    package mutating func setRates(_ rates: BitRates, track: Int) {
+        for index in self.targets.indices where self.targets[index].track == track { self.targets[index].rates = rates }
+        if self.passing?.target.track == track { self.passing?.target.rates = rates }
     }
 
     /// The program begins with a tick.

@@ -27,10 +27,11 @@ package struct PassthroughStream: Sendable {
         var count: Int64 = 0
         var last: Int64 = -1
         var bytes: Int64 = 0
-        var taken: Set<Int64> = []
         var open: [CodedPacket] = []
-        /// First tick of what is open, from ``tick``.
+        /// First tick of what is open, from ``tick``; each one before it has its picture.
         var openFirst: Int64 = 0
+        /// Ticks from ``openFirst`` on that have theirs, a bit each: a GOP without end takes no more room than a short one.
+        var taken: UInt32 = 0
         var isContinued: Bool
     }
 
@@ -43,7 +44,7 @@ package struct PassthroughStream: Sendable {
     /// A picture may lie this far from the tick it is counted on, in thousandths: phones stamp in whole milliseconds, and
     /// not always when they should.
     private static let slack: Int64 = 750
-    /// Packets that may wait for an earlier tick's picture: the deepest reordering there is.
+    /// Packets that may wait for an earlier tick's picture: the deepest reordering there is. Below the bits of a GOP's `taken`.
     private static let deepestReorder: Int64 = 16
     /// GOPs behind it that count for rate and distance.
     private static let remembered = 8
@@ -151,11 +152,15 @@ package struct PassthroughStream: Sendable {
         let isKey = packet.isKey && Self.hasIDR(packet)
         self.count(pts, isKey: isKey)
         if isKey { self.begin(at: pts) }
-        guard var gop = self.gop else { return }
+        // Taken out, so that what is open is not copied for each picture.
+        guard var gop = self.gop.take() else { return }
         let rank = self.rank(pts, in: gop)
-        guard rank >= 0, gop.taken.insert(rank).inserted else { return self.fail(.timestamps) }
+        guard rank >= gop.openFirst else { return self.fail(.timestamps) }
         let delay = max(rank, gop.last) - gop.openFirst
         guard delay <= Self.deepestReorder, self.chunks.count < Self.mostChunks else { return self.fail(.gap) }
+        let bit = UInt32(1) << UInt32(rank - gop.openFirst)
+        guard gop.taken & bit == 0 else { return self.fail(.timestamps) }
+        gop.taken |= bit
         var stamped = packet
         stamped.timescale = Int32(self.fps * 1_000)
         stamped.pts = (gop.tick + rank) * 1_000
@@ -173,6 +178,7 @@ package struct PassthroughStream: Sendable {
                     isKey: gop.openFirst == 0, isContinued: gop.openFirst > 0 || gop.isContinued))
             gop.open = []
             gop.openFirst = gop.count
+            gop.taken = 0
         }
         self.gop = gop
     }

@@ -28,6 +28,16 @@ package struct PassthroughTarget: Sendable, Hashable {
         self.bufferSize = bufferSize
     }
 
+    /// The same three as one value.
+    var rates: BitRates {
+        get { BitRates(bitrate: self.bitrate, maxBitrate: self.maxBitrate, bufferSize: self.bufferSize) }
+        set {
+            (self.bitrate, self.maxBitrate, self.bufferSize) = (
+                newValue.bitrate, newValue.maxBitrate, newValue.bufferSize
+            )
+        }
+    }
+
     /// Profiles a decoder of a later one decodes too: baseline, main, high. Spec: H.264 Annex A.2.
     private static let profiles: [UInt8] = [66, 77, 100]
     /// An average may be this much above the declared one before a stream is let in, and before it has to leave, in

@@ -4,7 +4,8 @@ import MediaTypes
 /// The encoder of one rendition, or the cheaper one that stands in its place. On one thread.
 ///
 /// States: full → cheap, at an IDR picture of the grid (``exchange(_:)``) or at once (``giveUp(showing:_:)``) → full again, at
-/// an IDR picture of the grid. Either fits the initialization segment of the other byte for byte.
+/// an IDR picture of the grid. Either fits the initialization segment of the other byte for byte. Other bit rates are another
+/// encoder in the same state (``exchange(_:_:)``): libx264 cannot change the target of its average once it is open.
 struct RungEncoder {
     private struct Inside {
         var tick: Int64
@@ -46,20 +47,25 @@ struct RungEncoder {
 
     /// Goes on with pictures of another size, or after a time in which others stood for its packets. What the encoder held is
     /// lost unless ``finish(_:)`` was called before.
-    mutating func reopen(_ format: PictureFormat) throws(MediaError) {
+    ///
+    /// - Parameter rates: `nil`: as before.
+    mutating func reopen(_ format: PictureFormat, rates: BitRates?) throws(MediaError) {
+        if let rates { self.settings.rates = rates }
         (self.settings.width, self.settings.height) = (format.width, format.height)
         self.take(try VideoEncoder.open(self.settings, place: self.place), isCheap: false)
         self.gop = nil
     }
 
-    /// - Parameter tick: One the rung takes; rising.
+    /// - Parameters:
+    ///   - tick: One the rung takes; rising.
+    ///   - isKey: It is an IDR picture even where it begins no GOP of the grid.
     mutating func encode(
-        _ picture: Picture, tick: Int64, gop: Int64, _ body: (CodedPacket) -> Void
+        _ picture: Picture, tick: Int64, gop: Int64, isKey: Bool = false, _ body: (CodedPacket) -> Void
     ) throws(MediaError) {
         let step = Int64(self.rung.frameStep)
         var newest = self.newest
         self.inside.append(Inside(tick: tick, gop: gop))
-        try self.encoder.encode(picture, pts: tick / step, forceIDR: gop != self.gop) { packet in
+        try self.encoder.encode(picture, pts: tick / step, forceIDR: isKey || gop != self.gop) { packet in
             newest = max(newest, packet.pts / VideoEncoder.ticksPerPicture * step)
             body(packet)
         }
@@ -83,6 +89,18 @@ struct RungEncoder {
         try self.encoder.finish(body)
         self.take(other, isCheap: !self.isCheap)
         return true
+    }
+
+    /// An encoder with other bit rates codes from the next picture on, an IDR picture; what this one holds comes out first.
+    ///
+    /// Where that one's parameter sets are others, as they may be while the canvas has another size, the rates count from the next
+    /// ``reopen(_:rates:)`` on.
+    mutating func exchange(_ rates: BitRates, _ body: (CodedPacket) -> Void) throws(MediaError) {
+        guard rates != self.settings.rates else { return }
+        self.settings.rates = rates
+        guard let other = self.replacement(isCheap: self.isCheap) else { return }
+        try self.encoder.finish(body)
+        self.take(other, isCheap: self.isCheap)
     }
 
     /// The sibling codes from here on, and what is inside is given up: pictures that wait in there to be looked at and coded

@@ -41,6 +41,19 @@ package struct VideoEncoderSettings: Sendable, Hashable {
         self.lookaheadFrames = lookaheadFrames
         self.threads = threads
     }
+
+    /// The same three as one value.
+    package var rates: BitRates {
+        get {
+            BitRates(
+                bitrate: Int64(self.bitrate), maxBitrate: Int64(self.maxBitrate), bufferSize: Int64(self.bufferSize))
+        }
+        set {
+            self.bitrate = Int(clamping: newValue.bitrate)
+            self.maxBitrate = Int(clamping: newValue.maxBitrate)
+            self.bufferSize = Int(clamping: newValue.bufferSize)
+        }
+    }
 }
 
 /// libx264 behind libavcodec. Created, used and released on one stage thread: deliberately not `Sendable`.

@@ -31,6 +31,10 @@ public enum CodecName: String, Sendable, Hashable {
 
 /// What a decoder must know before the first packet of a track.
 public struct CodecParameters: Sendable, Hashable {
+    /// Bytes of the largest ``configuration`` that may come in. What encoders send has some hundred; with every parameter set
+    /// that a picture of theirs refers to it stays far below.
+    public static let largestConfiguration = 16 << 10
+
     public let codec: CodecName
     /// The codec's own configuration record: `AVCDecoderConfigurationRecord` (ISO/IEC 14496-15 §5.3.3.1) for H.264,
     /// `AudioSpecificConfig` (ISO/IEC 14496-3 §1.6.2.1) for AAC; empty where the codec has none.

@@ -1,4 +1,5 @@
-import Crypto
+import LibAV
+import MediaTypes
 
 /// Lets in whoever shows a URL that somebody with the secret has signed, for as long as it says and below the path it names.
 ///
@@ -12,7 +13,7 @@ import Crypto
 ///     EXP
 ///
 /// Whoever opens a playlist is let into what is in it, since a playlist's URIs carry the query on.
-package struct PlaybackGate: Sendable {
+package struct PlaybackGate: Sendable, CustomReflectable {
     /// What is to be said of a request.
     package enum Verdict: Sendable, Hashable {
         case open
@@ -29,8 +30,11 @@ package struct PlaybackGate: Sendable {
     private static let longestScope = 256
 
     private let room: String
-    private let secrets: [SymmetricKey]
+    private let secrets: [[UInt8]]
     private let now: @Sendable () -> Int64
+
+    /// A dump shows no secret.
+    package var customMirror: Mirror { Mirror(self, children: ["room": self.room]) }
 
     /// - Parameters:
     ///   - secrets: At least one; a URL may be signed with any of them, so that one can follow another.
@@ -38,7 +42,7 @@ package struct PlaybackGate: Sendable {
     package init(room: String, secrets: [String], now: @escaping @Sendable () -> Int64) {
         self.now = now
         self.room = room
-        self.secrets = secrets.map { SymmetricKey(data: Array($0.utf8)) }
+        self.secrets = secrets.map { Array($0.utf8) }
     }
 
     /// Of the scope every byte counts, and nothing else: it is the beginning of the path, whether or not that is a whole name.
@@ -52,17 +56,17 @@ package struct PlaybackGate: Sendable {
             return values.count == 1 ? values[0].value : nil
         }
         let scopes = query.filter { $0.name == "scope" }
-        guard let until = only("exp"), let expiry = Int64(until), let signature = only("sig").flatMap(Self.bytes),
-            scopes.count <= 1
+        guard let until = only("exp"), let expiry = Int64(until),
+            let signature = only("sig").flatMap(Hexadecimal.decode), signature.count == 32, scopes.count <= 1
         else { return .unsigned }
         let scope = scopes.first?.value ?? "/"
         guard scope.utf8.first == UInt8(ascii: "/"), scope.utf8.count <= Self.longestScope else { return .unsigned }
         let message = self.message(scope: scope, expiry: until)
-        // Each compares in constant time, and all of them are compared.
+        // To the end, whichever is right.
         var isGenuine = false
-        for secret in self.secrets
-        where HMAC<SHA256>.isValidAuthenticationCode(signature, authenticating: message, using: secret) {
-            isGenuine = true
+        for secret in self.secrets {
+            let code = MessageAuthentication.hmacSHA256(key: secret, message: message)
+            isGenuine = ConstantTime.isEqual(code, signature) || isGenuine
         }
         guard isGenuine else { return .forged }
         guard expiry > self.now() else { return .expired }
@@ -75,22 +79,14 @@ package struct PlaybackGate: Sendable {
     package func query(scope: String, seconds: Int64) -> String {
         let expiry = self.now().addingReportingOverflow(seconds).partialValue
         guard let secret = self.secrets.first else { return "" }
-        let code = HMAC<SHA256>.authenticationCode(
-            for: self.message(scope: scope, expiry: "\(expiry)"), using: secret)
-        let signature = code.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let signature = Hexadecimal.text(
+            MessageAuthentication.hmacSHA256(key: secret, message: self.message(scope: scope, expiry: "\(expiry)")))
         let pairs = [("exp", "\(expiry)")] + (scope == "/" ? [] : [("scope", scope)]) + [("sig", signature)]
         return QueryPassing.query(pairs.map { (name: $0.0, value: $0.1) })
     }
 
     private func message(scope: String, expiry: String) -> [UInt8] {
         Array("tandem-playback\n\(self.room)\n\(scope)\n\(expiry)".utf8)
-    }
-
-    /// 32 bytes of 64 hexadecimal digits.
-    private static func bytes(_ text: String) -> [UInt8]? {
-        let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count == 64, text.utf8.count == 64 else { return nil }
-        return stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 }
 

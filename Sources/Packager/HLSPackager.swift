@@ -63,6 +63,8 @@ package final class HLSPackager: Sendable {
         var marks = MarkBoard()
         /// What the directory has not listed yet.
         var rangeChanges: [DateRange.Change] = []
+        /// Bit rates, by track, that the writer has yet to be told.
+        var rates: [Int: BitRates] = [:]
         /// Segments that are listed at most, and whether the writer has yet to be told.
         var mostSegments: Int?
         var isLimitNew = false
@@ -224,6 +226,13 @@ package final class HLSPackager: Sendable {
             place: "hls[\(self.tracks[track].name)]")
     }
 
+    /// A track is coded by other bit rates from about now on. The multivariant playlist declares the higher ones at once, the lower
+    /// ones once no segment by the higher ones is listed. Callable from any thread.
+    package func declare(_ rates: BitRates, track: Int) {
+        self.intake.withLock { $0.rates[track] = rates }
+        self.work.signal()
+    }
+
     /// Something of the program begins with a picture: a date range in every playlist, there with the first part that shows
     /// it. Callable from any thread; a mark that is told before its picture is encoded is never late.
     package func mark(_ mark: ProgramMark) {
@@ -356,7 +365,7 @@ package final class HLSPackager: Sendable {
                 for event in events { self.report(event) }
                 if result == .superseded { return self.over(.superseded) }
             }
-            if self.applyLimit() == .superseded { return self.over(.superseded) }
+            if self.applyLimit() == .superseded || self.applyRates() == .superseded { return self.over(.superseded) }
             let (slot, endlist, ranges) = self.intake.withLock { intake in
                 let slot = intake.collector?.take()
                 if let slot, self.settings.waitsForStore {
@@ -388,6 +397,19 @@ package final class HLSPackager: Sendable {
             if result == .superseded || self.makeSpace(after: events) == .superseded { return self.over(.superseded) }
             if slot == nil, let endlist { return self.over(endlist ? .ended : .drained) }
         }
+    }
+
+    /// Waits for the writer, which there is from the beginning on.
+    private func applyRates() -> PublicationWriter.Result {
+        let rates = self.intake.withLock { intake -> [Int: BitRates] in
+            guard intake.collector != nil else { return [:] }
+            defer { intake.rates = [:] }
+            return intake.rates
+        }
+        guard !rates.isEmpty else { return .done }
+        let (result, events) = self.withWriter { $0.declare(rates) }
+        for event in events { self.report(event) }
+        return result
     }
 
     private func isToLook() -> Bool {

@@ -24,6 +24,8 @@ package struct OutputListing: Sendable {
         package let iFrames: IFrames?
         /// As ``PlaylistWindow/mostSegments``: a disk is short of space.
         package let mostSegments: Int?
+        /// That it declares; `nil`: it is not known.
+        package let rates: BitRates?
 
         /// Its I-frame playlist.
         package struct IFrames: Sendable, Hashable {
@@ -40,8 +42,10 @@ package struct OutputListing: Sendable {
         package init(
             name: String, kind: TrackKind, playlistName: String, contentType: String, style: PlaylistWindow.Style,
             targetDuration: Int, slack: Int64 = 0, longestDuration: Int64 = 0, discontinuitySequence: Int64 = 0,
-            segments: [Segment], retired: [RetiredSegment] = [], iFrames: IFrames? = nil, mostSegments: Int? = nil
+            segments: [Segment], retired: [RetiredSegment] = [], iFrames: IFrames? = nil, mostSegments: Int? = nil,
+            rates: BitRates? = nil
         ) {
+            self.rates = rates
             self.iFrames = iFrames
             self.mostSegments = mostSegments
             self.name = name
@@ -101,7 +105,7 @@ package struct OutputListing: Sendable {
                     retired: number == nil ? window.retired : [],
                     iFrames: window.iFrameSequence.map {
                         Track.IFrames(name: track.names.iFramePlaylist, sequence: $0 &+ skipped)
-                    }, mostSegments: window.mostSegments)
+                    }, mostSegments: window.mostSegments, rates: track.description.rates)
             }, dateRanges: publication.dateRanges, multivariantName: publication.settings.multivariantName,
             multivariant: publication.multivariant.rendered(), isEnded: publication.isEnded,
             nextMediaSequence: publication.nextMediaSequence)

@@ -19,6 +19,8 @@ struct Publication: Sendable {
     /// Every configuration a track of this run has had, once it has had a second one.
     /// Initialization segments of a track whose names are remembered: a room has a few canvases, a hostile operator many.
     private static let rememberedInitializations = 16
+    /// Of tracks whose bit rates have changed.
+    private var rates: [Int: RateHistory] = [:]
     private var changeCount: Int64 = 0
     private var initializations: [Int: [(bytes: [UInt8], map: InitializationSegment)]] = [:]
 
@@ -132,6 +134,36 @@ struct Publication: Sendable {
         }
     }
 
+    /// From about the next segment on tracks are coded by other bit rates.
+    mutating func declare(_ rates: [Int: BitRates]) {
+        for (index, rates) in rates where self.tracks.indices.contains(index) {
+            var history = self.rates[index] ?? RateHistory(self.tracks[index].description.rates)
+            history.change(to: rates, at: self.nextMediaSequence)
+            self.rates[index] = history
+            self.tracks[index].description.rates = history.bound
+            self.alarmed.remove(self.tracks[index].names.track)
+        }
+    }
+
+    /// As whoever keeps every segment is to list them.
+    var multivariantOfAll: MultivariantPlaylist {
+        var all = self
+        for (index, history) in self.rates { all.tracks[index].description.rates = history.highest }
+        return all.multivariant
+    }
+
+    /// What has left the lists is declared no longer, nor measured.
+    private mutating func forgetRates() {
+        for index in self.rates.keys {
+            let first = self.tracks[index].window.mediaSequence
+            guard self.rates[index]?.forget(before: first) == true, let bound = self.rates[index]?.bound else {
+                continue
+            }
+            self.tracks[index].description.rates = bound
+            self.tracks[index].meter = BandwidthMeter(targetDuration: self.grid.targetDuration)
+        }
+    }
+
     /// The next segment does not continue the one before it in some track.
     mutating func breakTime() { self.discontinuityIsDue = self.discontinuityIsDue || self.hasSegments }
 
@@ -151,6 +183,7 @@ struct Publication: Sendable {
             self.tracks[index].window.removeFirst(Int(head - first))
             for gone in first..<head { self.tracks[index].incarnations[gone] = nil }
         }
+        self.forgetRates()
     }
 
     /// Lists so many segments at most; see ``PlaylistWindow/limit(to:)``.

@@ -156,6 +156,13 @@ struct PublicationWriter: Sendable {
         for change in changes { self.keeper?.keep(change) }
     }
 
+    /// Declares other bit rates of some tracks, at once where something is listed.
+    mutating func declare(_ rates: [Int: BitRates]) -> Result {
+        guard !self.isSuperseded() else { return self.giveWay() }
+        self.publication.declare(rates)
+        return self.publication.hasSegments ? self.publish() : .done
+    }
+
     // MARK: Space
 
     /// Lists so many segments at most from now on; `nil`: what the settings say.
@@ -255,7 +262,7 @@ struct PublicationWriter: Sendable {
                 let text = self.publication.multivariant.rendered()
                 let multivariant = Array(text.utf8)
                 if multivariant != self.writtenMultivariant {
-                    self.keeper?.keep(multivariant: text)
+                    self.keeper?.keep(multivariant: self.publication.multivariantOfAll.rendered())
                     try store.put(self.publication.settings.multivariantName, bytes: multivariant)
                     self.writtenMultivariant = multivariant
                 }

@@ -1,4 +1,3 @@
-import Crypto
 import HLS
 import LibAV
 import MediaKernels
@@ -48,8 +47,7 @@ struct RoomKeys: Sendable, CustomReflectable {
 
     private func derived(_ words: [String]) -> [UInt8] {
         let message = (["tandem-aes-128", self.settings.room] + words).joined(separator: "\n")
-        let code = HMAC<SHA256>.authenticationCode(
-            for: Array(message.utf8), using: SymmetricKey(data: self.secret))
+        let code = MessageAuthentication.hmacSHA256(key: self.secret, message: Array(message.utf8))
         return Array(code.prefix(BlockCipher.blockSize))
     }
 
@@ -65,7 +63,7 @@ struct RoomKeys: Sendable, CustomReflectable {
     }
 
     private func vector(_ period: Int64, track: String, _ form: Form = .fragments) -> [UInt8] {
-        let words = ["vector", Self.hex(self.salt), track, "\(period)"]
+        let words = ["vector", Hexadecimal.text(self.salt), track, "\(period)"]
         return self.derived(form == .fragments ? words : words + [form.rawValue])
     }
 
@@ -126,8 +124,9 @@ struct RoomKeys: Sendable, CustomReflectable {
     init?(_ settings: EncryptionSettings, json bytes: [UInt8]) {
         guard let root = JSONReader.read(bytes)?.object, root["version"] == .integer(1),
             let rotation = root["rotateEverySegments"]?.integer,
-            let secret = root["secret"]?.string.flatMap(Self.bytes), (1...Self.longestSecret).contains(secret.count),
-            let salt = root["salt"]?.string.flatMap(Self.bytes), salt.count == BlockCipher.blockSize
+            let secret = root["secret"]?.string.flatMap(Hexadecimal.decode),
+            (1...Self.longestSecret).contains(secret.count),
+            let salt = root["salt"]?.string.flatMap(Hexadecimal.decode), salt.count == BlockCipher.blockSize
         else { return nil }
         self.settings = EncryptionSettings(
             room: settings.room, rotation: rotation, keyURI: settings.keyURI, secret: settings.secret)
@@ -142,18 +141,8 @@ struct RoomKeys: Sendable, CustomReflectable {
 
     /// The file's content.
     var json: String {
-        "{\n\"version\": 1,\n\"rotateEverySegments\": \(self.settings.rotation),\n\"secret\": \"\(Self.hex(self.secret))\",\n"
-            + "\"salt\": \"\(Self.hex(self.salt))\"\n}\n"
-    }
-
-    private static func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
-
-    private static func bytes(_ text: String) -> [UInt8]? {
-        let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
-        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+        "{\n\"version\": 1,\n\"rotateEverySegments\": \(self.settings.rotation),\n"
+            + "\"secret\": \"\(Hexadecimal.text(self.secret))\",\n\"salt\": \"\(Hexadecimal.text(self.salt))\"\n}\n"
     }
 }
 

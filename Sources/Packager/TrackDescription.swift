@@ -38,6 +38,15 @@ package struct TrackDescription: Sendable, Hashable {
         self.frameStep = frameStep
     }
 
+    /// The three of them as one value.
+    var rates: BitRates {
+        get { BitRates(bitrate: self.bitrate, maxBitrate: self.maxBitrate, bufferSize: self.bufferSize) }
+        set {
+            (self.bitrate, self.maxBitrate) = (newValue.bitrate, newValue.maxBitrate)
+            self.bufferSize = newValue.bufferSize
+        }
+    }
+
     /// RFC 6381; `nil` where the configuration cannot be read.
     package var codecString: String? {
         switch self.parameters.codec {

@@ -5,7 +5,8 @@ import MediaTypes
 
 /// One track as it is listed: its window, its initialization segment, its measured rate.
 struct TrackPublication: Sendable {
-    let description: TrackDescription
+    /// Its bit rates are those it declares: see ``RateHistory``.
+    var description: TrackDescription
     let names: TrackNames
     let timescale: Int32
     /// RFC 6381; of the configuration the track was described with, which later ones do not exceed.

@@ -14,7 +14,7 @@ struct TransportPublication: Sendable {
     /// One playlist.
     struct Rendition: Sendable {
         let name: String
-        let video: TrackDescription?
+        var video: TrackDescription?
         let audio: TrackDescription?
         var window: PlaylistWindow
         var muxer = TransportMuxer()
@@ -109,6 +109,7 @@ struct TransportPublication: Sendable {
             for index in self.renditions.indices { self.renditions[index].window.end() }
         }
         self.limit(listing)
+        self.declare(listing)
         self.trimHeads()
         self.publish(listing, store: store)
         self.removeExpired(store)
@@ -124,6 +125,15 @@ struct TransportPublication: Sendable {
             try store.synchronize(files + [self.multivariantName])
         } catch {
             self.failures.append(error)
+        }
+    }
+
+    /// Pictures have the bit rates that the output declares of them.
+    private mutating func declare(_ listing: OutputListing) {
+        for index in self.renditions.indices {
+            let name = self.renditions[index].video?.name
+            guard let rates = listing.tracks.first(where: { $0.name == name })?.rates else { continue }
+            self.renditions[index].video?.rates = rates
         }
     }
 

@@ -4,6 +4,8 @@ package struct DocumentChange: Sendable {
     package enum Refusal: Error, Sendable, Equatable {
         /// The room has this version, or a later one.
         case superseded(by: Int)
+        /// What ``RoomDocument/shown`` leaves out, and is left out here, too; never empty.
+        case hidden([SpecMistake])
         /// What no running room can take; never empty.
         case needsRestart([SpecMistake])
     }
@@ -28,29 +30,97 @@ package struct DocumentChange: Sendable {
         let isChange = !isSame || next.revision != current.revision
         guard next.revision > current.revision || !isChange else { throw .superseded(by: current.revision) }
         guard same.differsOnlyAlive(from: current.pipeline) else {
-            let refused = paths.filter { path in !Self.alive.contains { Self.isPart(path, of: $0) } }
-            throw .needsRestart((refused.isEmpty ? paths : refused).map { Self.remedy($0) })
+            let sources = Self.sourceMistakes(from: current.pipeline, to: next.pipeline)
+            let refused = paths.filter { path in
+                !Self.isPart(path, of: "outputs") && !(Self.isPart(path, of: "sources") && !sources.isEmpty)
+                    && !Self.alive.contains { Self.isPart(path, of: $0) }
+            }
+            let mistakes =
+                refused.map { Self.remedy($0) } + sources + Self.outputMistakes(from: current, to: next)
+            throw .needsRestart(mistakes.isEmpty ? paths.map { Self.remedy($0) } : mistakes)
         }
+        let hidden = Self.hiddenURLs(from: current.pipeline, to: next.pipeline)
+        guard hidden.isEmpty else { throw .hidden(hidden) }
         self.document = next
         self.paths = paths
         self.isChange = isChange
     }
 
-    private static func remedy(_ path: String) -> SpecMistake {
+    private static func remedy(
+        _ path: String, _ what: String = "cannot change while the room runs"
+    ) -> SpecMistake {
         let fix =
             path.hasPrefix("room.roomId")
             ? "start a room of its own for it"
             : "leave it as it is, or drain this worker and run the new file: the successor goes on with the same playlists"
-        return SpecMistake(path: path, at: .none, what: "cannot change while the room runs", fix: fix)
+        return SpecMistake(path: path, at: .none, what: what, fix: fix)
     }
 
-    /// What a running room takes: the paths of ``Pipeline/differsOnlyAlive(from:)``.
+    /// Sources that cannot join or leave, each by its id; empty: they are who they were.
+    private static func sourceMistakes(from current: Pipeline, to next: Pipeline) -> [SpecMistake] {
+        let (before, after) = (current.sources.map(\.id), next.sources.map(\.id))
+        guard before != after else { return [] }
+        let (known, wanted) = (Set(before), Set(after))
+        let joining = after.enumerated().filter { !known.contains($0.element) }.map { index, id in
+            SpecMistake(
+                path: "sources[\(index)]", at: .none,
+                what: "\(SpecText.quoted(id.description)) cannot join while the room runs",
+                fix: "give its publisher the key of a source that is idle, or drain this worker and run the new file")
+        }
+        let leaving = before.filter { !wanted.contains($0) }.map { id in
+            SpecMistake(
+                path: "sources", at: .none,
+                what: "\(SpecText.quoted(id.description)) cannot leave while the room runs",
+                fix: "change its streamKey and kick it, or drain this worker and run the new file")
+        }
+        let all = joining + leaving
+        return all.isEmpty ? [Self.remedy("sources", "cannot change their order while the room runs")] : all
+    }
+
+    /// Webhooks whose URLs have lost what is not shown: whoever sends a document back that was asked for means no other receiver.
+    private static func hiddenURLs(from current: Pipeline, to next: Pipeline) -> [SpecMistake] {
+        let known = Set(current.control.events.map(\.url))
+        let cut = Set(known.map { JSONNode.plain($0) }).subtracting(known)
+        return next.control.events.enumerated().filter { cut.contains($0.element.url) }.map { index, _ in
+            SpecMistake(
+                path: "control.events[\(index)].url", at: .none, what: "is what is shown of a URL that says more",
+                fix: "write the whole URL, or, to do without the rest, leave this webhook out first")
+        }
+    }
+
+    /// Outputs that cannot begin, end or change, each by its id: one more in the list moves the places of the others.
+    private static func outputMistakes(from current: RoomDocument, to next: RoomDocument) -> [SpecMistake] {
+        let (before, after) = (current.pipeline.fixedOutputs, next.pipeline.fixedOutputs)
+        var mistakes: [SpecMistake] = []
+        for (index, output) in after {
+            let path = "outputs[\(index)]"
+            guard let (place, old) = before.first(where: { $0.output.outputID == output.outputID }) else {
+                mistakes.append(
+                    Self.remedy(path, "\(SpecText.quoted(output.outputID)) cannot begin while the room runs"))
+                continue
+            }
+            guard old != output else { continue }
+            let (one, other) = (next.effective[output: index], current.effective[output: place])
+            // None where it only follows from something else that changes, such as the frame rate.
+            let paths = one.flatMap { one in other.map { one.differences(from: $0, at: path) } } ?? []
+            mistakes += paths.map { Self.remedy($0) }
+        }
+        for (_, old) in before where !after.contains(where: { $0.output.outputID == old.outputID }) {
+            mistakes.append(
+                Self.remedy("outputs", "\(SpecText.quoted(old.outputID)) cannot end while the room runs"))
+        }
+        return mistakes
+    }
+
+    /// What a running room takes: the paths of ``Pipeline/differsOnlyAlive(from:)``, but for RTMP outputs, which are told from
+    /// others by their type.
     private static let alive = [
         "ext", "room.title", "scenes", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
         "pk.endScene", "alarms", "shutdown", "sources.volume", "sources.audioTracks", "sources.offsetMs",
         "sources.rotation", "sources.expected",
         "sources.streamKey", "sources.streamKeys", "sources.streamKeyFile", "sources.streamKeyEnv",
-        "ingest.auth.secretFile", "ingest.auth.secretEnv",
+        "ingest.auth.secretFile", "ingest.auth.secretEnv", "control.events",
+        "renditions.video.bitrate", "renditions.video.maxBitrate", "renditions.video.bufferSize",
     ]
 
     /// Whether a path, its indexes left aside, is that of a value or lies in it.
@@ -68,7 +138,25 @@ package struct DocumentChange: Sendable {
     }
 }
 
+extension JSONNode {
+    /// An output of a pipeline file; `nil`: it is not written.
+    fileprivate subscript(output index: Int) -> JSONNode? {
+        guard case .array(let outputs)? = self[key: "outputs"]?.content, outputs.indices.contains(index) else {
+            return nil
+        }
+        return outputs[index]
+    }
+}
+
 extension Pipeline {
+    /// The outputs that begin and end with their worker, with their places among all.
+    fileprivate var fixedOutputs: [(index: Int, output: Output)] {
+        self.outputs.enumerated().compactMap { index, output -> (index: Int, output: Output)? in
+            if case .rtmp = output { return nil }
+            return (index, output)
+        }
+    }
+
     /// Whether all that differs is what a running room takes.
     fileprivate func differsOnlyAlive(from current: Pipeline) -> Bool {
         var rest = self
@@ -80,6 +168,15 @@ extension Pipeline {
         rest.program = current.program
         // Where it is not written it is the program's scene, and changes with it.
         if rest.pk != nil, let scene = current.pk?.endScene { rest.pk?.endScene = scene }
+        guard rest.fixedOutputs.map(\.output) == current.fixedOutputs.map(\.output) else { return false }
+        rest.outputs = current.outputs
+        rest.control.events = current.control.events
+        guard rest.renditions.map(\.name) == current.renditions.map(\.name) else { return false }
+        for (index, rendition) in current.renditions.enumerated() {
+            rest.renditions[index].video.bitrate = rendition.video.bitrate
+            rest.renditions[index].video.maxBitrate = rendition.video.maxBitrate
+            rest.renditions[index].video.bufferSize = rendition.video.bufferSize
+        }
         rest.alarms = current.alarms
         rest.shutdown = current.shutdown
         if rest.ingest.auth?.secret != nil, let secret = current.ingest.auth?.secret {

@@ -105,7 +105,7 @@ extension JSONNode {
     }
 
     /// A URL without user, password and query.
-    private static func plain(_ url: String) -> String {
+    static func plain(_ url: String) -> String {
         var text = url.prefix { $0 != "?" && $0 != "#" }
         if let scheme = text.firstRange(of: "://") {
             let authority = text[scheme.upperBound...].prefix { $0 != "/" }

@@ -160,6 +160,8 @@ extension HLSOutput.HTTP {
                 "connections at once from one address; more are closed; without it no limit"),
         ])
 
+    static func isPageOrigin(_ text: String) -> Bool { !text.contains("*") && Self.isOrigin(text) }
+
     /// RFC 6454 §6.2: scheme and authority, no path.
     private static func isOrigin(_ text: String) -> Bool {
         if text == "*" { return true }

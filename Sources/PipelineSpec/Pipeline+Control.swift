@@ -17,6 +17,8 @@ extension Pipeline {
         package var openReads = false
         /// Requests a second that are answered (10…100,000); more get 429. Default 4,000.
         package var maxRequestsPerSecond = 4_000
+        /// Origins of pages that may use it from a browser, such as `https://console.example`; there is no word for all.
+        package var allowOrigins: [String] = []
         /// Other products' vocabularies whose names and codes events bear besides their own.
         package var compat: [EventVocabulary] = []
 

@@ -105,6 +105,14 @@ extension Pipeline.Control {
                 "maxRequestsPerSecond", \.maxRequestsPerSecond, .integer(10...100_000),
                 "requests a second that are answered; more are told to come later (429), health endpoints excepted"),
             Field(
+                "allowOrigins", \.allowOrigins,
+                .list(
+                    of: .text(
+                        "an origin such as https://console.example.com", pattern: "^https?://[^/\\s*]+$",
+                        accepts: HLSOutput.HTTP.isPageOrigin),
+                    0...64, standIn: ""),
+                "origins whose pages may use this API from a browser; none: only the page at /"),
+            Field(
                 "compat", \.compat, .list(of: .choice, 0...4, standIn: .flipflop),
                 "vocabularies of other products whose names and codes events bear as well, under compat"),
         ])

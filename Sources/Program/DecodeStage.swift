@@ -94,7 +94,8 @@ package final class DecodeStage: Sendable {
         package var wallExtra: Int64 = 0
     }
 
-    /// Coded packets that may wait: about 25 s of a usual publisher, 10 MB.
+    /// Packets of a file that a live program reads as a publisher's: about 25 s, 10 MB. What a publisher sends is bounded by
+    /// ``PacketBudget``.
     static let queueLimit = 2048
     /// Those of a file the program is paced by: under a second. A file is read when it is needed, not into memory.
     private static let fileLimit = 64
@@ -103,7 +104,8 @@ package final class DecodeStage: Sendable {
     private let settings: Settings
     private let clock: ProgramClock
     let queue: BoundedQueue<SourceItem>
-    private let overflowed = Mutex(false)
+    private let budget = Mutex(PacketBudget())
+    private let relief = Mutex<(@Sendable () -> Void)?>(nil)
     private let counters = Mutex(Stats())
     private let times = Mutex(Timing())
     private let spent = Mutex(DecodeTimes())
@@ -125,7 +127,7 @@ package final class DecodeStage: Sendable {
         self.queue =
             buffer.isPaced
             ? BoundedQueue(capacity: Self.fileLimit, places: Self.fileLimit / 2)
-            : BoundedQueue(capacity: Self.queueLimit)
+            : BoundedQueue(capacity: settings.isFile ? Self.queueLimit : .max)
         self.clock = clock
         self.events = events
         self.quarterTurns = Atomic(settings.rotation & 3)
@@ -159,43 +161,36 @@ package final class DecodeStage: Sendable {
     /// Packets that wait for their decoding.
     package var queued: Int { self.queue.count + self.waiting.load(ordering: .relaxed) }
 
-    /// Takes one item from ingest. Never blocks: when the queue is full, packets are dropped up to the next key picture.
+    /// Bytes that wait for their decoding; see ``PacketBudget``.
+    package var waitingBytes: Int { self.budget.withLock { $0.bytes } }
+
+    /// Who is told that something of what waited has been decoded, and that time goes on; on the stage's thread, a few times a
+    /// second at least while the program runs. Must not block.
+    package func onRelief(_ listener: @escaping @Sendable () -> Void) { self.relief.withLock { $0 = listener } }
+
+    /// Takes one item from ingest. Never blocks: when too much waits, packets are dropped up to the next key picture.
     package func offer(_ item: SourceItem) {
-        self.enqueue(item)
+        self.enqueue([item])
         self.wake.signal()
     }
 
     /// Takes items that came together, in order: the thread is woken once for all of them, or a little later; see
     /// ``WakeThrift``.
     package func offer(_ items: [SourceItem]) {
-        // One by one only where some of them have to go.
-        if self.overflowed.withLock({ $0 }) || !self.queue.offer(all: items) {
-            for item in items { self.enqueue(item) }
-        }
+        self.enqueue(items)
         let (isHidden, isAway) = (self.buffer.need.isHidden, self.buffer.need.isAway)
         if self.thrift.withLock({ $0.wakes(for: items, isHidden: isHidden, isAway: isAway) }) { self.wake.signal() }
     }
 
-    private func enqueue(_ item: SourceItem) {
-        guard case .packet(let packet) = item else {
-            self.queue.force(item)
-            return
-        }
-        if self.overflowed.withLock({ $0 }) {
-            guard packet.kind == .video, packet.isKey, self.queue.count < Self.queueLimit / 2 else {
-                self.counters.withLock { $0.dropped += 1 }
-                return
-            }
-            self.overflowed.withLock { $0 = false }
-        }
-        if !self.queue.offer(item) {
-            self.overflowed.withLock { $0 = true }
-            self.counters.withLock { $0.dropped += 1 }
-        }
+    private func enqueue(_ items: [SourceItem]) {
+        let (taken, dropped) = self.budget.withLock { $0.admit(items) }
+        if dropped > 0 { self.counters.withLock { $0.dropped += dropped } }
+        _ = self.queue.offer(all: taken)
     }
 
     /// Takes one item from a file, waiting for room.
     package func put(_ item: SourceItem) {
+        self.budget.withLock { $0.note(item) }
         self.queue.put(item)
         self.wake.signal()
     }
@@ -223,6 +218,7 @@ package final class DecodeStage: Sendable {
         CodecSlice.offline.requestForThisThread()
         while let item = self.queue.take(), !self.isStopped {
             self.buffer.waitUntilWanted({ self.isStopped }, soundWantedUntil: soundWantedUntil)
+            self.release(item)
             worker.handle(item)
         }
     }
@@ -232,6 +228,9 @@ package final class DecodeStage: Sendable {
     var wantedOffset: Int64 { self.offset.withLock { $0 } }
     func note(decodeTime: Int64) { self.spent.withLock { $0.note(decodeTime) } }
     func note(lateness: Int64) { self.late.store(max(0, lateness), ordering: .relaxed) }
+    /// The item waits no more.
+    func release(_ item: SourceItem) { self.budget.withLock { $0.release(item) } }
+    func relieve() { self.relief.withLock { $0 }?() }
     func report(_ event: Event) { self.events(event) }
     func count(_ change: (inout Stats) -> Void) { self.counters.withLock { change(&$0) } }
     func note(_ timing: Timing, waiting: Int) {

@@ -19,6 +19,7 @@ extension DecodeWorker {
                 self.stage.wait(for: 2_000_000)
                 continue
             }
+            self.stage.relieve()
             self.returnIfNeeded()
             let sleep = self.decodeDue(at: now)
             if self.schedule.isEnding, self.schedule.isEmpty {
@@ -34,19 +35,21 @@ extension DecodeWorker {
         // Nothing is placed before the program runs; the room starts it with the very first packet.
         guard self.clock.zero != nil else { return }
         if self.timeline.offset != self.stage.wantedOffset { self.timeline.setOffset(self.stage.wantedOffset) }
-        while !self.schedule.isEnding, self.schedule.count < DecodeStage.queueLimit, let item = self.stage.queue.poll()
-        {
+        let limit = self.settings.isFile ? DecodeStage.queueLimit : .max
+        while !self.schedule.isEnding, self.schedule.count < limit, let item = self.stage.queue.poll() {
             switch item {
             case .configuration(let parameters): self.schedule.append(parameters)
             case .packet(let packet): self.take(packet)
-            case .end: self.schedule.appendEnd()
+            case .end:
+                self.stage.release(item)
+                self.schedule.appendEnd()
             }
         }
     }
 
     private mutating func take(_ packet: CodedPacket) {
         let (pts, dts) = Self.times(of: packet)
-        guard let arrival = self.clock.program(of: packet.arrival) else { return }
+        guard let arrival = self.clock.program(of: packet.arrival) else { return self.stage.release(.packet(packet)) }
         if self.settings.isFile, !self.timeline.isAnchored {
             self.timeline.anchor(timestamp: dts, at: arrival &+ self.settings.jitterBuffer)
         }
@@ -95,8 +98,11 @@ extension DecodeWorker {
             return first.due &- now
         }
         switch self.schedule.popFirst(first.line) {
-        case .configuration(let parameters)?: self.configure(parameters)
+        case .configuration(let parameters)?:
+            self.stage.release(.configuration(parameters))
+            self.configure(parameters)
         case .packet(let waiting)?:
+            self.stage.release(.packet(waiting.packet))
             self.stage.note(lateness: self.placing.lateness(due: first.due, arrival: waiting.arrival, now: now))
             self.timeline.begin()
             self.buffer.setStatus(.live, at: waiting.arrival ?? now)

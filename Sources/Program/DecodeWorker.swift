@@ -91,16 +91,21 @@ struct DecodeWorker {
             self.decodeWithheld()
             self.hasGap = false
             self.videoCodec = parameters.codec
-            self.take(self.video.configure(parameters, rotation: self.stage.rotation))
+            self.take(self.video.configure(parameters, rotation: self.stage.rotation, now: self.openingTime))
         case .audio:
             do {
                 var track = self.sounds.removeValue(forKey: parameters.track) ?? self.makeSoundTrack()
                 defer { self.sounds[parameters.track] = track }
-                try track.configure(parameters)
+                try track.configure(parameters, now: self.openingTime)
             } catch {
                 self.stage.report(.undecodable(error))
             }
         }
+    }
+
+    /// What decoders are opened by; `nil`: as often as the operator's own file says.
+    private var openingTime: Int64? {
+        self.buffer.isPaced || self.settings.isFile ? nil : self.clock.now()
     }
 
     private func makeSoundTrack() -> SoundTrack {
@@ -150,7 +155,7 @@ struct DecodeWorker {
         let began = self.clock.now()
         var outcome = self.video.decode(
             numbered, rotation: self.stage.rotation, past: self.past,
-            skipsLoopFilter: self.buffer.need.skipsLoopFilter)
+            skipsLoopFilter: self.buffer.need.skipsLoopFilter, now: self.openingTime)
         if let began, !outcome.isSkipped, let now = self.clock.now() { self.stage.note(decodeTime: now &- began) }
         for number in outcome.leftOut {
             self.past.remove(number)
@@ -186,14 +191,22 @@ struct DecodeWorker {
         // Taken out while it works, so that nothing is copied.
         guard var track = self.sounds.removeValue(forKey: packet.track) else { return }
         defer { self.sounds[packet.track] = track }
-        guard track.isOpen else { return }
+        do {
+            try track.openDeferred(now: self.openingTime)
+        } catch {
+            self.stage.report(.undecodable(error))
+        }
+        guard track.isOpen else {
+            self.stage.count { $0.dropped += 1 }
+            return
+        }
         let position = TimeMath.rescale(pts, from: TimeMath.nanoseconds, to: Int64(self.settings.sampleRate))
         let isIntact =
             self.buffer.isPaced
             ? track.lay(packet, at: position, in: self.buffer)
             : track.place(packet, at: position, seams: self.timeline.seams, in: self.buffer)
         if !isIntact { self.stage.count { $0.damaged += 1 } }
-        if case .reopened(let failure) = track.judge(isIntact) {
+        if case .reopened(let failure) = track.judge(isIntact, now: self.openingTime) {
             self.stage.count { $0.reopened += 1 }
             if let failure { self.stage.report(.undecodable(failure)) }
         }

@@ -3,8 +3,9 @@ import MediaTypes
 
 /// The decoder of one audio track and where its sound comes to lie, alive only on the source's thread.
 ///
-/// States: closed → decoding (``configure(_:)``) → failing (``patience`` packets in a row were damaged: the decoder is
-/// opened anew, and again after as many more) → decoding. Only the first failure until a packet is intact is reported.
+/// States: closed → decoding (``configure(_:now:)``) → failing (``patience`` packets in a row were damaged: the decoder is
+/// opened anew, and again after as many more) → decoding. Only the first failure until a packet is intact is reported. Formats
+/// that change too often are deferred: there is no decoder until ``OpeningBudget`` has one for the last of them.
 struct SoundTrack {
     /// What followed from the state a packet was in.
     enum Verdict {
@@ -24,6 +25,9 @@ struct SoundTrack {
     /// Damaged packets in a row.
     private var damaged = 0
     private var isReported = false
+    private var openings = OpeningBudget()
+    /// The format is known, and no decoder is open for it yet.
+    private var isDeferred = false
     private var placement: SoundPlacement
     /// The next sound lies where its timestamp says, and does not continue what came before.
     private var restarts = true
@@ -38,25 +42,38 @@ struct SoundTrack {
     var isOpen: Bool { self.decoder != nil }
 
     /// Opens a decoder whose sound follows that of the one before without a gap.
-    mutating func configure(_ parameters: CodecParameters) throws(MediaError) {
+    ///
+    /// - Parameter now: See ``OpeningBudget/take(now:)``.
+    mutating func configure(_ parameters: CodecParameters, now: Int64? = nil) throws(MediaError) {
         // If it fails the track before is over all the same: its decoder would make noise of what comes.
         let before = self.decoder
         self.decoder = nil
         self.parameters = parameters
         self.damaged = 0
+        self.isDeferred = !self.openings.take(now: now)
+        guard !self.isDeferred else { return }
         self.decoder = try AudioDecoder.open(
             parameters, sampleRate: self.sampleRate, place: self.place, following: before)
     }
 
+    /// Opens the decoder that had to wait, if there is one now.
+    mutating func openDeferred(now: Int64?) throws(MediaError) {
+        guard self.isDeferred, let parameters = self.parameters, self.openings.take(now: now) else { return }
+        self.isDeferred = false
+        self.decoder = try AudioDecoder.open(parameters, sampleRate: self.sampleRate, place: self.place)
+    }
+
     /// Takes note of whether a packet was intact, and opens the decoder anew when too many in a row were not.
-    mutating func judge(_ isIntact: Bool) -> Verdict {
+    mutating func judge(_ isIntact: Bool, now: Int64? = nil) -> Verdict {
         if isIntact {
             self.damaged = 0
             self.isReported = false
             return .fine
         }
         self.damaged += 1
-        guard self.damaged >= Self.patience, let parameters = self.parameters else { return .fine }
+        guard self.damaged >= Self.patience, let parameters = self.parameters, self.openings.take(now: now) else {
+            return .fine
+        }
         self.damaged = 0
         // One that does not open again leaves the old one in its place: there may be more memory in a second.
         // A second of silence lies between: the new one's sound does not continue the old one's.
@@ -74,6 +91,7 @@ struct SoundTrack {
     /// The publication is over.
     mutating func end() {
         self.decoder = nil
+        self.isDeferred = false
         self.isReported = false
         self.restarts = true
     }

@@ -3,9 +3,10 @@ import MediaTypes
 
 /// The video decoder of one source and what stands behind it, alive only on the source's thread.
 ///
-/// States: closed → waiting for a key picture (``configure(_:_:)``) → decoding → failing (``patience`` packets gave no
+/// States: closed → waiting for a key picture (``configure(_:rotation:now:)``) → decoding → failing (``patience`` packets gave no
 /// picture) → decoding again, by another decoder, from a later key picture. An episode begins with the first failure and
-/// ends with the next picture; only its first failure is reported.
+/// ends with the next picture; only its first failure is reported. Formats that change too often are deferred: there is no
+/// decoder until ``OpeningBudget`` has one for the last of them.
 struct VideoTrack {
     struct Settings: Sendable {
         var threads: Int
@@ -48,6 +49,9 @@ struct VideoTrack {
     private var isFailing = false
     private var isReported = false
     private var isHolding = false
+    private var openings = OpeningBudget()
+    /// The format is known, and no decoder is open for it yet.
+    private var isDeferred = false
     /// Used again for each packet; empty in between.
     private var decoded: [Picture] = []
     private var shown: [Picture] = []
@@ -59,12 +63,15 @@ struct VideoTrack {
 
     /// Opens a decoder for a new format; the pictures of the one before come out first. The same once more changes
     /// nothing.
-    mutating func configure(_ parameters: CodecParameters, rotation: Int) -> Outcome {
+    ///
+    /// - Parameter now: See ``OpeningBudget/take(now:)``.
+    mutating func configure(_ parameters: CodecParameters, rotation: Int, now: Int64? = nil) -> Outcome {
         if self.parameters == parameters, self.decoder != nil { return Outcome() }
         var outcome = self.finish(rotation: rotation)
         self.parameters = parameters
         self.isFailing = false
-        self.open(&outcome)
+        self.isDeferred = !self.openings.take(now: now)
+        if !self.isDeferred { self.open(&outcome) }
         return outcome
     }
 
@@ -75,12 +82,16 @@ struct VideoTrack {
     ///   - rotation: Quarter turns clockwise by the operator's will.
     ///   - past: Numbers of pictures nobody will see: they are not converted.
     ///   - skipsLoopFilter: See ``VideoDecoder/setSkipsLoopFilter(_:)``.
+    ///   - now: See ``OpeningBudget/take(now:)``.
     mutating func decode(
-        _ packet: CodedPacket, rotation: Int, past: Set<Int64> = [], skipsLoopFilter: Bool = false
+        _ packet: CodedPacket, rotation: Int, past: Set<Int64> = [], skipsLoopFilter: Bool = false, now: Int64? = nil
     ) -> Outcome {
         var outcome = Outcome()
         swap(&outcome.pictures, &self.shown)
-        if self.isFailing, packet.isKey {
+        if self.isDeferred {
+            self.isDeferred = !self.openings.take(now: now)
+            if !self.isDeferred { self.open(&outcome) }
+        } else if self.isFailing, packet.isKey, self.openings.take(now: now) {
             self.isFailing = false
             self.decoder = nil
             self.open(&outcome)
@@ -131,6 +142,7 @@ struct VideoTrack {
         self.decoder?.finish { rest.append($0) }
         self.decoder = nil
         self.parameters = nil
+        self.isDeferred = false
         self.convert(rest, rotation, &outcome)
         self.normalizer.finish { outcome.pictures.append($0) }
         return outcome

@@ -98,6 +98,13 @@ package struct FeedCore: Sendable {
         self.emit(self.configuration(message, .video))
     }
 
+    /// The pictures are coded by another bit rate, in bits per second.
+    package mutating func setVideoBitrate(_ bitrate: Int) {
+        guard self.description.videoBitrate != bitrate else { return }
+        self.description.videoBitrate = bitrate
+        self.emit(self.metadata)
+    }
+
     /// The next packet of the rendition, in decoding order of its track.
     package mutating func receive(_ packet: CodedPacket) {
         if packet.kind == .video {
@@ -116,6 +123,12 @@ package struct FeedCore: Sendable {
             self.waiting.append(tag)
             self.release(upTo: max(self.lastVideo, tag.time &- Self.longestWait))
         }
+    }
+
+    /// Nobody reads any more: what waits and what is kept goes, and what comes next begins with an IDR picture.
+    package mutating func rest() {
+        self.hasBegun = false
+        (self.waiting, self.kept, self.bytes) = ([], [], 0)
     }
 
     /// Takes out the tags that are new.

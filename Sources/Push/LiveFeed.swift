@@ -14,15 +14,22 @@ package protocol LiveReader: AnyObject, Sendable {
 ///
 /// The ladder's thread only puts packets on a list; tags are made and handed out on the outputs' event loop, so that no
 /// reader costs an encoder more than one wake-up.
+///
+/// States: *resting* (nobody wants the packets: they are dropped, and only how tracks are coded is kept) → ``hold()`` →
+/// *awake* (tags from the next key picture on, and those since the last one) → the last ``letGo()`` → resting.
 package final class LiveFeed: Sendable {
     private enum Item: Sendable {
         case configuration(CodecParameters, width: Int, height: Int, isPlaced: Bool?)
+        case videoBitrate(Int)
         case packet(CodedPacket)
+        case rest
     }
 
     private struct Intake {
         var items: [Item] = []
         var isWoken = false
+        /// How many want the packets.
+        var holders: Int
     }
 
     private struct State {
@@ -40,7 +47,8 @@ package final class LiveFeed: Sendable {
     package let hasAudio: Bool
     private let clock: any MonotonicClock
     private let loop: any EventLoop
-    private let intake = Mutex(Intake())
+    private let intake: Mutex<Intake>
+    private let isHeld: Atomic<Bool>
     private let state: NIOLoopBoundBox<State>
     private let readerCount = Atomic<Int>(0)
 
@@ -53,11 +61,16 @@ package final class LiveFeed: Sendable {
         self.hasAudio = description.hasAudio
         self.clock = clock
         self.loop = loop
+        self.intake = Mutex(Intake(holders: makesFiles ? 1 : 0))
+        self.isHeld = Atomic(makesFiles)
         self.state = NIOLoopBoundBox.makeBoxSendingValue(
             State(core: FeedCore(description, makesFiles: makesFiles)), eventLoop: loop)
     }
 
     // MARK: The encoders' side
+
+    /// Somebody wants the packets. One that is told ``receive(_:)`` all the same drops them.
+    package var isAwake: Bool { self.isHeld.load(ordering: .relaxed) }
 
     /// The next packet; each track has one calling thread.
     package func receive(_ packet: CodedPacket) { self.put(.packet(packet)) }
@@ -69,17 +82,46 @@ package final class LiveFeed: Sendable {
         self.put(.configuration(parameters, width: width, height: height, isPlaced: isPlaced))
     }
 
+    /// See ``FeedCore/setVideoBitrate(_:)``.
+    package func setVideoBitrate(_ bitrate: Int) { self.put(.videoBitrate(bitrate)) }
+
     private func put(_ item: Item) {
         let wakes = self.intake.withLock { intake in
+            if case .packet = item, intake.holders == 0 { return false }
             guard intake.items.count < Self.mostWaiting else { return false }
-            intake.items.append(item)
-            defer { intake.isWoken = true }
-            return !intake.isWoken
+            return Self.append(item, to: &intake)
         }
         if wakes { self.loop.execute { self.handOut() } }
     }
 
+    /// - Returns: Whether the event loop is to be woken.
+    private static func append(_ item: Item, to intake: inout Intake) -> Bool {
+        intake.items.append(item)
+        defer { intake.isWoken = true }
+        return !intake.isWoken
+    }
+
     // MARK: The readers' side
+
+    /// From here on packets are wanted, until as many ``letGo()``. Any thread; before ``add(_:)``.
+    package func hold() {
+        self.intake.withLock { intake in
+            intake.holders += 1
+            self.isHeld.store(true, ordering: .relaxed)
+        }
+    }
+
+    /// Undoes one ``hold()``.
+    package func letGo() {
+        // In the list, between the last packet that is wanted and the first that is wanted again.
+        let wakes = self.intake.withLock { intake in
+            intake.holders = max(0, intake.holders - 1)
+            guard intake.holders == 0 else { return false }
+            self.isHeld.store(false, ordering: .relaxed)
+            return Self.append(.rest, to: &intake)
+        }
+        if wakes { self.loop.execute { self.handOut() } }
+    }
 
     /// Hands the backlog over, and everything that comes.
     package func add(_ reader: any LiveReader) {
@@ -128,6 +170,8 @@ package final class LiveFeed: Sendable {
                 self.state.value.core.configure(
                     parameters, size: width > 0 && height > 0 ? (width, height) : nil, isPlaced: isPlaced)
             case .packet(let packet): self.state.value.core.receive(packet)
+            case .videoBitrate(let bitrate): self.state.value.core.setVideoBitrate(bitrate)
+            case .rest: self.state.value.core.rest()
             }
         }
         let tags = self.state.value.core.takeOutput()

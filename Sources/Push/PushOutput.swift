@@ -39,28 +39,40 @@ package struct PushSettings: Sendable {
 }
 
 /// One RTMP output as everybody sees it: any thread may ask, what it does happens in its ``PushDriver``.
+///
+/// Life: made, begins by itself, ``stop(reason:)`` once.
 final class PushOutput: LiveReader {
     private let loop: any EventLoop
     private let shown: Mutex<PushStatus>
     private let driver: NIOLoopBoundBox<PushDriver?>
+    private let earlier: EventLoopFuture<Void>
     let feed: LiveFeed
 
+    /// - Parameter earlier: It begins when this is over; `nil`: at once. A server may refuse a key that is still in use.
     init(
         _ settings: PushSettings, feed: LiveFeed, tls: NIOSSLContext?, clock: any MonotonicClock, loop: any EventLoop,
+        after earlier: EventLoopFuture<Void>? = nil,
         events: @escaping @Sendable (PushStatus, PushCore.Event) -> Void
     ) {
         self.feed = feed
         self.loop = loop
+        self.earlier = earlier ?? loop.makeSucceededVoidFuture()
         self.shown = Mutex(
             PushStatus(outputID: settings.outputID, url: settings.core.url.redacted, rendition: feed.name))
         self.driver = NIOLoopBoundBox.makeEmptyBox(valueType: PushDriver.self, eventLoop: loop)
         let core = settings.core
+        feed.hold()
         loop.execute {
-            let driver = PushDriver(output: self, core: core, tls: tls, clock: clock, loop: loop, events: events)
-            self.driver.value = driver
-            driver.start()
+            self.driver.value = PushDriver(output: self, core: core, tls: tls, clock: clock, loop: loop, events: events)
         }
-        feed.add(self)
+        self.earlier.whenComplete { _ in self.begin() }
+    }
+
+    private func begin() {
+        // It may have been stopped while it waited.
+        guard let driver = self.driver.value else { return }
+        driver.start()
+        self.feed.add(self)
     }
 
     var status: PushStatus { self.shown.withLock { $0 } }
@@ -69,12 +81,16 @@ final class PushOutput: LiveReader {
 
     /// Sends what waits and takes leave.
     ///
-    /// - Returns: When the connection, if there was one, is closed.
+    /// - Returns: When the connection, if there was one, is closed, and whatever it waited for is over.
     func stop(reason: String) -> EventLoopFuture<Void> {
-        self.loop.flatSubmit {
+        self.feed.remove(self)
+        self.feed.letGo()
+        return self.loop.flatSubmit {
             // The driver holds the output and the output holds the driver.
-            defer { self.driver.value = nil }
-            return self.driver.value?.stop(reason: reason) ?? self.loop.makeSucceededVoidFuture()
+            let driver = self.driver.value
+            self.driver.value = nil
+            let closed = driver?.stop(reason: reason) ?? self.loop.makeSucceededVoidFuture()
+            return self.earlier.and(closed).map { _ in }
         }
     }
 

@@ -179,6 +179,10 @@ package struct ElementaryDemuxer: Sendable {
     }
 
     private mutating func emit(_ parameters: CodecParameters, _ track: UInt8, _ items: inout [SourceItem]) {
+        guard parameters.configuration.count <= CodecParameters.largestConfiguration else {
+            self.counters.badConfigurations += 1
+            return
+        }
         switch parameters.kind {
         case .video:
             if self.video == parameters { return }

@@ -298,7 +298,7 @@ extension FLVDemuxer {
             return
         }
         parameters.track = track
-        guard self.enhanced.sound[track] != parameters else { return }
+        guard self.enhanced.sound[track] != parameters, self.isUsable(parameters) else { return }
         self.enhanced.sound[track] = parameters
         items.append(.configuration(parameters))
     }

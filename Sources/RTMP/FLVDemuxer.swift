@@ -300,6 +300,7 @@ package struct FLVDemuxer: Sendable {
     // MARK: Both
 
     mutating func emit(_ parameters: CodecParameters, _ items: inout [SourceItem]) {
+        guard self.isUsable(parameters) else { return }
         var parameters = parameters
         switch parameters.kind {
         case .video:
@@ -314,6 +315,13 @@ package struct FLVDemuxer: Sendable {
             self.audio = parameters
         }
         items.append(.configuration(parameters))
+    }
+
+    /// A record that is too large to be one is counted and not passed on: the one before holds.
+    mutating func isUsable(_ parameters: CodecParameters) -> Bool {
+        if parameters.configuration.count <= CodecParameters.largestConfiguration { return true }
+        self.counters.badConfigurations += 1
+        return false
     }
 
     mutating func unsupported(_ codec: String) {

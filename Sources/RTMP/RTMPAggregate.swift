@@ -1,34 +1,42 @@
 import MediaKernels
 
-/// The messages inside an aggregate message.
+/// The messages inside an aggregate message, one at a time: whoever takes them may stop in the middle.
+///
+/// Audio, video and data only: no aggregate in an aggregate, no control message from inside one.
 ///
 /// Spec: RTMP 1.0 §7.1.6. Timestamps are shifted so that the first one is the aggregate's; the aggregate's message stream
 /// wins; the last back pointer may be missing.
-enum RTMPAggregate {
-    /// Audio, video and data only: no aggregate in an aggregate, no control message from inside one.
-    static func messages(in aggregate: RTMPMessage) -> [RTMPMessage] {
-        let payload = aggregate.payload
-        var messages: [RTMPMessage] = []
-        var offset = 0
-        var first: UInt32?
-        while let type = payload.byte(at: offset), let length = payload.unsigned24(at: offset + 1),
-            let low = payload.unsigned24(at: offset + 4), let high = payload.byte(at: offset + 7)
+struct RTMPAggregate: Sequence, IteratorProtocol {
+    /// Messages of one aggregate that are read. Those that send any put some tens in; 8 MiB would hold half a million empty ones.
+    static let maximumMessages = 4_096
+
+    private let aggregate: RTMPMessage
+    private var offset = 0
+    private var first: UInt32?
+    private var count = 0
+
+    init(_ aggregate: RTMPMessage) { self.aggregate = aggregate }
+
+    mutating func next() -> RTMPMessage? {
+        let payload = self.aggregate.payload
+        while self.count < Self.maximumMessages, let type = payload.byte(at: self.offset),
+            let length = payload.unsigned24(at: self.offset + 1), let low = payload.unsigned24(at: self.offset + 4),
+            let high = payload.byte(at: self.offset + 7)
         {
-            let start = offset + 11
+            let start = self.offset + 11
             let end = start + Int(length)
-            guard end <= payload.count else { break }
+            guard end <= payload.count else { return nil }
+            self.count += 1
+            self.offset = end + 4
             let time = UInt32(high) << 24 | low
-            let base = first ?? time
-            first = base
+            let base = self.first ?? time
+            self.first = base
             let kind = RTMPMessageType(rawValue: type)
-            if kind == .audio || kind == .video || kind == .dataAMF0 || kind == .dataAMF3 {
-                messages.append(
-                    RTMPMessage(
-                        chunkStreamID: aggregate.chunkStreamID, type: kind, streamID: aggregate.streamID,
-                        timestamp: aggregate.timestamp &+ (time &- base), payload: payload.copy(of: start..<end)))
-            }
-            offset = end + 4
+            guard kind == .audio || kind == .video || kind == .dataAMF0 || kind == .dataAMF3 else { continue }
+            return RTMPMessage(
+                chunkStreamID: self.aggregate.chunkStreamID, type: kind, streamID: self.aggregate.streamID,
+                timestamp: self.aggregate.timestamp &+ (time &- base), payload: payload.copy(of: start..<end))
         }
-        return messages
+        return nil
     }
 }

@@ -34,7 +34,7 @@ extension RTMPClientSession {
     mutating func received(media message: RTMPMessage) {
         guard self.purpose == .play else { return }
         if message.type == .aggregate {
-            for inner in RTMPAggregate.messages(in: message) { self.received(media: inner) }
+            for inner in RTMPAggregate(message) { self.received(media: inner) }
             return
         }
         guard message.type == .audio || message.type == .video else { return }

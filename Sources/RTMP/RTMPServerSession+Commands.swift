@@ -67,7 +67,7 @@ extension RTMPServerSession {
         let enhanced =
             self.capabilities.isSpoken
             ? EnhancedCapabilities(
-                codecs: self.configuration.codecs, extensions: [.multitrack, .modifiers, .nanoseconds]
+                codecs: self.configuration.codecs, extensions: [.reconnect, .multitrack, .modifiers, .nanoseconds]
             ).properties(use: 1) : []
         let properties = AMF0Value.object(
             [
@@ -140,6 +140,13 @@ extension RTMPServerSession {
                     self.information("status", "NetStream.Publish.Start", "Publishing.", details: self.publishName),
                 ]),
             streamID: self.publishStreamID)
+    }
+
+    /// On the connection, not on the stream: message stream 0.
+    mutating func askToReconnect() {
+        let status = self.information(
+            "status", "NetConnection.Connect.ReconnectRequest", "This server stops. Connect anew.")
+        self.respond(RTMPCommand("onStatus", [.null, status]))
     }
 
     private mutating func fcUnpublish(_ command: RTMPCommand, now: Int64) {

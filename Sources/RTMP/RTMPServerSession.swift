@@ -162,6 +162,22 @@ package struct RTMPServerSession: ~Copyable {
         return self.takeActions()
     }
 
+    /// Whether ``handOver()`` asks the client to come again.
+    package var canReconnect: Bool {
+        self.state == .publishing && self.capabilities.extensions.contains(.reconnect)
+    }
+
+    /// Ends the connection because another server goes on from here: a client that has said that it can is asked to connect anew,
+    /// to the address it has; others are told that it is over.
+    ///
+    /// Spec: Enhanced RTMP v2, "Reconnect Request".
+    package mutating func handOver() -> [RTMPServerAction] {
+        guard self.canReconnect else { return self.refuse(.ended) }
+        self.askToReconnect()
+        self.fail(.refused(.ended))
+        return self.takeActions()
+    }
+
     /// The peer has closed, or the network has.
     package mutating func inputEnded() -> [RTMPServerAction] {
         let wasPublishing = self.state == .publishing
@@ -263,7 +279,7 @@ package struct RTMPServerSession: ~Copyable {
             try self.spendCommand(now)
             try self.received(command: message, now: now)
         case .aggregate:
-            for inner in RTMPAggregate.messages(in: message) { try self.received(inner, now: now) }
+            for inner in RTMPAggregate(message) { try self.received(inner, now: now) }
         case .sharedObjectAMF0, .sharedObjectAMF3: break
         case let type where type.isControl:
             // Acknowledgements follow from what we send, which the peer does not choose.

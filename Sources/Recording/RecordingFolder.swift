@@ -1,4 +1,4 @@
-import Crypto
+import LibAV
 import MediaTypes
 import Packager
 
@@ -121,12 +121,14 @@ struct RecordingFolder: Sendable {
     }
 
     /// Writes one file from its beginning to its end, and its checksum on the way.
-    struct FileWriter {
+    struct FileWriter: ~Copyable {
         private let descriptor: Int32
         private let path: String
         private let folder: RecordingFolder
-        private var hash = SHA256()
+        private var hash = SHA256Stream()
         private(set) var byteCount = 0
+        /// SHA-256 in hexadecimal digits, once ``close(durable:)`` has returned.
+        private(set) var checksum = ""
         private var pending: [UInt8] = []
         private var isOpen = true
 
@@ -147,7 +149,7 @@ struct RecordingFolder: Sendable {
         }
 
         private mutating func flush() throws(MediaError) {
-            self.hash.update(data: self.pending)
+            self.hash.update(self.pending)
             self.byteCount += self.pending.count
             var rest = self.pending
             while !rest.isEmpty {
@@ -164,6 +166,7 @@ struct RecordingFolder: Sendable {
 
         mutating func close(durable: Bool) throws(MediaError) {
             try self.flush()
+            self.checksum = Hexadecimal.text(self.hash.finish())
             let isSafe = !durable || fsync(self.descriptor) == 0
             self.isOpen = false
             guard Glibc.close(self.descriptor) == 0, isSafe else {
@@ -177,17 +180,10 @@ struct RecordingFolder: Sendable {
             self.isOpen = false
             unlink(self.path)
         }
-
-        /// In hexadecimal digits; of what has been written when ``close(durable:)`` returns.
-        var checksum: String { RecordingFolder.text(self.hash.finalize()) }
     }
 
     /// SHA-256 in hexadecimal digits.
-    static func checksum(of bytes: [UInt8]) -> String { self.text(SHA256.hash(data: bytes)) }
-
-    private static func text(_ digest: SHA256.Digest) -> String {
-        digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    static func checksum(of bytes: [UInt8]) -> String { Hexadecimal.text(Digest.sha256(of: bytes)) }
 }
 
 // Inside the type `read` and `write` are its own methods.

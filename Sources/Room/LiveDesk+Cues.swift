@@ -20,9 +20,15 @@ extension LiveDesk {
         return self.cues.withLock { $0[track].carrying(packet, fps: self.fps, step: self.steps[track]) }
     }
 
+    /// The same for a picture that nobody wants.
+    func pass(_ packet: CodedPacket, track: Int) {
+        guard packet.isKey, self.steps.indices.contains(track) else { return }
+        self.cues.withLock { $0[track].passing(packet, fps: self.fps, step: self.steps[track]) }
+    }
+
     private func change(_ body: (inout TrackCues) -> Void) {
         self.cues.withLock { cues in
-            for track in cues.indices where !self.feeds[track].isEmpty { body(&cues[track]) }
+            for track in cues.indices { body(&cues[track]) }
         }
     }
 }

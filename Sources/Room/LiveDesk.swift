@@ -7,6 +7,8 @@ import Stages
 import Synchronization
 
 /// Hands the ladder's packets to the renditions that are sent on as FLV tags.
+///
+/// Every rendition of a live room can be, from one picture to the next; one that nobody wants costs a look at each packet.
 final class LiveDesk: Sendable {
     let outputs: LiveOutputs
     /// Who reads each track of the ladder.
@@ -17,11 +19,10 @@ final class LiveDesk: Sendable {
     let steps: [Int64]
     let fps: Int
 
-    /// `nil` for a pipeline without RTMP outputs and without HTTP-FLV.
+    /// `nil` for a room without an audience while it is made.
     init?(_ pipeline: Pipeline) {
         let hasFiles = pipeline.hls?.http.flv == true && pipeline.hls?.encryption == nil
-        let pushed = Set(pipeline.pushes.compactMap { pipeline.rendition(of: $0)?.name })
-        let renditions = pipeline.renditions.filter { hasFiles || pushed.contains($0.name) }
+        let renditions = pipeline.renditions
         guard !renditions.isEmpty, pipeline.clock == .live else { return nil }
         let outputs = LiveOutputs(
             renditions.map { Self.describe($0, in: pipeline) }, makesFiles: hasFiles, clock: SystemClock())
@@ -71,9 +72,16 @@ final class LiveDesk: Sendable {
     }
 
     func receive(track: Int, _ packet: CodedPacket) {
-        guard self.feeds.indices.contains(track), !self.feeds[track].isEmpty else { return }
+        guard self.feeds.indices.contains(track) else { return }
+        guard self.feeds[track].contains(where: \.isAwake) else { return self.pass(packet, track: track) }
         let packet = self.carrying(packet, track: track)
         for feed in self.feeds[track] { feed.receive(packet) }
+    }
+
+    /// A track of pictures is coded by another bit rate, in bits per second.
+    func setBitrate(_ bitrate: Int, track: Int) {
+        guard self.feeds.indices.contains(track) else { return }
+        for feed in self.feeds[track] { feed.setVideoBitrate(bitrate) }
     }
 
     private func configure(

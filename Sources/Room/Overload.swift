@@ -17,7 +17,7 @@ package struct Overload: Sendable, Equatable {
     package enum Step: Sendable, Hashable {
         /// Sources nobody sees, and those that are shown much smaller than they come, are decoded more cheaply.
         case decoding
-        /// Outputs the viewers do not see pause.
+        /// Outputs no player waits for pause: raw pictures, and stills with their sheets.
         case outputs
         /// The encoder of a rendition, by its place in the ladder, is replaced by its cheaper sibling.
         case encoder(Int)

@@ -21,9 +21,7 @@ final class OverloadGuard: Sendable {
 
     /// - Parameter renditions: Pictures' renditions, largest first, by their places in the ladder.
     init(_ pipeline: Pipeline, renditions: [Int]) {
-        var steps: [Overload.Step] = [.decoding]
-        if !pipeline.raws.isEmpty { steps.append(.outputs) }
-        steps += renditions.map { .encoder($0) } + [.halfPictures, .hold]
+        let steps = Overload.steps(for: pipeline, renditions: renditions)
         let limit = Int64(pipeline.overload.maxLagMs) * 1_000_000
         self.state = Mutex(State(overload: Overload(steps: steps, rules: Overload.Rules(limit: limit))))
     }

@@ -133,6 +133,9 @@ final class PassthroughDesk: Sendable {
         return step
     }
 
+    /// See ``PassthroughGate/setRates(_:track:)``; any thread.
+    func setRates(_ rates: BitRates, track: Int) { self.state.withLock { $0.gate.setRates(rates, track: track) } }
+
     /// The source that passes into a rendition, or why none does.
     func status(_ track: Int) -> (source: SourceID?, reason: PassthroughCause?) {
         self.state.withLock { state in

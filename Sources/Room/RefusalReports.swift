@@ -1,4 +1,4 @@
-import RTMP
+import MediaTypes
 
 /// How often it is told that somebody was refused: a flood of wrong keys must not become a flood of events. Pure.
 package struct RefusalReports: Sendable {

@@ -55,6 +55,30 @@ extension Room {
         }
     }
 
+    /// The tokens of operators, of those who command and of those who look.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable``.
+    func tokens() throws(MediaError) -> (command: String?, reader: String?) {
+        let control = self.pipeline.control
+        return (
+            try control.token?.resolved(place: "control"), try control.readToken?.resolved(place: "control")
+        )
+    }
+
+    /// Reads the tokens again. What cannot be read changes nothing.
+    func reloadTokens() {
+        do throws(MediaError) {
+            let (command, reader) = try self.tokens()
+            guard let command else { return }
+            self.listeners.renewTokens(command: command, reader: reader)
+            self.logger.info("control tokens read again")
+            self.events.emit("control.tokensRenewed", [:])
+        } catch {
+            self.logger.warning("control tokens not read again, the old ones stay", metadata: ["error": "\(error)"])
+            self.events.emit("control.tokensRefused", ["reason": .string(error.what), "fix": .string(error.fix)])
+        }
+    }
+
     static func streamKeys(of pipeline: Pipeline) throws(MediaError) -> [IngestBinding] {
         var bindings: [IngestBinding] = []
         for source in pipeline.sources {

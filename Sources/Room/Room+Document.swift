@@ -154,12 +154,15 @@ extension Room {
                     message: "\(reading.percent) % of the space for segments and recordings is taken"))
         }
         alarms += self.outputAlarms
+        if let alarm = self.configurationAlarm.withLock({ $0 }) { alarms.append(alarm) }
         self.alarms.withLock { $0.update(alarms, at: SystemClock.wallClock()) }
     }
 
-    var alarmsJSON: JSONValue {
+    var alarmsJSON: JSONValue { Self.json(of: self.alarms.withLock(\.entries)) }
+
+    static func json(of alarms: [AlarmBook.Entry]) -> JSONValue {
         .array(
-            self.alarms.withLock(\.entries).map { entry -> JSONValue in
+            alarms.map { entry -> JSONValue in
                 [
                     "type": .string(entry.alarm.type), "severity": .string(entry.alarm.severity),
                     "state": .string(entry.clearedAt == nil ? "set" : "cleared"),

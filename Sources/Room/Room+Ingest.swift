@@ -6,32 +6,6 @@ import Program
 import RTMP
 import Stages
 
-/// A publisher's packets on their way into the room: the first decodable one starts the program.
-final class SourceInput: SourceSubscriber {
-    private let stage: DecodeStage
-    private let arrivals: SourceArrivals
-    private let arrived: @Sendable (Int64) -> Void
-
-    init(stage: DecodeStage, arrivals: SourceArrivals, arrived: @escaping @Sendable (Int64) -> Void) {
-        self.stage = stage
-        self.arrivals = arrivals
-        self.arrived = arrived
-    }
-
-    var isPatient: Bool { self.stage.buffer.need.isAway }
-
-    func receive(_ item: SourceItem) { self.receive([item]) }
-
-    func receive(_ items: [SourceItem]) {
-        self.arrivals.note(items)
-        for case .packet(let packet) in items where packet.kind == .audio || packet.isKey {
-            self.arrived(packet.arrival)
-            break
-        }
-        self.stage.offer(items)
-    }
-}
-
 extension Room {
     /// Opens the RTMP listener and joins every source's decoder to it.
     func startIngest(_ admission: Admission) async throws(MediaError) {
@@ -40,14 +14,19 @@ extension Room {
         ) { [weak self] in self?.ingest(did: $0) }
         for (id, slot) in self.slots {
             guard let hub = ingest.hub(for: id) else { continue }
-            _ = hub.subscribe(
-                SourceInput(stage: slot.decode, arrivals: slot.arrivals) { [weak self] in self?.mediaArrived(at: $0) })
+            self.input(of: slot).join(hub)
         }
         self.listeners.update { $0.ingest = ingest }
         let bound = try await ingest.start()
         if let plain = bound.plain { self.note("rtmp", "rtmp://" + Self.reachable(plain)) }
         if let srt = bound.srt { self.note("srt", "srt://" + Self.reachable(srt)) }
         if let secure = bound.secure { self.note("rtmps", "rtmps://" + Self.reachable(secure)) }
+    }
+
+    func input(of slot: SourceSlot) -> SourceInput {
+        SourceInput(stage: slot.decode, arrivals: slot.arrivals, clock: self.clock, machine: self.machine) {
+            [weak self] in self?.mediaArrived(at: $0)
+        }
     }
 
     /// A wildcard address is reachable as loopback, which is what a client on this machine writes.

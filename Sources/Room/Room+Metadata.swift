@@ -73,13 +73,14 @@ extension Room {
             self.events.emit(
                 "metadata.taken",
                 [
-                    "id": JSONValue(request.id), "kind": .string(request.type), "tick": .integer(entry.frame),
+                    "id": .string(Self.id(request, number)), "kind": .string(request.type),
+                    "tick": .integer(entry.frame),
                     "state": .bool(request.state),
                 ])
         }
         return JSONValue.object(
             [
-                .init("id", JSONValue(request.id)), .init("type", .string(request.type)),
+                .init("id", .string(Self.id(request, number))), .init("type", .string(request.type)),
                 .init("changed", .bool(number > 0)),
             ] + self.times(entry.frame)
         ).text
@@ -93,10 +94,13 @@ extension Room {
         ]).text
     }
 
+    /// As viewers get it: its sender's, or one made of its number.
+    private static func id(_ request: MetadataRequest, _ number: Int64) -> String { request.id ?? "n\(number)" }
+
     /// The event as viewers get it: one JSON object.
     private static func event(_ request: MetadataRequest, _ number: Int64, _ date: String) -> String {
         var members = [
-            "\"id\":\(JSONValue.string(request.id ?? "n\(number)").text)",
+            "\"id\":\(JSONValue.string(Self.id(request, number)).text)",
             "\"type\":\(JSONValue.string(request.type).text)", "\"at\":\(JSONValue.string(date).text)",
         ]
         if let text = request.text { members.append("\"text\":\(JSONValue.string(text).text)") }

@@ -10,6 +10,9 @@ extension Room {
         var doors = ControlDoors()
         doors.player = ViewerPage.player
         doors.opensReads = self.pipeline.control.openReads
+        doors.allowOrigins = self.pipeline.control.allowOrigins
+        doors.logs = self.settings.logs
+        doors.versions = self.settings.versions
         doors.requestsPerSecond = self.pipeline.control.maxRequestsPerSecond
         guard let content, let hls = self.pipeline.hls else { return doors }
         doors.keyOrigin = hls.encryption?.keyURI.flatMap { ViewerPage.origin(of: $0) }

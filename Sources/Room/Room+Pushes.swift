@@ -36,16 +36,70 @@ extension Room {
     func startPushes() throws(MediaError) {
         guard let live = self.live else { return }
         self.listeners.update { $0.live = live.outputs }
+        let pipeline = self.pipeline
+        try live.outputs.start(Self.settings(of: pipeline.pushes, in: pipeline)) { [weak self] in
+            self?.push($0, did: $1)
+        }
+    }
+
+    private static func settings(
+        of outputs: [RTMPOutput], in pipeline: Pipeline
+    ) throws(MediaError) -> [PushSettings] {
         var settings: [PushSettings] = []
-        for output in self.pipeline.pushes {
-            guard let rendition = self.pipeline.rendition(of: output) else { continue }
-            let sound = rendition.audio.first.flatMap { name in
-                self.pipeline.audioRenditions.first { $0.name == name }
-            }
+        for output in outputs {
+            guard let rendition = pipeline.rendition(of: output) else { continue }
+            let sound = rendition.audio.first.flatMap { name in pipeline.audioRenditions.first { $0.name == name } }
             let bitrate = (rendition.isAudioOnly ? 0 : rendition.video.bitrate) + (sound?.bitrate ?? 0)
             settings.append(try output.settings(rendition: rendition.name, bitrate: bitrate))
         }
-        try live.outputs.start(settings) { [weak self] in self?.push($0, did: $1) }
+        return settings
+    }
+
+    /// The RTMP outputs that end and that begin with another version of the document.
+    struct PushChange {
+        var gone: Set<String>
+        var made: [PreparedOutput]
+        /// All ids, in the order of the pipeline.
+        var order: [String]
+    }
+
+    /// What is to be done with the RTMP outputs, with their secrets and authorities read; `nil`: nothing.
+    func pushChange(from before: Pipeline, to after: Pipeline) throws(ControlFailure) -> PushChange? {
+        guard let live = self.live, before.pushes != after.pushes else { return nil }
+        let gone = before.pushes.filter { !after.pushes.contains($0) }.map(\.outputID)
+        let begun = after.pushes.filter { !before.pushes.contains($0) }
+        do throws(MediaError) {
+            let made = try live.outputs.prepare(try Self.settings(of: begun, in: after))
+            return PushChange(gone: Set(gone), made: made, order: after.pushes.map(\.outputID))
+        } catch {
+            let index = after.outputs.firstIndex { error.place == "output[\($0.outputID)]" }
+            throw .invalidValue(index.map { "outputs[\($0)]" } ?? "outputs", error.what, fix: error.fix)
+        }
+    }
+
+    /// Servers are met and left on the outputs' own thread.
+    func apply(_ change: PushChange) {
+        self.live?.outputs.change(
+            removing: change.gone, adding: change.made, order: change.order,
+            reason: "the room's document has changed"
+        ) { [weak self] in self?.push($0, did: $1) }
+    }
+
+    /// Takes leave of the output's server and begins anew.
+    ///
+    /// - Returns: False where there are no such outputs.
+    func restart(_ output: RTMPOutput, in pipeline: Pipeline) throws(ControlFailure) -> Bool {
+        guard let live = self.live else { return false }
+        do throws(MediaError) {
+            live.outputs.change(
+                removing: [output.outputID],
+                adding: try live.outputs.prepare(try Self.settings(of: [output], in: pipeline)),
+                order: pipeline.pushes.map(\.outputID), reason: "an operator restarts it"
+            ) { [weak self] in self?.push($0, did: $1) }
+            return true
+        } catch {
+            throw ControlFailure(code: "requestFailed", number: 1417, status: 409, what: error.what, fix: error.fix)
+        }
     }
 
     /// What the outputs report, on their thread.

@@ -45,8 +45,7 @@ extension Room {
         let service = PullService(pulls, srt: calls, clock: self.machine) { [weak self] in self?.ingest(did: $0) }
         for (id, slot) in self.slots {
             guard let hub = service.hub(for: id) else { continue }
-            _ = hub.subscribe(
-                SourceInput(stage: slot.decode, arrivals: slot.arrivals) { [weak self] in self?.mediaArrived(at: $0) })
+            self.input(of: slot).join(hub)
         }
         for (source, refused) in self.initialRefusals() { service.hold(source, until: refused.until) }
         self.listeners.update { $0.pulls = service }

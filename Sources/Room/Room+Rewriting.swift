@@ -1,5 +1,6 @@
 import Admission
 package import Control
+import Events
 import Ingest
 import MediaTypes
 import PipelineSpec
@@ -65,6 +66,8 @@ extension Room {
                 throw .superseded(
                     "the room's document has revision \(revision) already",
                     fix: "GET /v1/document, look at what has changed, and send a revision above \(revision)")
+            case .hidden(let mistakes):
+                throw .refused(mistakes) { what, fix, _ in .invalidFormat(what, fix: fix, status: 422) }
             case .needsRestart(let mistakes):
                 throw .refused(mistakes) { what, fix, _ in .needsRestart(what, fix: fix) }
             }
@@ -77,6 +80,9 @@ extension Room {
     private func tryOut(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) {
         let after = change.document.pipeline
         _ = try self.keys(from: current.pipeline, to: after)
+        _ = try self.pushChange(from: current.pipeline, to: after)
+        _ = try self.webhooks(from: current.pipeline, to: after)
+        _ = try self.rateChanges(from: current.pipeline, to: after)
         try self.desk.withLock { desk throws(ControlFailure) in
             _ = try self.sceneChange(from: current.pipeline, to: after, &desk)
         }
@@ -91,6 +97,9 @@ extension Room {
         // What a flag of the command line says holds as long as the worker lives.
         after.durationMs = before.durationMs
         let keys = try self.keys(from: current.pipeline, to: after)
+        let pushes = try self.pushChange(from: current.pipeline, to: after)
+        let webhooks = try self.webhooks(from: current.pipeline, to: after)
+        let rates = try self.rateChanges(from: current.pipeline, to: after)
         let showing = try self.desk.withLock { desk throws(ControlFailure) -> SceneDesk.Showing? in
             let scenes = try self.sceneChange(from: current.pipeline, to: after, &desk)
             // Scenes are composed with what the room runs by.
@@ -118,6 +127,9 @@ extension Room {
             server.replaceKeys(keys.bindings, secrets: keys.secrets)
             self.events.emit("ingest.keysRenewed", [:])
         }
+        self.apply(rates)
+        if let pushes { self.apply(pushes) }
+        if let webhooks { self.delivery?.replace(webhooks) }
         return showing
     }
 

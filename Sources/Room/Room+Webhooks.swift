@@ -1,3 +1,4 @@
+import Control
 package import Events
 package import MediaTypes
 package import PipelineSpec
@@ -31,6 +32,36 @@ extension RoomEvents {
         case .restored(let failures): self.emit("webhook.restored", ["webhook": url, "failures": JSONValue(failures)])
         case .disabled: self.emit("webhook.disabled", ["webhook": url, "reason": "status 410: it wants no more"])
         case .lost(let count): self.emit("webhook.lost", ["webhook": url, "events": .integer(count)])
+        case .removed(let count): self.emit("webhook.removed", ["webhook": url, "undelivered": .integer(count)])
+        }
+    }
+}
+
+extension Room {
+    /// Reads the webhooks' secrets again. What cannot be read changes nothing.
+    func reloadWebhooks() {
+        guard let delivery = self.delivery, self.pipeline.control.events.contains(where: { $0.secret != nil }) else {
+            return
+        }
+        do throws(MediaError) {
+            // With the document, so that no other version of it comes between.
+            try self.document.withLock { _ throws(MediaError) in delivery.replace(try self.pipeline.webhooks()) }
+            self.logger.info("secrets of webhooks read again")
+            self.events.emit("webhook.secretsRenewed", [:])
+        } catch {
+            self.logger.warning(
+                "secrets of webhooks not read again, the old ones stay", metadata: ["error": "\(error)"])
+            self.events.emit("webhook.secretsRefused", ["reason": .string(error.what), "fix": .string(error.fix)])
+        }
+    }
+
+    /// Who is to be told the room's events, with the secrets read; `nil`: those who are.
+    func webhooks(from before: Pipeline, to after: Pipeline) throws(ControlFailure) -> [Webhook]? {
+        guard before.control.events != after.control.events else { return nil }
+        do throws(MediaError) {
+            return try after.webhooks()
+        } catch {
+            throw .invalidValue(error.place, error.what, fix: error.fix)
         }
     }
 }

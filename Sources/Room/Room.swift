@@ -1,5 +1,6 @@
 import Control
 import Dispatch
+import Events
 import HLS
 import Ingest
 import Ladder
@@ -45,6 +46,8 @@ package final class Room: Sendable {
     /// What was written, for commands that write anew; `nil`: the room was not made from a document.
     let document: Mutex<RoomDocument?>
     package let events: RoomEvents
+    /// Sends them to the webhooks; `nil`: nobody does.
+    let delivery: EventDelivery?
     let logger: Logger
     let machine = SystemClock()
     let clock: ProgramClock
@@ -57,7 +60,7 @@ package final class Room: Sendable {
     let slate: SlateWork?
     let partLatency: PartLatency
     let recorder: Recorder?
-    /// Of a room that has RTMP outputs or HTTP-FLV.
+    /// Of a live room: RTMP outputs and HTTP-FLV.
     let live: LiveDesk?
     /// Of a room that lets publishers' packets through.
     let passthrough: PassthroughDesk?
@@ -86,18 +89,21 @@ package final class Room: Sendable {
     let clips: ClipDesk
     /// What is wrong, and was lately.
     let alarms = Mutex(AlarmBook())
+    /// What is wrong with the file the room runs by.
+    let configurationAlarm = Mutex<AlarmBook.Alarm?>(nil)
     /// Latencies as last looked at.
     let latencies = Mutex<(at: Int64, json: JSONValue)?>(nil)
     /// What has been said with the pictures, by command.
     let metadata: Mutex<MetadataDesk>
 
     init(
-        settings: RoomSettings, events: RoomEvents, logger: Logger, parts: RoomParts
+        settings: RoomSettings, events: RoomEvents, delivery: EventDelivery?, logger: Logger, parts: RoomParts
     ) {
         self.settings = settings
         self.running = Mutex(settings.pipeline)
         self.document = Mutex(settings.document)
         self.events = events
+        self.delivery = delivery
         self.logger = logger
         self.clock = parts.clock
         self.slots = parts.slots
@@ -303,7 +309,12 @@ package final class Room: Sendable {
         // Behind the live playlists' end, which viewers wait for, and beside the time they are still served.
         async let recorded = self.finishRecording(outcome, by: deadline)
         async let uploaded = self.finishUploads(outcome, by: deadline)
-        await self.listeners.stop(targetDuration: targetDuration)
+        let isHandedOver =
+            switch outcome {
+            case .drained, .superseded: true
+            case .ended, .failed: false
+            }
+        await self.listeners.stop(targetDuration: targetDuration, isHandedOver: isHandedOver)
         if let debt = await recorded { self.owe(debt) }
         if let debt = await uploaded { self.owe(debt) }
         self.mutable.withLock { $0.state = .closed }

@@ -1,10 +1,6 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 package import PipelineSpec
 import Program
+import Stages
 
 /// What this machine and this build say of a pipeline.
 package enum RoomChecks {
@@ -39,24 +35,25 @@ package enum RoomChecks {
 
     /// Why the file cannot be shown: missing, too large, neither PNG nor JPEG.
     static func problem(ofImage path: String) -> SpecChecks.Problem? {
-        guard let file = fopen(path, "rb") else {
-            return SpecChecks.Problem(
-                "the image \(path) cannot be read: \(String(cString: strerror(errno)))",
-                fix: "check the path; it is relative to the working directory")
+        let bytes: [UInt8]
+        do throws(WholeRead.Failure) {
+            bytes = try WholeRead.regular(path, limit: Self.imageLimit)
+        } catch {
+            switch error {
+            case .unreadable:
+                return SpecChecks.Problem(
+                    "the image \(path) \(error.text)",
+                    fix: "check the path; it is relative to the working directory")
+            case .notRegular:
+                return SpecChecks.Problem("\(path) is no file", fix: "write the path of a PNG or JPEG file")
+            case .tooLarge(let size):
+                return SpecChecks.Problem(
+                    "the image \(path) has \(size) bytes, and \(Self.imageLimit) is the limit",
+                    fix: "make it smaller; it need not be larger than its rectangle")
+            }
         }
-        defer { fclose(file) }
-        var head = [UInt8](repeating: 0, count: 8)
-        let count = fread(&head, 1, head.count, file)
-        guard fseek(file, 0, SEEK_END) == 0, case let size = ftell(file), size >= 0 else {
-            return SpecChecks.Problem("\(path) is no file", fix: "write the path of a PNG or JPEG file")
-        }
-        guard size <= Self.imageLimit else {
-            return SpecChecks.Problem(
-                "the image \(path) has \(size) bytes, and \(Self.imageLimit) is the limit",
-                fix: "make it smaller; it need not be larger than its rectangle")
-        }
-        let isPNG = head == [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
-        guard count == head.count, isPNG || head.starts(with: [0xff, 0xd8, 0xff]) else {
+        let isPNG = bytes.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+        guard bytes.count >= 8, isPNG || bytes.starts(with: [0xff, 0xd8, 0xff]) else {
             return SpecChecks.Problem("\(path) is neither PNG nor JPEG", fix: "convert it to one of them")
         }
         return nil

@@ -6,6 +6,7 @@ import Origin
 import Packager
 import PipelineSpec
 import Push
+import Stages
 import Synchronization
 import TLSFiles
 
@@ -21,6 +22,7 @@ final class RoomListeners: Sendable {
         var gate: GatedContent?
         var control: ControlServer?
         var certificates: [CertificateWatch] = []
+        var files: LookThread?
     }
 
     private let servers = Mutex(Servers())
@@ -35,6 +37,17 @@ final class RoomListeners: Sendable {
 
     func reloadCertificates() {
         for watch in self.servers.withLock(\.certificates) { watch.reload() }
+    }
+
+    /// Looks at the files the room runs by now.
+    func tellFiles() { self.servers.withLock(\.files)?.tell() }
+
+    /// The room's document has changed, and not by a command.
+    func noteChange() { self.servers.withLock(\.control)?.noteChange() }
+
+    /// What operators send from now on needs these tokens.
+    func renewTokens(command: String, reader: String?) {
+        self.servers.withLock(\.control)?.renewTokens(command: command, reader: reader)
     }
 
     /// Lets viewers who came before the first publish have what they ask for.
@@ -57,8 +70,10 @@ final class RoomListeners: Sendable {
 
     /// Closes what is open but the operators' listener; publishers first, viewers last.
     ///
-    /// - Parameter targetDuration: The playlists have ended: viewers get time to see it. `nil`: they have not.
-    func stop(targetDuration: Int?) async {
+    /// - Parameters:
+    ///   - targetDuration: The playlists have ended: viewers get time to see it. `nil`: they have not.
+    ///   - isHandedOver: A successor takes the publishers.
+    func stop(targetDuration: Int?, isHandedOver: Bool) async {
         let servers = self.servers.withLock { servers in
             defer {
                 let control = servers.control
@@ -68,10 +83,11 @@ final class RoomListeners: Sendable {
             return servers
         }
         for watch in servers.certificates { watch.stop() }
+        servers.files?.stop()
         await servers.live?.stop(reason: "the room is over")
         await servers.relays?.stop()
         await servers.pulls?.stop()
-        await servers.ingest?.stop()
+        await servers.ingest?.stop(isHandedOver: isHandedOver)
         if let targetDuration { await servers.origin?.linger(targetDuration: targetDuration) }
         await servers.origin?.stop()
     }
@@ -151,13 +167,14 @@ extension Room {
             self.note("viewer", origin.boundAddress)
         }
         if !self.isOffline {
-            let token = try self.pipeline.control.token?.resolved(place: "control")
+            let (token, readToken) = try self.tokens()
             var doors = self.controlDoors(playable)
-            doors.readToken = try self.pipeline.control.readToken?.resolved(place: "control")
+            doors.readToken = readToken
             let control = try await ControlServer.start(
                 listen: self.pipeline.control.listen, token: token, room: self, doors: doors, logger: self.logger)
             self.listeners.update { $0.control = control }
             self.note("control", control.boundAddress)
+            self.followFiles()
         }
     }
 

@@ -1,3 +1,4 @@
+package import Events
 import HLS
 import Ladder
 import LibAV
@@ -45,8 +46,11 @@ private final class RawOutputs: @unchecked Sendable {
 extension Room {
     /// Opens every codec, file and directory of the room, so that what is impossible is refused before it is ready.
     ///
+    /// - Parameter delivery: Sends the events to the pipeline's webhooks, and to others when the room's document names others.
     /// - Throws: ``MediaError`` naming what cannot be opened.
-    package static func open(_ settings: RoomSettings, events: RoomEvents, logger: Logger) throws(MediaError) -> Room {
+    package static func open(
+        _ settings: RoomSettings, events: RoomEvents, delivery: EventDelivery? = nil, logger: Logger
+    ) throws(MediaError) -> Room {
         let pipeline = settings.pipeline
         let joint = Joint<Room>()
         let clock = ProgramClock(machine: SystemClock())
@@ -104,7 +108,7 @@ extension Room {
         let program = try self.makeProgram(settings, slots, clock, ladder, latency, passthrough, snapshots, joint)
         let slate = packager.get().flatMap { SlateWork($0, ladder, program, pipeline) }
         let room = Room(
-            settings: settings, events: events, logger: logger,
+            settings: settings, events: events, delivery: delivery, logger: logger,
             parts: RoomParts(
                 clock: clock, slots: slots, program: program, ladder: ladder, packager: packager.get(),
                 latency: latency, slate: slate, partLatency: parts, recorder: recorder,

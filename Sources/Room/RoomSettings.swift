@@ -3,25 +3,46 @@
 #elseif canImport(Musl)
     import Musl
 #endif
+package import Control
 package import MediaTypes
 package import PipelineSpec
+import Stages
 
 /// What the command line adds to the pipeline file.
 package struct RoomSettings: Sendable {
+    /// A pipeline file, and what it said when the room was made from it.
+    package struct File: Sendable {
+        package let path: String
+        package let bytes: [UInt8]
+
+        package init(path: String, bytes: [UInt8]) {
+            self.path = path
+            self.bytes = bytes
+        }
+    }
+
     package var pipeline: Pipeline
     /// The file it was read from; `nil`: there is none, and the room cannot be written anew while it runs.
     package var document: RoomDocument?
+    /// The file itself, to be followed while the room runs; `nil`: it is not.
+    package var file: File?
     /// Start anew in a directory whose room has ended.
     package var newSession: Bool
     /// Time zero of a fresh room: nanoseconds since the Unix epoch. `nil`: now for a live room, the epoch itself for an
     /// offline one, so that the same job makes the same bytes.
     package var origin: Int64?
+    /// The process's log lines; `nil`: it keeps none.
+    package var logs: LogBook?
+    /// What the process is made of, for those who ask.
+    package var versions: [(name: String, version: String)] = []
 
     package init(
-        pipeline: Pipeline, document: RoomDocument? = nil, newSession: Bool = false, origin: Int64? = nil
+        pipeline: Pipeline, document: RoomDocument? = nil, file: File? = nil, newSession: Bool = false,
+        origin: Int64? = nil
     ) {
         self.pipeline = pipeline
         self.document = document
+        self.file = file
         self.newSession = newSession
         self.origin = origin
     }
@@ -43,23 +64,25 @@ extension Secret {
             }
             return String(cString: value)
         case .file(let path):
-            guard let text = Self.read(path) else {
-                throw MediaError(
-                    .notReadable, "secret file \(path) cannot be read", at: place,
-                    fix: "check the path and its permissions")
-            }
+            let text = try Self.read(path, place: place)
             return text.hasSuffix("\n") ? String(text.dropLast()) : text
         }
     }
 
-    private static func read(_ path: String) -> String? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        // A key is short; a file that is not is not a key.
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = bytes.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
-        guard count > 0, count < 4096 else { return nil }
-        return String(validating: bytes[..<count], as: UTF8.self)
+    /// A key is short; a file that is not is not a key.
+    private static let longestFile = 4_095
+
+    private static func read(_ path: String, place: String) throws(MediaError) -> String {
+        let what: String
+        do throws(WholeRead.Failure) {
+            let bytes = try WholeRead.regular(path, limit: Self.longestFile)
+            if let text = String(validating: bytes, as: UTF8.self), !bytes.isEmpty { return text }
+            what = bytes.isEmpty ? "is empty" : "is no text"
+        } catch {
+            what = error.text
+        }
+        throw MediaError(
+            .notReadable, "secret file \(path) \(what)", at: place,
+            fix: "check the path and its permissions")
     }
 }

@@ -6,6 +6,47 @@
 
 /// Small files as bytes.
 package enum WholeRead {
+    /// Why ``regular(_:limit:)`` gives nothing.
+    package enum Failure: Error, Hashable {
+        /// The system says so; its `errno`.
+        case unreadable(Int32)
+        /// A pipe, a device or a directory: reading it could wait for ever, and opening it could do something.
+        case notRegular
+        case tooLarge(bytes: Int)
+
+        /// For people, after a path: `cannot be read: No such file or directory`.
+        package var text: String {
+            switch self {
+            case .unreadable(let code): "cannot be read: \(String(cString: strerror(code)))"
+            case .notRegular: "is no regular file"
+            case .tooLarge(let bytes): "has \(bytes) bytes, which is too much"
+            }
+        }
+    }
+
+    /// All of a regular file that somebody else has named. A pipe that nobody writes to is refused, not waited for.
+    ///
+    /// - Parameter limit: Most bytes it may have.
+    package static func regular(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { throw .unreadable(errno) }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw .unreadable(errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+        guard status.st_size <= limit else { throw .tooLarge(bytes: Int(status.st_size)) }
+        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+        var count = 0
+        while count < bytes.count {
+            let read = bytes[count...].withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+            if read < 0, errno == EINTR { continue }
+            guard read >= 0 else { throw .unreadable(errno) }
+            guard read > 0 else { break }
+            count += read
+        }
+        return Array(bytes.prefix(count))
+    }
+
     /// The last `limit` bytes of a file, or all of it; empty where there is none or it cannot be read.
     package static func tail(of path: String, limit: Int) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC)

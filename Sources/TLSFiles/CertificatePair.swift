@@ -1,6 +1,6 @@
-import Glibc
 package import MediaTypes
 import NIOSSL
+import Stages
 
 /// A certificate chain and its key, read and found to belong together.
 package struct CertificatePair: Sendable {
@@ -73,14 +73,12 @@ package struct CertificatePair: Sendable {
     }
 
     private static func bytes(_ path: String, _ what: String, _ place: String) throws(MediaError) -> [UInt8] {
-        guard let file = fopen(path, "rb") else {
+        do throws(WholeRead.Failure) {
+            return try WholeRead.regular(path, limit: Self.longestFile)
+        } catch {
             throw MediaError(
-                .notReadable, "the \(what) \(path) cannot be read: \(String(cString: strerror(errno)))", at: place,
+                .notReadable, "the \(what) \(path) \(error.text)", at: place,
                 fix: "check the path and who may read it; it is relative to the working directory")
         }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: Self.longestFile)
-        let count = fread(&bytes, 1, bytes.count, file)
-        return Array(bytes.prefix(count))
     }
 }

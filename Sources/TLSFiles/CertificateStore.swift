@@ -1,5 +1,6 @@
 package import MediaTypes
 package import NIOSSL
+import Stages
 import Synchronization
 
 /// The certificate of a listener, renewed without a restart: handshakes that begin after a renewal have the new one,

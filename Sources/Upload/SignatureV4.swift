@@ -1,4 +1,5 @@
-import Crypto
+import LibAV
+import MediaTypes
 
 /// Signs requests as Amazon's services and those that are like them ask for it.
 ///
@@ -44,20 +45,15 @@ package struct SignatureV4: Sendable, CustomReflectable {
         var key = Array("AWS4\(self.secretKey)".utf8)
         for word in [day, self.region, self.service, "aws4_request"] { key = Self.code(word, key) }
         return "AWS4-HMAC-SHA256 Credential=\(self.accessKey)/\(scope),SignedHeaders=\(names),"
-            + "Signature=\(Self.hex(Self.code(text, key)))"
+            + "Signature=\(Hexadecimal.text(Self.code(text, key)))"
     }
 
     private static func code(_ text: String, _ key: [UInt8]) -> [UInt8] {
-        Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: SymmetricKey(data: key)))
+        MessageAuthentication.hmacSHA256(key: key, message: Array(text.utf8))
     }
 
     /// SHA-256 in hex.
-    package static func hash(_ bytes: [UInt8]) -> String { self.hex(Array(SHA256.hash(data: bytes))) }
-
-    private static func hex(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
+    package static func hash(_ bytes: [UInt8]) -> String { Hexadecimal.text(Digest.sha256(of: bytes)) }
 
     /// Spaces in a row count as one.
     private static func trimmed(_ value: String) -> String { value.split(separator: " ").joined(separator: " ") }

@@ -76,14 +76,14 @@ struct ControlClient: Sendable {
     }
 
     /// Prints server-sent events' data, a line each, until the room closes the connection.
-    func follow(after: Int64) async throws {
-        var request = self.request(.GET, "/v1/events?after=\(after)", nil)
+    func follow(_ path: String) async throws {
+        var request = self.request(.GET, path, nil)
         request.headers.add(name: "accept", value: "text/event-stream")
         let client = Self.client()
         do {
             let response = try await client.execute(request, timeout: .hours(24 * 7))
             guard response.status == .ok else {
-                throw ControlRefusal(status: Int(response.status.code), text: "no events")
+                throw ControlRefusal(status: Int(response.status.code), text: "nothing to follow")
             }
             var rest: [UInt8] = []
             for try await chunk in response.body {

@@ -40,6 +40,16 @@ struct ControlOptions: ParsableArguments {
         StandardOutput.write(answer.text)
     }
 
+    /// Prints what comes, a line each, until the room closes the connection.
+    func follow(_ path: String) async throws {
+        do {
+            try await self.client.follow(path)
+        } catch {
+            StandardError.write("\(self.address): \(error)\n")
+            throw ExitStatus.unavailable.code
+        }
+    }
+
     static func segment(_ text: String) -> String {
         text.utf8.map { byte in
             let isPlain =
@@ -63,8 +73,9 @@ struct CtlCommand: ParsableCommand {
                 tandem ctl events --follow -a unix:/run/tandem/88231.sock
             """,
         subcommands: [
-            State.self, Stats.self, Metrics.self, Events.self, SceneVerb.self, Source.self, Kick.self, PK.self,
-            Text.self, Score.self, Document.self, Apply.self, Patch.self, End.self, Drain.self,
+            State.self, Stats.self, Metrics.self, Events.self, Alarms.self, SceneVerb.self, Source.self, Kick.self,
+            PK.self, Text.self, Score.self, Restart.self, Keyframe.self, Document.self, Apply.self, Patch.self,
+            Logs.self, LogLevelVerb.self, Version.self, End.self, Drain.self,
         ])
 
     struct State: AsyncParsableCommand {
@@ -76,9 +87,12 @@ struct CtlCommand: ParsableCommand {
     struct Stats: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Numbers of every source and of the program.")
         @Flag(help: "With what was mended and dropped on the way.") var debug = false
+        @Flag(help: "Go on, a line a second, until the room is over.") var follow = false
         @OptionGroup var control: ControlOptions
         func run() async throws {
-            try await self.control.exchange(.GET, "/v1/stats?level=\(self.debug ? "debug" : "standard")")
+            let level = "level=\(self.debug ? "debug" : "standard")"
+            guard self.follow else { return try await self.control.exchange(.GET, "/v1/stats?\(level)") }
+            try await self.control.follow("/v1/stats/stream?\(level)")
         }
     }
 
@@ -100,12 +114,7 @@ struct CtlCommand: ParsableCommand {
 
         func run() async throws {
             guard self.follow else { return try await self.control.exchange(.GET, "/v1/events?after=\(self.after)") }
-            do {
-                try await self.control.client.follow(after: self.after)
-            } catch {
-                StandardError.write("\(self.control.address): \(error)\n")
-                throw ExitStatus.unavailable.code
-            }
+            try await self.control.follow("/v1/events?after=\(self.after)")
         }
     }
 

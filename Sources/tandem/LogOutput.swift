@@ -1,4 +1,5 @@
 import ArgumentParser
+import Control
 import HLS
 import Logging
 import MediaTypes
@@ -16,22 +17,38 @@ enum LogFormat: String, ExpressibleByArgument, CaseIterable {
 /// Writes each log line whole, on standard error: for people, or one JSON object a line.
 struct LogOutput: LogHandler {
     var metadata: Logger.Metadata = [:]
-    var logLevel: Logger.Level
     let label: String
     let isJSON: Bool
     let lines: LineWriter
-    private static let current = Mutex<LineWriter?>(nil)
+    let book: LogBook
+    /// Of a logger that is to say less than the others.
+    private var least: Logger.Level?
+    private static let current = Mutex<(lines: LineWriter, book: LogBook)?>(nil)
+
+    private init(label: String, isJSON: Bool, lines: LineWriter, book: LogBook) {
+        (self.label, self.isJSON, self.lines, self.book) = (label, isJSON, lines, book)
+    }
+
+    /// The process's, which operators may change while it runs.
+    var logLevel: Logger.Level {
+        get { max(self.least ?? .trace, self.book.level) }
+        set { self.least = newValue }
+    }
+
+    /// The latest lines; `nil` before ``bootstrap(_:level:)``.
+    static var book: LogBook? { self.current.withLock { $0?.book } }
 
     /// Sets up logging for the process.
     static func bootstrap(_ format: LogFormat, level: Logger.Level) {
         let isJSON = format == .json || (format == .auto && !StandardError.isTerminal)
         let lines = StandardError.lines()
-        self.current.withLock { $0 = lines }
-        LoggingSystem.bootstrap { LogOutput(logLevel: level, label: $0, isJSON: isJSON, lines: lines) }
+        let book = LogBook(level: level)
+        self.current.withLock { $0 = (lines, book) }
+        LoggingSystem.bootstrap { LogOutput(label: $0, isJSON: isJSON, lines: lines, book: book) }
     }
 
     /// Writes the lines that are still waiting, before the process ends.
-    static func finish() { self.current.withLock { $0 }?.finish() }
+    static func finish() { self.current.withLock { $0 }?.lines.finish() }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { self.metadata[key] }
@@ -41,13 +58,14 @@ struct LogOutput: LogHandler {
     func log(event: LogEvent) {
         let merged = self.metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
         let time = ProgramDate.format(SystemClock.wallClock())
+        let common: [JSONValue.Member] = [
+            .init("ts", .string(time)), .init("level", .string("\(event.level)")),
+            .init("msg", .string("\(event.message)")), .init("logger", .string(self.label)),
+        ]
+        let line = JSONValue.object(common + merged.map { .init($0.key, .string("\($0.value)")) }).text
+        self.book.append(line)
         if self.isJSON {
-            let common: [JSONValue.Member] = [
-                .init("ts", .string(time)), .init("level", .string("\(event.level)")),
-                .init("msg", .string("\(event.message)")), .init("logger", .string(self.label)),
-            ]
-            let line = JSONValue.object(common + merged.map { .init($0.key, .string("\($0.value)")) })
-            self.lines.write(line.text)
+            self.lines.write(line)
         } else {
             let details = merged.map { " \($0.key)=\($0.value)" }.joined()
             self.lines.write("\(time.dropFirst(11).prefix(12)) \(event.level) \(event.message)\(details)")

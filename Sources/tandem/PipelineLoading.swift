@@ -10,10 +10,12 @@ enum PipelineLoading {
     }
 
     /// The same, with the file as it was written, for a room that may be given another version of it.
-    static func document(_ file: String, set: [String]) throws -> (pipeline: Pipeline, document: RoomDocument?) {
+    static func document(
+        _ file: String, set: [String]
+    ) throws -> (pipeline: Pipeline, document: RoomDocument?, bytes: [UInt8]) {
         let bytes = try self.read(file)
         let (pipeline, overrides) = try self.check(bytes, file: file, set: set)
-        return (pipeline, RoomDocument(bytes, overrides: overrides, pipeline: pipeline))
+        return (pipeline, RoomDocument(bytes, overrides: overrides, pipeline: pipeline), bytes)
     }
 
     /// The same for bytes that are here already; with what the flags change.

@@ -34,7 +34,7 @@ enum RoomRunner {
             webhooks, of: events.log, roomID: settings.pipeline.room.roomID, directory: directory
         ) { events.tell($0, $1) }
         delivery.begin(new: events.log.last)
-        let status = await Self.run(settings, events, logger, alongside: alongside)
+        let status = await Self.run(settings, events, delivery, logger, alongside: alongside)
         events.close()
         await delivery.finish(within: Self.deliveryTime)
         return status
@@ -43,14 +43,22 @@ enum RoomRunner {
     /// Time webhooks have, once the room is over, to take what they have not.
     private static let deliveryTime = Duration.seconds(5)
 
+    /// The settings, with what this process says of itself.
+    private static func told(_ settings: RoomSettings) -> RoomSettings {
+        var settings = settings
+        settings.logs = LogOutput.book
+        settings.versions = [("version", TandemVersion.number), ("ffmpeg", LibAV.version)]
+        return settings
+    }
+
     private static func run(
-        _ settings: RoomSettings, _ events: RoomEvents, _ logger: Logger,
+        _ settings: RoomSettings, _ events: RoomEvents, _ delivery: EventDelivery, _ logger: Logger,
         alongside: @escaping @Sendable (Room) async -> Void
     ) async -> ExitStatus {
         if let status = await self.finishEnded(settings, events) { return status }
         let room: Room
         do {
-            room = try Room.open(settings, events: events, logger: logger)
+            room = try Room.open(Self.told(settings), events: events, delivery: delivery, logger: logger)
         } catch {
             StandardError.write("\(error)\n")
             return ExitStatus(error)
@@ -113,13 +121,13 @@ enum RoomRunner {
         return .roomOver
     }
 
-    /// SIGINT once ends the room, twice aborts; SIGTERM drains; SIGHUP takes new certificates and stream keys at once.
+    /// SIGINT once ends the room, twice aborts; SIGTERM drains; SIGHUP takes what stands in files at once: pipeline,
+    /// certificates, tokens and stream keys.
     private static func obeySignals(_ room: Room) async {
         var interrupts = 0
         for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup) {
             if signal == .sighup {
-                room.reloadCertificates()
-                room.reloadKeys()
+                room.reloadFiles()
             } else if signal == .sigterm {
                 room.drain(reason: "SIGTERM")
             } else {

@@ -19,6 +19,9 @@ struct RunCommand: AsyncParsableCommand {
 
             SIGINT or POST /v1/room:end ends the room: everything is flushed, the playlists are closed, exit 0. SIGTERM
             stops this worker and leaves the playlists open for a successor: exit 143.
+
+            A pipeline file that changes while the room runs is taken as PUT /v1/room takes it, within two seconds or at
+            SIGHUP; --no-watch reads it once.
             """)
 
     @Argument(help: "The pipeline file; - is standard input.")
@@ -35,6 +38,9 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("Time zero of a fresh room, such as 2026-01-31T20:00:00.000Z.", valueName: "date"))
     var origin: String?
+
+    @Flag(inversion: .prefixedNo, help: "Follow the pipeline file while the room runs.")
+    var watch = true
 
     @Option(help: "How log lines look: auto is text on a terminal, JSON elsewhere.")
     var logFormat: LogFormat = .auto
@@ -59,8 +65,11 @@ struct RunCommand: AsyncParsableCommand {
             }
             origin = date
         }
+        let isFollowed = self.watch && self.pipeline != "-"
         let settings = RoomSettings(
-            pipeline: pipeline, document: loaded.document, newSession: self.newSession, origin: origin)
+            pipeline: pipeline, document: loaded.document,
+            file: isFollowed ? RoomSettings.File(path: self.pipeline, bytes: loaded.bytes) : nil,
+            newSession: self.newSession, origin: origin)
         let events = StandardOutput.lines()
         let status = await RoomRunner.run(settings, write: { events.write($0) })
         events.finish()

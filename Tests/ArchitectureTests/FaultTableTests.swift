@@ -73,7 +73,7 @@ struct FaultTableTests {
         ("NetEase 4", .tests([real + "PKTests"])), ("NetEase 5", .tests([real + "PKTests", real + "DateRangeTests"])),
         ("NetEase 6", .tests([real + "LossTests", real + "PKTests"])),
         ("NetEase 7", .tests([real + "SceneControlTests"])), ("NetEase 8", .tests([program + "MixerSoundTests"])),
-        ("NetEase 9", .tests([real + "SwitchTests"])),
+        ("NetEase 9", .tests([real + "CanvasTests"])),
         (
             "NetEase 10",
             .reason("no media: whether somebody is there is in the state, which the control API's tests read")

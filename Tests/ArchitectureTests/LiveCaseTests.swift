@@ -200,8 +200,8 @@ struct LiveCaseTests {
         (
             45, "flash and beep",
             .tests([
-                "a PK of 20 s, the one who is heard on the left",
-                "one who comes again and again, each time at another phase to the room's pictures",
+                "a PK of 20 s, the one who is heard on the left: each pane's counter advances with every picture",
+                "two who come again and again, each time at another phase to the room's pictures",
             ])
         ),
         (

@@ -99,6 +99,7 @@ struct RTMPCaseTests {
             .tests([
                 "an aggregate gives its messages with times from the aggregate's on",
                 "an aggregate that lies about lengths gives what fits",
+                "an aggregate of half a million empty messages gives some thousands, and a few of them end the connection",
             ])
         ),
         ("C19", "any split", .tests([Self.splits, "those of the project"])),
@@ -189,7 +190,11 @@ struct RTMPCaseTests {
         ),
         (
             "X07", "faster than real time",
-            .tests(["a full reader stops its own publisher and no other; all arrives when there is room again"])
+            .tests([
+                "a full reader stops its own publisher and no other; all arrives when there is room again",
+                "a file that is pushed is read in real time, and counts as evenly come",
+                "a file that ffmpeg pushes without -re is shown in real time, and another publisher loses nothing",
+            ])
         ),
         (
             "X08", "sudden ends",
@@ -203,6 +208,8 @@ struct RTMPCaseTests {
             .tests([
                 "a publisher over TLS is as one without; a refused one is told why; plain RTMP on the TLS port is not",
                 "TLS 1.1 is refused",
+                "whichever server a client asks for by name, it is let in: encoders have an address of the room, or none",
+                "a handshake within the connection is refused",
             ])
         ),
         (
@@ -211,7 +218,7 @@ struct RTMPCaseTests {
         ),
         (
             "X11", "reconnect requests",
-            .none("no encoder is known to obey one; a successor is found by connecting again")
+            .tests(["at a hand-over whoever can is asked to connect anew, and nobody else"])
         ),
         ("X12", "ten publishers", .none("a figure of the machine, which the benchmark of the chunk reader reports")),
     ]

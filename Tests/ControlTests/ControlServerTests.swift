@@ -1,6 +1,7 @@
 import HTTPProbe
 import Logging
 import MediaTypes
+import Synchronization
 import Testing
 
 import Control
@@ -56,11 +57,87 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("a reply bears its request's id")
+    @Test("sockets that are held without a request keep neither probes nor operators out")
+    func heldSockets() async throws {
+        let server = try await Self.start("127.0.0.1:0")
+        let probe = HTTPProbe(server.boundAddress)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            // Half of them send the beginning of a request and no more.
+            for index in 0..<(ControlServer.connections + 44) {
+                group.addTask { try await probe.bytesUntilClosed(after: index % 2 == 0 ? "" : "GET /v1/ro") }
+            }
+            while server.connectionCount < ControlServer.crowd { await Task.yield() }
+            let start = ContinuousClock.now
+            for path in ["/livez", "/readyz", "/v1/state"] {
+                #expect(try await probe.request("GET \(path)").status == 200)
+            }
+            // Less than half of the time after which a connection without a request is closed in any case.
+            #expect(ContinuousClock.now - start < .seconds(12))
+            await server.stop(within: .seconds(0))
+            for try await count in group { #expect(count == 0) }
+        }
+    }
+
+    @Test("so many may follow events and no more; who asks is answered all the same")
+    func followers() async throws {
+        let room = FakeRoom()
+        let server = try await Self.start("127.0.0.1:0", room: room)
+        let probe = HTTPProbe(server.boundAddress)
+        let stream = "GET /v1/events HTTP/1.1\nHost: localhost\nAccept: text/event-stream\n\n"
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<32 {
+                group.addTask {
+                    if index % 2 == 0 {
+                        _ = try await probe.read(after: stream) { _ in false }
+                    } else {
+                        _ = try await probe.request("GET /v1/events?waitSeconds=25")
+                    }
+                }
+            }
+            while room.eventLog.observers < 32 { await Task.yield() }
+            let refused = try await probe.request("GET /v1/events", ["Accept: text/event-stream"])
+            #expect(refused.status == 429 && refused.text.contains("32 clients"))
+            #expect(try await probe.request("GET /v1/events?after=0").status == 200)
+            #expect(try await probe.request("GET /livez").status == 200)
+            room.eventLog.close()
+            try await group.waitForAll()
+        }
+        // Whoever has gone has left a place.
+        #expect(try await probe.request("GET /v1/events?waitSeconds=1").status == 200)
+        await server.stop()
+    }
+
+    @Test("commands that hang hold up neither probes nor who looks")
+    func hangingCommands() async throws {
+        let room = FakeRoom()
+        let server = try await Self.start("127.0.0.1:0", room: room)
+        let probe = HTTPProbe(server.boundAddress)
+        async let one = probe.request("PATCH /v1/room", body: #"{"hang":1}"#)
+        async let two = probe.request("PATCH /v1/room", body: #"{"hang":2}"#)
+        while room.hanging.load(ordering: .relaxed) < 2 { await Task.yield() }
+        #expect(try await probe.request("GET /livez").status == 200)
+        #expect(try await probe.request("GET /v1/state").status == 200)
+        for _ in 0..<2 { room.hang.signal() }
+        let replies = try await [one, two]
+        #expect(replies.map(\.status) == [200, 200])
+        await server.stop()
+    }
+
+    @Test("a reply bears its request's id, or one of its own")
     func requestID() async throws {
         let server = try await Self.start("127.0.0.1:0")
-        let reply = try await HTTPProbe(server.boundAddress).request("GET /v1/room", ["X-Request-Id: r-17"])
+        let probe = HTTPProbe(server.boundAddress)
+        let reply = try await probe.request("GET /v1/room", ["X-Request-Id: r-17"])
         #expect(reply.fields["x-request-id"] == "r-17")
+        var made: Set<String> = []
+        for line in ["GET /v1/room", "GET /nowhere", "GET /livez", "PUT /v1/program"] {
+            made.insert(try #require(try await probe.request(line).fields["x-request-id"]))
+        }
+        made.insert(
+            try #require(
+                try await probe.request("GET /v1/room", ["X-Request-Id: \(String(repeating: "r", count: 129))"])
+                    .fields["x-request-id"]))
+        #expect(made.count == 5 && made.allSatisfy { !$0.isEmpty && $0.utf8.count <= 16 })
         await server.stop()
     }
 
@@ -121,13 +198,151 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("a body is taken up to 256 KiB, of any content type")
+    @Test(
+        "a body is said to be JSON, or nothing that means something else",
+        arguments: [
+            ("PUT /v1/program", "application/json", 200), ("PUT /v1/program", "Application/JSON; charset=utf-8", 200),
+            // What curl says of any body.
+            ("PUT /v1/program", "application/x-www-form-urlencoded", 200), ("PUT /v1/program", "text/plain", 415),
+            ("PUT /v1/program", "multipart/form-data; boundary=a", 415), ("PUT /v1/program", "", 415),
+            ("PUT /v1/room", "application/merge-patch+json", 415),
+            ("PATCH /v1/room", "application/merge-patch+json", 200),
+            ("PATCH /v1/room", "application/json-patch+json", 415),
+        ])
+    func contentType(line: String, type: String, status: Int) async throws {
+        let room = FakeRoom()
+        let server = try await Self.start("127.0.0.1:0", room: room)
+        let reply = try await HTTPProbe(server.boundAddress).request(
+            line, ["Content-Type: \(type)"], body: #"{"scene":"pk"}"#)
+        #expect(reply.status == status, "\(reply.text)")
+        #expect(room.calls.count == (status == 200 ? 1 : 0))
+        await server.stop()
+    }
+
+    @Test("pages of listed origins may use the API, others may not; OPTIONS says what there is")
+    func origins() async throws {
+        let room = FakeRoom()
+        var doors = ControlDoors()
+        doors.allowOrigins = ["https://console.example"]
+        let server = try await ControlServer.start(
+            listen: ListenAddress(parsing: "127.0.0.1:0"), token: "s3cret", room: room, doors: doors,
+            logger: Logger(label: "test"))
+        let probe = HTTPProbe(server.boundAddress)
+        let preflight = try await probe.request("OPTIONS /v1/room", ["Origin: https://console.example"])
+        #expect(preflight.status == 204 && preflight.fields["allow"] == "GET, HEAD, PUT, PATCH, OPTIONS")
+        #expect(preflight.fields["access-control-allow-origin"] == "https://console.example")
+        #expect(preflight.fields["access-control-allow-methods"]?.contains("PATCH") == true)
+        #expect(preflight.fields["access-control-allow-headers"]?.contains("Authorization") == true)
+        let other = try await probe.request("OPTIONS /v1/room", ["Origin: https://evil.example"])
+        #expect(other.status == 204 && !other.fields.keys.contains { $0.hasPrefix("access-control") })
+        #expect(other.fields["vary"] == "Origin")
+        for (fields, status) in [(["Authorization: Bearer s3cret"], 200), ([], 401)] {
+            let reply = try await probe.request("GET /v1/room", fields + ["Origin: https://console.example"])
+            #expect(reply.status == status)
+            #expect(reply.fields["access-control-allow-origin"] == "https://console.example")
+        }
+        await server.stop()
+        // Without a token a page that is listed may command, and no other.
+        let open = try await ControlServer.start(
+            listen: ListenAddress(parsing: "127.0.0.1:0"), token: nil, room: room, doors: doors,
+            logger: Logger(label: "test"))
+        let page = HTTPProbe(open.boundAddress)
+        #expect(try await page.request("POST /v1/room:drain", ["Origin: https://evil.example"]).status == 403)
+        #expect(try await page.request("POST /v1/room:drain", ["Origin: https://console.example"]).status == 202)
+        await open.stop()
+    }
+
+    @Test("a token is renewed without a restart: from then on the new ones count, and the old ones do not")
+    func renewal() async throws {
+        var doors = ControlDoors()
+        doors.readToken = "reader"
+        let server = try await ControlServer.start(
+            listen: ListenAddress(parsing: "127.0.0.1:0"), token: "old", room: FakeRoom(), doors: doors,
+            logger: Logger(label: "test"))
+        let probe = HTTPProbe(server.boundAddress)
+        func status(_ line: String, _ token: String) async throws -> Int {
+            try await probe.request(line, ["Authorization: Bearer \(token)"]).status
+        }
+        #expect(try await status("POST /v1/room:drain", "old") == 202)
+        server.renewTokens(command: "new", reader: nil)
+        #expect(try await status("POST /v1/room:drain", "old") == 401)
+        #expect(try await status("POST /v1/room:drain", "new") == 202)
+        #expect(try await status("GET /v1/room", "reader") == 401)
+        server.renewTokens(command: "new", reader: "second")
+        #expect(try await status("GET /v1/room", "second") == 200)
+        #expect(try await status("POST /v1/room:drain", "second") == 403)
+        await server.stop()
+    }
+
+    @Test("numbers come each second as server-sent events, until the room is over")
+    func statisticsStream() async throws {
+        let room = FakeRoom()
+        let server = try await Self.start("127.0.0.1:0", room: room)
+        let probe = HTTPProbe(server.boundAddress)
+        let request = "GET /v1/stats/stream?level=debug HTTP/1.1\nHost: localhost\n\n"
+        func count(_ text: String) -> Int { text.split(separator: "data: ").count - 1 }
+        let text = try await probe.read(after: request) { count($0) == 2 }
+        #expect(text.contains("text/event-stream") && text.contains(#"data: {"level":"debug"}"#))
+        room.eventLog.close()
+        let end = try await probe.read(after: request) { _ in false }
+        #expect(count(end) <= 1, "it ends by itself")
+        #expect(try await probe.request("GET /v1/stats/stream?level=loud").status == 400)
+        await server.stop()
+    }
+
+    @Test("the process's log lines and their level")
+    func logs() async throws {
+        let book = LogBook(level: .info)
+        var doors = ControlDoors()
+        doors.logs = book
+        doors.versions = [("version", "1.2.3")]
+        let server = try await ControlServer.start(
+            listen: ListenAddress(parsing: "127.0.0.1:0"), token: nil, room: FakeRoom(), doors: doors,
+            logger: Logger(label: "test"))
+        let probe = HTTPProbe(server.boundAddress)
+        for number in 0..<(LogBook.capacity + 3) { book.append("{\"n\":\(number)}") }
+        book.append(#"{"n":"\#(String(repeating: "x", count: 5_000))"}"#)
+        #expect(
+            try await probe.request("GET /v1/logs?tail=2").text
+                == #"{"level":"info","lines":[{"n":1001},{"n":1002}]}"# + "\n")
+        #expect(try await probe.request("GET /v1/logs?tail=1000").text.contains(#"[{"n":3},"#))
+        #expect(try await probe.request("GET /v1/logs?tail=1001").status == 400)
+        #expect(try await probe.request("PUT /v1/log-level", body: #"{"level":"loud"}"#).status == 422)
+        let set = try await probe.request("PUT /v1/log-level", body: #"{"level":"debug"}"#)
+        #expect(set.text == #"{"level":"debug","changed":true}"# + "\n" && book.level == .debug)
+        #expect(try await probe.request("GET /version").text == #"{"version":"1.2.3"}"# + "\n")
+        await server.stop()
+        let plain = try await Self.start("127.0.0.1:0")
+        #expect(try await HTTPProbe(plain.boundAddress).request("GET /v1/logs").status == 404)
+        await plain.stop()
+    }
+
+    @Test("alarms by their state; an output and a rendition are told what to do")
+    func outputs() async throws {
+        let room = FakeRoom()
+        let server = try await Self.start("127.0.0.1:0", room: room)
+        let probe = HTTPProbe(server.boundAddress)
+        for (query, state) in [("", "all"), ("?state=set", "set"), ("?state=cleared", "cleared")] {
+            #expect(try await probe.request("GET /v1/alarms\(query)").text == "{\"alarms\":[\"\(state)\"]}\n")
+        }
+        #expect(try await probe.request("GET /v1/alarms?state=on").status == 400)
+        #expect(try await probe.request("POST /v1/outputs/cdn:restart").status == 202)
+        #expect(try await probe.request("POST /v1/outputs/other:restart").status == 404)
+        #expect(try await probe.request("POST /v1/renditions/720p:keyframe").status == 202)
+        for line in ["POST /v1/outputs/cdn", "POST /v1/outputs/:restart", "POST /v1/renditions/720p:restart"] {
+            #expect(try await probe.request(line).status == 404, "\(line)")
+        }
+        #expect(room.calls == ["restart cdn", "keyframe 720p"])
+        await server.stop()
+    }
+
+    @Test("a body is taken up to 256 KiB")
     func bodyLimit() async throws {
         let server = try await Self.start("127.0.0.1:0")
         let probe = HTTPProbe(server.boundAddress)
         let small = #"{"scene":"pk"}"#
         let full = small + String(repeating: " ", count: (256 << 10) - small.utf8.count)
-        #expect(try await probe.request("PUT /v1/program", ["Content-Type: text/plain"], body: full).status == 200)
+        #expect(try await probe.request("PUT /v1/program", body: full).status == 200)
         let reply = try await probe.request("PUT /v1/program", body: full + " ")
         #expect(reply.status == 413)
         #expect(reply.text.contains("inputTooLarge"))

@@ -1,4 +1,5 @@
 import Control
+import Dispatch
 import Events
 import Synchronization
 
@@ -7,6 +8,9 @@ final class FakeRoom: RoomControlling {
     private let log = Mutex<[String]>([])
     let health: HealthReport
     let eventLog = EventLog(capacity: 8)
+    /// What a document with `"hang"` waits for, and how many do.
+    let hang = DispatchSemaphore(value: 0)
+    let hanging = Atomic<Int>(0)
 
     init(
         health: HealthReport = HealthReport(
@@ -29,6 +33,10 @@ final class FakeRoom: RoomControlling {
         let text = String(decoding: body, as: UTF8.self)
         guard !text.contains("canvas") else {
             throw .needsRestart("canvas: cannot change while the room runs", fix: "run the new file")
+        }
+        if text.contains("hang") {
+            self.hanging.add(1, ordering: .relaxed)
+            self.hang.wait()
         }
         self.note("document \(isPatch ? "patch" : "whole") \(isDryRun ? "dry " : "")\(text)")
         return #"{"revision":8,"changed":\#(!isDryRun)}"#
@@ -119,6 +127,20 @@ final class FakeRoom: RoomControlling {
     func changePK(_ command: PKCommand) throws(ControlFailure) -> String {
         self.note("pk \(command)")
         return #"{"phase":"pk"}"#
+    }
+
+    func alarmsJSON(_ state: AlarmState) -> String { #"{"alarms":["\#(state.rawValue)"]}"# }
+
+    func restartOutput(_ id: String) throws(ControlFailure) -> String {
+        guard id == "cdn" else { throw .notFound("there is no output \(id)", fix: "use cdn") }
+        self.note("restart \(id)")
+        return #"{"accepted":"restart"}"#
+    }
+
+    func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String {
+        guard rendition == "720p" else { throw .notFound("there is no \(rendition)", fix: "use 720p") }
+        self.note("keyframe \(rendition)")
+        return #"{"accepted":"keyframe"}"#
     }
 
     func metricsText() -> String { "a 1\n" }

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Stores {
     @Suite("The room's HLS in buckets of three services that check signatures: AWS Signature Version 4")
     struct BucketTests {
         /// Short segments, soon deleted; sheets of stills beside them.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Pictures {
     @Suite("Colors arrive as the canvas means them: BT.709, limited range")
     struct ColorTests {
         struct Flavor: CustomTestStringConvertible, Sendable {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Pictures {
     @Suite("The composite is FFmpeg's, bit for bit")
     struct CompositeTests {
         struct Case: CustomTestStringConvertible, Sendable {

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Doors {
     @Suite("Doors of a live room: RTMPS, and proxies in front of it")
     struct DoorTests {
         /// Nothing but what is asked for listens: RTMPS alone, with a certificate that nobody has signed.

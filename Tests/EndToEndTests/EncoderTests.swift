@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Doors {
     @Suite("Encoders of others")
     struct EncoderTests {
         @Test("with a wrong key ffmpeg fails at once, and the room does not mind")

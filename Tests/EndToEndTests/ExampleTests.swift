@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Pictures {
     @Suite("What the project shows: pipelines, schema, orchestrator, README")
     struct ExampleTests {
         static let pipelines = ((try? Files.names(in: "\(EndToEnd.root)/pipelines")) ?? [])

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Pictures {
     @Suite("Shapes: turned, odd, interlaced, changing, and without one of the tracks")
     struct FormatTests {
         /// Four quarters: white, gray, black, and dark gray, from the left upper one clockwise.

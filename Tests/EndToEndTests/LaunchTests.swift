@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Pictures {
     @Suite("Launch: manifests before their engines' own judges, a plan before a room")
     struct LaunchTests {
         private static let rooms = ["solo", "pk-landscape", "pk-decorated", "guests", "ladder"]
@@ -114,7 +114,9 @@ extension EndToEnd {
             #expect(try Command.tandem(["plan", room, "--calibration", file]).output.contains("this machine"))
         }
     }
+}
 
+extension EndToEnd {
     /// A tool of the machine, or one that `.ci/tools` has fetched; without it the test says so and ends.
     static func fetched(_ name: String) -> String? {
         let path = "\(self.root)/.build/tools/bin/\(name)"

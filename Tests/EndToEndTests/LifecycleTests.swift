@@ -3,7 +3,7 @@ import Glibc
 import HLS
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Doors {
     @Suite("Lifecycle: how a room ends, and what an orchestrator is told")
     struct LifecycleTests {
         @Test("ReplayKit 2: unpublish does not end the room: it goes on in time, and the publisher can come back")

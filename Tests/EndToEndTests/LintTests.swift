@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Doors {
     @Suite("Lint: a live room judged by tandem lint-hls")
     struct LintTests {
         // A measurement wants more: TANDEM_LINT_SECONDS=120.

@@ -55,29 +55,6 @@ extension EndToEnd {
             EndToEnd.report("live room: \(ticks) frames, late \(counts["late"] ?? "?"), lost \(counts["lost"] ?? "?")")
         }
 
-        @Test("each pane's counter advances with every picture of a PK")
-        func counters() throws {
-            guard let media = Media.find() else { return }
-            let work = try WorkDirectory()
-            let directory = work.path("out")
-            let room = try RunningRoom(Rooms.live(directory, renditions: Rooms.large, scene: "pk"))
-            let publishers = [
-                try Publisher.pattern("ANNA", to: room.url("a")), try Publisher.pattern("BEN", to: room.url("b")),
-            ]
-            try room.event("source.live", uid: "1001")
-            try room.event("source.live", uid: "2002")
-            try room.segments(6)
-            #expect(try room.end() == 0)
-            for publisher in publishers { publisher.stop() }
-            let decoded = try Decoded("\(directory)/720p.m3u8", [.left, .right], media)
-            for (index, name) in ["left", "right"].enumerated() {
-                let (steps, good) = decoded.steps(index, from: 1.5)
-                let ratio = Double(good) / Double(max(1, steps))
-                EndToEnd.report("\(name) counter advances in \(good) of \(steps) steps (bar: 99.9 %)")
-                #expect(steps > 250 && ratio >= 0.99, "\(name)")
-            }
-        }
-
         @Test("the initialization segments are the same bytes in every run")
         func initialization() throws {
             guard let media = Media.find() else { return }

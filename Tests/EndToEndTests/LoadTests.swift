@@ -9,10 +9,19 @@ extension EndToEnd {
     struct LoadTests {
         private static let isFull = ProcessInfo.processInfo.environment["TANDEM_LOAD"] == "full"
 
-        @Test("players that wait for the next part get it soon after it is there")
-        func waiting() throws {
+        @Test(
+            "players that wait for the next part get it soon after it is there; readers of a byte a second and a flood of segment requests cost memory and turns within their bounds"
+        )
+        func viewers() throws {
+            guard let room = try LoadedRoom.start() else { return }
+            try self.wait(room)
+            try self.flood(room)
+            try room.end()
+        }
+
+        private func wait(_ room: LoadedRoom) throws {
             let players = Self.isFull ? 1_000 : 200
-            guard let result = try Self.run(["blocked=\(players)", "seconds=\(Self.isFull ? 30 : 5)"]) else { return }
+            let result = try room.load(["blocked=\(players)", "seconds=\(Self.isFull ? 30 : 5)"])
             #expect(result["parts"] >= 5 && result["refused"] == 0)
             #expect(result["replies"] + result["behind"] >= result["parts"] * Double(players) * 0.9)
             #expect(result["late"] == 0 || !Self.isFull)
@@ -21,88 +30,112 @@ extension EndToEnd {
             #expect(result["extraCPU"] <= 0.3)
         }
 
-        @Test("readers of a byte a second and a flood of segment requests cost memory and turns within their bounds")
-        func flood() throws {
+        private func flood(_ room: LoadedRoom) throws {
             let size =
                 Self.isFull ? ["slow=2000", "flood=5000", "seconds=30"] : ["slow=300", "flood=1000", "seconds=5"]
-            guard let result = try Self.run(["connections=100"] + size) else { return }
+            let result = try room.load(["connections=100"] + size)
             #expect(result["flood"] > (Self.isFull ? 100_000 : 2_000) && result["floodErrors"] == 0)
             #expect(result["extraMB"] <= 64)
             #expect(result["late"] == 0 || !Self.isFull)
         }
+    }
+}
 
-        /// What the client and the room's process say of one load.
-        struct Figures {
-            var values: [String: Double] = [:]
-            subscript(_ name: String) -> Double { self.values[name] ?? .infinity }
-        }
+/// What the client and the room's process say of one load.
+private struct Figures {
+    var values: [String: Double] = [:]
+    subscript(_ name: String) -> Double { self.values[name] ?? .infinity }
+}
 
-        /// Runs a load against a live PK room of one small rendition; `nil` without a C compiler.
-        private static func run(_ arguments: [String]) throws -> Figures? {
-            let work = try WorkDirectory()
-            let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .deletingLastPathComponent().appendingPathComponent("benchmarks/load/viewers.c").path
-            let client = work.path("viewers")
-            let compiler = "/usr/bin/cc"
-            guard access(compiler, X_OK) == 0 else {
-                print("SKIPPED viewers by the thousand: there is no \(compiler)")
-                return nil
-            }
-            try #require(try Command.run(compiler, ["-O2", "-o", client, source]).code == 0)
-            let room = try RunningRoom(
-                Rooms.live(work.path("out"), renditions: Rooms.small, canvas: (320, 180), scene: "pk"))
-            let publishers = [
-                try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180"),
-                try Publisher.pattern("BEN", to: room.url("b"), size: "320x180"),
-            ]
-            try room.segments(3)
-            let port = try #require(room.viewer?.split(separator: ":").last.map(String.init))
-            let (memory, before) = (Self.memory(room.child.pid), Self.cpu(room.child.pid))
-            sleep(3)
-            let (idle, start, late) = (Self.cpu(room.child.pid), Date(), try Self.late(room))
-            let load = try Child(client, [port, "180p.m3u8"] + arguments)
-            var largest = memory
-            while kill(load.pid, 0) == 0, Date().timeIntervalSince(start) < 90 {
-                largest = max(largest, Self.memory(room.child.pid))
-                usleep(200_000)
-                if load.outputLines.count > 0 { break }
-            }
-            try #require(try load.wait(timeout: 20) == 0, "\(load.errors)")
-            let cpu = (Self.cpu(room.child.pid) - idle) / Date().timeIntervalSince(start)
-            let line = try #require(load.outputLines.first)
-            var figures = Figures()
-            for (name, value) in try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:] {
-                figures.values[name] = (value as? NSNumber)?.doubleValue
-            }
-            figures.values["extraCPU"] = cpu - (idle - before) / 3
-            figures.values["extraMB"] = largest - memory
-            figures.values["late"] = try Self.late(room) - late
-            EndToEnd.report(
-                "load \(arguments.joined(separator: " ")): \(line) cores \(figures["extraCPU"]) and MB "
-                    + "\(figures["extraMB"]) above idle, late ticks \(figures["late"])")
-            #expect(try room.end() == 0)
-            for publisher in publishers { publisher.stop() }
-            return figures
-        }
+/// A live PK room of one small rendition, for loads one after the other.
+private struct LoadedRoom {
+    private let work: WorkDirectory
+    private let client: String
+    private let room: RunningRoom
+    private let publishers: [Publisher]
+    private let port: String
+    /// Cores and resident megabytes that the room takes by itself.
+    private let idle: (cores: Double, memory: Double)
 
-        private static func late(_ room: RunningRoom) throws -> Double {
-            let ticks = try #require(try room.state()["ticks"] as? [String: Any])
-            return (ticks["late"] as? NSNumber)?.doubleValue ?? .infinity
+    /// `nil` without a C compiler.
+    static func start() throws -> LoadedRoom? {
+        let work = try WorkDirectory()
+        let client = work.path("viewers")
+        let compiler = "/usr/bin/cc"
+        guard access(compiler, X_OK) == 0 else {
+            print("SKIPPED viewers by the thousand: there is no \(compiler)")
+            return nil
         }
+        let source = "\(EndToEnd.root)/benchmarks/load/viewers.c"
+        try #require(try Command.run(compiler, ["-O2", "-o", client, source]).code == 0)
+        return try LoadedRoom(work, client)
+    }
 
-        /// Resident megabytes.
-        private static func memory(_ pid: pid_t) -> Double {
-            let text = (try? String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8)) ?? ""
-            let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
-            return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
-        }
+    private init(_ work: WorkDirectory, _ client: String) throws {
+        let room = try RunningRoom(
+            Rooms.live(work.path("out"), renditions: Rooms.small, canvas: (320, 180), scene: "pk"))
+        self.publishers = [
+            try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180"),
+            try Publisher.pattern("BEN", to: room.url("b"), size: "320x180"),
+        ]
+        try room.segments(3)
+        self.port = try #require(room.viewer?.split(separator: ":").last.map(String.init))
+        let (memory, before) = (Self.memory(room.child.pid), Self.cpu(room.child.pid))
+        sleep(3)
+        self.idle = ((Self.cpu(room.child.pid) - before) / 3, memory)
+        self.work = work
+        self.client = client
+        self.room = room
+    }
 
-        /// Seconds of CPU so far.
-        private static func cpu(_ pid: pid_t) -> Double {
-            let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
-            let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
-            guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return 0 }
-            return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    func load(_ arguments: [String]) throws -> Figures {
+        let pid = self.room.child.pid
+        let (before, start, late) = (Self.cpu(pid), Date(), try self.late())
+        let load = try Child(self.client, [self.port, "180p.m3u8"] + arguments)
+        var largest = self.idle.memory
+        while kill(load.pid, 0) == 0, Date().timeIntervalSince(start) < 90 {
+            largest = max(largest, Self.memory(pid))
+            usleep(200_000)
+            if load.outputLines.count > 0 { break }
         }
+        try #require(try load.wait(timeout: 20) == 0, "\(load.errors)")
+        let cpu = (Self.cpu(pid) - before) / Date().timeIntervalSince(start)
+        let line = try #require(load.outputLines.first)
+        var figures = Figures()
+        for (name, value) in try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:] {
+            figures.values[name] = (value as? NSNumber)?.doubleValue
+        }
+        figures.values["extraCPU"] = cpu - self.idle.cores
+        figures.values["extraMB"] = largest - self.idle.memory
+        figures.values["late"] = try self.late() - late
+        EndToEnd.report(
+            "load \(arguments.joined(separator: " ")): \(line) cores \(figures["extraCPU"]) and MB "
+                + "\(figures["extraMB"]) above idle, late ticks \(figures["late"])")
+        return figures
+    }
+
+    func end() throws {
+        #expect(try self.room.end() == 0)
+        for publisher in self.publishers { publisher.stop() }
+    }
+
+    private func late() throws -> Double {
+        let ticks = try #require(try self.room.state()["ticks"] as? [String: Any])
+        return (ticks["late"] as? NSNumber)?.doubleValue ?? .infinity
+    }
+
+    /// Resident megabytes.
+    private static func memory(_ pid: pid_t) -> Double {
+        let text = (try? String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8)) ?? ""
+        let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
+        return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
+    }
+
+    /// Seconds of CPU so far.
+    private static func cpu(_ pid: pid_t) -> Double {
+        let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
+        let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+        guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return 0 }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Doors {
     @Suite("Low-latency HLS from the viewers' listener, judged from outside")
     struct LowLatencyTests {
         @Test("parts come one after the other to a player that waits for them, and ffmpeg reads the same lists")

@@ -87,7 +87,11 @@ extension EndToEnd {
                 if number == 1 { #expect(try say(body).json()["changed"] as? Bool == false) }
                 // As the player switches by itself: what is buffered stays.
                 if number % 4 == 3 { try tab.evaluate("hls.loadLevel = \(number % 8 == 3 ? 1 : 0); ''") }
-                if number == 2 { #expect(try say(#"{"type":"score","text":"2:1 \"ok\"","state":true}"#).status == 202) }
+                if number == 2 {
+                    let score = try say(#"{"type":"score","text":"2:1 \"ok\"","state":true}"#)
+                    #expect(score.status == 202)
+                    #expect((score.json()["id"] as? String)?.hasPrefix("n") == true, "the id it was given")
+                }
                 let pause = began.addingTimeInterval(Double(number + 1)).timeIntervalSinceNow
                 if pause > 0 { Thread.sleep(forTimeInterval: pause) }
             }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Pictures {
     @Suite("The offline clock: files in, the same bytes each time")
     struct OfflineTests {
         private static let seconds = 6.0

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Doors {
     @Suite("What an orchestrator is told and asks: webhooks, events, metrics, a service manager")
     struct OperatorTests {
         private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -171,7 +171,7 @@ extension EndToEnd {
                 (applied["errors"] as? [[String: Any]])?.contains {
                     ($0["path"] as? String)?.hasPrefix("control.events") == true
                 } == true,
-                "a webhook's URL is shown without what it may hide, and cannot change: \(applied)")
+                "a webhook's URL is shown without what it may hide, and that does not pass for the whole: \(applied)")
             let keys =
                 #"{"revision":9,"sources":[{"uid":"1001","streamKey":"\#(room.key("another-5ecret"))"},{"uid":"2002","streamKey":"\#(room.key("b"))"}]}"#
             #expect(try ctl(["patch", keys])["revision"] as? Int == 9)

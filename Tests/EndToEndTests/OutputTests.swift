@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Doors {
     @Suite("RTMP outputs and HTTP-FLV: a room on its way to CDNs")
     struct OutputTests {
         /// A listening socket whose program never takes a connection, as the kernel shows it: accepted, and silent.

@@ -145,7 +145,7 @@ private enum RecordProof {
     }
 }
 
-extension EndToEnd {
+extension Unhurried.Stores {
     @Suite("A room with three PKs leaves behind what was on air")
     struct RecordProofTests {
         @Test("20 s: chapters, pictures, checksums, players, a clip; killed over the files")

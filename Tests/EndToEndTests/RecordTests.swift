@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Stores {
     @Suite("A room is recorded: what it leaves behind is what was on air")
     struct RecordTests {
         private static func room(_ work: WorkDirectory) -> String {

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Pictures {
     @Suite("Restart without a join: the successor of a worker that was killed")
     struct RestartTests {
         /// Ten in a row are for a measurement by hand: TANDEM_KILLS=10.

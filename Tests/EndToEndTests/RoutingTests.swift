@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Doors {
     @Suite("Publishers on their way to a room: through an edge that knows where it is")
     struct RoutingTests {
         private static let module = "/usr/lib/nginx/modules/ngx_rtmp_module.so"

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Doors {
     @Suite("SRT: a second door into the same house")
     struct SRTTests {
         private static let passphrase = "a passphrase of 27 letters!"

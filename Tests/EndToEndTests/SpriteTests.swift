@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Stores {
     @Suite("Sprites of a live room: what a player's seek bar shows")
     struct SpriteTests {
         private struct Cue {

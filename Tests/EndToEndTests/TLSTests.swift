@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Doors {
     @Suite("HTTPS for viewers in a live room")
     struct TLSTests {
         @Test("lists come over HTTP/2 and HTTP/1.1, and a renewed certificate is taken on the air")

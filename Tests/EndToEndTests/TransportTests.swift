@@ -1,28 +1,9 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
-    @Suite("Transport streams and I-frame playlists of a live room")
+extension Unhurried.Pictures {
+    @Suite("Transport streams of a live room")
     struct TransportTests {
-        private static let listener = #""http": { "listen": "127.0.0.1:0" } }"#
-
-        /// With transport streams beside the HLS output.
-        private static func beside(_ streams: String, _ pipeline: String) throws -> String {
-            try #require(pipeline.contains(self.listener))
-            return pipeline.replacingOccurrences(
-                of: self.listener,
-                with: self.listener + #", { "type": "hls", "segmentFormat": "ts", "path": "\#(streams)" }"#)
-        }
-
-        /// What FFmpeg finds to complain about; a stream of metadata cannot be decoded.
-        private static func complaints(_ path: String, _ media: Media, seconds: Int? = nil) throws -> String {
-            let result = try Command.run(
-                media.ffmpeg,
-                ["-nostdin", "-v", "warning", "-xerror", "-i", path] + (seconds.map { ["-t", "\($0)"] } ?? [])
-                    + ["-map", "0:v", "-map", "0:a", "-f", "null", "-"])
-            return result.code == 0 ? result.errors : "exit \(result.code): \(result.errors)"
-        }
-
         @Test(
             "solo, a PK on a canvas of its own, solo: picture for picture what is on air, the sound in step, the same seams, and nothing to complain of"
         )
@@ -30,7 +11,7 @@ extension EndToEnd {
             guard let media = Media.find() else { return }
             let work = try WorkDirectory()
             let (directory, streams) = (work.path("out"), work.path("out-ts"))
-            let pipeline = try Self.beside(streams, Rooms.small(directory))
+            let pipeline = try TransportRoom.beside(streams, Rooms.small(directory))
                 .replacingOccurrences(of: #""height": 180 },"#, with: #""height": 180, "policy": "perScene" },"#)
                 .replacingOccurrences(
                     of: #""sceneId": "pk","#, with: #""sceneId": "pk", "canvas": { "width": 320, "height": 90 },"#)
@@ -60,8 +41,8 @@ extension EndToEnd {
             #expect(lists[1].segments.map(\.duration) == lists[0].segments.map(\.duration))
             let seams = lists.map { $0.segments.map(\.isDiscontinuity) }
             #expect(seams[0] == seams[1] && seams[0].count { $0 } == 2, "\(seams)")
-            #expect(try Self.complaints("\(streams)/180p.m3u8", media) == "")
-            #expect(try Self.complaints("\(streams)/index.m3u8", media) == "")
+            #expect(try TransportRoom.complaints("\(streams)/180p.m3u8", media) == "")
+            #expect(try TransportRoom.complaints("\(streams)/index.m3u8", media) == "")
             let after = try Command.tandem(["lint-hls", "\(streams)/index.m3u8"])
             #expect(after.code == 0, "\(after.output)")
 
@@ -89,7 +70,7 @@ extension EndToEnd {
                     + "\(String(format: "%.1f", off * 1000)) ms off")
             #expect(off < 0.002)
             // What happened is in the stream, too.
-            #expect(try Self.segments(streams).contains { $0.range(of: Data("rose-1".utf8)) != nil })
+            #expect(try TransportRoom.segments(streams).contains { $0.range(of: Data("rose-1".utf8)) != nil })
         }
 
         /// A file for each run of segments under one map: FFmpeg's own reader does not follow a new one.
@@ -106,74 +87,6 @@ extension EndToEnd {
                 try bytes.write(to: URL(fileURLWithPath: path))
                 return path
             }
-        }
-
-        private static func segments(_ directory: String) throws -> [Data] {
-            try Files.names(in: directory).filter { $0.hasSuffix(".ts") }.map { try Files.bytes("\(directory)/\($0)") }
-        }
-
-        @Test(
-            "hls.js and ffmpeg play the transport streams, and the list that names I-frame playlists, of a clear room and of one whose keys change",
-            arguments: [false, true])
-        func players(isEncrypted: Bool) throws {
-            guard let media = Media.find() else { return }
-            let viewers = try Viewers.start()
-            let work = try WorkDirectory()
-            let streams = work.path("out-ts")
-            let renditions = """
-                [ { "name": "large", "width": 640, "height": 360, "video": { "bitrate": 600000 } },
-                  { "name": "small", "width": 320, "height": 180, "video": { "bitrate": 200000 } } ]
-                """
-            let encryption = isEncrypted ? #""encryption": { "rotateEverySegments": 2 },"# : ""
-            let pipeline = try Self.beside(
-                streams, Rooms.live(work.path("out"), renditions: renditions, canvas: (640, 360))
-            ).replacingOccurrences(
-                of: #""windowSeconds": 3600,"#, with: #""windowSeconds": 3600, "iFramePlaylists": true, \#(encryption)"#
-            )
-            let room = try RunningRoom(pipeline)
-            let publishers = [
-                try Publisher.pattern("ANNA", to: room.url("a"), size: "640x360"),
-                try Publisher.pattern("BEN", to: room.url("b"), size: "640x360"),
-            ]
-            try room.event("source.live", uid: "2002")
-            try room.segments(4)
-            let viewer = try #require(room.viewer)
-            let master = try HTTPClient.request("GET", viewer, "/index.m3u8").body
-            #expect(master.components(separatedBy: "#EXT-X-I-FRAME-STREAM-INF:").count == 3, "\(master)")
-            let watched = [("the list with I-frame playlists", viewer), ("transport streams", "\(viewer)/ts")]
-            var tabs: [(name: String, tab: Tab)] = []
-            // Without a browser FFmpeg and lint judge alone.
-            if let viewers, viewers.hasHLSJS {
-                for (name, address) in watched { tabs.append((name, try viewers.watch(address, .hlsJS))) }
-            }
-            let lints = try ["index.m3u8", "ts/index.m3u8"].map {
-                try Child(EndToEnd.binary, ["lint-hls", "\(viewer)/\($0)", "--duration", "9"])
-            }
-            for scene in ["pk", "solo"] {
-                Thread.sleep(forTimeInterval: 3)
-                try room.put(scene: scene)
-            }
-            Thread.sleep(forTimeInterval: 4)
-            for (name, tab) in tabs {
-                let report = try tab.report()
-                EndToEnd.report("\(isEncrypted ? "encrypted" : "clear") \(name) in hls.js: \(report.summary)")
-                #expect(report.faults.isEmpty && report.stalls.isEmpty, "\(name): \(report.errors) \(report.waits)")
-                #expect(report.time > 6 && report.corrupted == 0, "\(name)")
-            }
-            for lint in lints {
-                let code = try lint.wait(timeout: 30)
-                #expect(code == 0, "\(lint.outputLines.suffix(12).joined(separator: "\n"))")
-            }
-            // While it is live: the keys are the room's.
-            #expect(try Self.complaints("\(viewer)/ts/large.m3u8", media, seconds: 4) == "")
-            let list = try Files.text("\(streams)/large.m3u8")
-            #expect((list.components(separatedBy: "#EXT-X-KEY:METHOD=AES-128,URI=\"large-").count > 3) == isEncrypted)
-            for bytes in try Self.segments(streams) {
-                #expect((bytes.first == 0x47 && bytes.count.isMultiple(of: 188)) == !isEncrypted)
-                #expect(!isEncrypted || bytes.count.isMultiple(of: 16))
-            }
-            #expect(try room.end() == 0)
-            for publisher in publishers { publisher.stop() }
         }
     }
 }

@@ -47,8 +47,24 @@ struct EventDeliveryTests {
         func stop() async { await self.server.withLock { $0 }?.stop(within: .seconds(0)) }
     }
 
-    private static func tell(_ log: EventLog, _ numbers: ClosedRange<Int64>) {
-        for number in numbers { log.append(RoomEvent(sequence: number, type: "a.b", line: "{}")) }
+    private static func tell(_ log: EventLog, _ numbers: ClosedRange<Int64>, type: String = "a.b") {
+        for number in numbers { log.append(RoomEvent(sequence: number, type: type, line: "{}")) }
+    }
+
+    /// What a delivery says of its webhooks.
+    private final class Notices: Sendable {
+        private let list = Mutex<[WebhookQueue.Notice]>([])
+
+        func add(_ notice: WebhookQueue.Notice) { self.list.withLock { $0.append(notice) } }
+        var all: [WebhookQueue.Notice] { self.list.withLock { $0 } }
+    }
+
+    private static func until(_ isMet: () -> Bool) async throws {
+        for _ in 0..<2_000 {
+            if isMet() { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        Issue.record("not within 20 s")
     }
 
     @Test("each event once and in order, whatever the receiver says on the way")
@@ -91,6 +107,119 @@ struct EventDeliveryTests {
         #expect(receiver.received == ["r-2", "r-3", "r-4"], "not the first: nobody had begun to send then")
         await receiver.stop()
         directory.remove()
+    }
+
+    @Test("where the journal is lost and the book is not, the new numbers are sent all the same")
+    func lostJournal() async throws {
+        let directory = try TemporaryDirectory()
+        let receiver = Receiver()
+        let url = try await receiver.start()
+        for numbers in [Int64(1)...9, 1...2] {
+            let log = EventLog()
+            let delivery = EventDelivery([Webhook(url: url)], of: log, roomID: "r", directory: directory.path) { _, _ in
+            }
+            delivery.begin(new: 0)
+            Self.tell(log, numbers)
+            log.close()
+            await delivery.finish(within: .seconds(20))
+        }
+        #expect(receiver.received == (1...9).map { "r-\($0)" } + ["r-1", "r-2"])
+        await receiver.stop()
+        directory.remove()
+    }
+
+    @Test("webhooks come, change and go: a new one begins with the next event, one that stays misses none")
+    func replaced() async throws {
+        let (one, two) = (Receiver(), Receiver())
+        let (first, second) = (try await one.start(), try await two.start())
+        let log = EventLog()
+        let notices = Notices()
+        let delivery = EventDelivery([Webhook(url: first)], of: log, roomID: "r", directory: nil) { notices.add($1) }
+        delivery.begin(new: 0)
+        Self.tell(log, 1...2)
+        delivery.replace([Webhook(url: second), Webhook(url: first)])
+        Self.tell(log, 3...4)
+        try await Self.until { one.received.count == 4 && two.received.count == 2 }
+        #expect(two.received == ["r-3", "r-4"])
+        delivery.replace([Webhook(url: first, types: ["c.*"], secrets: ["s"]), Webhook(url: second)])
+        Self.tell(log, 5...5)
+        Self.tell(log, 6...6, type: "c.d")
+        try await Self.until { one.received.count == 5 && two.received.count == 4 }
+        delivery.replace([Webhook(url: first)])
+        try await Self.until { !notices.all.isEmpty }
+        Self.tell(log, 7...8)
+        log.close()
+        await delivery.finish(within: .seconds(20))
+        #expect(one.received == [1, 2, 3, 4, 6, 7, 8].map { "r-\($0)" })
+        #expect(two.received == [3, 4, 5, 6].map { "r-\($0)" })
+        #expect(notices.all == [.removed(undelivered: 0)])
+        delivery.replace([Webhook(url: second)])
+        #expect(log.observers == 0, "nothing begins behind the end")
+        await one.stop()
+        await two.stop()
+    }
+
+    @Test("what one that goes has not taken is dropped and counted; if it comes back it is a new one")
+    func removed() async throws {
+        let directory = try TemporaryDirectory()
+        let receiver = Receiver([.serviceUnavailable])
+        let url = try await receiver.start()
+        let log = EventLog()
+        let notices = Notices()
+        let webhook = Webhook(url: url, types: ["a.*"])
+        let delivery = EventDelivery([webhook], of: log, roomID: "r", directory: directory.path) { notices.add($1) }
+        delivery.begin(new: 0)
+        Self.tell(log, 1...3)
+        Self.tell(log, 4...5, type: "c.d")
+        try await Self.until { !notices.all.isEmpty }
+        delivery.replace([])
+        try await Self.until { notices.all.count == 2 }
+        #expect(notices.all == [.failing("status 503"), .removed(undelivered: 3)])
+        #expect(log.observers == 0)
+        receiver.turn(.ok)
+        Self.tell(log, 6...6)
+        delivery.replace([webhook])
+        Self.tell(log, 7...7)
+        try await Self.until { receiver.received == ["r-7"] }
+        delivery.replace([])
+        try await Self.until { notices.all.count == 3 }
+        log.close()
+        await delivery.finish(within: .seconds(20))
+        let next = EventLog(earlier: (1...9).map { RoomEvent(sequence: Int64($0), type: "a.b", line: "{}") })
+        let successor = EventDelivery([webhook], of: next, roomID: "r", directory: directory.path) { _, _ in }
+        successor.begin(new: next.last)
+        Self.tell(next, 10...10)
+        next.close()
+        await successor.finish(within: .seconds(20))
+        #expect(receiver.received == ["r-7", "r-10"])
+        await receiver.stop()
+        directory.remove()
+    }
+
+    @Test("one that wants no more is left alone until it is written otherwise")
+    func refusing() async throws {
+        let receiver = Receiver([.gone])
+        let url = try await receiver.start()
+        let other = Receiver()
+        let second = try await other.start()
+        let log = EventLog()
+        let notices = Notices()
+        let delivery = EventDelivery([Webhook(url: url)], of: log, roomID: "r", directory: nil) { notices.add($1) }
+        delivery.begin(new: 0)
+        Self.tell(log, 1...1)
+        try await Self.until { notices.all == [.disabled] && log.observers == 0 }
+        delivery.replace([Webhook(url: url), Webhook(url: second)])
+        Self.tell(log, 2...2)
+        try await Self.until { other.received == ["r-2"] }
+        #expect(receiver.received == ["r-1"])
+        receiver.turn(.ok)
+        delivery.replace([Webhook(url: url, timeout: 1_000_000_000), Webhook(url: second)])
+        Self.tell(log, 3...3)
+        try await Self.until { receiver.received == ["r-3"] && other.received.count == 2 }
+        log.close()
+        await delivery.finish(within: .seconds(20))
+        await receiver.stop()
+        await other.stop()
     }
 
     @Test("one that is away holds up neither the others nor the end")

@@ -36,14 +36,27 @@ struct EventFormTests {
 
     @Test("the envelope is a CloudEvent around the event as it is everywhere else")
     func envelope() {
-        let line = #"{"type":"source.live","time":"2026-11-20T22:12:18.136Z","sequence":42,"uid":"1001","x":[1]}"#
+        let line =
+            #"{"type":"source.live","time":"2026-11-20T22:12:18.136Z","sequence":42,"roomId":"a.b-1","incarnation":3,"uid":"1001","x":[1]}"#
         let event = CloudEvent(RoomEvent(sequence: 42, type: "source.live", line: line), roomID: "a.b-1")
-        #expect(event.id == "a_b-1-42", "a full stop would part what is signed")
+        #expect(event.id == "a_b-1-3-42-20261120T221218136Z", "a full stop would part what is signed")
         #expect(
             String(decoding: event.body, as: UTF8.self)
-                == #"{"specversion":"1.0","id":"a_b-1-42","source":"/tandem/rooms/a.b-1","type":"dev.tandem.source.live.v1","#
+                == #"{"specversion":"1.0","id":"a_b-1-3-42-20261120T221218136Z","source":"/tandem/rooms/a.b-1/incarnations/3","#
+                + #""type":"dev.tandem.source.live.v1","#
                 + #""subject":"sources/1001","time":"2026-11-20T22:12:18.136Z","datacontenttype":"application/json","#
                 + #""sequence":"000000000042","data":\#(line)}"#)
+    }
+
+    @Test("no two events have one id: of two workers, nor of two first ones whose states are lost")
+    func ids() {
+        func id(_ incarnation: Int, _ sequence: Int64, _ second: Int) -> String {
+            let line =
+                #"{"type":"a.b","time":"2026-11-20T22:12:1\#(second).136Z","sequence":\#(sequence),"roomId":"r","incarnation":\#(incarnation)}"#
+            return CloudEvent(RoomEvent(sequence: sequence, type: "a.b", line: line), roomID: "r").id
+        }
+        #expect(Set([id(1, 1, 0), id(2, 1, 0), id(1, 2, 0), id(1, 1, 1)]).count == 4)
+        #expect(id(1, 1, 0) == id(1, 1, 0), "the same at every attempt, whoever makes it")
     }
 
     @Test("a webhook shows scheme and host, nothing that could be a secret")

@@ -190,4 +190,18 @@ struct EventMessageTests {
         (packet.pts, packet.dts, packet.timescale) = (66_000, 66_000, 30_000)
         #expect(String(decoding: cues.carrying(packet, fps: 30, step: 2).memory.bytes, as: UTF8.self).contains("odd"))
     }
+    @Test("pictures that go nowhere take what they had to say with them; the next has the layout of its time")
+    func passing() throws {
+        var cues = TrackCues()
+        var plan = Self.plan(idr: true)
+        plan.show([.init("regions", .array([.string("solo")]))], from: 0, isScheduled: false)
+        cues.plan = plan
+        cues.add(Self.cue(3, "three"), hasMessages: false)
+        cues.passing(Self.picture(0), fps: 30, step: 1)
+        cues.plan?.show([.init("regions", .array([.string("pk")]))], from: 20, isScheduled: false)
+        for frame in [32, 64] as [Int64] { cues.passing(Self.picture(frame), fps: 30, step: 1) }
+        #expect(cues.carrying(Self.picture(65), fps: 30, step: 1).memory.bytes == Self.picture(65).memory.bytes)
+        let text = String(decoding: cues.carrying(Self.picture(96), fps: 30, step: 1).memory.bytes, as: UTF8.self)
+        #expect(text.contains(#""regions":["pk"]"#) && text.contains(#""app_data":"info""#))
+    }
 }

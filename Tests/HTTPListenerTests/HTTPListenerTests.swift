@@ -5,6 +5,7 @@ import Logging
 import MediaTypes
 import NIOCore
 import NIOPosix
+import Synchronization
 import Testing
 
 import HTTPListener
@@ -208,6 +209,55 @@ struct HTTPListenerTests {
         }
         #expect(listener.connectionCount == 0)
         await #expect(throws: (any Error).self) { try await HTTPProbe(listener.boundAddress).request("GET /") }
+    }
+
+    @Test("in a crowd those without a request give way, and who waits for an answer stays")
+    func crowd() async throws {
+        let held = Mutex<(@Sendable (ListenerReply) -> Void)?>(nil)
+        let limits = HTTPListenerLimits(connections: 16, bodyBytes: 0, idle: .hours(1), crowd: 15)
+        let listener = try await HTTPListener.start(
+            listen: Self.loopback, limits: limits, group: nil, place: "test", logger: Logger(label: "test")
+        ) { request, answer in
+            if request.target?.path == "/later" {
+                held.withLock { $0 = answer }
+            } else {
+                answer(ListenerReply(.ok, body: .text("hello")))
+            }
+        }
+        let probe = HTTPProbe(listener.boundAddress)
+        let later = Task { try await probe.request("GET /later").text }
+        while held.withLock({ $0 == nil }) { await Task.yield() }
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<20 { group.addTask { try await probe.bytesUntilClosed(after: "GET") } }
+            // All have come when as many have gone as are too many.
+            for _ in 0..<6 { #expect(try await group.next() == 0) }
+            for _ in 0..<3 { #expect(try await probe.request("GET /").text == "hello") }
+            held.withLock { $0 }?(ListenerReply(.ok, body: .text("late")))
+            #expect(try await later.value == "late")
+            await listener.stop(within: .seconds(0))
+            for try await count in group { #expect(count == 0) }
+        }
+    }
+
+    @Test("an address that has as many connections as it may is let in again when its own give way")
+    func crowdOfOneAddress() async throws {
+        let limits = HTTPListenerLimits(
+            connections: 100, bodyBytes: 0, idle: .hours(1), connectionsPerAddress: 2, crowd: 50)
+        let listener = try await Self.start(Self.loopback, limits)
+        let probe = HTTPProbe(listener.boundAddress)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<2 { group.addTask { try await probe.bytesUntilClosed(after: "GET") } }
+            while listener.connectionCount < 2 { await Task.yield() }
+            var reply = try? await probe.request("GET /")
+            // They have a moment for their request first.
+            while reply == nil {
+                await Task.yield()
+                reply = try? await probe.request("GET /")
+            }
+            #expect(reply?.text == "hello")
+            await listener.stop(within: .seconds(0))
+            for try await count in group { #expect(count == 0) }
+        }
     }
 
     @Test("connections beyond the limit wait and are served when others close")

@@ -68,6 +68,35 @@ struct DoorTests {
         }
     }
 
+    @Test("whichever server a client asks for by name, it is let in: encoders have an address of the room, or none")
+    func otherName() async throws {
+        try await Self.withTLS { server, _, _ in
+            for (key, name) in [(TestServer.hostKey, "elsewhere.example"), (TestServer.guestKey, nil)] {
+                let publisher = try await TestPublisher.publish(
+                    Self.secureURL(server, key), tls: .tlsv12, name: name)
+                #expect(publisher.outcomes.elements == [.ready])
+            }
+        }
+    }
+
+    @Test("a handshake within the connection is refused")
+    func renegotiation() async throws {
+        try await Self.withTLS { server, _, folder in
+            // An R at the beginning of a line is openssl's word for it; it says so, fails, and exits by 1.
+            let script = """
+                cd '\(folder.path)' && mkfifo keys || exit 9
+                timeout 20 openssl s_client -connect 127.0.0.1:\(server.securePort) -tls1_2 <keys >said 2>&1 &
+                exec 3>keys; printf 'R\\n' >&3; wait $!; code=$?
+                grep -q RENEGOTIATING said; asked=$?
+                rm keys said
+                exit $((code * 2 + asked))
+                """
+            #expect(await Tool.run("/bin/sh", ["-c", script]) == 2)
+            let publisher = try await TestPublisher.publish(Self.secureURL(server, TestServer.hostKey), tls: .tlsv12)
+            #expect(publisher.outcomes.elements == [.ready])
+        }
+    }
+
     @Test("a renewed certificate is that of the next connection; who publishes goes on")
     func renewal() async throws {
         try await Self.withTLS { server, store, _ in

@@ -12,15 +12,17 @@ final class HookServer: Sendable {
     }
 
     let requests = Recorder<String>()
+    /// A request each whose connection is closed.
+    let closed = Recorder<String>()
     let port: Int
     private let channel: any Channel
 
     init(_ behaviour: Behaviour) async throws {
-        let requests = self.requests
+        let (requests, closed) = (self.requests, self.closed)
         self.channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Handler(behaviour, requests))
+                    try channel.pipeline.syncOperations.addHandler(Handler(behaviour, requests, closed))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -37,12 +39,16 @@ final class HookServer: Sendable {
 
         private let behaviour: Behaviour
         private let requests: Recorder<String>
+        private let closed: Recorder<String>
         private var text = ""
 
-        init(_ behaviour: Behaviour, _ requests: Recorder<String>) {
+        init(_ behaviour: Behaviour, _ requests: Recorder<String>, _ closed: Recorder<String>) {
             self.behaviour = behaviour
             self.requests = requests
+            self.closed = closed
         }
+
+        func channelInactive(context: ChannelHandlerContext) { self.closed.append(self.text) }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             self.text += String(buffer: self.unwrapInboundIn(data))

@@ -81,6 +81,59 @@ struct HookTests {
         }
     }
 
+    @Test("one address asks a few dozen times at once and no more; nobody is let in without being asked about")
+    func flood() async throws {
+        let hook = try await HookServer(.answer(status: 200, body: "0"))
+        let change: (inout IngestConfiguration) -> Void = {
+            $0.hook = HookClient(
+                hook: PublishHook(form: .srs, secret: "s"), url: hook.url, timeout: 20_000_000_000, onFailure: .allow)
+        }
+        try await TestServer.with(clock: StandingClock(), change) { server in
+            for index in 1...32 {
+                let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+                #expect(publisher.outcomes.elements == [.ready])
+                try await publisher.finish()
+                await server.events.wait {
+                    $0.count { if case .unpublished = $0 { true } else { false } } == index
+                }
+            }
+            for index in 0..<15 {
+                let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+                // The first ten of them are told, as with wrong keys.
+                if index < 10 {
+                    #expect(AdmissionOnTheWireTests.status(publisher)?.text == PublishRefusal.undecided.text)
+                } else {
+                    #expect(AdmissionOnTheWireTests.status(publisher) == nil)
+                }
+            }
+            #expect(hook.requests.elements.count == 32)
+            #expect(server.server.statistics[TestServer.host]?.publications == 32)
+        }
+        await hook.stop()
+    }
+
+    @Test("a question is withdrawn when whoever it is about has gone")
+    func withdrawn() async throws {
+        let hook = try await HookServer(.silent)
+        try await TestServer.with({
+            $0.hook = HookClient(
+                hook: PublishHook(form: .srs, secret: "s"), url: hook.url, timeout: 600_000_000_000, onFailure: .deny)
+            $0.session.decisionTimeout = 600_000_000_000
+        }) { server in
+            let publisher = try await TestPublisher.connect(server.url(TestServer.hostKey))
+            await hook.requests.wait { $0.count == 1 }
+            #expect(hook.closed.elements.isEmpty)
+            try await publisher.drop()
+            await hook.closed.wait { $0.count == 1 }
+        }
+        await hook.stop()
+    }
+
+    /// Time stands still.
+    private struct StandingClock: MonotonicClock {
+        func now() -> Int64 { 1_000_000_000 }
+    }
+
     @Test("who leaves before the answer takes nothing, and the session's own deadline holds")
     func leaves() async throws {
         try await TestServer.with({

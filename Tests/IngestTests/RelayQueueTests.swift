@@ -70,10 +70,43 @@ struct RelayQueueTests {
     func bytes() {
         var queue = RelayQueue()
         Self.push("CKv", &queue, at: 0, bytes: 8 << 20)
-        Self.push("v", &queue, at: 1, bytes: 4 << 20)
+        Self.push("v", &queue, at: 1, bytes: (4 << 20) - 5 * SourceItem.overhead)
         #expect(queue.dropped == 0)
         Self.push("v", &queue, at: 2)
         #expect(Self.drain(&queue) == "C")
+    }
+
+    @Test("of configurations and ends that nobody takes the last ones stay")
+    func configurationStorm() {
+        var queue = RelayQueue()
+        Self.push("CDKv", &queue, at: 0)
+        for _ in 0..<50_000 {
+            Self.push("D", &queue, at: 1)
+            #expect(queue.count <= RelayQueue.maximumMarks + 4)
+        }
+        Self.push("v", &queue, at: 2)
+        Self.push("Kv", &queue, at: 3)
+        var left = Self.drain(&queue)
+        #expect(left.hasSuffix("Kv") && left.hasPrefix("CD") && left.dropFirst().dropLast(2).allSatisfy { $0 == "D" })
+        // Publications without end, nobody takes anything: the last end, and what holds behind it.
+        for _ in 0..<10_000 {
+            Self.push("ECDKv", &queue, at: 4)
+            #expect(queue.count <= 3 * RelayQueue.maximumMarks)
+        }
+        left = Self.drain(&queue)
+        #expect(left.hasPrefix("ECD") && left.hasSuffix("ECDKv"), "\(left)")
+    }
+
+    @Test("a change of format weighs what it holds")
+    func heavyConfigurations() {
+        var queue = RelayQueue()
+        Self.push("CKv", &queue, at: 0)
+        for index in 0..<30 {
+            let record = [UInt8](repeating: UInt8(index), count: 1 << 20)
+            queue.push(.configuration(CodecParameters(codec: .aac, configuration: record)), now: 1)
+        }
+        #expect(queue.configured.reduce(0) { $0 + $1.configuration.count } <= RelayQueue.maximumBytes)
+        #expect(queue.configured.last?.configuration.first == 29)
     }
 
     @Test("sound alone needs no key picture: what waited too long goes, what comes next is sent")

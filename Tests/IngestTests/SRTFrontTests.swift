@@ -143,6 +143,26 @@ struct SRTFrontTests {
         #expect(front.count == 0)
     }
 
+    @Test("those who are refused take nobody's place, and of many the first are forgotten")
+    func crowd() throws {
+        var front = Self.front(2)
+        _ = try Self.relaying(&front, "a")
+        for index in 0..<2_000 {
+            let conclusion = try Self.conclusion(&front, "r\(index)")
+            guard case .decide = front.receive(conclusion, from: "r\(index)", now: Int64(index)) else {
+                throw Unexpected()
+            }
+            _ = front.refuse("r\(index)", code: 1403, now: Int64(index))
+            #expect(front.count <= 1 + Front.maximumRefusals)
+        }
+        let first = try Self.conclusion(&front, "r0")
+        guard case .decide = front.receive(first, from: "r0", now: 3_000) else { throw Unexpected() }
+        let last = SRTHandshake.conclusion(SRTCapture.conclusion, cookie: 5)
+        #expect(front.receive(last, from: "r1999", now: 3_000) == .answer(SRTHandshake.refusal(of: last, code: 1403)))
+        let passes = front.passes(0x12, from: "a", now: 3_000)
+        #expect(passes, "who publishes has noticed nothing")
+    }
+
     @Test("what a listener refuses, such as a wrong passphrase, is passed on with its code")
     func wrongPassphrase() throws {
         var front = Self.front()

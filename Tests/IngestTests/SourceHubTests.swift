@@ -81,12 +81,48 @@ struct SourceHubTests {
         cache.note(Self.packet(.video, at: 10_002))
         #expect(Self.letters(cache.backlog) == "C", "ten seconds")
         cache.note(Self.packet(.video, at: 20_000, isKey: true, bytes: 8 << 20))
-        cache.note(Self.packet(.video, at: 20_033, bytes: 8 << 20))
+        cache.note(Self.packet(.video, at: 20_033, bytes: (8 << 20) - 2 * SourceItem.overhead))
         #expect(Self.letters(cache.backlog) == "CKv")
         cache.note(Self.packet(.video, at: 20_066))
         #expect(Self.letters(cache.backlog) == "C", "sixteen mebibytes")
         cache.note(Self.packet(.video, at: 20_100, isKey: true))
         #expect(Self.letters(cache.backlog) == "CK")
+    }
+
+    @Test("packets of a few bytes that all have one time are bounded as well")
+    func tinyPackets() {
+        var cache = GOPCache()
+        cache.note(.configuration(Self.video))
+        cache.note(Self.packet(.video, at: 0, isKey: true))
+        var most = 0
+        for index in 0..<100_000 {
+            cache.note(Self.packet(.audio, at: 0, bytes: 14))
+            if index.isMultiple(of: 4_000) { most = max(most, cache.backlog.count) }
+        }
+        #expect(Self.letters(cache.backlog) == "C")
+        #expect(most > 20_000 && most <= GOPCache.maximumBytes / SourceItem.overhead)
+    }
+
+    @Test("configurations that change all the time are not cached without end, and cost what they weigh")
+    func configurationStorm() {
+        var cache = GOPCache()
+        cache.note(.configuration(Self.video))
+        cache.note(Self.packet(.video, at: 0, isKey: true))
+        for index in 0..<100_000 {
+            cache.note(.configuration(CodecParameters(codec: .aac, configuration: [UInt8(index & 1)])))
+            if index == GOPCache.maximumChanges - 1 { #expect(cache.backlog.count == 34) }
+        }
+        #expect(Self.letters(cache.backlog) == "CD", "the GOP is gone, what holds is known")
+        // Four of five mebibytes are too much, although no packet is.
+        cache.note(Self.packet(.video, at: 33, isKey: true))
+        for index in 0..<4 {
+            cache.note(
+                .configuration(
+                    CodecParameters(codec: .aac, configuration: [UInt8](repeating: UInt8(index), count: 5 << 20))))
+        }
+        #expect(Self.letters(cache.backlog) == "CD")
+        cache.note(Self.packet(.video, at: 66, isKey: true))
+        #expect(Self.letters(cache.backlog) == "CDK")
     }
 
     @Test("the publisher is held while any reader is full")

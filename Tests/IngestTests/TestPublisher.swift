@@ -32,8 +32,11 @@ final class TestPublisher: Sendable {
 
     /// - Parameters:
     ///   - tls: With this version of it and no other, trusting anybody; nil: clear text.
+    ///   - name: The server it asks for by TLS; nil: it names none.
     ///   - prefix: Sent before everything else.
-    static func connect(_ text: String, tls: TLSVersion? = nil, prefix: [UInt8] = []) async throws -> TestPublisher {
+    static func connect(
+        _ text: String, tls: TLSVersion? = nil, name: String? = nil, prefix: [UInt8] = []
+    ) async throws -> TestPublisher {
         let certificate = Recorder<[UInt8]>()
         var secure: NIOSSLContext?
         if let tls {
@@ -60,7 +63,7 @@ final class TestPublisher: Sendable {
                         }
                         if let context {
                             let client = try NIOSSLClientHandler(
-                                context: context, serverHostname: nil,
+                                context: context, serverHostname: name,
                                 customVerificationCallback: { chain, promise in
                                     if let bytes = try? chain.first?.toDERBytes() { certificate.append(bytes) }
                                     promise.succeed(.certificateVerified)
@@ -81,8 +84,10 @@ final class TestPublisher: Sendable {
     }
 
     /// Connects and waits for the server's word.
-    static func publish(_ text: String, tls: TLSVersion? = nil, prefix: [UInt8] = []) async throws -> TestPublisher {
-        let publisher = try await self.connect(text, tls: tls, prefix: prefix)
+    static func publish(
+        _ text: String, tls: TLSVersion? = nil, name: String? = nil, prefix: [UInt8] = []
+    ) async throws -> TestPublisher {
+        let publisher = try await self.connect(text, tls: tls, name: name, prefix: prefix)
         await publisher.outcomes.wait { !$0.isEmpty }
         return publisher
     }

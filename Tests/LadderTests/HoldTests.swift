@@ -76,4 +76,38 @@ struct HoldTests {
             #expect(half[index...].allSatisfy { $0.pts >= picture.pts })
         }
     }
+    @Test("an IDR picture that is asked for is the next one, of that rendition alone; the grid stays")
+    func askedFor() throws {
+        let keys = Mutex<[Int: [Int64]]>([:])
+        let entered = DispatchSemaphore(value: 0)
+        var output = LadderStage.Output(
+            packet: { track, packet in
+                if packet.isKey { keys.withLock { $0[track, default: []].append(packet.pts / 1_000) } }
+            },
+            configuration: { _, _ in Issue.record("the initialization segment stays") }, finished: { _ in },
+            failed: { Issue.record($0) })
+        output.entered = { _, _ in entered.signal() }
+        let ladder = try LadderStage.open(
+            rungs: [
+                Self.rung("large", width: 320, fps: 30, bFrames: 2, lookahead: 5),
+                Self.rung("half", width: 160, fps: 15, bFrames: 0, lookahead: 0),
+            ],
+            settings: LadderStage.Settings(
+                width: 320, height: 180, fps: 30, gopFrames: 32, sampleRate: 48_000, audioBitrates: [64_000],
+                isOffline: false),
+            output: output)
+        func put(_ ticks: Range<Int64>) throws {
+            for tick in ticks {
+                #expect(ladder.put(try PictureCanvas.open(width: 320, height: 180, fill: .black).finish(), tick: tick))
+            }
+        }
+        try put(0..<20)
+        for _ in 0..<30 { #expect(entered.wait(timeout: .now() + 20) == .success) }
+        ladder.control.requestKeyframe(track: 0)
+        try put(20..<40)
+        ladder.finish()
+        let heard = keys.withLock { $0 }
+        #expect(heard[0] == [0, 20, 32])
+        #expect(heard[1] == [0, 16])
+    }
 }

@@ -25,6 +25,16 @@ struct PlaybackGateTests {
                 == "exp=1800003600&sig=1aabf9c347e9f035d75ca8a2a518d5216cdd1aae4f0b1b317621430ed0c09926")
     }
 
+    @Test("neither a description nor a dump shows a secret")
+    func hidden() {
+        let gate = Self.gate(["hunter2"])
+        var dumped = ""
+        dump(gate, to: &dumped)
+        let shown = "\(gate) \(dumped) \(String(reflecting: gate))"
+        #expect(shown.contains("88231") && !shown.contains("hunter2") && !shown.contains("\(Array("hunter2".utf8))"))
+        #expect(!dumped.contains("104"), "nor the bytes of one")
+    }
+
     @Test("good for its path and its time, with either of two secrets; further parameters change nothing")
     func open() {
         let all = Self.pairs(Self.gate().query(scope: "/", seconds: 60))

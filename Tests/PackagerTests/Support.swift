@@ -110,13 +110,14 @@ struct Output {
 
     init(
         _ store: any SegmentStore, settings: HLSOutputSettings? = nil,
-        tracks: [TrackDescription] = [Output.video("720p"), Output.video("360p"), Output.audio]
+        tracks: [TrackDescription] = [Output.video("720p"), Output.video("360p"), Output.audio],
+        keeper: (any SlotKeeping)? = nil
     ) throws {
         self.events = EventLog()
         self.tracks = tracks
         self.packager = try HLSPackager.open(
-            settings ?? Output.settings(), tracks: tracks, store: store, clock: FixedClock(), report: self.events.report
-        )
+            settings ?? Output.settings(), tracks: tracks, store: store, clock: FixedClock(), keeper: keeper,
+            report: self.events.report)
     }
 
     /// Feeds program frames to every track (or those given), as the encoders would: sound along with the pictures.

@@ -1,6 +1,7 @@
 import HLS
 import MediaTypes
 import Packager
+import Synchronization
 import Testing
 
 @Suite("Variants: several codings of the sound, sound alone, half the frame rate: rfc8216bis §4.4.6, §6.2.4")
@@ -99,5 +100,56 @@ struct VariantTests {
         #expect(throws: MediaError.self) { _ = try Output(MemoryStore(), settings: unknown, tracks: Self.tracks) }
         let none = try Output.settings { $0.variants = [] }
         #expect(throws: MediaError.self) { _ = try Output(MemoryStore(), settings: none, tracks: Self.tracks) }
+    }
+    /// Keeps the multivariant playlists it is told.
+    private final class Keeper: SlotKeeping {
+        private let texts = Mutex<[String]>([])
+
+        func keep(_ slot: KeptSlot) {}
+        func keep(_ change: DateRange.Change) {}
+        func keep(multivariant: String) { self.texts.withLock { $0.append(multivariant) } }
+        func ended(nextMediaSequence: Int64) {}
+        var last: String { self.texts.withLock { $0.last ?? "" } }
+    }
+
+    @Test("other bit rates: the higher is declared at once, the lower once no segment by the higher is listed")
+    func rates() throws {
+        let store = MemoryStore()
+        let keeper = Keeper()
+        let output = try Output(store, settings: Output.settings { $0.windowSeconds = 8 }, keeper: keeper)
+        let told = Mutex<[BitRates?]>([])
+        output.packager.watchListing { listing in
+            told.withLock { $0.append(listing.tracks.first { $0.name == "720p" }?.rates) }
+        }
+        func bandwidths(_ text: String) -> [Int] {
+            Self.variants(text).map { Int($0.split(separator: ":BANDWIDTH=")[1].prefix { $0 != "," }) ?? 0 }
+        }
+        func bandwidths() -> [Int] { bandwidths(store.text("index.m3u8")) }
+        func feed(_ segments: Range<Int64>) {
+            output.feed(segments.lowerBound * 64..<segments.upperBound * 64)
+            _ = output.packager.step()
+        }
+        let high = BitRates(bitrate: 4_000_000, maxBitrate: 4_800_000, bufferSize: 4_800_000)
+        let low = BitRates(bitrate: 500_000, maxBitrate: 600_000, bufferSize: 600_000)
+        // Before the beginning, as a room that waits for its first publisher is told.
+        output.packager.declare(BitRates(bitrate: 3_000_000, maxBitrate: 3_600_000, bufferSize: 3_600_000), track: 0)
+        _ = try output.packager.begin(now: Output.origin)
+        feed(0..<2)
+        let first = bandwidths()
+        #expect(first.count == 2 && first[0] > first[1] + 1_000_000, "\(first)")
+        output.packager.declare(high, track: 0)
+        _ = output.packager.step()
+        let raised = bandwidths()
+        #expect(raised[0] > first[0] + 1_000_000 && raised[1] == first[1], "without a segment: \(raised)")
+        #expect(told.withLock { $0.last } == high)
+        output.packager.declare(low, track: 0)
+        feed(2..<4)
+        #expect(bandwidths() == raised, "what is listed was coded by more")
+        feed(4..<40)
+        let lowered = bandwidths()
+        #expect(lowered[0] < lowered[1] && lowered[1] == first[1], "\(lowered)")
+        #expect(told.withLock { $0.last } == low)
+        #expect(bandwidths(keeper.last) == raised, "a recording has every segment there was")
+        #expect(output.events.failures.isEmpty && !store.text("720p.m3u8").contains("EXT-X-DISCONTINUITY\n"))
     }
 }

@@ -87,6 +87,20 @@ struct RoomDocumentTests {
                 #""control""#, #""alarms": { "windowMs": 4000 }, "ext": { "a": 1 }, "control""#,
                 ["alarms.windowMs", "ext.a"]
             ),
+            (
+                #"{ "path": "out" }"#,
+                #"{ "path": "out" }, { "type": "rtmp", "url": "rtmp://cdn.example/live/hunter2c" }"#, ["outputs"]
+            ),
+            (
+                #""listen": "127.0.0.1:0""#,
+                #""listen": "127.0.0.1:0", "events": [{ "type": "webhook", "url": "https://hooks.example/pk" }]"#,
+                ["control.events"]
+            ),
+            (#""bitrate": 2500000"#, #""bitrate": 2400000"#, ["renditions[0].video.bitrate"]),
+            (
+                #""bitrate": 2500000"#, #""maxBitrate": 2600000, "bufferSize": 1300000, "bitrate": 2500000"#,
+                ["renditions[0].video.maxBitrate", "renditions[0].video.bufferSize"]
+            ),
             // What is written and is as it comes anyway changes nothing in the room, and is told all the same.
             (#""fps": 30 }"#, #""fps": 30, "policy": "fixed" }"#, ["canvas.policy"]),
         ] as [(String, String, [String])])
@@ -125,11 +139,13 @@ struct RoomDocumentTests {
         arguments: [
             (#""roomId": "88231""#, #""roomId": "2""#, ["room.roomId"]), (#""fps": 30"#, #""fps": 25"#, ["canvas.fps"]),
             (#""listen": "127.0.0.1:0""#, #""listen": "127.0.0.1:1""#, ["control.listen"]),
-            (#""bitrate": 2500000"#, #""bitrate": 2400000"#, ["renditions[0].video.bitrate"]),
-            (#"{ "path": "out" }"#, #"{ "path": "out" }, { "type": "record", "path": "rec" }"#, ["outputs"]),
+            (#""bitrate": 2500000"#, #""bitrate": 2500000, "bFrames": 1"#, ["renditions[0].video.bFrames"]),
+            (#""name": "720p", "width": 1280"#, #""name": "hd", "width": 1280"#, ["renditions[0].name"]),
+            (#"{ "path": "out" }"#, #"{ "path": "out" }, { "type": "record", "path": "rec" }"#, ["outputs[1]"]),
+            (#"{ "path": "out" }"#, #"{ "path": "out2" }"#, ["outputs[0].path"]),
             (
                 #"{ "uid": "2002", "streamKey": "hunter2b" }"#,
-                #"{ "uid": "2002", "streamKey": "hunter2b" }, { "uid": "3", "streamKey": "hunter2d" }"#, ["sources"]
+                #"{ "uid": "2002", "streamKey": "hunter2b" }, { "uid": "3", "streamKey": "hunter2d" }"#, ["sources[2]"]
             ),
             (#""uid": "1001", "streamKey""#, #""uid": "1001", "name": "A", "streamKey""#, ["sources[0].name"]),
         ] as [(String, String, [String])])
@@ -143,6 +159,100 @@ struct RoomDocumentTests {
         }
         #expect(mistakes.map(\.path) == paths)
         #expect(mistakes.allSatisfy { !$0.what.isEmpty && !$0.fix.isEmpty })
+    }
+
+    @Test("sources that join, leave or change places are named by their ids")
+    func sources() throws {
+        func room(_ uids: String...) throws -> RoomDocument {
+            let sources = uids.map { #"{ "uid": "\#($0)", "streamKey": "hunter2\#($0)" }"# }.joined(separator: ", ")
+            return try Self.read(
+                #"""
+                { "room": { "roomId": "r" }, "sources": [\#(sources)], "outputs": [{ "path": "out" }],
+                  "scenes": [{ "sceneId": "solo", "layout": "solo", "uids": ["a"] }] }
+                """#)
+        }
+        for (next, expected) in [
+            (try room("b", "a"), [("sources", "order")]),
+            (try room("a", "c"), [("sources[1]", "\"c\" cannot join"), ("sources", "\"b\" cannot leave")]),
+        ] {
+            let refusal = #expect(throws: DocumentChange.Refusal.self) {
+                try DocumentChange(from: room("a", "b"), to: next)
+            }
+            guard case .needsRestart(let mistakes)? = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                continue
+            }
+            let named = mistakes.filter { $0.path.hasPrefix("sources") }
+            #expect(named.count == expected.count)
+            for (mistake, (path, what)) in zip(named, expected) {
+                #expect(mistake.path == path && mistake.what.contains(what), "\(mistake)")
+            }
+        }
+    }
+
+    @Test("a webhook's URL that was cut to be shown is no other webhook")
+    func cutURL() throws {
+        func room(_ urls: String...) throws -> RoomDocument {
+            let sinks = urls.map { #"{ "type": "webhook", "url": "\#($0)" }"# }.joined(separator: ", ")
+            let listen = #""listen": "127.0.0.1:0""#
+            return try Self.read(
+                Documents.room.replacingOccurrences(of: listen, with: #"\#(listen), "events": [\#(sinks)]"#))
+        }
+        let (plain, whole) = ("https://h.example/a", "https://u:p@h.example/a?t=1")
+        let refusal = #expect(throws: DocumentChange.Refusal.self) {
+            try DocumentChange(from: room(whole), to: room("https://other.example/", plain))
+        }
+        guard case .hidden(let mistakes)? = refusal else {
+            Issue.record("\(String(describing: refusal))")
+            return
+        }
+        #expect(mistakes.map(\.path) == ["control.events[1].url"])
+        for (before, after) in [
+            (try room(whole), try room(whole, "https://b.example/")), (try room(whole), try room()),
+            (try room(), try room(plain)),
+        ] {
+            #expect(try DocumentChange(from: before, to: after).isChange)
+        }
+        // One that there is beside it may stay.
+        #expect(try DocumentChange(from: room(whole, plain), to: room(plain)).paths == ["control.events"])
+    }
+
+    @Test("RTMP outputs begin, change, end and move; what others do beside them is named by the place it has then")
+    func outputs() throws {
+        func room(_ outputs: String...) throws -> RoomDocument {
+            let list = outputs.joined(separator: ", ")
+            return try Self.read(
+                Documents.room.replacingOccurrences(of: #"[ { "path": "out" } ]"#, with: "[ \(list) ]"))
+        }
+        func push(_ id: String, _ more: String = "") -> String {
+            #"{ "type": "rtmp", "outputId": "\#(id)", "url": "rtmp://cdn.example/live/hunter2\#(id)"\#(more) }"#
+        }
+        let (hls, record) = (#"{ "path": "out" }"#, #"{ "type": "record", "outputId": "r", "path": "rec" }"#)
+        let first = try room(hls, push("a"), record, push("b"))
+        for next in [
+            try room(hls, record), try room(push("b"), hls, push("a"), record),
+            try room(hls, push("a", #", "stallTimeoutMs": 2000"#), record, push("b"), push("c")),
+        ] {
+            #expect(try DocumentChange(from: first, to: next).isChange)
+            #expect(try DocumentChange(from: next, to: first).document.pipeline.pushes.map(\.outputID) == ["a", "b"])
+        }
+        for (next, expected) in [
+            (
+                try room(push("b"), #"{ "path": "out2", "windowSeconds": 99 }"#, push("a"), record),
+                ["outputs[1].path", "outputs[1].windowSeconds"]
+            ),
+            (try room(hls, push("a"), push("b")), ["outputs"]),
+            (try room(hls, record, #"{ "type": "raw", "path": "a.y4m" }"#), ["outputs[2]"]),
+            // An id that goes over to another kind of output.
+            (try room(hls, record, #"{ "type": "raw", "outputId": "a", "path": "a.y4m" }"#), ["outputs[2]"]),
+        ] as [(RoomDocument, [String])] {
+            let refusal = #expect(throws: DocumentChange.Refusal.self) { try DocumentChange(from: first, to: next) }
+            guard case .needsRestart(let mistakes)? = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                continue
+            }
+            #expect(mistakes.map(\.path) == expected, "\(mistakes)")
+        }
     }
 
     @Test("revisions order versions: an older one is superseded, the same one with the same content is no change")

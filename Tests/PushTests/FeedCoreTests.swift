@@ -91,6 +91,40 @@ struct FeedCoreTests {
         #expect(Self.letters(core.takeOutput()).hasSuffix("MC"))
     }
 
+    @Test("after a rest it begins with the next key picture: nothing that was kept or that waited comes")
+    func rests() {
+        var core = Self.begun()
+        core.receive(Self.picture(0, isKey: true))
+        for frame in 0..<20 { core.receive(Self.sound(Int64(frame))) }
+        _ = core.takeOutput()
+        core.rest()
+        #expect(Self.letters(core.backlog) == "MCD")
+        core.receive(Self.picture(40))
+        core.receive(Self.sound(70))
+        #expect(Self.letters(core.takeOutput()) == "", "no decoder can begin there")
+        core.receive(Self.picture(50, isKey: true))
+        core.receive(Self.sound(95))
+        core.receive(Self.picture(51))
+        let tags = core.takeOutput()
+        #expect(Self.letters(tags) == "Kav" && tags.map(\.time) == [2_000, 2_026, 2_040])
+    }
+
+    @Test("another bit rate is said in metadata of its own, once")
+    func bitrate() {
+        var core = Self.begun()
+        core.receive(Self.picture(0, isKey: true))
+        _ = core.takeOutput()
+        core.setVideoBitrate(500_000)
+        core.setVideoBitrate(500_000)
+        let tags = core.takeOutput()
+        guard tags.count == 1, case .metadata(let properties)? = tags.first?.content else {
+            Issue.record("\(Self.letters(tags))")
+            return
+        }
+        #expect(properties.contains { $0.name == "videodatarate" && $0.value == .number(500) })
+        #expect(Self.letters(core.backlog) == "MCDK")
+    }
+
     @Test("a group of pictures that is too long is not kept")
     func longGroup() {
         var core = Self.begun()

@@ -192,6 +192,87 @@ struct PushDriverTests {
         await bench.stop()
     }
 
+    @Test("outputs begin, change and end while others go on; pictures that none wants are dropped")
+    func changes() async throws {
+        let (one, two) = (try await PushServer.start(), try await PushServer.start())
+        let outputs = LiveOutputs([FeedCoreTests.description], makesFiles: false, clock: MachineClock())
+        let feed = try #require(outputs.feed(named: "180p"))
+        feed.configure(FeedCoreTests.record)
+        var next: Int64 = 0
+        func send() {
+            feed.receive(FeedCoreTests.picture(next, isKey: next % 25 == 0))
+            next += 1
+        }
+        func settings(_ id: String, _ server: PushServer, key: String) throws -> PushSettings {
+            let url = try #require(RTMPURL("rtmp://127.0.0.1:\(server.port)/live/\(key)", allowsTLS: true))
+            return PushSettings(outputID: id, rendition: "180p", core: PushCore.Settings(url: url))
+        }
+        let reports = Reports()
+        func change(_ gone: Set<String>, _ settings: [PushSettings], _ order: [String]) throws {
+            outputs.change(
+                removing: gone, adding: try outputs.prepare(settings), order: order, reason: "the document has changed"
+            ) { reports.add($1) }
+        }
+        func run(_ isMet: () -> Bool) async throws {
+            try await Self.until {
+                send()
+                return isMet()
+            }
+        }
+        for _ in 0..<30 { send() }
+        #expect(!feed.isAwake, "nobody wants them")
+        try change([], [settings("one", one, key: "k_one")], ["one"])
+        #expect(feed.isAwake)
+        try await run { one.seen.media.count > 5 }
+        #expect(one.seen.media.dropFirst().first?.prefix(2) == [0x17, 1], "not where it was when it was asked for")
+
+        try change([], [settings("two", two, key: "k_two")], ["two", "one"])
+        try await run { two.seen.media.count > 5 }
+        #expect(two.seen.media.dropFirst().first?.prefix(2) == [0x17, 1])
+        #expect(outputs.statuses.map(\.outputID) == ["two", "one"])
+        // The same server takes the next key once the last one has left.
+        try change(["two"], [settings("two", two, key: "k_new")], ["two", "one"])
+        try await run { two.seen.keys.count == 2 }
+        #expect(two.seen.keys == ["k_two", "k_new"] && two.seen.unpublished == 1 && two.seen.closed == 1)
+        #expect(one.connections == 1 && one.seen.unpublished == 0 && outputs.statuses.last?.retries == 0)
+
+        try change(["one"], [], ["two"])
+        try await run { one.seen.unpublished == 1 && one.seen.closed == 1 }
+        #expect(outputs.statuses.map(\.outputID) == ["two"])
+        let before = two.seen.media.count
+        try await run { two.seen.media.count > before + 5 }
+        #expect(two.connections == 2)
+        try change(["two"], [], [])
+        #expect(!feed.isAwake && outputs.statuses.isEmpty)
+        try await Self.until { two.seen.unpublished == 2 }
+        let stopped = PushCore.Event.stopped(reason: "the document has changed")
+        #expect(reports.events.count { $0 == stopped } == 3 && reports.reasons.isEmpty)
+        await outputs.stop(reason: "the room has ended")
+        try change([], [settings("late", one, key: "k_late")], ["late"])
+        #expect(outputs.statuses.isEmpty && !feed.isAwake, "nothing begins behind the end")
+        await one.stop()
+        await two.stop()
+    }
+
+    @Test("one that is ended before it has begun never begins")
+    func overtaken() async throws {
+        let server = try await PushServer.start(isMute: true)
+        let outputs = LiveOutputs([FeedCoreTests.description], makesFiles: false, clock: MachineClock())
+        let feed = try #require(outputs.feed(named: "180p"))
+        let url = try #require(RTMPURL("rtmp://127.0.0.1:\(server.port)/live/key", allowsTLS: true))
+        let settings = PushSettings(outputID: "cdn", rendition: "180p", core: PushCore.Settings(url: url))
+        for gone in [[], ["cdn"], ["cdn"], ["cdn"]] as [Set<String>] {
+            outputs.change(
+                removing: gone, adding: try outputs.prepare([settings]), order: ["cdn"], reason: "changed"
+            ) { _, _ in }
+        }
+        outputs.change(removing: ["cdn"], adding: [], order: [], reason: "removed") { _, _ in }
+        for number in Int64(0)..<50 { feed.receive(FeedCoreTests.picture(number, isKey: number % 25 == 0)) }
+        await outputs.stop(reason: "the room has ended")
+        #expect(server.connections == 0 && outputs.statuses.isEmpty)
+        await server.stop()
+    }
+
     @Test("authorities that cannot be read are refused before anything begins")
     func unreadable() async throws {
         let url = try #require(RTMPURL("rtmps://127.0.0.1/live/key", allowsTLS: true))

@@ -64,6 +64,20 @@ struct FLVDemuxerTests {
         #expect(run.packets.map(\.isKey) == [false, true])
     }
 
+    @Test("a record that is far too large to be one is not passed on, and the one before holds")
+    func giantConfigurations() {
+        let giant = [0x11, 0x90] + [UInt8](repeating: 1, count: CodecParameters.largestConfiguration)
+        let further: [UInt8] = [0x95, 0x00] + Array("mp4a".utf8) + [1]
+        var run = Run()
+        run.audio([0xAF, 0, 0x12, 0x10])
+        run.audio([0xAF, 0] + giant)
+        run.audio(further + [0x12, 0x10])
+        run.audio(further + giant)
+        run.audio([0xAF, 1, 1, 2, 3])
+        #expect(run.configurations.map(\.configuration) == [[0x12, 0x10], [0x12, 0x10]])
+        #expect(run.demuxer.counters.badConfigurations == 2 && run.packets.count == 1)
+    }
+
     @Test("P02: a configuration is sent on when it differs, in one form")
     func configurations() {
         var run = Run()

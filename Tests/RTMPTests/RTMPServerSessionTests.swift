@@ -330,6 +330,42 @@ struct RTMPServerSessionTests {
         #expect(harness.closeReason == nil)
     }
 
+    @Test("an aggregate of half a million empty messages gives some thousands, and a few of them end the connection")
+    func crowdedAggregate() {
+        let one: [UInt8] = [8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11]
+        let body = [[UInt8]](repeating: one, count: 520_000).flatMap { $0 }
+        var script = ClientScript()
+        script.open()
+        let harness = SessionHarness()
+        harness.feed(script.take())
+        script.message(22, body)
+        harness.feed(script.take())
+        #expect(harness.events.count == 1 + 4_096 && harness.closeReason == nil)
+        for _ in 0..<2 { script.message(22, [UInt8](body.prefix(15 * 4_096))) }
+        harness.feed(script.take())
+        #expect(harness.closeReason == .limit(.tinyMessageRate))
+        #expect(harness.events.count <= 3 + 10_000)
+    }
+
+    @Test(
+        "at a hand-over whoever can is asked to connect anew, and nobody else",
+        arguments: [(nil, false), (0, false), (1, true), (14, false), (15, true)] as [(Double?, Bool)])
+    func handOver(capsEx: Double?, isAsked: Bool) {
+        var script = ClientScript()
+        script.open(properties: capsEx.map { [AMF0Property("capsEx", .number($0))] } ?? [])
+        let harness = SessionHarness()
+        harness.feed(script.take())
+        let before = harness.commands().count
+        harness.handOver()
+        let said = harness.commands().dropFirst(before)
+        let codes = said.compactMap { $0.values.last?["code"]?.string }
+        #expect(codes == [isAsked ? "NetConnection.Connect.ReconnectRequest" : "NetStream.Publish.Denied"])
+        #expect(said.first?.streamID == (isAsked ? 0 : 1))
+        #expect(said.first?.values.last?["level"]?.string == (isAsked ? "status" : "error"))
+        #expect(harness.closeReason == .refused(.ended))
+        #expect(harness.events.contains(.unpublished(.closed(.refused(.ended)))))
+    }
+
     @Test("a ping is answered with its own time; other user control is ignored")
     func ping() {
         var script = ClientScript()

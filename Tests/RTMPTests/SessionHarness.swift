@@ -69,6 +69,8 @@ final class SessionHarness {
 
     func deadlineReached() { self.perform(self.session.deadlineReached(now: self.now)) }
 
+    func handOver() { self.perform(self.session.handOver()) }
+
     func refuse(_ refusal: PublishRefusal) { self.perform(self.session.refuse(refusal)) }
 
     func inputEnded() { self.perform(self.session.inputEnded()) }
@@ -133,9 +135,9 @@ struct ClientScript {
         self.writer.write(message, into: &self.bytes)
     }
 
-    mutating func connect(app: String = "live") {
-        self.command(
-            "connect", 1, [.object([AMF0Property("app", .string(app)), AMF0Property("flashVer", .string("test"))])])
+    mutating func connect(app: String = "live", properties: [AMF0Property] = []) {
+        let usual = [AMF0Property("app", .string(app)), AMF0Property("flashVer", .string("test"))]
+        self.command("connect", 1, [.object(usual + properties)])
     }
 
     mutating func publish(_ name: String = "key", transaction: Double = 5) {
@@ -143,8 +145,8 @@ struct ClientScript {
     }
 
     /// `connect`, `createStream`, `publish`.
-    mutating func open(app: String = "live", name: String = "key") {
-        self.connect(app: app)
+    mutating func open(app: String = "live", name: String = "key", properties: [AMF0Property] = []) {
+        self.connect(app: app, properties: properties)
         self.command("createStream", 2, [.null])
         self.publish(name)
     }

@@ -1,3 +1,4 @@
+import PipelineSpec
 import Room
 import Testing
 
@@ -20,6 +21,26 @@ struct OverloadTests {
             self.state = self.state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return self.state ^ self.state >> 29
         }
+    }
+
+    @Test(
+        "a room with stills, with sheets of them or with raw pictures pauses those behind the decoding; one without has no such step",
+        arguments: [
+            ("", false), (#", { "type": "image", "path": "still.jpg" }"#, true),
+            (#", { "type": "image", "path": "still.jpg", "sprites": {} }"#, true),
+            (#", { "type": "raw", "path": "canvas.y4m" }"#, true),
+        ])
+    func optionalOutputs(output: String, arePaused: Bool) throws {
+        let text = """
+            {
+              "room": { "roomId": "r" }, "sources": [ { "uid": "1001", "streamKey": "k1" } ],
+              "scenes": [ { "sceneId": "solo", "layout": "solo", "uids": ["1001"] } ],
+              "renditions": [ { "name": "720p", "width": 1280, "height": 720, "video": { "bitrate": 2000000 } } ],
+              "outputs": [ { "path": "out" }\(output) ]
+            }
+            """
+        let steps = Overload.steps(for: try Pipeline.parse(text).result.get(), renditions: [0])
+        #expect(steps == [.decoding] + (arePaused ? [.outputs] : []) + [.encoder(0), .halfPictures, .hold])
     }
 
     @Test("within the limit nothing is left out, however long")

@@ -36,6 +36,8 @@ struct Decoded {
 
     /// Decodes a video playlist whose pictures are 1280x720.
     init(_ path: String, _ panes: [PatternPane], _ media: Media) throws {
+        // Both at the same time: each decodes all of it on one core.
+        let timing = try media.frameTiming(path, "v:0")
         let child = try Child(
             media.ffmpeg,
             [
@@ -52,19 +54,21 @@ struct Decoded {
         }
         guard try child.wait(timeout: 30) == 0 else { throw Missing("ffmpeg \(path): \(child.errors)") }
         self.panes = found
-        self.times = try media.frameTimes(path, "v:0")
+        self.times = try timing.wait()
     }
 
     /// Reads a whole picture; `false` at the end.
     private static func fill(_ frame: inout [UInt8], _ file: Int32) -> Bool {
-        var start = 0
-        while start < frame.count {
-            let count = frame[start...].withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            start += count
+        frame.withUnsafeMutableBytes { bytes in
+            var start = 0
+            while start < bytes.count {
+                let count = Glibc.read(file, bytes.baseAddress?.advanced(by: start), bytes.count - start)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                start += count
+            }
+            return true
         }
-        return true
     }
 
     /// Times at which the square of pane `index` lights up.

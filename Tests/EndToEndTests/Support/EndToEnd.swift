@@ -2,9 +2,10 @@ import Foundation
 import Testing
 
 /// What a test may take; the long forms take more: `TANDEM_TEST_MINUTES=20`.
-private let testMinutes = ProcessInfo.processInfo.environment["TANDEM_TEST_MINUTES"].flatMap { Int($0) } ?? 3
+let testMinutes = ProcessInfo.processInfo.environment["TANDEM_TEST_MINUTES"].flatMap { Int($0) } ?? 3
 
-/// Everything that starts the real program. One at a time: the machine that judges must not be the one that is late.
+/// Everything that starts the real program and is judged in real time. One at a time: the machine that judges must not be the
+/// one that is late. What has no such bar is in ``Unhurried``.
 @Suite("End to end", .serialized, .timeLimit(.minutes(testMinutes)), .steadyMachine)
 enum EndToEnd {
     /// The root of the package.

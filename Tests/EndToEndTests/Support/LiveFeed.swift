@@ -16,8 +16,8 @@ struct LiveClip {
     let hasStamps: Bool
 
     /// - Parameter hasStamps: Pictures carry the time at which they were taken (MISB ST 0604).
-    init(_ name: String, hasStamps: Bool) throws {
-        let pattern = TestPattern(name: name, width: 640, height: 360)
+    init(_ name: String, hasStamps: Bool, size: (width: Int, height: Int) = (640, 360)) throws {
+        let pattern = TestPattern(name: name, width: size.width, height: size.height)
         self.input = try PatternInput(pattern: pattern)
         self.beepHertz = pattern.beepHertz
         self.hasStamps = hasStamps

@@ -31,12 +31,28 @@ struct Media {
         return result.code == 0 ? result.errors : "exit \(result.code): \(result.errors)"
     }
 
-    /// One value a line, as ffprobe's `csv=p=0` gives it.
-    func probe(_ path: String, _ arguments: [String]) throws -> [String] {
-        let result = try Command.run(self.ffprobe, ["-v", "error"] + arguments + ["-of", "csv=p=0", path])
-        try #require(result.code == 0, "ffprobe \(path): \(result.errors)")
-        return result.output.split(separator: "\n").map { String($0).trimmingCharacters(in: ["\r", ","]) }
+    /// An ffprobe that is at work.
+    struct Probing {
+        fileprivate let child: Child
+        fileprivate let path: String
+
+        /// One value a line, as `csv=p=0` gives it.
+        fileprivate func lines() throws -> [String] {
+            let code = try self.child.wait(timeout: 60)
+            try #require(code == 0, "ffprobe \(self.path): \(self.child.errors)")
+            return self.child.outputLines.filter { !$0.isEmpty }.map { $0.trimmingCharacters(in: ["\r", ","]) }
+        }
+
+        /// Presentation times of decoded pictures or sound frames in seconds, in order; waits for them.
+        func wait() throws -> [Double] { try self.lines().compactMap { Double($0.split(separator: ",").first ?? "") } }
     }
+
+    private func probing(_ path: String, _ arguments: [String]) throws -> Probing {
+        Probing(child: try Child(self.ffprobe, ["-v", "error"] + arguments + ["-of", "csv=p=0", path]), path: path)
+    }
+
+    /// One value a line, as ffprobe's `csv=p=0` gives it.
+    func probe(_ path: String, _ arguments: [String]) throws -> [String] { try self.probing(path, arguments).lines() }
 
     func frameCount(_ path: String) throws -> Int {
         let lines = try self.probe(
@@ -54,10 +70,11 @@ struct Media {
     }
 
     /// Presentation times of decoded pictures or sound frames in seconds, in order.
-    func frameTimes(_ path: String, _ stream: String) throws -> [Double] {
-        try self.probe(path, ["-select_streams", stream, "-show_entries", "frame=pts_time"]).compactMap {
-            Double($0.split(separator: ",").first ?? "")
-        }
+    func frameTimes(_ path: String, _ stream: String) throws -> [Double] { try self.frameTiming(path, stream).wait() }
+
+    /// Begins to find out ``frameTimes(_:_:)``.
+    func frameTiming(_ path: String, _ stream: String) throws -> Probing {
+        try self.probing(path, ["-select_streams", stream, "-show_entries", "frame=pts_time"])
     }
 
     /// The MD5 of every picture of `arguments`' video output.

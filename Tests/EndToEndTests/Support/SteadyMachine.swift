@@ -14,34 +14,49 @@ final class StallMeter: Sendable {
 
     static let shared = StallMeter()
 
+    private struct Pause: Sendable {
+        var end: Double
+        var length: Double
+    }
+
     private struct State: Sendable {
-        var worst = 0.0
+        var pauses: [Pause] = []
         var isRunning = false
     }
 
+    /// Shorter pauses are what any wake-up takes, and are not kept.
+    private static let least = 0.002
+
     private let state = Mutex(State())
 
-    /// Begins a measurement; one at a time, as the tests run.
-    func begin() {
+    /// Begins a measurement, of which there may be several at a time.
+    ///
+    /// - Returns: When it began.
+    func begin() -> Double {
         let isRunning = self.state.withLock { state in
-            state.worst = 0
             defer { state.isRunning = true }
             return state.isRunning
         }
         if !isRunning { Thread { self.run() }.start() }
+        return Self.now()
     }
 
     private func run() {
         while true {
             let before = Self.now()
             usleep(10_000)
-            let late = Self.now() - before - 0.01
-            self.state.withLock { $0.worst = max($0.worst, late) }
+            let end = Self.now()
+            let late = end - before - 0.01
+            if late > Self.least { self.state.withLock { $0.pauses.append(Pause(end: end, length: late)) } }
         }
     }
 
-    /// The longest pause since ``begin()``, in seconds.
-    var worst: Double { self.state.withLock { $0.worst } }
+    /// The longest pause since a measurement began, in seconds.
+    func worst(since began: Double) -> Double {
+        self.state.withLock { state in
+            state.pauses.reversed().prefix { $0.end >= began }.map(\.length).max() ?? 0
+        }
+    }
 
     private static func now() -> Double {
         var time = timespec()
@@ -68,15 +83,16 @@ struct SteadyMachineTrait: SuiteTrait, TestTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        StallMeter.shared.begin()
+        let began = StallMeter.shared.begin()
         let before = StallMeter.machine()
         try await withKnownIssue("the machine stood still", isIntermittent: true) {
             try await function()
         } matching: { _ in
             let after = StallMeter.machine()
             let stolen = 100 * (after.stolen - before.stolen) / max(1, after.all - before.all)
-            let isUnsteady = StallMeter.shared.worst > StallMeter.limit || stolen > StallMeter.stolenLimit
-            let figures = "worst pause \(StallMeter.shared.worst) s, stolen \(stolen) %"
+            let worst = StallMeter.shared.worst(since: began)
+            let isUnsteady = worst > StallMeter.limit || stolen > StallMeter.stolenLimit
+            let figures = "worst pause \(worst) s, stolen \(stolen) %"
             EndToEnd.report("\(isUnsteady ? "UNSTEADY" : "steady") machine at a failure of \(test.name): \(figures)")
             return isUnsteady
         }

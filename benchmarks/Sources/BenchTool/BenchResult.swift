@@ -56,6 +56,20 @@ struct R1Result: Codable {
     /// The largest of our runs, in MiB.
     var peakMemoryMiB: Double
     var places: R1Places?
+
+    /// How the sides' work differs, for people: it stands wherever the ratios do.
+    var scalingNote: String {
+        var text =
+            "Tandem and the floor scale in a cascade (720p to 480p to 360p), the peers scale each size from the canvas."
+        if let floor = self.stages["floor"], let cascade = floor["scale"], let direct = floor[StageTimes.direct],
+            case let whole = StageTimes.codecs.reduce(0, { $0 + (floor[$1] ?? 0) }), whole > 0
+        {
+            text +=
+                " By the floor's scalers that is \(cascade.text(2)) s instead of \(direct.text(2)) s of CPU, "
+                + "\(((direct - cascade) / whole * 100).text(1)) % of the floor."
+        }
+        return text
+    }
 }
 
 /// Where our CPU time of R1 is spent, by a signal every few milliseconds of it.

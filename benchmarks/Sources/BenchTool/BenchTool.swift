@@ -16,7 +16,8 @@ enum BenchTool {
                BenchTool page RESULT.json PAGE.html writes it as one self-contained page
                BenchTool readme README.md           renews the table of the README from the newest of results/*.json
                BenchTool readme-check README.md     status 1 unless that table is in step
-               BenchTool check RESULT.json          compares the result with thresholds.json; status 1 on a regression
+               BenchTool check RESULT.json [PART…]  compares the result with thresholds.json; status 1 on a regression, or
+                                                    when one of the parts was not measured whole
                BenchTool selfcheck                  plants regressions; status 1 unless the guard finds each
                BenchTool accept RESULT.json         makes the kernels' counts of that result the thresholds
         The working directory is benchmarks/. PAIRS=n: rounds of R1; R1_MORE=1 adds them to those of the result; LIVE_SECONDS=n: length of each live measurement;
@@ -35,7 +36,7 @@ enum BenchTool {
                     text: ResultPage(Files.read(BenchResult.self, from: arguments[1])).html, to: arguments[2])
             case ("readme", 2): try ReadmeTable.renew(arguments[1])
             case ("readme-check", 2): try ReadmeTable.check(arguments[1])
-            case ("check", 2): try self.check(arguments[1])
+            case ("check", 2...): try self.check(arguments[1], parts: Array(arguments.dropFirst(2)))
             case ("selfcheck", 1): try SelfCheck.run()
             case ("accept", 2): try self.accept(arguments[1])
             default:
@@ -60,7 +61,10 @@ enum BenchTool {
         try Files.write(result, to: path)
     }
 
-    private static func check(_ path: String) throws(BenchError) {
+    private static func check(_ path: String, parts: [String]) throws(BenchError) {
+        if let unknown = parts.first(where: { !Measuring.parts.contains($0) }) {
+            throw BenchError("there is no part \(unknown)")
+        }
         let thresholds = try Files.read(Thresholds.self, from: self.thresholdsPath)
         if thresholds.kernels[Machine.architecture] == nil {
             Terminal.say("SKIPPED: thresholds.json has no instruction counts for \(Machine.architecture)")
@@ -69,7 +73,10 @@ enum BenchTool {
         if let others = result.live?.latency?.othersCores, others > LiveResult.Latency.mostOthers {
             Terminal.say("SKIPPED: the latency is not guarded: others kept \(others) cores busy meanwhile")
         }
-        let regressions = Guard(thresholds: thresholds).regressions(in: result)
+        if let memory = result.live?.memory, memory.minutes < LiveResult.Memory.shortest {
+            Terminal.say("SKIPPED: the growth of memory is not guarded: LIVE_MINUTES=30 shows it")
+        }
+        let regressions = Guard(thresholds: thresholds).regressions(in: result, parts: parts)
         for regression in regressions { Terminal.say("REGRESSION: \(regression)") }
         if !regressions.isEmpty { exit(1) }
         Terminal.say("No regression.")

@@ -1,4 +1,5 @@
-/// Runs sets of x264 settings over clips and says what each costs and gives at equal size.
+/// Runs sets of x264 settings over clips and says what each costs and gives at equal size, each rendition upscaled to the
+/// canvas as a player does it.
 ///
 /// Every picture is judged: sub-sampling in step with the B-pictures flatters. No `tune`, psychovisual decisions stay.
 struct EncoderSearch {
@@ -9,9 +10,15 @@ struct EncoderSearch {
             var preset: String
             var params: String
         }
+        struct Rendition: Decodable {
+            var name: String
+            var width: Int
+            var height: Int
+            /// Bits per second.
+            var rates: [Int]
+        }
         var reference: Set
-        /// Bits per second.
-        var rates: [Int]
+        var renditions: [Rendition]
         var sets: [Set]
     }
 
@@ -22,6 +29,12 @@ struct EncoderSearch {
         var ssim: Double
     }
 
+    /// What is encoded, and what it is judged against.
+    private struct Job {
+        var file: String
+        var canvas: String
+    }
+
     private struct Log: Decodable {
         struct Pooled: Decodable { var mean: Double }
         var pooledMetrics: [String: Pooled]
@@ -29,24 +42,38 @@ struct EncoderSearch {
         enum CodingKeys: String, CodingKey { case pooledMetrics = "pooled_metrics" }
     }
 
+    /// The canvas.
+    private static let (width, height) = (1280, 720)
+    /// Encodings until a stream has the reference's size.
+    private static let attempts = 7
+    /// Nearer is not tried for; ``SearchTally/Pair/tolerance`` is what counts.
+    private static let closeEnough = 0.008
+
     let plan: Plan
     let ffmpeg: String
     /// An FFmpeg with libvmaf.
     let judge: String
     let work: String
-    /// Files to be encoded, by name; made 1280x720p30 first.
+    /// Files to be encoded, by name; made the canvas's size and 30 pictures a second first.
     let clips: [(name: String, input: [String])]
     /// Of each clip.
     let seconds: Double
 
-    /// Real clips of a directory, or generated ones: motion and grain, a static screen, a fade.
+    /// What is run for each stream, as one would type it.
+    static let commands = [
+        "ffmpeg -threads 1 -i CLIP.nut -an -c:v libx264 -preset PRESET -threads 1 -g 32 -keyint_min 32 -b:v RATE "
+            + "-maxrate 1.1×RATE -bufsize 1.1×RATE -x264-params force-cfr=1:scenecut=0:PARAMS STREAM.mp4"
+    ]
+
+    /// Real clips of a directory, looped where they are short, and generated ones behind them: motion and grain, a static
+    /// screen, a fade.
     static func clips(directory: String?) -> [(name: String, input: [String])] {
-        if let directory {
-            let names = Files.names(in: directory).filter { $0.hasSuffix(".mp4") }
-            return names.map { ($0, ["-i", "\(directory)/\($0)"]) }
+        let real = directory.map { directory in
+            Files.names(in: directory).filter { $0.hasSuffix(".mp4") }
+                .map { (name: $0, input: ["-stream_loop", "-1", "-i", "\(directory)/\($0)"]) }
         }
         func generated(_ source: String) -> [String] { ["-f", "lavfi", "-i", source] }
-        return [
+        return (real ?? []) + [
             (
                 "mandelbrot with grain",
                 generated("mandelbrot=size=640x360:rate=30:start_scale=0.5:maxiter=300,noise=alls=4:allf=t")
@@ -61,64 +88,59 @@ struct EncoderSearch {
     }
 
     func measure() throws(BenchError) -> SearchResult {
-        var ratios = [[(cpu: Double, vmaf: Double, ssim: Double)]](repeating: [], count: self.plan.sets.count)
-        var worst = [Double](repeating: .infinity, count: self.plan.sets.count)
-        var bdRates = [[Double]](repeating: [], count: self.plan.sets.count)
+        var tallies = [SearchTally](repeating: SearchTally(), count: self.plan.sets.count)
         for clip in self.clips {
-            let file = try self.prepared(clip)
-            // What reading the clip costs is not the encoder's.
-            let reading = try ChildProcess.run(self.command(file) + ["-c:v", "rawvideo", "-f", "null", "-"]).cpuSeconds
-            var references: [Encoded] = []
-            for rate in self.plan.rates {
-                references.append(try self.encoded(file, self.plan.reference, rate, size: nil, reading: reading))
-            }
-            for (index, set) in self.plan.sets.enumerated() {
-                var mine: [Encoded] = []
-                for (rate, reference) in zip(self.plan.rates, references) {
-                    mine.append(try self.encoded(file, set, rate, size: reference.bytes, reading: reading))
+            let canvas = try self.prepared(clip)
+            for rendition in self.plan.renditions {
+                let job = Job(file: try self.scaled(canvas, rendition), canvas: canvas)
+                // What reading the clip costs is not the encoder's.
+                let reading = try ChildProcess.run(
+                    self.command(job.file) + ["-c:v", "rawvideo", "-f", "null", "-"]
+                ).cpuSeconds
+                var references: [Encoded] = []
+                for rate in rendition.rates {
+                    references.append(try self.encoded(job, self.plan.reference, rate, size: nil, reading: reading))
                 }
-                let pairs = zip(mine, references).map {
-                    (cpu: $0.cpu / max($1.cpu, 1e-9), vmaf: $0.vmaf - $1.vmaf, ssim: $0.ssim - $1.ssim)
+                for (index, set) in self.plan.sets.enumerated() {
+                    var mine: [Encoded] = []
+                    for (rate, reference) in zip(rendition.rates, references) {
+                        mine.append(try self.encoded(job, set, rate, size: reference.bytes, reading: reading))
+                    }
+                    let pairs = zip(mine, references).map {
+                        SearchTally.Pair(
+                            clip: clip.name, rendition: rendition.name, cpu: $0.cpu / max($1.cpu, 1e-9),
+                            vmaf: $0.vmaf - $1.vmaf, ssim: $0.ssim - $1.ssim,
+                            size: Double($0.bytes) / Double(max(1, $1.bytes)))
+                    }
+                    tallies[index].pairs += pairs
+                    let bd = BDRate.percent(
+                        mine.map { (Double($0.bytes), $0.vmaf) }, over: references.map { (Double($0.bytes), $0.vmaf) })
+                    if let bd {
+                        tallies[index].bdRates.append(SearchTally.Bjontegaard(rendition: rendition.name, percent: bd))
+                    }
+                    let cpu = pairs.reduce(0) { $0 + $1.cpu } / Double(max(1, pairs.count))
+                    let scores = pairs.map {
+                        "\($0.vmaf.text(2))\($0.isEqual ? "" : " at \($0.size.text(3)) of the size")"
+                    }
+                    Terminal.say(
+                        "  \(clip.name) \(rendition.name): \(set.name): CPU \(cpu.text(3)), "
+                            + "VMAF-NEG \(scores.joined(separator: ", "))")
                 }
-                ratios[index] += pairs
-                worst[index] = min(worst[index], pairs.reduce(0) { $0 + $1.vmaf } / Double(max(1, pairs.count)))
-                let bd = BDRate.percent(
-                    mine.map { (Double($0.bytes), $0.vmaf) }, over: references.map { (Double($0.bytes), $0.vmaf) })
-                if let bd { bdRates[index].append(bd) }
-                let cpu = pairs.reduce(0) { $0 + $1.cpu } / Double(max(1, pairs.count))
-                Terminal.say(
-                    "  \(clip.name): \(set.name): CPU \(cpu.text(3)), VMAF-NEG \(pairs.map { $0.vmaf.text(2) })")
             }
         }
-        return self.result(ratios, worst, bdRates)
+        return self.result(tallies)
     }
 
-    private func result(
-        _ ratios: [[(cpu: Double, vmaf: Double, ssim: Double)]], _ worst: [Double], _ bdRates: [[Double]]
-    ) -> SearchResult {
-        func mean(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.reduce(0, +) / Double(values.count) }
-        var points = self.plan.sets.enumerated().map { index, set in
-            SearchResult.Point(
-                name: set.name, preset: set.preset, params: set.params,
-                cpu: mean(ratios[index].map(\.cpu)).rounded(digits: 3),
-                vmafNeg: mean(ratios[index].map(\.vmaf)).rounded(digits: 2),
-                vmafNegWorst: worst[index].rounded(digits: 2),
-                ssim: mean(ratios[index].map(\.ssim)).rounded(digits: 5),
-                bdRate: bdRates[index].isEmpty ? nil : mean(bdRates[index]).rounded(digits: 2))
-        }
+    private func result(_ tallies: [SearchTally]) -> SearchResult {
+        let names = self.plan.renditions.map(\.name)
+        var points = zip(self.plan.sets, tallies).map { $1.point($0, renditions: names) }
         points.append(
             SearchResult.Point(
                 name: self.plan.reference.name, preset: self.plan.reference.preset, params: self.plan.reference.params,
                 cpu: 1, vmafNeg: 0, vmafNegWorst: 0, ssim: 0, bdRate: 0))
-        for index in points.indices {
-            let point = points[index]
-            points[index].isBest = !points.contains {
-                $0.cpu <= point.cpu && $0.vmafNeg >= point.vmafNeg && ($0.cpu, $0.vmafNeg) != (point.cpu, point.vmafNeg)
-            }
-        }
         return SearchResult(
             reference: self.plan.reference.name, clips: self.clips.map(\.name), seconds: self.seconds,
-            points: points.sorted { $0.cpu < $1.cpu })
+            points: SearchTally.ranked(points))
     }
 
     // MARK: Steps
@@ -130,7 +152,8 @@ struct EncoderSearch {
     /// The clip as raw pictures of 1280x720p30, so that to read it costs next to nothing.
     private func prepared(_ clip: (name: String, input: [String])) throws(BenchError) -> String {
         let file = "\(self.work)/clip.nut"
-        let fit = "fps=30,scale=1280:720:force_original_aspect_ratio=increase,crop=1280:720,setsar=1,format=yuv420p"
+        let size = "\(Self.width):\(Self.height)"
+        let fit = "fps=30,scale=\(size):force_original_aspect_ratio=increase,crop=\(size),setsar=1,format=yuv420p"
         let made = try ChildProcess.run(
             [self.ffmpeg, "-v", "error", "-nostdin", "-y"] + clip.input + [
                 "-t", "\(self.seconds)", "-vf", fit, "-an", "-c:v", "rawvideo", "-f", "nut", file,
@@ -139,36 +162,59 @@ struct EncoderSearch {
         return file
     }
 
-    /// Encodes and judges; with `size`, the rate is moved until the stream is as large within 1 %.
+    /// The canvas in a rendition's size, raw again.
+    private func scaled(_ canvas: String, _ rendition: Plan.Rendition) throws(BenchError) -> String {
+        guard (rendition.width, rendition.height) != (Self.width, Self.height) else { return canvas }
+        let file = "\(self.work)/clip-scaled.nut"
+        let made = try ChildProcess.run(
+            [self.ffmpeg, "-v", "error", "-nostdin", "-y", "-i", canvas] + [
+                "-vf", "scale=\(rendition.width):\(rendition.height):flags=bicubic,setsar=1", "-an", "-c:v", "rawvideo",
+                "-f", "nut", file,
+            ])
+        guard made.status == 0 else { throw BenchError("\(rendition.name) could not be made") }
+        return file
+    }
+
+    /// Encodes and judges; with `size`, the rate is moved until the stream is as large within 1 %, and what came nearest is
+    /// taken when it never is.
     private func encoded(
-        _ file: String, _ set: Plan.Set, _ rate: Int, size: Int?, reading: Double
+        _ job: Job, _ set: Plan.Set, _ rate: Int, size: Int?, reading: Double
     ) throws(BenchError) -> Encoded {
-        let output = "\(self.work)/clip.mp4"
         var target = Double(rate)
-        var (cpu, bytes) = (0.0, 0)
-        for attempt in 0..<4 {
+        var best: (file: String, cpu: Double, bytes: Int)?
+        func distance(_ bytes: Int) -> Double { abs(Double(bytes) / Double(max(1, size ?? bytes)) - 1) }
+        for attempt in 0..<(size == nil ? 1 : Self.attempts) {
+            let name = "clip-\(attempt).mp4"
             let params = "force-cfr=1:scenecut=0" + (set.params.isEmpty ? "" : ":\(set.params)")
             let bits = "\(Int(target))"
+            let most = "\(Int(target * 1.1))"
             let usage = try ChildProcess.run(
-                self.command(file) + [
+                self.command(job.file) + [
                     "-c:v", "libx264", "-preset", set.preset, "-threads", "1", "-g", "32", "-keyint_min", "32", "-b:v",
-                    bits,
-                    "-maxrate", "\(Int(target * 1.1))", "-bufsize", "\(Int(target * 1.1))", "-x264-params", params,
-                    output,
+                    bits, "-maxrate", most, "-bufsize", most, "-x264-params", params, "\(self.work)/\(name)",
                 ])
             guard usage.status == 0 else { throw BenchError("libx264 refused “\(set.params)”") }
-            cpu = max(usage.cpuSeconds - reading, 0.001)
-            bytes = try Files.size(of: self.work) { $0 == "clip.mp4" }
-            guard let size, attempt < 3, abs(Double(bytes) / Double(size) - 1) > 0.01 else { break }
-            target *= Double(size) / Double(max(1, bytes))
+            let bytes = try Files.size(of: self.work) { $0 == name }
+            if distance(bytes) < best.map({ distance($0.bytes) }) ?? .infinity {
+                best = ("\(self.work)/\(name)", max(usage.cpuSeconds - reading, 0.001), bytes)
+            }
+            guard let size, distance(bytes) > Self.closeEnough else { break }
+            // Half of the way from the third on: a rate control that answers by more than it is told would swing for ever.
+            let step = Double(size) / Double(max(1, bytes))
+            target = min(max(target * (attempt < 2 ? step : step.squareRoot()), Double(rate) / 4), Double(rate) * 4)
         }
-        let scores = try self.scores(output, against: file)
-        return Encoded(cpu: cpu, bytes: bytes, vmaf: scores.vmaf, ssim: scores.ssim)
+        guard let best else { throw BenchError("nothing was encoded") }
+        let scores = try self.scores(best.file, against: job.canvas)
+        return Encoded(cpu: best.cpu, bytes: best.bytes, vmaf: scores.vmaf, ssim: scores.ssim)
     }
 
     private func scores(_ file: String, against clip: String) throws(BenchError) -> (vmaf: Double, ssim: Double) {
         let path = "\(self.work)/search-vmaf.json"
-        let pair = "[0:v]settb=1/30,setpts=N[got];[1:v]settb=1/30,setpts=N[ref];[got][ref]"
+        // Both are called by the same colours: a current FFmpeg converts between pictures that say theirs and some that do not.
+        let same = "setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709,settb=1/30,setpts=N"
+        let pair =
+            "[0:v]\(same),scale=\(Self.width):\(Self.height):flags=bicubic,setsar=1,format=yuv420p[got];"
+            + "[1:v]\(same),setsar=1,format=yuv420p[ref];[got][ref]"
         let usage = try ChildProcess.run([
             self.judge, "-v", "error", "-nostdin", "-i", file, "-i", clip, "-filter_complex",
             pair

@@ -3,19 +3,25 @@ struct Guard {
     let thresholds: Thresholds
 
     /// One sentence for each regression; empty when all holds.
-    func regressions(in result: BenchResult) -> [String] {
+    ///
+    /// - Parameter parts: What had to be measured, by the names of ``Measuring/parts``: a guard whose tool is not there guards
+    ///   nothing, and says so here.
+    func regressions(in result: BenchResult, parts: [String] = []) -> [String] {
         let measured = Set(result.kernels.map(\.name))
         let missing =
             measured.isEmpty
             ? [] : (self.thresholds.kernels[Machine.architecture] ?? [:]).keys.filter { !measured.contains($0) }
-        return missing.sorted().map { "\($0) has a threshold but was not measured" }
+        return self.missing(in: result, parts: parts)
+            + missing.sorted().map { "\($0) has a threshold but was not measured" }
             + self.kernelRegressions(in: result.kernels)
             + (result.r1.map { self.r1Regressions(in: $0, mode: result.mode) } ?? [])
+            + (result.quality.map { self.qualityRegressions(in: $0) } ?? [])
             + (result.allocations.map { self.allocationRegressions(in: $0) } ?? [])
-            + (result.live.map { self.liveRegressions(in: $0) } ?? [])
+            + (result.live.map { self.liveRegressions(in: $0, cores: result.machine.cores) } ?? [])
+            + (result.passthrough.map { self.passthroughRegressions(in: $0) } ?? [])
     }
 
-    /// - Parameter results: Kernels without counts (valgrind missing) are passed over; the caller says so.
+    /// Kernels without counts are passed over; ``missing(in:parts:)`` says so.
     func kernelRegressions(in results: [KernelResult]) -> [String] {
         guard let known = self.thresholds.kernels[Machine.architecture] else { return [] }
         return results.flatMap { result -> [String] in
@@ -44,38 +50,75 @@ struct Guard {
     }
 
     func r1Regressions(in result: R1Result, mode: String) -> [String] {
+        let limits = self.thresholds.r1
         var found: [String] = []
-        for (side, limit) in (self.thresholds.r1.cpuRatioMedian[mode] ?? [:]).sorted(by: { $0.key < $1.key }) {
+        for (side, limit) in (limits.cpuRatioMedian[mode] ?? [:]).sorted(by: { $0.key < $1.key }) {
             guard let cpu = result.ratios[side]?["cpu"], cpu.median > limit else { continue }
             found.append("R1: \(cpu.median) times the CPU time of \(side) (median), at most \(limit)")
         }
-        if result.peakMemoryMiB > self.thresholds.r1.peakMemoryMiB {
-            found.append("R1: \(result.peakMemoryMiB) MiB at the peak, at most \(self.thresholds.r1.peakMemoryMiB)")
+        for (side, limit) in limits.presetCPURatioMedian.sorted(by: { $0.key < $1.key }) {
+            guard let cpu = result.presets?[side]?["cpu"], cpu.median > limit else { continue }
+            found.append("R1: \(side) takes \(cpu.median) times FFmpeg's CPU time (median), at most \(limit)")
         }
-        if let limit = self.thresholds.r1.outsideLibav, let places = result.places {
+        for (side, limit) in limits.peakMemoryMedianMiB.sorted(by: { $0.key < $1.key }) {
+            let peaks = result.runs.filter { $0.side == side }.compactMap(\.peakMemoryMiB)
+            guard !peaks.isEmpty, case let median = Spread(peaks).median, median > limit else { continue }
+            found.append("R1: \(side) has \(median) MiB at the peak (median), at most \(limit)")
+        }
+        let sizes = (result.presets ?? [:]).merging(["ours": result.ratios["ffmpeg"] ?? [:]]) { own, _ in own }
+        for (side, ratios) in sizes.sorted(by: { $0.key < $1.key }) {
+            guard let bytes = ratios["bytes"], abs(bytes.median - 1) > limits.sizeTolerance else { continue }
+            found.append(
+                "R1: the media of \(side) are \(bytes.median) times FFmpeg's, within \(limits.sizeTolerance) of one")
+        }
+        if let places = result.places {
             let part = places.outsideLibav
             // Samples: what chance makes of so many of them, three times its deviation, is no finding.
             let chance = 3 * (part * (1 - part) / Double(max(1, places.samples))).squareRoot()
-            if part - chance > limit {
-                found.append("R1: \(part) of the CPU time is spent outside the codecs' libraries, at most \(limit)")
+            if part - chance > limits.outsideLibav {
+                found.append(
+                    "R1: \(part) of the CPU time is spent outside the codecs' libraries, at most \(limits.outsideLibav)"
+                )
             }
         }
         return found
     }
 
+    /// Encoders make the same pictures on every machine: what is lost against FFmpeg's veryfast is no noise.
+    func qualityRegressions(in results: [QualityResult]) -> [String] {
+        self.thresholds.quality.sorted { $0.key < $1.key }.flatMap { side, limit in
+            results.filter { $0.side == side }.flatMap { own -> [String] in
+                guard let peer = results.first(where: { $0.side == "ffmpeg" && $0.rendition == own.rendition }) else {
+                    return []
+                }
+                let (vmaf, ssim) = (
+                    (own.vmafNeg - peer.vmafNeg).rounded(digits: 2), (own.ssim - peer.ssim).rounded(digits: 4)
+                )
+                var found: [String] = []
+                if vmaf < limit.vmafNeg {
+                    found.append(
+                        "\(side) \(own.rendition): VMAF-NEG \(vmaf) against FFmpeg's, at least \(limit.vmafNeg)")
+                }
+                if ssim < limit.ssim {
+                    found.append("\(side) \(own.rendition): SSIM \(ssim) against FFmpeg's, at least \(limit.ssim)")
+                }
+                return found
+            }
+        }
+    }
+
     func allocationRegressions(in result: AllocationResult) -> [String] {
-        (self.thresholds.allocationsPerTick ?? [:]).sorted { $0.key < $1.key }.compactMap { stage, most in
+        self.thresholds.allocationsPerTick.sorted { $0.key < $1.key }.compactMap { stage, most in
             guard let count = result.perTick[stage] else { return "\(stage): its allocations were not counted" }
             return count > most ? "\(stage): \(count) allocations a tick, at most \(most)" : nil
         }
     }
 
-    func liveRegressions(in result: LiveResult) -> [String] {
-        guard let limits = self.thresholds.live else { return [] }
+    func liveRegressions(in result: LiveResult, cores: Int) -> [String] {
+        let limits = self.thresholds.live
         var found: [String] = []
-        let start = BenchPercentiles(result.startMs).p50
-        if start > limits.startMs {
-            found.append("start: \(start) ms to room.ready (median), at most \(limits.startMs)")
+        if let start = result.startMs.min(), start > limits.startMs {
+            found.append("start: \(start) ms to room.ready (the quickest), at most \(limits.startMs)")
         }
         if let latency = result.latency, latency.othersCores <= LiveResult.Latency.mostOthers,
             let p95 = latency.sendToPart.p95
@@ -91,6 +134,24 @@ struct Guard {
             found.append(
                 "ingest: \(ingest.cpuSecondsPerGigabyte) CPU s a GB, at most \(limits.ingestCPUPerGigabyte)")
         }
+        if let memory = result.memory, memory.minutes >= LiveResult.Memory.shortest,
+            memory.slopePerMinute > limits.memoryMiBPerMinute
+        {
+            found.append(
+                "memory: \(memory.slopePerMinute) MiB more each minute, at most \(limits.memoryMiBPerMinute)")
+        }
+        let isUndisturbed = result.rooms.allSatisfy { $0.othersCores <= LiveResult.Latency.mostOthers }
+        if cores >= 2, !result.rooms.isEmpty, isUndisturbed, result.roomsInRealTime < limits.rooms {
+            found.append("rooms: \(result.roomsInRealTime) PK rooms in real time, at least \(limits.rooms)")
+        }
         return found
+    }
+
+    func passthroughRegressions(in result: PassthroughResult) -> [String] {
+        self.thresholds.passthroughCPURatioMedian.sorted { $0.key < $1.key }.compactMap { job, limit in
+            guard let median = result.ratios[job]?.median else { return "passthrough: \(job) was not measured" }
+            return median > limit
+                ? "passthrough: \(job) takes \(median) times FFmpeg's CPU time (median), at most \(limit)" : nil
+        }
     }
 }

@@ -54,7 +54,7 @@ struct LiveMeasurement {
     /// A warm start: what the system keeps of the program's pages is there from the first run, which is not counted.
     private func starts() throws(BenchError) -> [Double] {
         var times: [Double] = []
-        for index in 0...(self.isFull ? 7 : 3) {
+        for index in 0...(self.isFull ? 7 : 5) {
             let room = try self.room("start", Self.pk(""))
             if index > 0 { times.append(room.readyMs) }
             _ = try room.end()

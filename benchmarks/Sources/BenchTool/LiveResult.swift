@@ -68,6 +68,10 @@ struct LiveResult: Codable {
         var samples: [[Double]]
         /// Of the second half, by least squares, in MiB a minute.
         var slopePerMinute: Double
+
+        /// Minutes; in less, what a room keeps for good looks like growth.
+        static let shortest = 20.0
+        var minutes: Double { (self.samples.last?.first ?? 0) / 60 }
     }
 
     /// One source that is not on air and publishes as fast as it is taken.

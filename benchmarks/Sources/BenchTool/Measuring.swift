@@ -1,5 +1,9 @@
 /// Measures one part after the other into a result's file, each with the machine's load before it.
 struct Measuring {
+    static let parts = [
+        "kernels", "r1", "places", "quality", "allocations", "live", "passthrough", "growth", "search",
+    ]
+
     let path: String
 
     private var tandem: String { Variables["TANDEM"] ?? "../.build/release/tandem" }
@@ -20,12 +24,11 @@ struct Measuring {
         let isFull = result.mode == "full"
         switch part {
         case "kernels":
+            self.note(part, in: &result)
             result.kernels = try Self.kernels().measureAll()
             for kernel in result.kernels { Terminal.say("  " + self.line(kernel)) }
         case "r1":
-            result.commands =
-                ["benchmarks/run.sh \(result.mode)", "benchmarks/r1.sh sources DIR"]
-                + self.sides(isFull: isFull).map(self.command)
+            self.note("r1", self.sides(isFull: isFull).map(self.command), in: &result)
             let whole = result
             result.r1 = try self.r1(isFull: isFull, before: Variables["R1_MORE"] == nil ? nil : result.r1) {
                 (made: R1Result) throws(BenchError) in
@@ -38,6 +41,7 @@ struct Measuring {
             guard Files.exists(library) else {
                 return Terminal.say("SKIPPED: where R1's time goes: floor/where.c could not be compiled")
             }
+            self.note(part, in: &result)
             result.r1?.places = try PlaceMeasurement(
                 script: "./r1.sh", work: self.sources, library: library, rounds: isFull ? 3 : 1
             ).measure()
@@ -45,12 +49,17 @@ struct Measuring {
                 Terminal.say("  R1: \(places.outsideLibav) of \(places.samples) samples outside the codecs' libraries")
             }
         case "quality":
-            result.quality = try self.quality(result.r1, isFull: isFull)
+            guard let judge = Peers.find(work: BenchTool.work).newFFmpeg else {
+                return Terminal.say("SKIPPED: nothing is judged: it needs an FFmpeg with libvmaf")
+            }
+            self.note(part, in: &result)
+            result.quality = try self.quality(result.r1, isFull: isFull, judge: judge)
         case "allocations":
             let library = "\(BenchTool.work)/allocs.so"
             guard Files.exists(library) else {
                 return Terminal.say("SKIPPED: allocations a tick: floor/allocs.c could not be compiled")
             }
+            self.note(part, in: &result)
             result.allocations = try AllocationMeasurement(
                 tandem: self.tandem, ffmpeg: self.ffmpeg, work: self.sources, library: library
             ).measure()
@@ -58,6 +67,7 @@ struct Measuring {
                 Terminal.say("  \(stage): \(count) allocations a tick outside the codecs' libraries")
             }
         case "live":
+            self.note(part, in: &result)
             let seconds = Variables["LIVE_SECONDS"].flatMap { Double($0) } ?? (isFull ? 20 : 8)
             let minutes = Variables["LIVE_MINUTES"].flatMap { Double($0) } ?? (isFull ? 1 : 0)
             result.live = try LiveMeasurement(
@@ -65,6 +75,7 @@ struct Measuring {
                 mostRooms: isFull ? 8 : 1, memoryMinutes: max(0, minutes), isFull: isFull
             ).measure()
         case "passthrough":
+            self.note(part, PassthroughMeasurement.commands, in: &result)
             result.passthrough = try PassthroughMeasurement(
                 script: "./passthrough.sh", work: self.sources,
                 rounds: Variables["PAIRS"].flatMap { Int($0) } ?? (isFull ? 3 : 1)
@@ -73,6 +84,7 @@ struct Measuring {
                 Terminal.say("  \(job)/FFmpeg cpu: \(spread.median) (\(spread.min)…\(spread.max))")
             }
         case "growth":
+            self.note(part, in: &result)
             result.growth = try GrowthMeasurement(
                 tandem: self.tandem, ffmpeg: self.ffmpeg, work: self.sources, seconds: 5
             ).measure()
@@ -80,8 +92,10 @@ struct Measuring {
             guard let judge = Peers.find(work: BenchTool.work).newFFmpeg else {
                 return Terminal.say("SKIPPED: no search: it needs an FFmpeg with libvmaf")
             }
+            self.note(part, EncoderSearch.commands, in: &result)
             result.search = try EncoderSearch(
-                plan: Files.read(EncoderSearch.Plan.self, from: "searches.json"), ffmpeg: self.ffmpeg, judge: judge,
+                plan: Files.read(EncoderSearch.Plan.self, from: Variables["SEARCH_PLAN"] ?? "searches.json"),
+                ffmpeg: self.ffmpeg, judge: judge,
                 work: BenchTool.work,
                 clips: Array(
                     EncoderSearch.clips(directory: Variables["SEARCH_CLIPS"]).prefix(
@@ -93,14 +107,26 @@ struct Measuring {
                     "  \(point.isBest ? "*" : " ") \(point.name): CPU \(point.cpu), VMAF-NEG \(point.vmafNeg) (worst clip "
                         + "\(point.vmafNegWorst)), SSIM \(point.ssim), BD-rate \(point.bdRate.map { "\($0) %" } ?? "-")"
                 )
+                for (name, scores) in (point.renditions ?? [:]).sorted(by: { $0.key > $1.key }) {
+                    Terminal.say(
+                        "      \(name): CPU \(scores.cpu), VMAF-NEG \(scores.vmafNeg) (worst clip \(scores.vmafNegWorst)), "
+                            + "SSIM \(scores.ssim), BD-rate \(scores.bdRate.map { "\($0) %" } ?? "-")")
+                }
+                if let refused = point.refused, refused > 0 {
+                    Terminal.say(
+                        "      REFUSED: \(refused) streams of another size, up to \(point.sizeWorst ?? 0) of the reference's"
+                    )
+                }
             }
         default:
-            throw BenchError(
-                "there is no part \(part): kernels, r1, places, quality, allocations, live, passthrough, growth, search"
-            )
+            throw BenchError("there is no part \(part): \(Self.parts.joined(separator: ", "))")
         }
         try Files.write(result, to: self.path)
         Terminal.say("Wrote benchmarks/\(self.path)")
+    }
+
+    private func note(_ part: String, _ jobs: [String] = [], in result: inout BenchResult) {
+        result.note(PartCommands.of(part, jobs: jobs) { Variables[$0] })
     }
 
     private func sides(isFull: Bool) -> [R1Side] {
@@ -128,9 +154,8 @@ struct Measuring {
         return result
     }
 
-    private func quality(_ r1: R1Result?, isFull: Bool) throws(BenchError) -> [QualityResult]? {
+    private func quality(_ r1: R1Result?, isFull: Bool, judge: String) throws(BenchError) -> [QualityResult] {
         guard let r1 else { throw BenchError("quality needs the outputs of R1: measure r1 first") }
-        guard let judge = Peers.find(work: BenchTool.work).newFFmpeg else { return nil }
         let judged = self.sides(isFull: isFull).filter {
             isFull ? $0.output != nil : ["ours", "ffmpeg"].contains($0.name)
         }

@@ -13,6 +13,14 @@ struct PassthroughMeasurement {
         ("room", "room", ["PRESET": "tandem-faster"]), ("ffmpegLive", "ffmpeg", ["PACED": "20"]),
         ("ffmpegPKLive", "ffmpegPK", ["PACED": "20"]),
     ]
+    /// The jobs as one would type them.
+    static var commands: [String] {
+        self.jobs.map { job in
+            let variables = job.environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value) " }.joined()
+            return "\(variables)benchmarks/passthrough.sh \(job.word) DIR"
+        }
+    }
+
     /// Part of the room's time in which one publisher has the canvas.
     private static let soloShare = 0.7
 

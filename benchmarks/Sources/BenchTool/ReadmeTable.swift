@@ -73,6 +73,7 @@ enum ReadmeTable {
         if !presets.isEmpty {
             lines.append("Presets, CPU time over FFmpeg's with veryfast: " + presets.joined(separator: ", ") + ".")
         }
+        lines.append(r1.scalingNote)
         lines.append(
             "\(machine.processor), \(machine.cores) cores, \(machine.ffmpeg.split(separator: " ").prefix(3).joined(separator: " ")), "
                 + "commit `\(result.commit)`, \(result.date.prefix(10)), load \(r1.loadBefore); sources: \(r1.clips). All figures and plots: "

@@ -91,7 +91,8 @@ struct ResultPage {
         return """
             <h2>R1: a PK of 20 s, two 720p30 sources into 720p, 480p and 360p</h2>
             <p>The same encoder settings for all (x264 veryfast) but Tandem's presets, in turns in one run; sources: \(HTML.escape(r1.clips)); load \
-            before: \(r1.loadBefore). The floor is decode, scaling, encode and AAC each alone, summed: the least these libraries take.</p>
+            before: \(r1.loadBefore). The floor is decode, scaling, encode and AAC each alone, summed: the least these libraries take. \
+            \(HTML.escape(r1.scalingNote))</p>
             <h3>CPU seconds (mean; a dot for each run)</h3>
             \(Plots.bars("CPU seconds", rows { $0.cpuSeconds }, unit: "s"))
             <h3>Tandem's CPU time over theirs (median; thick: 95 % interval; thin: all runs)</h3>
@@ -231,16 +232,30 @@ struct ResultPage {
             [
                 HTML.escape(point.name), point.cpu.text(3), point.vmafNeg.text(2), point.vmafNegWorst.text(2),
                 point.ssim.text(4), point.bdRate.map { $0.text(1) + " %" } ?? "",
+                point.sizeWorst.map {
+                    $0.text(3) + ((point.refused ?? 0) > 0 ? " (\(point.refused ?? 0) refused)" : "")
+                } ?? "",
                 "<code>\(HTML.escape(point.preset)) \(HTML.escape(point.params))</code>",
             ]
         }
-        let head = ["", "CPU", "VMAF-NEG", "worst clip", "SSIM", "BD-rate", "settings"]
+        let head = ["", "CPU", "VMAF-NEG", "worst clip", "SSIM", "BD-rate", "size at worst", "settings"]
+        let parts = search.points.flatMap { point in
+            (point.renditions ?? [:]).sorted { $0.key > $1.key }.map { name, scores in
+                [
+                    HTML.escape(point.name), HTML.escape(name), scores.cpu.text(3), scores.vmafNeg.text(2),
+                    scores.vmafNegWorst.text(2), scores.ssim.text(4), scores.bdRate.map { $0.text(1) + " %" } ?? "",
+                ]
+            }
+        }
+        let partHead = ["", "rendition", "CPU", "VMAF-NEG", "worst clip", "SSIM", "BD-rate"]
         return """
             <h2>Encoder settings</h2>
-            <p>Against \(HTML.escape(search.reference)) at equal size, every picture judged, 720p30, one thread, \
+            <p>Against \(HTML.escape(search.reference)) at equal size (streams of another size than ±1 % are refused and not \
+            counted), every picture judged, each rendition upscaled to the canvas of 720p30, one thread, \
             \(search.seconds.text(0)) s each of: \(search.clips.map(HTML.escape).joined(separator: ", ")).</p>
             \(Plots.pareto("Quality over CPU time", search.points))
             \(HTML.table([head] + rows))
+            \(parts.isEmpty ? "" : HTML.table([partHead] + parts))
             """
     }
 

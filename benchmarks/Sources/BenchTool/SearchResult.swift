@@ -12,21 +12,36 @@ struct SearchResult: Codable {
     var seconds: Double
     var points: [Point]
 
-    /// One set over all clips and rates, at sizes equal to the reference's within 1 %.
-    struct Point: Codable {
-        var name: String
-        /// As libx264 would be told.
-        var preset: String
-        var params: String
+    /// What a set costs and gives over some clips and rates, streams whose size is the reference's within 1 %.
+    struct Scores: Codable {
         /// CPU time of the encoder alone over the reference's: mean over clips and rates.
         var cpu: Double
-        /// VMAF-NEG less the reference's: mean, and the mean of the worst clip.
+        /// VMAF-NEG less the reference's, upscaled to the canvas: mean, and the mean over the rates of the worst clip.
         var vmafNeg: Double
         var vmafNegWorst: Double
         var ssim: Double
         /// Rate for the same VMAF-NEG in per cent (Bjøntegaard), mean over clips; absent for fewer than four rates.
         var bdRate: Double?
-        /// Nothing that was tried is cheaper and at least as good.
+    }
+
+    /// One set over all clips, renditions and rates; its figures as in ``Scores``, the worst clip's in its worst rendition.
+    struct Point: Codable {
+        var name: String
+        /// As libx264 would be told.
+        var preset: String
+        var params: String
+        var cpu: Double
+        var vmafNeg: Double
+        var vmafNegWorst: Double
+        var ssim: Double
+        var bdRate: Double?
+        /// Bytes over the reference's where they are furthest from it.
+        var sizeWorst: Double?
+        /// Streams whose size could not be brought within 1 % of the reference's: they count in no figure but the BD-rate.
+        var refused: Int?
+        /// By rendition.
+        var renditions: [String: Scores]?
+        /// Nothing that was tried is cheaper and at least as good, and no stream of it was refused.
         var isBest = false
     }
 }

@@ -3,9 +3,13 @@ enum SelfCheck {
     static func run() throws(BenchError) {
         let thresholds = try Files.read(Thresholds.self, from: BenchTool.thresholdsPath)
         try self.plantInResult(thresholds)
+        try self.checkMissing(thresholds)
         try self.checkArithmetic()
+        try self.checkCommands()
+        try self.checkTally()
         let measurement = Measuring.kernels()
         guard measurement.countsInstructions, let known = thresholds.kernels[Machine.architecture] else {
+            // That valgrind is missing is for the check to hold against the run.
             Terminal.say("SKIPPED: the planted slowdown needs valgrind and thresholds for this architecture")
             return
         }
@@ -32,31 +36,129 @@ enum SelfCheck {
         }
     }
 
+    /// A stream that is larger than the reference's counts for nothing, and its set is no best one.
+    private static func checkTally() throws(BenchError) {
+        func pair(_ clip: String, _ rendition: String, vmaf: Double, size: Double) -> SearchTally.Pair {
+            SearchTally.Pair(clip: clip, rendition: rendition, cpu: 0.5, vmaf: vmaf, ssim: 0, size: size)
+        }
+        let set = EncoderSearch.Plan.Set(name: "set", preset: "veryfast", params: "")
+        var tally = SearchTally()
+        tally.pairs = [
+            pair("a", "720p", vmaf: -1, size: 0.995), pair("a", "720p", vmaf: -2, size: 1.009),
+            pair("b", "360p", vmaf: 3, size: 1),
+        ]
+        let fair = tally.point(set, renditions: ["720p", "360p"])
+        tally.pairs.append(pair("b", "360p", vmaf: 90, size: 1.011))
+        let unfair = tally.point(set, renditions: ["720p", "360p"])
+        guard fair.vmafNeg == 0, fair.vmafNegWorst == -1.5, fair.renditions?["360p"]?.vmafNeg == 3, fair.refused == 0,
+            unfair.vmafNeg == 0, unfair.renditions?["360p"]?.vmafNeg == 3, unfair.refused == 1,
+            unfair.sizeWorst == 1.011, SearchTally.ranked([fair]).map(\.isBest) == [true],
+            SearchTally.ranked([unfair]).map(\.isBest) == [false]
+        else { throw BenchError("streams of unequal size are compared: \(fair), \(unfair)") }
+    }
+
+    /// A result says of every part how it was made, with all that was chosen, and nothing of where files lie.
+    private static func checkCommands() throws(BenchError) {
+        var result = BenchResult(
+            date: "", commit: "", mode: "full",
+            machine: Machine(
+                processor: "", cores: 1, memoryMiB: 1, kernel: "", ffmpeg: "", swift: "", loadBefore: 0), commands: [])
+        for part in PartCommands.parts + ["live"] {
+            result.note(
+                PartCommands.of(part, jobs: part == "passthrough" ? PassthroughMeasurement.commands : []) {
+                    $0 == "PAIRS" || $0.hasPrefix("LIVE") ? "9" : "/home/me/\($0)"
+                })
+        }
+        let text = result.commands.joined(separator: "\n")
+        let missing = [
+            "R1_CLIPS=DIR PAIRS=9 R1_MORE=", "R1_CLIPS=DIR LIVE_SECONDS=9 LIVE_MINUTES=9 FFMPEG=PROGRAM",
+            "SEARCH_CLIPS=DIR",
+            "PRESET=tandem-faster benchmarks/passthrough.sh room DIR",
+            "PACED=20 benchmarks/passthrough.sh ffmpegPK DIR",
+        ].filter { !text.contains($0) }
+        let unnamed = PartCommands.parts.filter { !text.contains("BenchTool measure \($0) RESULT.json") }
+        guard missing.isEmpty, unnamed.isEmpty, Set(result.commands).count == result.commands.count,
+            !text.contains("FFMPEG=/home"), !text.contains("CLIPS=/home"),
+            PartCommands.parts == Measuring.parts.sorted()
+        else { throw BenchError("a result's commands leave out \(missing + unnamed), or tell paths: \(text)") }
+    }
+
     /// Ratios and latencies are of the machine and the moment; that a worse one is found needs no run.
     private static func plantInResult(_ thresholds: Thresholds) throws(BenchError) {
+        let (held, limits) = (Guard(thresholds: thresholds), thresholds.r1)
         let bad = Spread([9, 9, 9])
+        let runs = limits.peakMemoryMedianMiB.map { side, most in
+            R1Run(side: side, pair: 1, cpuSeconds: 1, wallSeconds: 1, peakMemoryMiB: most + 1)
+        }
         var r1 = R1Result(
-            clips: "", loadBefore: 0, titles: [:], runs: [], ratios: [:], stages: [:],
-            peakMemoryMiB: thresholds.r1.peakMemoryMiB * 2)
+            clips: "", loadBefore: 0, titles: [:], runs: runs, ratios: [:], stages: [:], peakMemoryMiB: 0)
         r1.places = R1Places(samples: 1000, parts: [:], outsideLibav: 0.9)
-        let sides = thresholds.r1.cpuRatioMedian["full"] ?? [:]
-        for side in sides.keys { r1.ratios[side] = ["cpu": bad] }
+        let sides = limits.cpuRatioMedian["full"] ?? [:]
+        for side in sides.keys { r1.ratios[side] = ["cpu": bad, "bytes": bad] }
+        r1.presets = limits.presetCPURatioMedian.mapValues { _ in ["cpu": bad, "bytes": bad] }
+        let quality = (["ffmpeg"] + thresholds.quality.keys).map { side in
+            QualityResult(
+                side: side, rendition: "360p", vmafNeg: side == "ffmpeg" ? 90 : 80, vmafNegMin: 0,
+                ssim: side == "ffmpeg" ? 0.9 : 0.8, pictures: 1, bytes: 1)
+        }
+        let rooms = LiveResult.Rooms(
+            rooms: 1, seconds: 8, late: 1, lost: 0, roomCores: 1, publisherCores: 0, othersCores: 0)
         let live = LiveResult(
-            loadBefore: 0, startMs: [60_000], rooms: [], roomsInRealTime: 0,
+            loadBefore: 0, startMs: [60_000], rooms: [rooms], roomsInRealTime: 0,
             latency: LiveResult.Latency(
                 sendToPart: BenchPercentiles([60_000]), encoderToPart: BenchPercentiles([60_000]), partMs: 533,
                 jitterBufferMs: 200, othersCores: 0),
+            memory: LiveResult.Memory(samples: [[0, 1], [1_800, 2]], slopePerMinute: 1),
             ingest: LiveResult.Ingest(gigabytes: 1, cpuSecondsPerGigabyte: 60))
-        let found = Guard(thresholds: thresholds).r1Regressions(in: r1, mode: "full")
-        let late = Guard(thresholds: thresholds).liveRegressions(in: live)
-        let wanted = sides.count + 1 + (thresholds.r1.outsideLibav == nil ? 0 : 1)
-        let stages = thresholds.allocationsPerTick ?? [:]
-        let taken = Guard(thresholds: thresholds).allocationRegressions(
-            in: AllocationResult(seconds: 1, perTick: stages.mapValues { $0 + 1 }, bytesPerTick: [:], places: []))
-        guard taken.count == stages.count else { throw BenchError("the guard found \(taken) of planted allocations") }
-        guard found.count == wanted, late.count == (thresholds.live == nil ? 0 : 3) else {
-            throw BenchError("the guard found \(found + late) of what was planted")
+        let allocations = AllocationResult(
+            seconds: 1, perTick: thresholds.allocationsPerTick.mapValues { $0 + 1 }, bytesPerTick: [:], places: [])
+        let passthrough = PassthroughResult(
+            runs: [], ratios: thresholds.passthroughCPURatioMedian.mapValues { _ in bad })
+        let planted: [(what: String, found: [String], wanted: Int)] = [
+            (
+                "R1", held.r1Regressions(in: r1, mode: "full"),
+                sides.count + 2 * limits.presetCPURatioMedian.count + runs.count + 2
+            ),
+            ("quality", held.qualityRegressions(in: quality), 2 * thresholds.quality.count),
+            ("allocations", held.allocationRegressions(in: allocations), thresholds.allocationsPerTick.count),
+            ("live", held.liveRegressions(in: live, cores: 2), 5),
+            (
+                "passthrough", held.passthroughRegressions(in: passthrough),
+                thresholds.passthroughCPURatioMedian.count
+            ),
+        ]
+        for entry in planted where entry.found.count != entry.wanted || entry.wanted == 0 {
+            throw BenchError("the guard found \(entry.found) of what was planted in \(entry.what), not \(entry.wanted)")
         }
-        Terminal.say("The guard finds \(found.count + late.count) planted ratios and latencies.")
+        Terminal.say("The guard finds \(planted.reduce(0) { $0 + $1.wanted }) planted ratios, losses and latencies.")
+    }
+
+    /// A result of a machine without valgrind, a compiler and PyPI is no result without regressions.
+    private static func checkMissing(_ thresholds: Thresholds) throws(BenchError) {
+        let machine = Machine(
+            processor: "", cores: 2, memoryMiB: 1, kernel: "", ffmpeg: "", swift: "", loadBefore: 0)
+        for mode in ["quick", "full"] {
+            var result = BenchResult(date: "", commit: "", mode: mode, machine: machine, commands: [])
+            for part in ["r1", "places", "quality", "allocations", "live", "passthrough"] {
+                let found = Guard(thresholds: thresholds).regressions(in: result, parts: [part])
+                guard !found.isEmpty else { throw BenchError("nobody misses \(part)") }
+            }
+            // With every peer but the floor.
+            let sides = (thresholds.r1.cpuRatioMedian[mode] ?? [:]).keys.filter { $0 != "floor" }
+            result.r1 = R1Result(
+                clips: "", loadBefore: 0, titles: [:], runs: [],
+                ratios: Dictionary(uniqueKeysWithValues: sides.map { ($0, ["cpu": Spread([0.5])]) }),
+                presets: thresholds.r1.presetCPURatioMedian.mapValues { _ in ["cpu": Spread([0.5])] }, stages: [:],
+                peakMemoryMiB: 0)
+            let found = Guard(thresholds: thresholds).regressions(in: result, parts: ["r1"])
+            guard found.count == 1, found[0].contains("floor") else {
+                throw BenchError("nobody misses the floor: \(found)")
+            }
+            guard thresholds.kernels[Machine.architecture] != nil else { continue }
+            result.kernels = [KernelResult(name: "peak", unit: "float", unitsPerItem: 1, gigaUnitsPerSecond: 1)]
+            guard Guard(thresholds: thresholds).missing(in: result, parts: ["kernels"]).count == 1 else {
+                throw BenchError("nobody misses valgrind")
+            }
+        }
     }
 }

@@ -1,0 +1,78 @@
+import HTTPListener
+import HTTPTypes
+import Logging
+
+/// Requests about the worker itself: alarms, logs, its version, the form of a body.
+extension ControlResponder {
+    func alarms(_ query: [(name: String, value: String)]) throws(ControlFailure) -> ListenerReply {
+        try Self.refuseUnknown(query, known: ["state"])
+        let text = query.last?.value ?? "all"
+        guard let state = AlarmState(rawValue: text) else {
+            throw .invalidFormat("there is no state \"\(text.prefix(32))\"", fix: "use set, cleared or all")
+        }
+        return .json(.ok, self.room.alarmsJSON(state))
+    }
+
+    // MARK: Logs
+
+    private static let usualTail = 200
+
+    func logs(_ query: [(name: String, value: String)]) throws(ControlFailure) -> ListenerReply {
+        try Self.refuseUnknown(query, known: ["tail"])
+        var count = Self.usualTail
+        if let text = query.last?.value {
+            guard let number = Int(text), (1...LogBook.capacity).contains(number) else {
+                throw .invalidFormat(
+                    "\"\(text.prefix(32))\" is no number of lines", fix: "use 1 to \(LogBook.capacity)")
+            }
+            count = number
+        }
+        let book = try self.logBook()
+        let lines = book.tail(count).joined(separator: ",")
+        return .json(.ok, "{\"level\":\"\(book.level.rawValue)\",\"lines\":[\(lines)]}")
+    }
+
+    func setLogLevel(_ body: [UInt8]) throws(ControlFailure) -> ListenerReply {
+        let known = Logger.Level.allCases.map(\.rawValue)
+        guard let text = try FlatObject(body: body, keys: ["level"]).string("level") else {
+            throw .invalidFormat("the body names no level", fix: "send {\"level\":\"debug\"}")
+        }
+        guard let level = Logger.Level(rawValue: text) else {
+            throw .invalidFormat(
+                "there is no level \"\(text.prefix(32))\"", fix: "use one of: \(known.joined(separator: ", "))",
+                status: 422)
+        }
+        let book = try self.logBook()
+        let isChange = book.level != level
+        book.level = level
+        return .json(.ok, "{\"level\":\"\(level.rawValue)\",\"changed\":\(isChange)}")
+    }
+
+    private func logBook() throws(ControlFailure) -> LogBook {
+        guard let book = self.doors.logs else {
+            throw .notFound("this process keeps no log lines", fix: "read its standard error")
+        }
+        return book
+    }
+
+    // MARK: Forms
+
+    /// What a body may be said to be. `application/x-www-form-urlencoded` is what curl says of any body without being asked, and
+    /// means nothing.
+    private static let json = ["application/json", "application/x-www-form-urlencoded"]
+    private static let mergePatch = "application/merge-patch+json"
+
+    /// Spec: RFC 9110 §15.5.16, RFC 5789 §2.2.
+    static func checkForm(of request: HTTPRequest, _ route: ControlRoute, _ body: [UInt8]) throws(ControlFailure) {
+        guard !body.isEmpty, let field = request.headerFields[.contentType] else { return }
+        let form = field.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+        let isPatch = route == .room && request.method == .patch
+        guard !Self.json.contains(form), !isPatch || form != Self.mergePatch else { return }
+        throw .invalidFormat(
+            "the body is said to be \(field.prefix(64))",
+            fix: "send JSON as application/json\(isPatch ? " or \(Self.mergePatch)" : "")", status: 415)
+    }
+}
+
+/// Which alarms somebody asks for.
+package enum AlarmState: String, Sendable, CaseIterable { case set, cleared, all }

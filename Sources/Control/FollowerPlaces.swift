@@ -1,0 +1,35 @@
+import Synchronization
+
+/// How many clients may follow what happens at once: each keeps a connection for as long as it likes, and some are to be left
+/// for those who ask and go.
+final class FollowerPlaces: Sendable {
+    /// One client's place; free again when nothing holds it any more.
+    final class Place: Sendable {
+        private let places: FollowerPlaces
+
+        fileprivate init(_ places: FollowerPlaces) { self.places = places }
+
+        deinit { self.places.taken.withLock { $0 -= 1 } }
+    }
+
+    static let usual = 32
+
+    private let most: Int
+    private let taken = Mutex(0)
+
+    init(most: Int = FollowerPlaces.usual) { self.most = most }
+
+    /// `nil`: all are taken.
+    func take() -> Place? {
+        let isFree = self.taken.withLock { taken in
+            guard taken < self.most else { return false }
+            taken += 1
+            return true
+        }
+        return isFree ? Place(self) : nil
+    }
+
+    static let refusal = ControlFailure.limitExceeded(
+        "\(FollowerPlaces.usual) clients follow this room already",
+        fix: "close one of them, or ask for GET /v1/events?after=N")
+}

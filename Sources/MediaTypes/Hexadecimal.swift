@@ -1,0 +1,37 @@
+/// Bytes as digits of base 16, two for each.
+///
+/// Spec: RFC 4648 §8, in lower case.
+package enum Hexadecimal {
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    /// The digits in ASCII.
+    package static func encode(_ bytes: [UInt8]) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count * 2)
+        for byte in bytes {
+            text.append(self.digits[Int(byte >> 4)])
+            text.append(self.digits[Int(byte & 15)])
+        }
+        return text
+    }
+
+    package static func text(_ bytes: [UInt8]) -> String { String(decoding: self.encode(bytes), as: UTF8.self) }
+
+    /// The bytes of digits in either case; none for none.
+    ///
+    /// - Returns: `nil` for anything else, and for half a byte.
+    package static func decode(_ text: String) -> [UInt8]? {
+        let digits = text.utf8.compactMap(self.value)
+        guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case 0x30...0x39: digit - 0x30
+        case 0x41...0x46: digit - 0x41 + 10
+        case 0x61...0x66: digit - 0x61 + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package import MediaTypes
+
+/// What of a publisher may wait for its decoding, in bytes by ``SourceItem/cost``, and what is left out when it is too much. Pure.
+///
+/// States: taking → overflowed (an item had no room: packets are left out, of the configurations the last of each track is kept)
+/// → taking (half of the room is free, and a key picture comes; of a publication without pictures any sound). An end is always
+/// taken: the next publication begins behind it.
+package struct PacketBudget: Sendable {
+    /// One and a half seconds of the fastest publisher, and half a minute of a usual one, which may be shown ten seconds late.
+    package static let limit = 32 << 20
+
+    /// Bytes that wait.
+    package private(set) var bytes = 0
+    package private(set) var isOverflowed = false
+    /// The publication has pictures.
+    private var hasVideo = false
+    /// What is told before the next packet.
+    private var held: [CodecParameters] = []
+
+    package init() {}
+
+    /// - Returns: What is taken of `items`, in order, and how many packets are not.
+    package mutating func admit(_ items: [SourceItem]) -> (taken: [SourceItem], dropped: Int) {
+        let cost = items.reduce(0) { $0 + $1.cost }
+        if !self.isOverflowed, self.bytes + cost <= Self.limit {
+            self.bytes += cost
+            for item in items { self.noteKind(of: item) }
+            return (items, 0)
+        }
+        var taken: [SourceItem] = []
+        var dropped = 0
+        for item in items where !self.admit(item, into: &taken) { dropped += 1 }
+        return (taken, dropped)
+    }
+
+    /// Takes an item that is not bounded here.
+    package mutating func note(_ item: SourceItem) { self.bytes += item.cost }
+
+    /// An item that was taken waits no more.
+    package mutating func release(_ item: SourceItem) { self.bytes = max(0, self.bytes - item.cost) }
+
+    /// - Returns: Whether the packet is taken; a configuration that waits is not lost.
+    private mutating func admit(_ item: SourceItem, into taken: inout [SourceItem]) -> Bool {
+        self.noteKind(of: item)
+        let hasRoom = self.bytes + item.cost <= Self.limit || self.bytes == 0
+        switch item {
+        case .end:
+            self.held = []
+            self.isOverflowed = false
+        case .configuration(let parameters):
+            if self.isOverflowed || !hasRoom {
+                self.isOverflowed = true
+                self.hold(parameters)
+                return true
+            }
+        case .packet(let packet):
+            if self.isOverflowed {
+                guard packet.kind == .video ? packet.isKey : !self.hasVideo, self.bytes <= Self.limit / 2 else {
+                    return false
+                }
+                self.isOverflowed = false
+                for parameters in self.held { self.append(.configuration(parameters), to: &taken) }
+                self.held = []
+            } else if !hasRoom {
+                self.isOverflowed = true
+                return false
+            }
+        }
+        self.append(item, to: &taken)
+        return true
+    }
+
+    private mutating func append(_ item: SourceItem, to taken: inout [SourceItem]) {
+        self.bytes += item.cost
+        taken.append(item)
+    }
+
+    private mutating func hold(_ parameters: CodecParameters) {
+        self.held.removeAll { $0.kind == parameters.kind && $0.track == parameters.track }
+        self.held.append(parameters)
+    }
+
+    private mutating func noteKind(of item: SourceItem) {
+        switch item {
+        case .configuration(let parameters): if parameters.kind == .video { self.hasVideo = true }
+        case .packet: break
+        case .end: self.hasVideo = false
+        }
+    }
+}

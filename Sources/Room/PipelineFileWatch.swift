@@ -1,0 +1,81 @@
+package import Control
+import Stages
+import Synchronization
+
+/// Follows the pipeline file of a running room: another version of it is handed on once, and what is wrong with it told once.
+///
+/// The file is known by what links lead to, so that a Kubernetes ConfigMap, which turns a link (`..data`), is seen to change.
+/// States: *taken* (the room runs by it) → *doubtful* (this version is refused; it may be half of one that is being written) →
+/// *refused*; from each, a version that is taken → taken. Whoever owns the watch calls ``look(isTold:)``, from one thread.
+package final class PipelineFileWatch: Sendable {
+    /// What ``FileMark`` says, `nil` where there is no file.
+    private struct Seen: Equatable { let mark: FileMark? }
+
+    private struct State {
+        /// The version that was taken last.
+        var bytes: [UInt8]
+        var seen: Seen?
+        var doubtful: Seen?
+        var refusal: ControlFailure?
+    }
+
+    /// A pipeline file larger than this is not one.
+    private static let limit = 4 << 20
+
+    package let path: String
+    private let take: @Sendable ([UInt8]) throws(ControlFailure) -> Void
+    private let report: @Sendable (ControlFailure?) -> Void
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - bytes: What the room was made from.
+    ///   - take: Gets another version; throws what is wrong with it.
+    ///   - report: Gets why the file is refused, and `nil` when it is not any more.
+    package init(
+        _ path: String, bytes: [UInt8], take: @escaping @Sendable ([UInt8]) throws(ControlFailure) -> Void,
+        report: @escaping @Sendable (ControlFailure?) -> Void
+    ) {
+        self.path = path
+        self.take = take
+        self.report = report
+        self.state = Mutex(State(bytes: bytes))
+    }
+
+    /// Hands the file on if it says something else than the version that was taken last.
+    ///
+    /// - Parameter isTold: Reads it even if it seems to be what it was, and says at once what is wrong with it.
+    package func look(isTold: Bool = false) {
+        // Before it is read: what changes in between is seen by the next look.
+        let seen = Seen(mark: FileMark(path: self.path))
+        var state = self.state.withLock { $0 }
+        guard isTold || seen != state.seen else { return }
+        defer { self.state.withLock { $0 = state } }
+        do throws(ControlFailure) {
+            let bytes = try self.read()
+            if bytes != state.bytes { try self.take(bytes) }
+            let wasRefused = state.refusal != nil
+            state = State(bytes: bytes, seen: seen)
+            if wasRefused { self.report(nil) }
+        } catch {
+            // What fits only later, such as when a scene is on air, is tried again until it does.
+            let isEarly = error.status == 409 && error.code == "requestFailed"
+            guard isTold || isEarly || state.doubtful == seen else {
+                state.doubtful = seen
+                return
+            }
+            if !isEarly { state.seen = seen }
+            guard isTold || state.refusal != error else { return }
+            state.refusal = error
+            self.report(error)
+        }
+    }
+
+    private func read() throws(ControlFailure) -> [UInt8] {
+        do throws(WholeRead.Failure) {
+            return try WholeRead.regular(self.path, limit: Self.limit)
+        } catch {
+            throw .invalidFormat(
+                "the pipeline file \(error.text)", fix: "put the file back; the room runs by the one it has")
+        }
+    }
+}

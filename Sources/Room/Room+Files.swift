@@ -1,0 +1,79 @@
+import Control
+import MediaTypes
+import PipelineSpec
+import Stages
+
+/// The files a room runs by, followed while it runs.
+extension Room {
+    /// Looks at the pipeline file, if there is one to follow, at tokens and webhooks' secrets, about once a second from now on.
+    func followFiles() {
+        let pipeline = self.settings.file.map { file in
+            PipelineFileWatch(
+                file.path, bytes: file.bytes, take: { bytes throws(ControlFailure) in try self.take(bytes) },
+                report: { self.noteFile(file.path, $0) })
+        }
+        let (tokens, hooks) = (SecretFiles(), SecretFiles())
+        _ = tokens.haveChanged(self.tokenSecrets) || hooks.haveChanged(self.webhookSecrets)
+        let looks = LookThread("files") { isTold in
+            pipeline?.look(isTold: isTold)
+            if tokens.haveChanged(self.tokenSecrets) || isTold { self.reloadTokens() }
+            if hooks.haveChanged(self.webhookSecrets) || isTold { self.reloadWebhooks() }
+            if isTold { self.reloadKeys() }
+        }
+        self.listeners.update { $0.files = looks }
+    }
+
+    private var tokenSecrets: [Secret?] {
+        let control = self.pipeline.control
+        return [control.token, control.readToken]
+    }
+
+    private var webhookSecrets: [Secret?] { self.pipeline.control.events.map(\.secret) }
+
+    /// Takes everything that stands in files now: pipeline, certificates, tokens, keys, secrets. Returns at once.
+    package func reloadFiles() {
+        self.reloadCertificates()
+        self.listeners.tellFiles()
+    }
+
+    /// Another version of the pipeline file, as `PUT /v1/room` takes it.
+    private func take(_ bytes: [UInt8]) throws(ControlFailure) {
+        let answer = try self.setDocument(bytes, isPatch: false, isDryRun: false)
+        if answer.contains(#""changed":true"#) { self.listeners.noteChange() }
+    }
+
+    /// Most mistakes that are told.
+    private static let listed = 16
+
+    /// - Parameter refusal: `nil`: the file is one the room runs by.
+    private func noteFile(_ path: String, _ refusal: ControlFailure?) {
+        guard let refusal else {
+            self.configurationAlarm.withLock { $0 = nil }
+            self.logger.info("the pipeline file is in force again", metadata: ["file": "\(path)"])
+            self.events.emit("config.restored", ["file": .string(path)])
+            return
+        }
+        // The room is over: nothing is to be mended any more.
+        guard refusal.status != 410 else { return }
+        self.configurationAlarm.withLock {
+            $0 = AlarmBook.Alarm(
+                "config.invalid", "alert_2", kind: "config", subject: path,
+                message: "\(path) is refused, the room runs by the version before: \(refusal.what)")
+        }
+        self.logger.warning(
+            "the pipeline file is refused, the version before stays",
+            metadata: ["file": "\(path)", "reason": "\(refusal.what)", "fix": "\(refusal.fix)"])
+        let errors = refusal.details.prefix(Self.listed).map { detail -> JSONValue in
+            [
+                "path": .string(detail.path), "line": JSONValue(detail.line), "column": JSONValue(detail.column),
+                "what": .string(detail.what), "fix": .string(detail.fix),
+            ]
+        }
+        self.events.emit(
+            "config.invalid",
+            [
+                "file": .string(path), "code": .string(refusal.code), "reason": .string(refusal.what),
+                "fix": .string(refusal.fix), "errors": .array(errors),
+            ])
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import Glibc
+import Testing
+
+extension Unhurried.Doors {
+    @Suite("The operators' page")
+    struct ConsolePageTests {
+        private static let token = "console-token-0123456789"
+        private static let small =
+            #"[{ "name": "360p", "width": 640, "height": 360, "video": { "bitrate": 500000, "preset": "ultrafast" } }]"#
+
+        @Test("the page shows the room to anybody, and switches the picture for who has the token")
+        func page() throws {
+            guard let browser = try Browser.start() else { return }
+            defer { browser.close() }
+            let work = try WorkDirectory()
+            let control = #""control": { "tokenEnv": "ROOM_TOKEN", "openReads": true },"#
+            let room = try RunningRoom(
+                Rooms.live(work.path("out"), renditions: Self.small, canvas: (640, 360), members: control),
+                environment: ["ROOM_TOKEN": Self.token])
+            let publishers = [
+                try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180"),
+                try Publisher.pattern("BEN", to: room.url("b"), size: "320x180"),
+            ]
+            try room.event("source.live", uid: "1001")
+            try room.event("source.live", uid: "2002")
+            let tab = try browser.open("\(room.control)/")
+            try Self.wait(
+                tab, "the picture plays",
+                "document.getElementById('video')?.currentTime > 0.5",
+                timeout: 25)
+            try Self.wait(tab, "both sources are shown", "document.querySelectorAll('.source').length === 2")
+            #expect(try tab.evaluate("document.querySelector('[data-scene=guest]').disabled") == "1", "read-only")
+            #expect(try tab.evaluate("document.querySelectorAll('#timeline rect').length > 4") == "1")
+
+            // The token: a wrong one is refused, the right one opens the buttons, and it is kept in this tab alone.
+            for word in ["wrong", Self.token] {
+                try tab.evaluate(
+                    "document.getElementById('key').click(); document.getElementById('token').value = '\(word)'; "
+                        + "document.getElementById('unlock-form').requestSubmit(); ''")
+                if word == "wrong" {
+                    try Self.wait(
+                        tab, "a refusal",
+                        "document.getElementById('unlock-error').textContent.includes('not the token')")
+                }
+            }
+            try Self.wait(tab, "buttons", "!document.querySelector('[data-scene=guest]').disabled")
+            #expect(try tab.evaluate("localStorage.length + document.cookie.length") == "0")
+            let before = try Self.color(tab)
+            let start = room.now
+            try tab.evaluate("document.querySelector('[data-scene=guest]').click(); ''")
+            try room.event("program.scene", from: start) { $0.text("scene") == "guest" }
+            try Self.wait(
+                tab, "the other picture",
+                "(() => { const c = (\(Self.colorScript)); const b = [\(before)]; return Math.abs(c[0]-b[0]) + Math.abs(c[2]-b[2]) > 40; })()",
+                timeout: 15)
+            try Self.wait(
+                tab, "the button",
+                "document.querySelector('[data-scene=guest]').getAttribute('aria-pressed') === 'true'")
+            try Self.wait(
+                tab, "the event",
+                "[...document.querySelectorAll('#events b')].some((row) => row.textContent === 'program.scene')")
+            EndToEnd.report("the page: picture \(before) before the click, \(try Self.color(tab)) after")
+            try Self.pictures(tab)
+            #expect(browser.errors.isEmpty, "\(browser.errors)")
+            #expect(try tab.evaluate("probe.errors.length") == "0")
+            #expect(try room.terminate(SIGTERM) == 143)
+            for publisher in publishers { publisher.stop() }
+        }
+
+        @Test("the page plays a room that is encrypted and signed, and tells each event once")
+        func encrypted() throws {
+            guard let browser = try Browser.start() else { return }
+            defer { browser.close() }
+            let work = try WorkDirectory()
+            let listener = #""http": { "listen": "127.0.0.1:0" }"#
+            let pipeline = Rooms.live(
+                work.path("out"), renditions: Self.small, canvas: (640, 360),
+                members: #""control": { "tokenEnv": "ROOM_TOKEN" },"#)
+            #expect(pipeline.contains(listener))
+            let room = try RunningRoom(
+                pipeline.replacingOccurrences(
+                    of: listener,
+                    with: #""multivariantPlaylist": "room.m3u8", "encryption": { "rotateEverySegments": 1 }, "#
+                        + #""http": { "listen": "127.0.0.1:0", "signedUrls": { "secretEnv": "PLAYBACK_SECRET" } }"#),
+                environment: ["ROOM_TOKEN": Self.token, "PLAYBACK_SECRET": "playback-secret-of-the-page-7f31c0"])
+            let anna = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            try room.event("broadcast.active", timeout: 20)
+            let tab = try browser.open("\(room.control)/")
+            try Self.wait(tab, "it asks for the token", "document.getElementById('unlock')?.open")
+            try tab.evaluate(
+                "document.getElementById('token').value = '\(Self.token)'; "
+                    + "document.getElementById('unlock-form').requestSubmit(); ''")
+            // Over more than one key.
+            try Self.wait(tab, "the picture plays", "document.getElementById('video')?.currentTime > 0.5", timeout: 25)
+            let start = try #require(Double(tab.evaluate("document.getElementById('video').currentTime")))
+            try Self.wait(
+                tab, "it plays on over the next keys", "document.getElementById('video').currentTime > \(start + 5)",
+                timeout: 20)
+            let rows = "[...document.querySelectorAll('#events b')].map((row) => row.textContent)"
+            #expect(try tab.evaluate("\(rows).filter((type) => type === 'broadcast.active').length") == "1")
+            #expect(try room.terminate(SIGTERM) == 143)
+            anna.stop()
+        }
+
+        /// Mean red, green and blue of the picture that is shown.
+        private static let colorScript = """
+            (() => { const c = document.createElement('canvas'); c.width = 16; c.height = 9; const x = c.getContext('2d');
+            x.drawImage(document.getElementById('video'), 0, 0, 16, 9); const d = x.getImageData(0, 0, 16, 9).data;
+            const s = [0, 0, 0]; for (let i = 0; i < d.length; i += 4) for (let k = 0; k < 3; k += 1) s[k] += d[i + k];
+            return s.map((v) => Math.round(v / 144)); })()
+            """
+
+        private static func color(_ tab: Tab) throws -> String { try tab.evaluate("(\(Self.colorScript)).join(',')") }
+
+        private static func wait(_ tab: Tab, _ what: String, _ condition: String, timeout: Double = 10) throws {
+            let deadline = Date(timeIntervalSinceNow: timeout)
+            while try tab.evaluate("(\(condition)) ? 'yes' : 'no'") != "yes" {
+                guard Date() < deadline else {
+                    let text = try tab.evaluate("document.body.innerText")
+                    throw Missing("the page has not come to: \(what); it says: \(text.prefix(600))")
+                }
+                usleep(100_000)
+            }
+        }
+
+        /// Desktop and phone, dark and light, for people.
+        private static func pictures(_ tab: Tab) throws {
+            guard ProcessInfo.processInfo.environment["TANDEM_PICTURES"] != nil else { return }
+            for (name, width, height) in [("desktop", 1366, 900), ("phone", 390, 844)] {
+                for scheme in ["light", "dark"] {
+                    try tab.browser.call(
+                        "Emulation.setDeviceMetricsOverride",
+                        ["width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500], tab.session)
+                    try tab.browser.call(
+                        "Emulation.setEmulatedMedia",
+                        ["features": [["name": "prefers-color-scheme", "value": scheme]]], tab.session)
+                    sleep(1)
+                    try Contact.keep(tab, "console-\(name)-\(scheme)")
+                    #expect(
+                        try tab.evaluate("document.documentElement.scrollWidth <= innerWidth") == "1",
+                        "nothing is wider than the \(name)")
+                }
+            }
+        }
+    }
+}

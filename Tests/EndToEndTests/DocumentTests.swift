@@ -1,0 +1,227 @@
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    @Suite("A room's document, changed while the room is live")
+    struct DocumentTests {
+        private static func patch(
+            _ room: RunningRoom, _ body: String, dryRun: Bool = false, status: Int = 200
+        ) throws -> [String: Any] {
+            let reply = try HTTPClient.request("PATCH", room.control, "/v1/room?dryRun=\(dryRun)", body: body)
+            #expect(reply.status == status, "\(reply.body)")
+            room.secrets.note(reply.body)
+            return reply.json()
+        }
+
+        /// The outputs in the room's document, in their order.
+        private static func outputs(of room: RunningRoom) throws -> [[String: Any]] {
+            try #require(try room.state()["outputs"] as? [[String: Any]])
+        }
+
+        /// The HLS output of ``Rooms/small(_:rtmp:members:)``, and more.
+        private static func list(_ directory: String, _ pushes: [String]) -> String {
+            let hls = #"{"type":"hls","path":"\#(directory)","windowSeconds":3600,"http":{"listen":"127.0.0.1:0"}}"#
+            return #"{"outputs":[\#(([hls] + pushes).joined(separator: ","))]}"#
+        }
+
+        private static func expectOnTime(_ room: RunningRoom) throws {
+            let ticks = try #require(try room.state()["ticks"] as? [String: Any])
+            #expect(ticks["late"] as? Int == 0 && ticks["lost"] as? Int == 0, "\(ticks)")
+        }
+
+        @Test("RTMP outputs begin, change and end; the others go on, and no picture is late")
+        func outputs() throws {
+            guard Media.find() != nil else { return }
+            let work = try WorkDirectory()
+            let (one, two) = (
+                try RunningRoom(Rooms.small(work.path("one"))), try RunningRoom(Rooms.small(work.path("two")))
+            )
+            let room = try RunningRoom(Rooms.small(work.path("out")))
+            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            defer { publisher.stop() }
+            try room.event("source.live")
+            try room.segments(1)
+            func push(_ id: String, _ far: RunningRoom, _ key: String) -> String {
+                #"{"type":"rtmp","outputId":"\#(id)","url":"\#(far.rtmp)/live","key":"\#(far.key(key))"}"#
+            }
+            let (first, second) = (push("first", one, "a"), push("second", two, "a"))
+
+            // A room that began without any.
+            let begun = try Self.patch(room, Self.list(work.path("out"), [first]))
+            #expect(begun["applied"] as? [String] == ["outputs"] && begun["changed"] as? Bool == true, "\(begun)")
+            try one.event("source.live", uid: "1001", timeout: 10)
+            let both = Self.list(work.path("out"), [second, first])
+            #expect(try Self.patch(room, both, dryRun: true)["changed"] as? Bool == false)
+            _ = try Self.patch(room, both)
+            try two.event("source.live", uid: "1001", timeout: 10)
+            let shown = try Self.outputs(of: room)
+            #expect(shown.compactMap { $0["outputId"] as? String } == ["hls", "second", "first"])
+            #expect(room.events("output.connecting").count == 2, "the dry run met nobody")
+
+            // The same server, another key: the one takes leave, then the other comes.
+            let other = push("second", two, "b")
+            let start = two.now
+            _ = try Self.patch(room, Self.list(work.path("out"), [other, first]))
+            try two.event("ingest.unpublished", uid: "1001", from: start, timeout: 10)
+            try two.event("source.live", uid: "2002", from: start, timeout: 10)
+
+            // What cannot be read, and what is no RTMP output, changes nothing.
+            let unread = other.replacingOccurrences(of: #""key":"\#(two.key("b"))""#, with: #""keyEnv":"NO_SUCH_KEY""#)
+            let refused = try Self.patch(room, Self.list(work.path("out"), [unread]), status: 422)
+            #expect((refused["errors"] as? [[String: Any]])?.first?["path"] as? String == "outputs[1]", "\(refused)")
+            let record = try Self.patch(
+                room, Self.list(work.path("out"), [#"{"type":"record","path":"\#(work.path("rec"))"}"#]), status: 409)
+            #expect(record["code"] as? String == "needsRestart")
+            #expect((record["errors"] as? [[String: Any]])?.first?["path"] as? String == "outputs[1]", "\(record)")
+
+            _ = try Self.patch(room, Self.list(work.path("out"), [other]))
+            try one.event("ingest.unpublished", uid: "1001", timeout: 10)
+            let stopped = try room.event("output.stopped") { $0.text("outputId") == "first" }
+            #expect(stopped.text("reason") == "the room's document has changed")
+            let left = try Self.outputs(of: room)
+            #expect(left.compactMap { $0["outputId"] as? String } == ["hls", "second"])
+            let bytes = left.last?["bytes"] as? Int ?? 0
+            try room.segments(2)
+            let after = try #require(try Self.outputs(of: room).last)
+            #expect((after["bytes"] as? Int ?? 0) > bytes && after["state"] as? String == "live", "\(after)")
+            #expect(room.events("output.failed").isEmpty && room.events("output.connecting").count == 3)
+            try Self.expectOnTime(room)
+            for over in [room, one, two] { #expect(try over.end() == 0) }
+        }
+
+        private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+        /// The events a receiver has taken.
+        private static func taken(_ receiver: Child) -> [(number: Int, type: String)] {
+            receiver.outputLines.compactMap { line in
+                let words = line.split(separator: " ")
+                guard words.first == "event", words.count == 4, let number = Int(words[1]) else { return nil }
+                return (number, String(words[2]))
+            }
+        }
+
+        @Test("webhooks come and go: a new one begins with the next event, what one that goes did not take is dropped")
+        func webhooks() throws {
+            guard let python = EndToEnd.tool("python3"), Media.find() != nil else { return }
+            let work = try WorkDirectory()
+            func receiver(_ name: String) throws -> (Child, String) {
+                let child = try Child(
+                    python,
+                    [
+                        "\(EndToEnd.root)/Tests/EndToEndTests/Scripts/receiver.py", Self.secret,
+                        work.path("\(name).notify"), work.path("\(name).refuse"),
+                    ])
+                let port = try #require(child.line(from: 0, timeout: 10) { _ in true }).line
+                let hook =
+                    #"{"type":"webhook","url":"http://127.0.0.1:\#(port)/?token=\#(name)","secretEnv":"HOOK_SECRET"}"#
+                return (child, hook)
+            }
+            let ((one, first), (two, second)) = (try receiver("one"), try receiver("two"))
+            defer { for child in [one, two] { child.stop(SIGKILL) } }
+            let room = try RunningRoom(
+                Rooms.small(work.path("out")), environment: ["HOOK_SECRET": Self.secret])
+            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            defer { publisher.stop() }
+            try room.event("source.live")
+            try room.segments(1)
+            func hooks(_ list: [String], status: Int = 200) throws -> [String: Any] {
+                try Self.patch(
+                    room, #"{"control":{"events":[\#(list.joined(separator: ","))]}}"#, status: status)
+            }
+            func sees(_ child: Child, _ type: String) {
+                let line = child.line(from: 0, timeout: 10) { $0.contains(" \(type) ") }
+                #expect(line != nil, "\(type) is not in \(child.outputLines)")
+            }
+
+            _ = try hooks([first])
+            sees(one, "room.changed")
+            #expect(Self.taken(one).first?.type == "room.changed", "nothing from before it was named")
+            _ = FileManager.default.createFile(atPath: work.path("two.refuse"), contents: nil)
+            _ = try hooks([first, second])
+            try room.event("webhook.failing")
+            for (wrong, path) in [
+                (first.replacingOccurrences(of: "HOOK_SECRET", with: "NO_SUCH_SECRET"), "control.events[0]"),
+                // As GET /v1/document shows it.
+                (first.replacingOccurrences(of: "?token=one", with: ""), "control.events[0].url"),
+            ] {
+                let refused = try hooks([wrong, second], status: 422)
+                #expect((refused["errors"] as? [[String: Any]])?.first?["path"] as? String == path, "\(refused)")
+            }
+            _ = try hooks([first])
+            let gone = try room.event("webhook.removed")
+            #expect((gone.integer("undelivered") ?? 0) > 0, "\(gone.line)")
+            try FileManager.default.removeItem(atPath: work.path("two.refuse"))
+            _ = try Self.patch(
+                room, #"{"scenes":[{"sceneId":"solo","layout":"solo","uids":["1001"],"revision":5}]}"#)
+            sees(one, "scene.changed")
+            #expect(Self.taken(two).isEmpty, "what it did not take stays untaken")
+            let start = room.now
+            _ = try hooks([second, first])
+            let told = try #require(try room.event("room.changed", from: start).integer("sequence"))
+            sees(two, "room.changed")
+            #expect(Self.taken(two).first?.number == told, "it is a new one")
+            try Self.expectOnTime(room)
+            #expect(try room.end() == 0)
+            sees(one, "room.closed")
+            let numbers = Self.taken(one).map(\.number)
+            let from = numbers.first ?? 0
+            #expect(numbers == Array(from..<(from + numbers.count)), "in order, none lost")
+            #expect(numbers.last == room.events.last?.integer("sequence"))
+        }
+
+        @Test("a rendition's bit rate goes up and down: no discontinuity, BANDWIDTH never below what is listed")
+        func rates() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            let room = try RunningRoom(Rooms.small(work.path("out")))
+            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            defer { publisher.stop() }
+            try room.event("source.live")
+            let viewer = try #require(room.viewer)
+            func set(_ bitrate: Int, status: Int = 200) throws -> [String: Any] {
+                try Self.patch(
+                    room,
+                    #"{"renditions":[{"name":"180p","width":320,"height":180,"video":{"bitrate":\#(bitrate),"preset":"ultrafast"}}]}"#,
+                    status: status)
+            }
+            func measured() throws -> Int {
+                // What was under way when it was asked for, then one that is all of it.
+                try room.segments(3)
+                let renditions = try room.state()["renditions"] as? [[String: Any]]
+                return renditions?.first?["measuredBitrate"] as? Int ?? 0
+            }
+            func bandwidth() throws -> Int {
+                let text = try HTTPClient.request("GET", viewer, "/index.m3u8").body
+                let value = text.firstMatch(of: /:BANDWIDTH=([0-9]+)/).flatMap { Int($0.output.1) }
+                return try #require(value, "\(text)")
+            }
+            let (before, declared) = (try measured(), try bandwidth())
+            let low = try set(100_000)
+            #expect(low["applied"] as? [String] == ["renditions[0].video.bitrate"], "\(low)")
+            let after = try measured()
+            #expect(try bandwidth() == declared, "segments by the higher rate are listed")
+            _ = try set(600_000)
+            #expect((try room.state()["renditions"] as? [[String: Any]])?.first?["bitrate"] as? Int == 600_000)
+            let (high, raised) = (try measured(), try bandwidth())
+            EndToEnd.report("measured bit rates of 300,000, 100,000 and 600,000: \(before), \(after), \(high)")
+            #expect(before > 200_000 && after < 150_000 && high > 400_000)
+            #expect(raised > declared + 300_000, "\(declared) to \(raised)")
+            let refused = try set(20_000_000, status: 409)
+            #expect(refused["code"] as? String == "needsRestart")
+            #expect(
+                (refused["errors"] as? [[String: Any]])?.first?["path"] as? String == "renditions[0].video",
+                "\(refused)")
+            try Self.expectOnTime(room)
+            #expect(try room.end() == 0)
+            let playlist = try Files.text(work.path("out/180p.m3u8"))
+            #expect(
+                !playlist.contains("#EXT-X-DISCONTINUITY\n")
+                    && playlist.components(separatedBy: "#EXT-X-MAP").count == 2)
+            let lint = try Child(EndToEnd.binary, ["lint-hls", work.path("out/index.m3u8")], environment: [:])
+            #expect(try lint.wait(timeout: 20) == 0, "\(lint.outputLines)")
+            #expect(try media.complaints(work.path("out/index.m3u8")) == "")
+            #expect(room.events("output.bandwidth").isEmpty)
+        }
+    }
+}

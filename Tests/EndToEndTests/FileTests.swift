@@ -1,0 +1,119 @@
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    @Suite("A room's files are changed while it runs")
+    struct FileTests {
+        /// What the kubelet does when a ConfigMap or a Secret has changed: the link `..data` is turned.
+        private static func mount(_ files: [String: String], at directory: String, turn: Int) throws {
+            let version = "..turn_\(turn)"
+            try FileManager.default.createDirectory(
+                atPath: "\(directory)/\(version)", withIntermediateDirectories: true)
+            for (name, text) in files {
+                try Data(text.utf8).write(to: URL(fileURLWithPath: "\(directory)/\(version)/\(name)"))
+                if turn == 1 { try #require(symlink("..data/\(name)", "\(directory)/\(name)") == 0) }
+            }
+            try #require(symlink(version, "\(directory)/..data_tmp") == 0)
+            try #require(rename("\(directory)/..data_tmp", "\(directory)/..data") == 0)
+        }
+
+        private static func pipeline(
+            _ work: WorkDirectory, hook: String, title: String, window: Int = 3600
+        ) -> String {
+            let control = """
+                "control": { "tokenFile": "\(work.path("mount/token"))", "events": [{ "type": "webhook",
+                  "url": "http://127.0.0.1:\(hook)/hook", "secretFile": "\(work.path("mount/secret"))",
+                  "types": ["webhook.secretsRenewed"] }] },
+                """
+            let text = Rooms.small(work.path("out"), members: control)
+                .replacingOccurrences(
+                    of: #""room": { "roomId": "e2e" }"#, with: #""room": { "roomId": "e2e", "title": "\#(title)" }"#
+                ).replacingOccurrences(of: #""windowSeconds": 3600"#, with: #""windowSeconds": \#(window)"#)
+            return SecretWatch.hiding(in: text)
+        }
+
+        @Test("a ConfigMap's next version is in force; one that is wrong is an alarm and changes nothing")
+        func configMap() throws {
+            guard let python = EndToEnd.tool("python3") else { return }
+            let work = try WorkDirectory()
+            let mount = work.path("mount")
+            let (first, second) = ("token-of-the-first-hour", "token-of-the-second-hour")
+            // Ends at the first event that is signed with another secret than the second one.
+            let secrets = ["whsec_Zmlyc3QtZmlyc3QtZmlyc3QtZmlyc3Q=", "whsec_c2Vjb25kLXNlY29uZC1zZWNvbmQtMTI="]
+            let script = "\(EndToEnd.root)/Tests/EndToEndTests/Scripts/receiver.py"
+            let receiver = try Child(python, [script, secrets[1], work.path("notify"), work.path("refuse")])
+            defer { receiver.stop(SIGKILL) }
+            let hook = try #require(receiver.line(from: 0, timeout: 10) { _ in true }).line
+            func pipeline(_ title: String, window: Int = 3600) -> String {
+                Self.pipeline(work, hook: hook, title: title, window: window)
+            }
+            func turn(_ number: Int, _ pipeline: String) throws {
+                let isFirst = number == 1
+                try Self.mount(
+                    ["room.json": pipeline, "token": isFirst ? first : second, "secret": secrets[isFirst ? 0 : 1]],
+                    at: mount, turn: number)
+            }
+            try turn(1, pipeline("one"))
+            let room = try RunningRoom("\(mount)/room.json")
+            func ctl(_ words: [String], token: String, _ code: Int32 = 0) throws -> String {
+                let file = try work.write(token, to: "token-of-the-test")
+                let result = try Command.run(
+                    EndToEnd.binary, ["ctl"] + words + ["--token-file", file, "-a", room.control], timeout: 10)
+                #expect(result.code == code, "\(words): \(result.output)\(result.errors)")
+                return result.output + result.errors
+            }
+            #expect(try ctl(["state"], token: first).contains(#""title":"one""#))
+
+            try turn(2, pipeline("two"))
+            let changed = try room.event("room.changed")
+            #expect(changed.strings("applied") == ["room.title"])
+            try room.event("control.tokensRenewed")
+            try room.event("webhook.secretsRenewed")
+            let told = receiver.line(from: 1, timeout: 10) { $0.contains("secretsRenewed") || $0.contains("wrong") }
+            #expect(told?.line.contains("secretsRenewed") == true, "\(receiver.outputLines)")
+            #expect(try ctl(["state"], token: first, 1).contains("401"))
+            #expect(try ctl(["state"], token: second).contains(#""title":"two""#))
+
+            // What no running room can take, with what it could: nothing of it holds.
+            try turn(3, pipeline("three", window: 60))
+            let invalid = try room.event("config.invalid")
+            #expect(invalid.text("code") == "needsRestart", "\(invalid.line)")
+            #expect(invalid.line.contains("outputs[0].windowSeconds"), "\(invalid.line)")
+            // Alarms are looked at once a second.
+            var state = ""
+            for _ in 0..<200 where !state.contains(#""type":"config.invalid""#) {
+                state = try ctl(["state"], token: second)
+            }
+            #expect(state.contains(#""type":"config.invalid""#) && state.contains(#""title":"two""#), "\(state)")
+
+            try turn(4, pipeline("four"))
+            try room.event("config.restored")
+            #expect(try ctl(["state"], token: second).contains(#""title":"four""#))
+            // Torn JSON, told at once by SIGHUP.
+            let start = room.now
+            try turn(5, #"{"room": {"#)
+            room.child.signal(SIGHUP)
+            let torn = try room.event("config.invalid", from: start) { $0.text("code") == "invalidFormat" }
+            #expect(torn.text("file") == "\(mount)/room.json")
+            _ = try ctl(["end"], token: second)
+            #expect(try room.child.wait(timeout: 20) == 0, "\(room.child.errors.suffix(800))")
+        }
+
+        @Test("with --no-watch the file is read once")
+        func unwatched() throws {
+            let work = try WorkDirectory()
+            func write(_ version: Int) throws -> String {
+                let text = Rooms.small(work.path("out"), members: #""ext": { "version": \#(version) },"#)
+                return try work.write(SecretWatch.hiding(in: text), to: "room.json")
+            }
+            let room = try RunningRoom(write(1), ["--no-watch"])
+            _ = try write(2)
+            room.child.signal(SIGHUP)
+            // The keys are read after the pipeline.
+            try room.event("ingest.keysRenewed")
+            #expect(room.events("room.changed").isEmpty)
+            #expect(try room.end() == 0)
+        }
+    }
+}

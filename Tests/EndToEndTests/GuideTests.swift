@@ -1,0 +1,132 @@
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    /// Commands that need no room, and those of the README, are run by ``ExampleTests``.
+    @Suite("The guides' commands, typed against a live room")
+    struct GuideTests {
+        private static let keys = ["a_7fd1", "b_19c4"]
+
+        /// A room that has what the guides speak of: their keys, names and ids.
+        private static func pipeline(_ directory: String, title: String, http: String = "") -> String {
+            let renditions = Rooms.small.replacingOccurrences(of: "180p", with: "720p")
+            let pk = #""layout": "sideBySide", "uids": ["1001", "2002"] }"#
+            let decorated =
+                #""layout": "sideBySide", "uids": ["1001", "2002"], "#
+                + #""texts": [{ "textId": "banner", "text": "Round one", "x": 8, "y": 8, "size": 16 }], "#
+                + #""scoreBars": [{ "scoreId": "pk", "x": 0, "y": 150, "width": 320, "height": 16 }] }"#
+            let cdn =
+                #"{ "type": "rtmp", "outputId": "cdn", "url": "rtmp://127.0.0.1:9/live/key-of-nobody", "#
+                + #""rendition": "720p" }"#
+            let text = Rooms.live(
+                directory, renditions: renditions, canvas: (320, 180),
+                members: #""pk": { "scene": "pk", "start": "command", "countdownMs": 0, "durationMs": 0 },"#
+            ).replacingOccurrences(of: #""roomId": "e2e""#, with: #""roomId": "e2e", "title": "\#(title)""#)
+                .replacingOccurrences(of: #""streamKey": "a""#, with: #""streamKey": "\#(Self.keys[0])""#)
+                .replacingOccurrences(of: #""streamKey": "b""#, with: #""streamKey": "\#(Self.keys[1])""#)
+                .replacingOccurrences(of: pk, with: decorated)
+                .replacingOccurrences(
+                    of: #""http": { "listen": "127.0.0.1:0" } }]"#,
+                    with: #""http": { "listen": "127.0.0.1:0"\#(http) } }, \#(cdn)]"#)
+            return SecretWatch.hiding(in: text)
+        }
+
+        /// Every line of a guide that asks a room for something, once, without its comment.
+        private static func lines() throws -> [String] {
+            var lines: [String] = []
+            for page in ExampleTests.pages where !page.hasSuffix("README.md") {
+                for block in Readme.blocks("sh", try Files.text("\(EndToEnd.root)/\(page)")) {
+                    for line in block.replacingOccurrences(of: "\\\n", with: " ").split(separator: "\n") {
+                        let verbs = ["ctl", "publish", "sign-url", "lint-hls", "healthcheck"]
+                        guard verbs.contains(where: { line.hasPrefix("tandem \($0) ") }) else { continue }
+                        let command = line.components(separatedBy: " #")[0]
+                        if !lines.contains(command) { lines.append(command) }
+                    }
+                }
+            }
+            return lines
+        }
+
+        @Test("what the guides tell an operator to type works, to the end of the room")
+        func live() throws {
+            guard let bash = EndToEnd.tool("bash"), Media.find() != nil else { return }
+            let work = try WorkDirectory()
+            var lines = try Self.lines()
+            #expect(lines.count >= 28, "\(lines)")
+            let room = try RunningRoom(Self.pipeline(work.path("out"), title: "one"))
+            let viewer = try #require(room.viewer)
+            let file = try work.write(Self.pipeline(work.path("out"), title: "applied"), to: "room.json")
+            let signing = try work.write(
+                Self.pipeline(work.path("out"), title: "signed", http: #", "signedUrls": { "secretEnv": "SIGNING" }"#),
+                to: "signing.json")
+            /// A line of a guide, with this room's addresses and this build's program.
+            func here(_ line: String) -> String {
+                var text = line.replacing("tandem ", with: "\(EndToEnd.binary) ", maxReplacements: 1)
+                for key in Self.keys {
+                    text = text.replacingOccurrences(of: "rtmp://127.0.0.1:1935/live/\(key)", with: room.url(key))
+                }
+                return text.replacingOccurrences(of: "http://127.0.0.1:8081", with: room.control)
+                    .replacingOccurrences(of: "http://127.0.0.1:8080", with: viewer)
+                    .replacingOccurrences(of: "pipelines/pk-landscape.json", with: file)
+                    .replacingOccurrences(of: "room.json", with: line.contains("sign-url") ? signing : file)
+                    .replacingOccurrences(of: "--duration 60", with: "--duration 5")
+            }
+            /// Takes out the lines that begin with these words.
+            func take(_ words: String) -> [String] {
+                let taken = lines.filter { $0.hasPrefix("tandem \(words)") }
+                lines.removeAll { taken.contains($0) }
+                return taken
+            }
+            @discardableResult
+            func enter(_ line: String, _ code: Int32 = 0) throws -> String {
+                let result = try Command.run(
+                    bash, ["-c", here(line)], environment: ["SIGNING": "secret-of-this-test"], timeout: 30)
+                #expect(result.code == code && !result.output.isEmpty, "\(line): \(result.output)\(result.errors)")
+                return result.output
+            }
+            // Nobody is told when they stop: they publish until the room has no use for them.
+            let published = take("publish ").map { here($0).replacingOccurrences(of: "--duration 5", with: "") }
+            #expect(published.count == 2)
+            let publishers = try published.map { try Publisher(bash, ["-c", "exec \($0)"]) }
+            try room.event("source.live", uid: "1001", timeout: 20)
+            try room.event("source.live", uid: "2002", timeout: 20)
+            try room.segments(2)
+
+            for line in take("healthcheck ") { #expect(try enter(line).contains("pass")) }
+            for line in take("lint-hls http") { #expect(try enter(line).contains("no findings")) }
+            for line in take("lint-hls ") { try enter(line) }
+            for line in take("sign-url ") { #expect(try enter(line).hasPrefix("\(viewer)/index.m3u8?exp=")) }
+            let phases = ["pk start", "pk punish", "pk end"].flatMap { take("ctl \($0) ") }
+            #expect(phases.count == 3)
+            for line in phases { try enter(line) }
+            for line in lines where line.contains(" --follow") {
+                let follower = try Publisher(bash, ["-c", "exec \(here(line))"])
+                #expect(follower.child.line(from: 0, timeout: 10) { $0.hasPrefix("{") } != nil, "\(line)")
+                follower.stop()
+            }
+            lines.removeAll { $0.contains(" --follow") }
+            let (kicks, ends, drains) = (take("ctl kick "), take("ctl end "), take("ctl drain "))
+            #expect(kicks.count >= 2 && ends.count == 1 && drains.count == 1)
+            for line in lines { try enter(line) }
+            let title = try room.state()["title"] as? String
+            #expect(title == "applied" || title == "The final")
+            // What was asked of the worker has been done, and not only taken.
+            try room.event("output.restarted")
+            let text = try HTTPClient.request("GET", room.control, "/v1/logs?tail=1000").json()
+            #expect(text["level"] as? String == "debug" && (text["lines"] as? [Any])?.isEmpty == false)
+            for line in kicks { try enter(line) }
+            try room.event("source.kicked", uid: "2002")
+            for publisher in publishers { publisher.stop(SIGKILL) }
+            for line in ends { try enter(line) }
+            #expect(try room.child.wait(timeout: 30) == 0, "\(room.child.errors.suffix(800))")
+
+            let next = try RunningRoom(Self.pipeline(work.path("next"), title: "next"))
+            for line in drains {
+                let line = line.replacingOccurrences(of: "http://127.0.0.1:8081", with: next.control)
+                try enter(line)
+            }
+            #expect(try next.child.wait(timeout: 30) == 143, "\(next.child.errors.suffix(800))")
+        }
+    }
+}

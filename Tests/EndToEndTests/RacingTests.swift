@@ -1,0 +1,111 @@
+import Foundation
+import Glibc
+import MediaKernels
+import MediaTypes
+import Testing
+
+extension EndToEnd {
+    /// Whoever forgets ffmpeg's `-re` sends a file as fast as the network takes it.
+    @Suite("A publisher that is faster than real time", .serialized, .steadyMachine)
+    struct RacingTests {
+        private static let seconds = 30
+        /// Bytes of nothing in each picture: 38 Mbit/s, so that what waits in the kernel's buffers at the end, and is lost when
+        /// ffmpeg goes without having read all that it was told, is less than three seconds.
+        private static let filler = 160_000
+
+        @Test("a file that ffmpeg pushes without -re is shown in real time, and another publisher loses nothing")
+        func file() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            try Self.write(work.path("clip.flv"))
+            let directory = work.path("out")
+            let room = try RunningRoom(Rooms.live(directory, renditions: Rooms.large, scene: "pk"))
+            let honest = try Publisher.pattern("BEN", to: room.url("b"))
+            try room.event("source.live", uid: "2002")
+            try room.segments(2)
+            let before = try Self.counts(room, uid: "2002")
+            let memory = Self.memory(room.child.pid)
+            let racer = try Publisher(
+                media.ffmpeg,
+                ["-nostdin", "-v", "error", "-i", work.path("clip.flv"), "-c", "copy", "-f", "flv", room.url("a")])
+            let began = try room.event("source.live", uid: "1001")
+            var largest = memory
+            let end = Date(timeIntervalSinceNow: 60)
+            while Self.ends(room).isEmpty, Date() < end {
+                largest = max(largest, Self.memory(room.child.pid))
+                usleep(50_000)
+            }
+            let over = try #require(Self.ends(room).first)
+            let after = try Self.counts(room, uid: "2002")
+            // What has been read ahead is shown to its end.
+            try room.segments(2)
+            #expect(try room.end() == 0)
+            honest.stop()
+            racer.stop()
+            let took = over.time - began.time
+            let decoded = try Decoded("\(directory)/720p.m3u8", [.left, .right], media)
+            let (shown, good) = Self.steps(decoded.panes[0].compactMap(\.counter))
+            let (others, even) = Self.steps(decoded.panes[1].compactMap(\.counter))
+            EndToEnd.report(
+                String(
+                    format:
+                        "%d s of a file were read in %.1f s, %.0f MB above before; its counter advances in %d of %d steps, "
+                        + "the other one's in %d of %d",
+                    Self.seconds, took, largest - memory, good, shown, even, others))
+            #expect(took > Double(Self.seconds) - 12, "it was read in \(took) s")
+            // The whole of it is 144 MB.
+            #expect(largest - memory < 90)
+            #expect(shown > (Self.seconds - 12) * 30, "its beginning is over when it is known for what it is")
+            #expect(Double(good) > 0.98 * Double(shown))
+            #expect(others > 20 * 30 && Double(even) > 0.99 * Double(others))
+            for name in ["dropped", "damaged", "repeated", "reconnects", "reanchors"] {
+                #expect(after[name] == before[name], "the other publisher: \(name)")
+            }
+        }
+
+        /// A clip with a counter in its pictures.
+        private static func write(_ path: String) throws {
+            let clip = try LiveClip("ANNA", hasStamps: false, size: (1280, 720))
+            var bytes = clip.head
+            while let packet = try clip.input.next() {
+                guard packet.dts < Int64(Self.seconds) * Int64(packet.timescale) else { break }
+                bytes += clip.bytes(packet.kind == .video ? Self.filled(packet) : packet, taken: 0)
+            }
+            try Data(bytes).write(to: URL(fileURLWithPath: path))
+        }
+
+        /// Spec: H.264 §7.3.2.7 (filler data, NAL unit type 12).
+        private static func filled(_ packet: CodedPacket) -> CodedPacket {
+            let size = UInt32(Self.filler)
+            let length = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: size >> $0) }
+            let unit = [0x0C] + [UInt8](repeating: 0xFF, count: Self.filler - 2) + [0x80]
+            var packet = packet
+            let memory = packet.memory.bytes(in: packet.range) + length + unit
+            packet.memory = PacketMemory(memory)
+            packet.range = 0..<memory.count
+            return packet
+        }
+
+        private static func ends(_ room: RunningRoom) -> [Event] {
+            (room.events("ingest.unpublished") + room.events("ingest.lost")).filter { $0.text("uid") == "1001" }
+        }
+
+        /// Steps from one picture to the next, and those that advance the counter by one.
+        private static func steps(_ counters: [UInt16]) -> (all: Int, good: Int) {
+            (max(0, counters.count - 1), zip(counters, counters.dropFirst()).count { $0 &+ 1 == $1 })
+        }
+
+        private static func counts(_ room: RunningRoom, uid: String) throws -> [String: Int] {
+            let rows = try #require(try room.state()["sources"] as? [[String: Any]])
+            let row = try #require(rows.first { $0["uid"] as? String == uid })
+            return row.compactMapValues { ($0 as? NSNumber)?.intValue }
+        }
+
+        /// Resident megabytes.
+        private static func memory(_ pid: pid_t) -> Double {
+            let text = (try? String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8)) ?? ""
+            let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
+            return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+/// A file system of its own in memory, of so many MiB.
+final class SmallDisk {
+    let path: String
+
+    /// `nil`, said aloud, where nothing may be mounted.
+    init?(_ path: String, size: String) throws {
+        self.path = path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        guard let mount = EndToEnd.tool("mount") else { return nil }
+        guard try Command.run(mount, ["-t", "tmpfs", "-o", "size=\(size)", "tmpfs", path]).code == 0 else {
+            print("SKIPPED: no file system can be mounted here (root is needed); a full disk is not judged")
+            return nil
+        }
+    }
+
+    func remount(_ options: String) throws {
+        let result = try Command.run("/bin/mount", ["-o", "remount,\(options)", self.path])
+        try #require(result.code == 0, "\(result.errors)")
+    }
+
+    deinit { _ = try? Command.run("/bin/umount", ["-l", self.path]) }
+}
+
+/// A room that fills its disk.
+enum CrampedRoom {
+    /// MiB; 200 with `TANDEM_DISK_MIB=200`.
+    static let size = ProcessInfo.processInfo.environment["TANDEM_DISK_MIB"].flatMap { Int($0) } ?? 5
+    /// A disk that takes minutes to fill, with segments of the usual length; else half of all that, and so half of the time.
+    static let isLong = Self.size >= 100
+
+    /// A second. A recording leaves room for ten segments beside it, which on the large disk take a quarter of it.
+    private static func bits(recording: Bool) -> Int {
+        Self.isLong ? 20_000_000 : recording ? 2_000_000 : 5_000_000
+    }
+
+    /// Seconds: twice as long as it takes to fill the disk, and a start.
+    static func patience(recording: Bool) -> Double {
+        Double(Self.size) * 1_048_576 * 8 / Double(Self.bits(recording: recording)) * 2 + 10
+    }
+
+    /// A window that no such disk holds, of pictures that no encoder can make small.
+    static func pipeline(_ directory: String, recording: String? = nil) -> String {
+        let bits = Self.bits(recording: recording != nil)
+        let rendition = """
+            [{ "name": "360p", "width": 640, "height": 360, "video": { "bitrate": \(bits),
+            "maxBitrate": \(bits), "preset": "ultrafast" } }]
+            """
+        var room = Rooms.live(
+            directory, renditions: rendition, canvas: (640, 360), members: #""overload": { "maxLagMs": 1000 },"#)
+        if !Self.isLong {
+            let grace = recording == nil ? #""deleteGraceSeconds": 5, "# : ""
+            room = room.replacingOccurrences(
+                of: #""windowSeconds": 3600"#, with: #""segmentGops": 1, \#(grace)"windowSeconds": 3600"#)
+        }
+        guard let recording else { return room }
+        return room.replacingOccurrences(
+            of: #""outputs": ["#, with: #""outputs": [ { "type": "record", "path": "\#(recording)" },"#)
+    }
+
+    static func noise(_ media: Media, _ path: String) throws {
+        let result = try Command.run(
+            media.ffmpeg,
+            [
+                "-nostdin", "-v", "error", "-f", "lavfi", "-i",
+                "nullsrc=s=640x360:r=30:d=3,geq=random(1)*255:128:128", "-f", "lavfi", "-i", "sine=r=48000:d=3",
+                "-c:v", "libx264", "-preset", "ultrafast", "-b:v", "6M", "-g", "30", "-pix_fmt", "yuv420p", "-c:a",
+                "aac", "-y", path,
+            ])
+        try #require(result.code == 0, "\(result.errors)")
+    }
+
+    /// Every listed segment that is no gap is there.
+    static func expectHonest(_ directory: String, _ name: String) throws {
+        let lines = try Files.text("\(directory)/\(name)").split(separator: "\n").map(String.init)
+        for (index, line) in lines.enumerated() where !line.hasPrefix("#") {
+            let tags = lines[..<index].reversed().prefix { $0.hasPrefix("#") }
+            guard !tags.contains("#EXT-X-GAP") else { continue }
+            #expect(FileManager.default.fileExists(atPath: "\(directory)/\(line)"), "\(line) is listed")
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import Foundation
+import Testing
+
+/// A room with transport streams beside its HLS, and what is asked of them.
+enum TransportRoom {
+    private static let listener = #""http": { "listen": "127.0.0.1:0" } }"#
+
+    /// With transport streams beside the HLS output.
+    static func beside(_ streams: String, _ pipeline: String) throws -> String {
+        try #require(pipeline.contains(self.listener))
+        return pipeline.replacingOccurrences(
+            of: self.listener,
+            with: self.listener + #", { "type": "hls", "segmentFormat": "ts", "path": "\#(streams)" }"#)
+    }
+
+    /// What FFmpeg finds to complain about; a stream of metadata cannot be decoded.
+    static func complaints(_ path: String, _ media: Media, seconds: Int? = nil) throws -> String {
+        let result = try Command.run(
+            media.ffmpeg,
+            ["-nostdin", "-v", "warning", "-xerror", "-i", path] + (seconds.map { ["-t", "\($0)"] } ?? [])
+                + ["-map", "0:v", "-map", "0:a", "-f", "null", "-"])
+        return result.code == 0 ? result.errors : "exit \(result.code): \(result.errors)"
+    }
+
+    static func segments(_ directory: String) throws -> [Data] {
+        try Files.names(in: directory).filter { $0.hasSuffix(".ts") }.map { try Files.bytes("\(directory)/\($0)") }
+    }
+}

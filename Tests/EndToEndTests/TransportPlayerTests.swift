@@ -1,0 +1,115 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Transport streams and I-frame playlists in players")
+    struct TransportPlayerTests {
+        /// A room that is watched, with all that watch it.
+        private struct Watched {
+            let isEncrypted: Bool
+            let streams: String
+            let room: RunningRoom
+            let viewer: String
+            let publishers: [Publisher]
+            var tabs: [(name: String, tab: Tab)] = []
+            var lints: [Child] = []
+
+            var name: String { self.isEncrypted ? "encrypted" : "clear" }
+
+            init(_ work: WorkDirectory, isEncrypted: Bool) throws {
+                let name = isEncrypted ? "encrypted" : "clear"
+                self.isEncrypted = isEncrypted
+                self.streams = work.path("\(name)-ts")
+                let renditions = """
+                    [ { "name": "large", "width": 640, "height": 360, "video": { "bitrate": 600000 } },
+                      { "name": "small", "width": 320, "height": 180, "video": { "bitrate": 200000 } } ]
+                    """
+                let encryption = isEncrypted ? #""encryption": { "rotateEverySegments": 2 },"# : ""
+                let pipeline = try TransportRoom.beside(
+                    self.streams, Rooms.live(work.path(name), renditions: renditions, canvas: (640, 360))
+                ).replacingOccurrences(
+                    of: #""windowSeconds": 3600,"#,
+                    with: #""windowSeconds": 3600, "iFramePlaylists": true, \#(encryption)"#)
+                let room = try RunningRoom(pipeline)
+                self.room = room
+                self.viewer = try #require(room.viewer)
+                self.publishers = [
+                    try Publisher.pattern("ANNA", to: room.url("a"), size: "640x360"),
+                    try Publisher.pattern("BEN", to: room.url("b"), size: "640x360"),
+                ]
+            }
+
+            /// Players of both lists, and lint for as long as they play.
+            mutating func watch(_ viewers: Viewers?) throws {
+                let watched = [
+                    ("the list with I-frame playlists", self.viewer), ("transport streams", "\(self.viewer)/ts"),
+                ]
+                // Without a browser FFmpeg and lint judge alone.
+                if let viewers, viewers.hasHLSJS {
+                    for (name, address) in watched { self.tabs.append((name, try viewers.watch(address, .hlsJS))) }
+                }
+                self.lints = try ["index.m3u8", "ts/index.m3u8"].map {
+                    try Child(EndToEnd.binary, ["lint-hls", "\(self.viewer)/\($0)", "--duration", "9"])
+                }
+            }
+
+            func expectPlayed() throws {
+                for (name, tab) in self.tabs {
+                    let report = try tab.report()
+                    EndToEnd.report("\(self.name) \(name) in hls.js: \(report.summary)")
+                    #expect(
+                        report.faults.isEmpty && report.stalls.isEmpty,
+                        "\(self.name) \(name): \(report.errors) \(report.waits)")
+                    #expect(report.time > 6 && report.corrupted == 0, "\(self.name) \(name)")
+                }
+            }
+
+            func expectLegal(_ media: Media) throws {
+                for lint in self.lints {
+                    let code = try lint.wait(timeout: 30)
+                    #expect(code == 0, "\(self.name): \(lint.outputLines.suffix(12).joined(separator: "\n"))")
+                }
+                // While it is live: the keys are the room's.
+                #expect(try TransportRoom.complaints("\(self.viewer)/ts/large.m3u8", media, seconds: 4) == "")
+                let list = try Files.text("\(self.streams)/large.m3u8")
+                let keys = list.components(separatedBy: "#EXT-X-KEY:METHOD=AES-128,URI=\"large-").count - 1
+                #expect((keys > 2) == self.isEncrypted, "\(self.name): \(keys) keys")
+                for bytes in try TransportRoom.segments(self.streams) {
+                    #expect((bytes.first == 0x47 && bytes.count.isMultiple(of: 188)) == !self.isEncrypted)
+                    #expect(!self.isEncrypted || bytes.count.isMultiple(of: 16))
+                }
+            }
+        }
+
+        @Test(
+            "hls.js and ffmpeg play the transport streams, and the list that names I-frame playlists, of a clear room and of one whose keys change"
+        )
+        func players() throws {
+            guard let media = Media.find() else { return }
+            let viewers = try Viewers.start()
+            let work = try WorkDirectory()
+            // At the same time, which no player may notice.
+            var rooms = try [false, true].map { try Watched(work, isEncrypted: $0) }
+            for watched in rooms {
+                try watched.room.event("source.live", uid: "2002")
+                try watched.room.event("segment.published", timeout: 30) { ($0.integer("mediaSequence") ?? 0) >= 3 }
+            }
+            for index in rooms.indices {
+                let master = try HTTPClient.request("GET", rooms[index].viewer, "/index.m3u8").body
+                #expect(master.components(separatedBy: "#EXT-X-I-FRAME-STREAM-INF:").count == 3, "\(master)")
+                try rooms[index].watch(viewers)
+            }
+            for scene in ["pk", "solo"] {
+                Thread.sleep(forTimeInterval: 3)
+                for watched in rooms { try watched.room.put(scene: scene) }
+            }
+            Thread.sleep(forTimeInterval: 4)
+            for watched in rooms { try watched.expectPlayed() }
+            for watched in rooms { try watched.expectLegal(media) }
+            for watched in rooms {
+                #expect(try watched.room.end() == 0)
+                for publisher in watched.publishers { publisher.stop() }
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import MediaTypes
+import Testing
+
+@Suite("Comparisons in constant time")
+struct ConstantTimeTests {
+    @Test("equal is what is the same to its end and no longer")
+    func equal() {
+        let known = Array("s3cret".utf8)
+        #expect(ConstantTime.isEqual(known, known) && ConstantTime.isEqual([], []))
+        for count in known.indices { #expect(!ConstantTime.isEqual(known, Array(known.prefix(count)))) }
+        for other in [known + known, known + [0], known.reversed(), [UInt8](repeating: 0, count: 6)] {
+            #expect(!ConstantTime.isEqual(known, other) && !ConstantTime.isEqual(other, known))
+        }
+        // What is missing counts as zero, and as missing.
+        #expect(!ConstantTime.isEqual([0, 0], [0]) && !ConstantTime.isEqual([0], []) && !ConstantTime.isEqual([], [0]))
+    }
+
+    @Test("any one bit that differs is seen")
+    func bits() {
+        let known = (0..<32).map { UInt8(truncatingIfNeeded: $0 &* 37) }
+        for bit in 0..<256 {
+            var other = known
+            other[bit / 8] ^= 1 << (bit % 8)
+            #expect(!ConstantTime.isEqual(known, other))
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import MediaKernels
+import MediaTypes
+import Program
+import Testing
+
+@Suite("What waits for its decoding has a bound in bytes")
+struct PacketBudgetTests {
+    private static let video = CodecParameters(codec: .h264, configuration: [1])
+
+    private static func packet(_ kind: TrackKind, isKey: Bool = false, bytes: Int = 14) -> SourceItem {
+        .packet(
+            CodedPacket(
+                kind: kind, memory: PacketMemory([UInt8](repeating: 0, count: bytes)), pts: 0, dts: 0, timescale: 1000,
+                isKey: isKey))
+    }
+
+    private static func sound(_ number: UInt8, track: UInt8 = 0) -> SourceItem {
+        var parameters = CodecParameters(codec: .aac, configuration: [number])
+        parameters.track = track
+        return .configuration(parameters)
+    }
+
+    /// C video's configuration, D and its number sound's, K key picture, v picture, a sound, E end.
+    private static func letters(_ items: [SourceItem]) -> String {
+        items.map { item in
+            switch item {
+            case .configuration(let parameters):
+                parameters.kind == .video ? "C" : "D\(parameters.configuration.first ?? 0)"
+            case .packet(let packet): packet.kind == .audio ? "a" : packet.isKey ? "K" : "v"
+            case .end: "E"
+            }
+        }.joined()
+    }
+
+    @Test("however small its packets, and however many configurations are among them, no more than the limit waits")
+    func bound() {
+        for item in [Self.packet(.audio, bytes: 0), Self.packet(.audio, bytes: 60_000), Self.sound(1)] {
+            var budget = PacketBudget()
+            var count = 0
+            for _ in 0..<200_000 {
+                let (taken, _) = budget.admit([item])
+                count += taken.count
+                #expect(budget.bytes <= PacketBudget.limit)
+                if taken.isEmpty { break }
+            }
+            #expect(count == PacketBudget.limit / item.cost)
+        }
+    }
+
+    @Test("what is too much goes, up to the next key picture that finds half of the room; formats are not lost with it")
+    func overflow() {
+        var budget = PacketBudget()
+        let large = Self.packet(.video, bytes: 8 << 20)
+        var waiting: [SourceItem] = []
+        func admit(_ items: [SourceItem]) -> String {
+            let (taken, dropped) = budget.admit(items)
+            waiting += taken
+            return Self.letters(taken) + " \(dropped)"
+        }
+        #expect(admit([.configuration(Self.video), Self.sound(1), large, large, large]) == "CD1vvv 0")
+        #expect(admit([large, Self.packet(.audio), Self.sound(2), Self.sound(7, track: 1), Self.sound(3)]) == " 2")
+        #expect(budget.isOverflowed)
+        #expect(admit([Self.packet(.video, isKey: true)]) == " 1", "there is no room for what follows it")
+        for item in waiting.prefix(4) { budget.release(item) }
+        #expect(admit([Self.packet(.video), Self.packet(.audio)]) == " 2", "only a key picture begins anew")
+        #expect(admit([Self.packet(.video, isKey: true), Self.packet(.audio)]) == "D7D3Ka 0")
+        #expect(!budget.isOverflowed)
+        for item in waiting.dropFirst(4) { budget.release(item) }
+        #expect(budget.bytes == 0)
+    }
+
+    @Test("sound alone begins anew with any packet; an end is always taken, and the next publication begins")
+    func soundAndEnds() {
+        var budget = PacketBudget()
+        let large = Self.packet(.audio, bytes: 8 << 20)
+        #expect(Self.letters(budget.admit([Self.sound(1), large, large, large, large]).taken) == "D1aaa")
+        #expect(budget.admit([Self.packet(.audio)]).dropped == 1)
+        budget.release(large)
+        budget.release(large)
+        #expect(Self.letters(budget.admit([Self.packet(.audio)]).taken) == "a")
+        // Too much again, and then somebody else.
+        #expect(budget.admit([large, large, large]).dropped == 1)
+        #expect(Self.letters(budget.admit([Self.sound(5), .end]).taken) == "E")
+        #expect(!budget.isOverflowed)
+    }
+
+    @Test("one item that is larger than everything is taken when nothing else waits")
+    func giant() {
+        var budget = PacketBudget()
+        let giant = Self.packet(.video, isKey: true, bytes: PacketBudget.limit)
+        #expect(budget.admit([giant]).taken.count == 1)
+        #expect(budget.admit([Self.packet(.video)]).dropped == 1)
+    }
+}

@@ -1,0 +1,132 @@
+import Control
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+import Room
+
+@Suite("The pipeline file of a running room")
+struct PipelineFileWatchTests {
+    /// A room that takes every version but those with `bad`, and one that comes too early.
+    private final class Taker: Sendable {
+        private struct State {
+            var taken: [String] = []
+            var reports: [String] = []
+            var isEarly = false
+        }
+
+        private let state = Mutex(State())
+
+        var taken: [String] { self.state.withLock(\.taken) }
+        var reports: [String] { self.state.withLock(\.reports) }
+        func setEarly(_ isEarly: Bool) { self.state.withLock { $0.isEarly = isEarly } }
+
+        func watch(_ path: String, _ bytes: String) -> PipelineFileWatch {
+            PipelineFileWatch(
+                path, bytes: Array(bytes.utf8), take: { bytes throws(ControlFailure) in try self.take(bytes) },
+                report: { failure in self.state.withLock { $0.reports.append(failure?.what ?? "good") } })
+        }
+
+        private func take(_ bytes: [UInt8]) throws(ControlFailure) {
+            let text = String(decoding: bytes, as: UTF8.self)
+            if self.state.withLock(\.isEarly) {
+                throw ControlFailure(code: "requestFailed", number: 1417, status: 409, what: "early", fix: "later")
+            }
+            if text.contains("bad") { throw .invalidFormat(text, fix: "mend it", status: 422) }
+            self.state.withLock { $0.taken.append(text) }
+        }
+    }
+
+    private let directory = NSTemporaryDirectory() + "pipeline-watch-\(UUID().uuidString)"
+
+    private func write(_ text: String, _ name: String = "room.json") throws {
+        let path = "\(self.directory)/\(name)"
+        try FileManager.default.createDirectory(
+            atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+    }
+
+    private func remove() { try? FileManager.default.removeItem(atPath: self.directory) }
+
+    @Test("a version is handed on once, and one that was only touched not at all")
+    func versions() throws {
+        defer { self.remove() }
+        try self.write("one")
+        let taker = Taker()
+        let watch = taker.watch("\(self.directory)/room.json", "one")
+        watch.look()
+        try self.write("one")
+        watch.look()
+        #expect(taker.taken.isEmpty)
+        try self.write("two")
+        watch.look()
+        watch.look()
+        watch.look(isTold: true)
+        #expect(taker.taken == ["two"] && taker.reports.isEmpty)
+    }
+
+    /// As the kubelet does it: the mounted file is a link through `..data`, which is turned to another directory.
+    @Test("a ConfigMap's turned link is seen")
+    func configMap() throws {
+        defer { self.remove() }
+        try self.write("one", "..2026_1/room.json")
+        #expect(symlink("..2026_1", "\(self.directory)/..data") == 0)
+        #expect(symlink("..data/room.json", "\(self.directory)/room.json") == 0)
+        let taker = Taker()
+        let watch = taker.watch("\(self.directory)/room.json", "one")
+        watch.look()
+        try self.write("two", "..2026_2/room.json")
+        watch.look()
+        #expect(taker.taken.isEmpty)
+        #expect(symlink("..2026_2", "\(self.directory)/..data_tmp") == 0)
+        #expect(rename("\(self.directory)/..data_tmp", "\(self.directory)/..data") == 0)
+        watch.look()
+        #expect(taker.taken == ["two"] && taker.reports.isEmpty)
+    }
+
+    @Test("what is wrong is told once, if it stays so, and that it is right again")
+    func refusals() throws {
+        defer { self.remove() }
+        try self.write("one")
+        let taker = Taker()
+        let watch = taker.watch("\(self.directory)/room.json", "one")
+        watch.look()
+        // Half of a file that is being written.
+        try self.write("bad half")
+        watch.look()
+        try self.write("two")
+        watch.look()
+        #expect(taker.taken == ["two"] && taker.reports.isEmpty)
+        try self.write("bad file")
+        for _ in 0..<4 { watch.look() }
+        #expect(taker.reports == ["bad file"])
+        watch.look(isTold: true)
+        #expect(taker.reports == ["bad file", "bad file"])
+        // The version it runs by is right, and is not taken again.
+        try self.write("two")
+        watch.look()
+        #expect(taker.taken == ["two"] && taker.reports.last == "good")
+        try FileManager.default.removeItem(atPath: "\(self.directory)/room.json")
+        for _ in 0..<3 { watch.look() }
+        #expect(taker.reports.count == 4 && taker.reports.last?.contains("cannot be read") == true)
+        try self.write("three")
+        watch.look()
+        #expect(taker.taken == ["two", "three"] && taker.reports.last == "good")
+    }
+
+    @Test("what comes too early is tried again")
+    func early() throws {
+        defer { self.remove() }
+        try self.write("one")
+        let taker = Taker()
+        let watch = taker.watch("\(self.directory)/room.json", "one")
+        taker.setEarly(true)
+        try self.write("two")
+        for _ in 0..<3 { watch.look() }
+        #expect(taker.taken.isEmpty && taker.reports == ["early"])
+        taker.setEarly(false)
+        watch.look()
+        #expect(taker.taken == ["two"] && taker.reports == ["early", "good"])
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import Glibc
+import Testing
+
+import Stages
+
+@Suite("Files that somebody else has named")
+struct WholeReadTests {
+    private static func directory() throws -> String {
+        let path = NSTemporaryDirectory() + "whole-read-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        return path
+    }
+
+    @Test("a pipe that nobody writes to, a device and a directory are refused at once")
+    func notRegular() throws {
+        let directory = try Self.directory()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let pipe = "\(directory)/pipe"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        for path in [pipe, "/dev/zero", directory] {
+            #expect(throws: WholeRead.Failure.notRegular, "\(path)") { try WholeRead.regular(path, limit: 100) }
+        }
+    }
+
+    @Test("a file is read whole through its links, or not at all")
+    func whole() throws {
+        let directory = try Self.directory()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let (path, link) = ("\(directory)/file", "\(directory)/link")
+        try Data("abc".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(symlink("file", link) == 0)
+        #expect(try WholeRead.regular(link, limit: 3) == Array("abc".utf8))
+        #expect(throws: WholeRead.Failure.tooLarge(bytes: 3)) { try WholeRead.regular(path, limit: 2) }
+        #expect(throws: WholeRead.Failure.unreadable(ENOENT)) { try WholeRead.regular("\(path)s", limit: 2) }
+    }
+}

@@ -1,0 +1,52 @@
+extension Guard {
+    /// What had to be measured and was not, one sentence each with its remedy.
+    func missing(in result: BenchResult, parts: [String]) -> [String] {
+        parts.flatMap { part -> [String] in
+            switch part {
+            case "kernels": self.missingKernels(in: result)
+            case "r1": self.missingSides(in: result)
+            case "places" where result.r1?.places == nil:
+                ["where R1's time goes was not measured: floor/where.c needs a C compiler"]
+            case "quality" where result.quality == nil:
+                ["nothing was judged: an FFmpeg with libvmaf is needed, by PyPI's imageio-ffmpeg or NEW_FFMPEG"]
+            case "quality":
+                self.thresholds.quality.keys.filter { side in
+                    (side == "ours" || result.mode == "full") && !(result.quality ?? []).contains { $0.side == side }
+                }.sorted().map { "the pictures of \($0) were not judged" }
+            case "allocations" where result.allocations == nil:
+                ["allocations a tick were not counted: floor/allocs.c needs a C compiler"]
+            case "live" where result.live?.latency?.sendToPart.p95 == nil: ["the latency of a room was not measured"]
+            case "live" where result.mode == "full" && result.live?.ingest == nil: ["ingest was not measured"]
+            case "passthrough" where result.passthrough == nil: ["passthrough was not measured"]
+            default: []
+            }
+        }
+    }
+
+    private func missingKernels(in result: BenchResult) -> [String] {
+        // An architecture nobody has accepted counts for holds nothing against them.
+        guard let known = self.thresholds.kernels[Machine.architecture] else { return [] }
+        guard !result.kernels.isEmpty else { return ["the hot loops were not measured"] }
+        let uncounted = result.kernels.filter { $0.instructionsPerItem == nil || $0.allocationsPerItem == nil }
+        let uncopied = result.kernels.filter { known[$0.name]?.copiedPerByte != nil && $0.copiedPerByte == nil }
+        return
+            (uncounted.isEmpty
+            ? [] : ["instructions and allocations of \(uncounted.count) hot loops were not counted: install valgrind"])
+            + (uncopied.isEmpty
+                ? []
+                : ["bytes copied by \(uncopied.map(\.name)) were not counted: floor/copies.c needs a C compiler"])
+    }
+
+    private func missingSides(in result: BenchResult) -> [String] {
+        let peers = (self.thresholds.r1.cpuRatioMedian[result.mode] ?? [:]).keys.filter {
+            result.r1?.ratios[$0]?["cpu"] == nil
+        }
+        let presets =
+            result.mode == "full"
+            ? self.thresholds.r1.presetCPURatioMedian.keys.filter { result.r1?.presets?[$0]?["cpu"] == nil } : []
+        return (peers + presets).sorted().map { side in
+            let remedy = side == "floor" ? ": floor/floor.c needs a C compiler and FFmpeg's headers" : ""
+            return "R1 was not measured with \(side)\(remedy)"
+        }
+    }
+}
