@@ -28,7 +28,12 @@ package struct RecordingReport: Sendable {
     /// Nanoseconds between two reports of the progress.
     private static let pace: Int64 = 1_000_000_000
 
-    package init(_ settings: RecordingSettings, events: RoomEvents, clock: any MonotonicClock = SystemClock()) {
+    package init(_ settings: RecordingSettings, events: RoomEvents) {
+        self.init(settings, events: events, clock: SystemClock())
+    }
+
+    /// - Parameter clock: Paces what is told, and knows when time is up.
+    package init(_ settings: RecordingSettings, events: RoomEvents, clock: any MonotonicClock) {
         self.settings = settings
         self.events = events
         self.clock = clock

@@ -120,6 +120,7 @@ struct VariantTests {
         let told = Mutex<[BitRates?]>([])
         output.packager.watchListing { listing in
             told.withLock { $0.append(listing.tracks.first { $0.name == "720p" }?.rates) }
+            return true
         }
         func bandwidths(_ text: String) -> [Int] {
             Self.variants(text).map { Int($0.split(separator: ":BANDWIDTH=")[1].prefix { $0 != "," }) ?? 0 }
