@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    /// Commands that need no room, and those of the README, are run by ``ExampleTests``.
+    /// Commands that need no room, and those of the README, are run by ``Unhurried/Pictures/ExampleTests``.
     @Suite("The guides' commands, typed against a live room")
     struct GuideTests {
         private static let keys = ["a_7fd1", "b_19c4"]
@@ -35,7 +35,7 @@ extension EndToEnd {
         /// Every line of a guide that asks a room for something, once, without its comment.
         private static func lines() throws -> [String] {
             var lines: [String] = []
-            for page in ExampleTests.pages where !page.hasSuffix("README.md") {
+            for page in Unhurried.Pictures.ExampleTests.pages where !page.hasSuffix("README.md") {
                 for block in Readme.blocks("sh", try Files.text("\(EndToEnd.root)/\(page)")) {
                     for line in block.replacingOccurrences(of: "\\\n", with: " ").split(separator: "\n") {
                         let verbs = ["ctl", "publish", "sign-url", "lint-hls", "healthcheck"]

@@ -36,7 +36,7 @@ extension EndToEnd {
             defer { publisher.stop(SIGKILL) }
             try #require(origin.line(from: 0, timeout: 20) { $0 == "playlist 180p.m3u8 2" } != nil)
             try Self.expectStills(room, [work.path("out") + "/thumb.jpg", work.path("out") + "/thumb-1001.jpg"])
-            FileManager.default.createFile(atPath: away, contents: nil)
+            _ = FileManager.default.createFile(atPath: away, contents: nil)
             try room.event("output.unreachable", timeout: 10) { $0.text("state") == "set" }
             let during = try #require((try room.state()["outputs"] as? [[String: Any]])?.first { $0["target"] != nil })
             #expect(during["state"] as? String == "recovering")
@@ -94,7 +94,7 @@ extension EndToEnd {
             let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
             defer { publisher.stop(SIGKILL) }
             try #require(origin.line(from: 0, timeout: 20) { $0 == "playlist 180p.m3u8 2" } != nil)
-            FileManager.default.createFile(atPath: away, contents: nil)
+            _ = FileManager.default.createFile(atPath: away, contents: nil)
             try room.segments(2)
             #expect(try room.end() == 75)
             let note = work.path("out/.upload-http")

@@ -113,14 +113,15 @@ struct RecordingReportTests {
             let late = RecordingReport(settings, events: events, clock: SteppingClock(step: 1_000_000))
             let debt = late.finish(by: 5_000_000)
             #expect(debt?.code == .unfinished)
-            #expect(
-                try lines.all().compactMap { $0["type"] as? String } == ["recording.finishing", "recording.unfinished"])
-            #expect((try lines.all().last?["reason"] as? String ?? "").contains("endTimeoutMs"))
+            let told = try lines.all()
+            #expect(told.compactMap { $0["type"] as? String } == ["recording.finishing", "recording.unfinished"])
+            #expect((told.last?["reason"] as? String ?? "").contains("endTimeoutMs"))
             #expect(RecordingFinisher(settings).isDue)
             // In time: not one step too many.
             let next = RecordingReport(settings, events: events, clock: SteppingClock(step: 1_000_000))
             #expect(next.finish(by: Int64(Self.steps + 1) * 1_000_000) == nil)
-            #expect(try lines.all().last?["type"] as? String == "recording.ready")
+            let last = try lines.all().last
+            #expect(last?["type"] as? String == "recording.ready")
             #expect(!RecordingFinisher(settings).isDue)
         }
     }

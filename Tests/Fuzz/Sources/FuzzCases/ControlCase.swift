@@ -121,6 +121,13 @@ private final class FuzzRoom: RoomControlling {
     func makeClip(_ request: ClipRequest) throws(ControlFailure) -> String { "{}" }
     func clipJSON(_ id: String) throws(ControlFailure) -> String { "{}" }
     func clipsJSON() -> String { "{}" }
+    func alarmsJSON(_ state: AlarmState) -> String { "{}" }
+    func restartOutput(_ id: String) throws(ControlFailure) -> String {
+        throw .notFound("this room has no output \(id.prefix(64))", fix: "name another one")
+    }
+    func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String {
+        JSONText.object([("rendition", JSONText.string(rendition))])
+    }
     func end() {}
     func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> String {
         switch MetadataRequest.parse(body) {
