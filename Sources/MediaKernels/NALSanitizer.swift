@@ -44,7 +44,8 @@ public enum NALSanitizer {
     }
 
     private static func rewrite(_ bytes: UnsafeRawBufferPointer, lengthSize: Int) -> LengthPrefixedPayload {
-        var assembler = PacketAssembler(expecting: bytes.count &+ 64)
+        // All of it is there.
+        var assembler = PacketAssembler(expecting: bytes.count &+ 64, reserving: bytes.count &+ 64)
         var types: NALTypes = []
         _ = unsafe LengthPrefixedNALs.walk(bytes, lengthSize: lengthSize) { range in
             if range.isEmpty { return }

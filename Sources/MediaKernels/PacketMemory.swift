@@ -100,7 +100,7 @@ public final class PacketMemory: @unchecked Sendable {
 }
 
 /// Gathers one packet from pieces, with a cap, growing only as bytes really arrive: a peer that announces 16 MiB and
-/// sends ten bytes costs ten bytes (rounded up), and never more than eight times what it sends.
+/// sends ten bytes costs ten bytes (rounded up), and never more than eight times what it sends, or what its maker reserves.
 @safe
 public struct PacketAssembler: ~Copyable {
     private var base: UnsafeMutableRawPointer
@@ -112,9 +112,14 @@ public struct PacketAssembler: ~Copyable {
     /// Bytes gathered so far.
     public private(set) var count: Int
 
-    /// - Parameter expected: The announced length in bytes. At most 64 KiB of it are reserved ahead.
-    public init(expecting expected: Int) {
-        (unsafe self.base, self.size) = unsafe PacketMemory.allocate(capacity: max(64, min(expected, 64 << 10)))
+    /// Bytes that are reserved ahead for whoever has shown nothing yet.
+    public static let usualReserve = 64 << 10
+
+    /// - Parameters:
+    ///   - expected: The announced length in bytes.
+    ///   - reserve: Bytes of it that are reserved ahead at most: what is longer is moved while it grows.
+    public init(expecting expected: Int, reserving reserve: Int = Self.usualReserve) {
+        (unsafe self.base, self.size) = unsafe PacketMemory.allocate(capacity: max(64, min(expected, reserve)))
         self.expected = expected
         self.count = 0
     }

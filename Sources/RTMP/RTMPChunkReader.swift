@@ -12,6 +12,10 @@ import MediaKernels
 package struct RTMPChunkReader: ~Copyable {
     /// Messages that may be incomplete at the same time: audio, video, data and commands, twice.
     package static let maximumPartials = 8
+    /// Bytes that are reserved for a message of somebody who has sent such long ones, at most: ``maximumPartials`` times this is
+    /// what messages that are not complete may have sent anyway. A message that is moved while it grows is copied half as often
+    /// again.
+    private static let mostReserved = 2 << 20
     /// The longest header: 3 + 11 + 4 bytes, and never more than 4 looked at ahead.
     private static let longestHeader = 22
 
@@ -26,6 +30,8 @@ package struct RTMPChunkReader: ~Copyable {
     private var indexOfID = [Int](repeating: -1, count: 64)
     private var partials = InlineArray<8, PacketAssembler?> { _ in nil }
     private var partialBytes = 0
+    /// Bytes of the longest message so far.
+    private var longest = 0
     private var current = -1
     private var chunkLeft = 0
     private var carry: [UInt8] = []
@@ -195,6 +201,7 @@ package struct RTMPChunkReader: ~Copyable {
             self.current = -1
             self.streams[index].slot = -1
             self.partialBytes -= stream.length
+            self.longest = max(self.longest, stream.length)
             guard let memory = self.partials[stream.slot].take()?.finish() else { return }
             try self.deliver(stream, memory, &messages)
         } else if progress.chunkLeft == 0 {
@@ -243,7 +250,8 @@ package struct RTMPChunkReader: ~Copyable {
     private mutating func openSlot(_ length: Int) throws(RTMPFailure) -> Int {
         let most = min(max(1, self.limits.partialMessages), RTMPChunkReader.maximumPartials)
         for slot in 0..<most where self.partials[slot] == nil {
-            self.partials[slot] = PacketAssembler(expecting: length)
+            let reserve = max(PacketAssembler.usualReserve, min(self.longest &* 2, RTMPChunkReader.mostReserved))
+            self.partials[slot] = PacketAssembler(expecting: length, reserving: reserve)
             return slot
         }
         throw .limit(.partialMessages)
