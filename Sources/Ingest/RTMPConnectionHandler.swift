@@ -175,10 +175,14 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.items = []
         // Handed out by then, all of them.
         defer { if items.capacity <= Self.keptItems { self.items = items } }
-        let arrival = self.core.clock.now()
+        let now = self.core.clock.now()
+        let newest = self.pacing?.isAway == true ? Self.newest(of: actions) : nil
         for action in actions {
             if case .message(let message) = action {
-                self.demuxer.receive(message, arrival: arrival, into: &items)
+                let came = newest.flatMap { newest in
+                    self.pacing?.arrival(of: message.timestamp, newest: newest, read: now)
+                }
+                self.demuxer.receive(message, arrival: came ?? now, into: &items)
                 continue
             }
             if case .wallClock(let time, let timestamp) = action {
@@ -195,6 +199,15 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             }
         }
         self.handOut(&items)
+    }
+
+    /// The greatest timestamp of the messages among `actions`; nil: there are none.
+    private static func newest(of actions: [RTMPServerAction]) -> UInt32? {
+        var newest: UInt32?
+        for case .message(let message) in actions {
+            newest = newest.map { ArrivalEstimate.newer($0, message.timestamp) } ?? message.timestamp
+        }
+        return newest
     }
 
     /// One write a burst: Wirecast cannot read an answer in pieces.
@@ -298,7 +311,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             guard self.hub != nil, let channel = self.context?.channel else { return }
             self.pacing = PacedReading(
                 channel, number: self.number, patience: self.core.configuration.readPatience(of: hub.source),
-                grid: self.core.grid, clock: self.core.clock)
+                grid: self.core.grid, clock: self.core.clock, hub: hub)
             self.pacing?.isPaused = self.isPaused
         }
     }

@@ -10,7 +10,7 @@ package final class ReadGrid {
     package static let interval = TimeAmount.milliseconds(19)
 
     /// What those are read with that are read by the clock.
-    let reader = SocketReader(size: PacedReading.readSize)
+    let reader = SocketReader(size: ReadPacer.readBytes)
     private var members: [Int: (Int) -> Void] = [:]
     private var task: RepeatedTask?
     private var turn = 0

@@ -26,10 +26,10 @@ package final class SocketReader {
     /// Reads what has come on `channel`. On its event loop, and not from inside its handlers.
     ///
     /// - Parameter socket: The channel's own. To ask for it each time would cost a tenth of what is done here.
-    /// - Returns: false: it is closed.
-    package func read(_ socket: NIOBSDSocket.Handle, of channel: any Channel) -> Bool {
+    /// - Returns: Bytes that were read; nil: it is closed.
+    package func read(_ socket: NIOBSDSocket.Handle, of channel: any Channel) -> Int? {
         // A channel closes its socket and ceases to be active in one step on its loop; later the number may be anybody's.
-        guard channel.isActive else { return false }
+        guard channel.isActive else { return nil }
         // Taken out of here: whoever keeps what has been read has it for himself, and the next read gets new memory.
         var buffer = self.buffer
         self.buffer = ByteBuffer()
@@ -44,6 +44,6 @@ package final class SocketReader {
             pipeline.fireChannelRead(NIOAny(buffer))
             pipeline.fireChannelReadComplete()
         }
-        return true
+        return count
     }
 }

@@ -73,6 +73,13 @@ package final class SourceHub: Sendable {
         self.delivery.withLock { $0.subscribers.allSatisfy { $0.subscriber.isPatient } }
     }
 
+    /// Tells all who read it; see ``SourceSubscriber/noteRead(until:)``. The publisher of the moment calls this.
+    package func noteRead(until time: Int64?) {
+        self.delivery.withLock { delivery in
+            for (_, subscriber) in delivery.subscribers { subscriber.noteRead(until: time) }
+        }
+    }
+
     /// Who is told when ``isFull`` changes; must not block.
     func onFullChange(_ listener: @escaping @Sendable (Bool) -> Void) {
         self.flow.withLock { $0.onChange = listener }

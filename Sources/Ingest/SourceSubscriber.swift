@@ -13,6 +13,11 @@ package protocol SourceSubscriber: AnyObject, Sendable {
     /// Nobody sees or hears what it makes of them: they may come a little later. No by default. Asked after items have been
     /// handed out; must not block.
     var isPatient: Bool { get }
+    /// All that the source sent before `time` has been handed out, and what came since may wait a little; nil: nothing waits.
+    /// Whoever measures the source's silence or its rate counts up to there. Called as ``receive(_:)`` is.
+    ///
+    /// - Parameter time: Nanoseconds, of the clock of ``CodedPacket/arrival``.
+    func noteRead(until time: Int64?)
 }
 
 extension SourceSubscriber {
@@ -21,6 +26,8 @@ extension SourceSubscriber {
     }
 
     package var isPatient: Bool { false }
+
+    package func noteRead(until time: Int64?) {}
 }
 
 /// Names a subscription.

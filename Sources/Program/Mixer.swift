@@ -62,11 +62,14 @@ package struct Mixer: Sendable {
         var sound: [Float]
         var isRead = false
 
-        /// Reads the sound of `range`, unless nobody wants it.
+        /// Reads the sound of `range`, unless nobody wants it; `lag` pairs before that while nobody hears it.
         mutating func take(
-            _ range: Range<Int64>, isWanted: Bool, _ read: (SourceID, Range<Int64>, inout [Float]) -> Int
+            _ range: Range<Int64>, isWanted: Bool, lag: Int64,
+            _ read: (SourceID, Range<Int64>, inout [Float]) -> Int
         ) {
-            self.isRead = (isWanted || !self.isSilent(in: range)) && read(self.source, range, &self.sound) > 0
+            let isSilent = self.isSilent(in: range)
+            let place = isSilent ? range.lowerBound &- lag..<range.upperBound &- lag : range
+            self.isRead = (isWanted || !isSilent) && read(self.source, place, &self.sound) > 0
         }
 
         private func isSilent(in range: Range<Int64>) -> Bool {
@@ -98,6 +101,7 @@ package struct Mixer: Sendable {
     private let ducking: Ducking?
     private var ducked = Ducking.State()
     private let isMeasuring: Bool
+    private let silentLag: Int64
     /// A meter for each channel, then the program's.
     private var meters = MeterBank(count: 1)
     private let silence = [Float](repeating: 0, count: Int(blockPairs) * 2)
@@ -118,13 +122,16 @@ package struct Mixer: Sendable {
     ///   - sampleRate: Pairs per second; loudness is right at 48,000.
     ///   - ducking: Who is heard over the others.
     ///   - measures: Whether ``levels()`` is going to be asked; every source is read then, on air or not.
+    ///   - silentLag: Pairs by which a source that nobody hears is measured later, for it may come later than it is due.
     package init(
-        start: Int64, rampPairs: Int64, sampleRate: Int64 = 48_000, ducking: Ducking? = nil, measures: Bool = false
+        start: Int64, rampPairs: Int64, sampleRate: Int64 = 48_000, ducking: Ducking? = nil, measures: Bool = false,
+        silentLag: Int64 = 0
     ) {
         self.rampPairs = max(1, rampPairs)
         self.sampleRate = sampleRate
         self.ducking = ducking
         self.isMeasuring = measures || ducking != nil
+        self.silentLag = max(0, silentLag)
         self.position = TimeMath.scale(start, by: 1, over: Self.blockPairs, rounding: .up) &* Self.blockPairs
         self.prime = Int64(Limiter.latencyPairs)
         self.blocks = (0..<Self.blocksInUse).map { _ in [Float](repeating: 0, count: Int(Self.blockPairs) * 2) }
@@ -153,7 +160,7 @@ package struct Mixer: Sendable {
     /// Mixes the next block and moves on.
     ///
     /// - Parameter read: Copies a source's sound of a range into the array, silence where there is none, and says how
-    ///   many pairs there were. Asked once for every position, in order, as long as the source has a gain.
+    ///   many pairs there were. Asked once for every position, in order, as long as the source is heard.
     /// - Returns: ``blockPairs`` pairs of interleaved stereo for ``position`` as it was before the call.
     package mutating func nextBlock(_ read: (SourceID, Range<Int64>, inout [Float]) -> Int) -> [Float] {
         if self.prime > 0 {
@@ -181,7 +188,9 @@ package struct Mixer: Sendable {
     private mutating func mix(
         _ range: Range<Int64>, onto target: inout [Float], _ read: (SourceID, Range<Int64>, inout [Float]) -> Int
     ) {
-        for index in self.channels.indices { self.channels[index].take(range, isWanted: self.isMeasuring, read) }
+        for index in self.channels.indices {
+            self.channels[index].take(range, isWanted: self.isMeasuring, lag: self.silentLag, read)
+        }
         self.measure(pairs: Int64(range.count))
         SoundMix.clear(&target)
         for index in self.channels.indices {

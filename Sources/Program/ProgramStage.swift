@@ -200,6 +200,10 @@ package final class ProgramStage: Sendable {
             tick, by: Int64(self.settings.sampleRate), over: Int64(self.settings.canvas.fps), rounding: .down)
     }
 
+    /// What a live source that nobody hears may come late by and still be measured whole, in milliseconds: a quarter of a second
+    /// in its socket, a tenth until its thread looks.
+    private static let silentLagMs: Int64 = 400
+
     /// Runs the program to its end. Blocks; call it on a thread of its own.
     package func run() {
         self.started.wait()
@@ -215,7 +219,8 @@ package final class ProgramStage: Sendable {
                 start: self.position(of: first),
                 rampPairs: Int64(self.settings.rampMs * self.settings.sampleRate / 1000),
                 sampleRate: Int64(self.settings.sampleRate), ducking: self.settings.ducking,
-                measures: self.settings.levelIntervalMs > 0))
+                measures: self.settings.levelIntervalMs > 0,
+                silentLag: self.settings.isOffline ? 0 : Int64(self.settings.sampleRate) * Self.silentLagMs / 1000))
         let interval = self.time(of: 1)
         // A successor's first ticks were due before it was there: it is not late with them.
         let begun = self.clock.now() ?? 0

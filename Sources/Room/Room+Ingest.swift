@@ -20,6 +20,8 @@ final class SourceInput: SourceSubscriber {
 
     var isPatient: Bool { self.stage.buffer.need.isAway }
 
+    func noteRead(until time: Int64?) { self.arrivals.noteRead(until: time) }
+
     func receive(_ item: SourceItem) { self.receive([item]) }
 
     func receive(_ items: [SourceItem]) {

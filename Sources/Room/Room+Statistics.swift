@@ -61,7 +61,8 @@ extension Room {
             .init("decode", Self.json(slot.decode.decodeTimes)),
         ]
         guard let ingest else { return members }
-        let silence = ingest.lastPacket == 0 ? nil : max(0, self.machine.now() - ingest.lastPacket) / 1_000_000
+        let known = slot.arrivals.current.known(at: self.machine.now())
+        let silence = ingest.lastPacket == 0 ? nil : max(0, known - ingest.lastPacket) / 1_000_000
         members += [
             .init("publications", JSONValue(ingest.publications)), .init("publishing", .bool(ingest.isPublishing)),
             .init("silenceMs", silence.map { .integer($0) } ?? .null),

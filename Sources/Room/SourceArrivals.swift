@@ -29,11 +29,16 @@ final class SourceArrivals: Sendable {
         }
     }
 
+    /// What came since `time` may wait in the socket; nil: nothing does.
+    func noteRead(until time: Int64?) { self.state.withLock { $0.arrivals.readUntil = time } }
+
     /// A publication begins or ends.
     func reset() { self.state.withLock { $0 = State() } }
 
     /// What has come since this was last asked.
-    func takeReading(now: Int64) -> ArrivalMeter.Reading? { self.state.withLock { $0.meter.take(now: now) } }
+    func takeReading(now: Int64) -> ArrivalMeter.Reading? {
+        self.state.withLock { $0.meter.take(now: $0.arrivals.known(at: now)) }
+    }
 
     var current: SourceLife.Arrivals { self.state.withLock { $0.arrivals } }
     /// When the first key picture came; `nil` before.

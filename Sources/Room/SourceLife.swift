@@ -59,11 +59,17 @@ package struct SourceLife: Sendable, Equatable {
     package struct Arrivals: Sendable, Equatable {
         package var picture: Int64?
         package var sound: Int64?
+        /// What came later may not have been read yet; `nil`: all is read.
+        package var readUntil: Int64?
 
-        package init(picture: Int64? = nil, sound: Int64? = nil) {
+        package init(picture: Int64? = nil, sound: Int64? = nil, readUntil: Int64? = nil) {
             self.picture = picture
             self.sound = sound
+            self.readUntil = readUntil
         }
+
+        /// Until when it is known what came.
+        package func known(at now: Int64) -> Int64 { min(now, self.readUntil ?? now) }
     }
 
     /// How long a publication may have sound alone before it counts as one that has no picture.
@@ -141,7 +147,7 @@ package struct SourceLife: Sendable, Equatable {
         guard self.isPresent, let stall = self.rules.stall,
             let newest = [arrivals.picture, arrivals.sound].compactMap({ $0 }).max()
         else { return [] }
-        let isSilent = now &- max(newest, self.watchedSince) > stall
+        let isSilent = arrivals.known(at: now) &- max(newest, self.watchedSince) > stall
         if isSilent, self.state == .live { return [self.enter(.stalled, now, "connected and silent")] }
         if !isSilent, self.state == .stalled { return [self.enter(.live, now, "media again")] }
         return []

@@ -11,72 +11,120 @@ extension EndToEnd {
 
         @Test("publishers at 2 Mbit/s from twenty addresses are all taken in, and cost the network's threads little")
         func hundred() throws {
-            guard let media = Media.find() else { return }
-            let compiler = "/usr/bin/cc"
-            guard access(compiler, X_OK) == 0 else {
-                print("SKIPPED a hundred publishers: there is no \(compiler)")
-                return
-            }
+            guard let load = try Load.make() else { return }
             let (count, seconds) = Self.isFull ? (100, 30) : (20, 5)
-            let work = try WorkDirectory()
-            let program = work.path("publishers")
-            let build = try Command.run(
-                compiler, ["-O2", "-o", program, "\(EndToEnd.root)/benchmarks/load/publishers.c"])
-            try #require(build.code == 0, "\(build.errors)")
-            // Noise is what fills 2 Mbit/s in a small picture.
-            let made = try Command.run(
-                media.ffmpeg,
-                [
-                    "-nostdin", "-v", "error", "-f", "lavfi", "-i", "nullsrc=s=320x180:r=30,geq=random(1)*255:128:128",
-                    "-f", "lavfi", "-i", "sine=sample_rate=48000", "-t", "4", "-c:v", "libx264", "-preset", "ultrafast",
-                    "-tune", "zerolatency", "-g", "60", "-b:v", "1936k", "-minrate", "1936k", "-maxrate", "1936k",
-                    "-bufsize", "500k", "-x264-params", "nal-hrd=cbr", "-pix_fmt", "yuv420p", "-c:a", "aac", "-b:a",
-                    "64k", work.path("noise.flv"),
-                ])
-            try #require(made.code == 0, "\(made.errors)")
-            let sources = (0..<count).map { #"{ "uid": "\#($0)", "streamKey": "publisher_\#($0)" }"# }
-            // Whoever is on air never comes.
-            let pipeline = """
-                {
-                  "room": { "roomId": "hundred" }, "limits": { "maxSources": \(count + 1) },
-                  "ingest": { "rtmp": { "listen": "127.0.0.1:0" } },
-                  "sources": [{ "uid": "nobody", "streamKey": "nobodys_key" }, \(sources.joined(separator: ", "))],
-                  "canvas": { "width": 320, "height": 180, "fps": 10 },
-                  "scenes": [{ "sceneId": "solo", "layout": "solo", "uids": ["nobody"] }],
-                  "renditions": \(Rooms.small),
-                  "outputs": [{ "type": "hls", "path": "\(work.path("out"))" }]
-                }
-                """
-            let room = try RunningRoom(pipeline)
-            let port = try #require(room.rtmp.split(separator: ":").last.map(String.init))
-            let load = try Child(
-                program,
-                [
-                    port, work.path("noise.flv"), "publisher_", "publishers=\(count)", "addresses=20",
-                    "seconds=\(seconds)",
-                ])
-            guard load.line(from: 0, timeout: 30, matches: { $0.contains("afterSeconds") }) != nil else {
-                throw Missing("the publishers were not let in: \(load.errors) \(load.outputLines)")
-            }
-            // The first pictures of all of them at once are another matter.
-            Thread.sleep(forTimeInterval: 1)
-            let (before, began) = (Self.networkTime(room.child.pid), Date())
-            Thread.sleep(forTimeInterval: Double(seconds) - 2)
-            let cores = (Self.networkTime(room.child.pid) - before) / Date().timeIntervalSince(began)
-            let lost = room.events("ingest.lost").count
-            try #require(try load.wait(timeout: 20) == 0, "\(load.errors) \(load.outputLines)")
-            let said = try #require(load.outputLines.last.flatMap { Event($0) })
+            let outcome = try load.run(publishers: count, seconds: seconds, kilobits: 1_936, size: "320x180")
             EndToEnd.report(
                 String(
-                    format: "%d publishers, %@ Mbit/s in all: %.3f cores in the network's threads (bar: %.3f)", count,
-                    said.text("megabitPerSecond") ?? "\(said.integer("megabitPerSecond") ?? 0)", cores,
-                    0.04 * Double(count) / 100))
-            #expect(said.integer("onAir") == count)
-            #expect((said.integer("megabitPerSecond") ?? 0) > count * 3 / 2)
-            #expect(room.events("ingest.publishing").count == count)
-            #expect(lost == 0, "while they publish")
-            if Self.isFull { #expect(cores <= 0.04) }
-            #expect(try room.end() == 0)
+                    format: "%d publishers, %.1f Mbit/s in all: %.3f cores in the network's threads (bar: %.3f)", count,
+                    outcome.megabits, outcome.cores, 0.04 * Double(count) / 100))
+            #expect(outcome.megabits > Double(count) * 3 / 2)
+            if Self.isFull { #expect(outcome.cores <= 0.04) }
+        }
+
+        @Test(
+            "whatever they send, they are never kept waiting by a receive window that is full: OBS would drop pictures",
+            arguments: [(2_000, "320x180"), (8_000, "640x360"), (20_000, "640x360")])
+        func window(kilobits: Int, size: String) throws {
+            guard let load = try Load.make() else { return }
+            let outcome = try load.run(publishers: 4, seconds: 5, kilobits: kilobits, size: size)
+            EndToEnd.report("4 publishers of \(kilobits) kbit/s: \(outcome.waited) ms behind a full window at most")
+            #expect(outcome.megabits > Double(kilobits) / 1_000 * 3)
+            #expect(outcome.waited == 0)
+        }
+
+        /// What publishes, and where it is built.
+        private struct Load {
+            /// What was seen of it.
+            struct Outcome {
+                /// Bits that were sent, in all.
+                var megabits: Double
+                /// Of the threads that read the network.
+                var cores: Double
+                /// How long the publisher that was worst off was kept waiting by the receive window, in milliseconds.
+                var waited: Double
+            }
+
+            let ffmpeg: String
+            let work: WorkDirectory
+            var program: String { self.work.path("publishers") }
+
+            /// nil, and said so: there is no compiler or no ffmpeg.
+            static func make() throws -> Load? {
+                guard let media = Media.find() else { return nil }
+                let compiler = "/usr/bin/cc"
+                guard access(compiler, X_OK) == 0 else {
+                    print("SKIPPED publishers by the hundred: there is no \(compiler)")
+                    return nil
+                }
+                let load = Load(ffmpeg: media.ffmpeg, work: try WorkDirectory())
+                let build = try Command.run(
+                    compiler, ["-O2", "-o", load.program, "\(EndToEnd.root)/benchmarks/load/publishers.c"])
+                try #require(build.code == 0, "\(build.errors)")
+                return load
+            }
+
+            /// - Parameters:
+            ///   - kilobits: Of the pictures of each publisher, in a second.
+            ///   - size: Of the pictures: noise is what fills so many bits.
+            func run(publishers count: Int, seconds: Int, kilobits: Int, size: String) throws -> Outcome {
+                let file = self.work.path("noise.flv")
+                let made = try Command.run(
+                    self.ffmpeg,
+                    [
+                        "-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i",
+                        "nullsrc=s=\(size):r=30,geq=random(1)*255:128:128", "-f", "lavfi", "-i",
+                        "sine=sample_rate=48000", "-t", "4", "-c:v", "libx264", "-preset", "ultrafast", "-tune",
+                        "zerolatency", "-g", "60", "-b:v", "\(kilobits)k", "-minrate", "\(kilobits)k", "-maxrate",
+                        "\(kilobits)k", "-bufsize", "\(kilobits / 4)k", "-x264-params", "nal-hrd=cbr", "-pix_fmt",
+                        "yuv420p", "-c:a", "aac", "-b:a", "64k", file,
+                    ])
+                try #require(made.code == 0, "\(made.errors)")
+                let sources = (0..<count).map { #"{ "uid": "\#($0)", "streamKey": "publisher_\#($0)" }"# }
+                // Whoever is on air never comes.
+                let pipeline = """
+                    {
+                      "room": { "roomId": "hundred" }, "limits": { "maxSources": \(count + 1) },
+                      "ingest": { "rtmp": { "listen": "127.0.0.1:0" } },
+                      "sources": [{ "uid": "nobody", "streamKey": "nobodys_key" }, \(sources.joined(separator: ", "))],
+                      "canvas": { "width": 320, "height": 180, "fps": 10 },
+                      "scenes": [{ "sceneId": "solo", "layout": "solo", "uids": ["nobody"] }],
+                      "renditions": \(Rooms.small),
+                      "outputs": [{ "type": "hls", "path": "\(self.work.path("out"))" }]
+                    }
+                    """
+                let room = try RunningRoom(pipeline)
+                let port = try #require(room.rtmp.split(separator: ":").last.map(String.init))
+                let load = try Child(
+                    self.program,
+                    [port, file, "publisher_", "publishers=\(count)", "addresses=20", "seconds=\(seconds)"])
+                guard load.line(from: 0, timeout: 30, matches: { $0.contains("afterSeconds") }) != nil else {
+                    throw Missing("the publishers were not let in: \(load.errors) \(load.outputLines)")
+                }
+                // The first pictures of all of them at once are another matter.
+                Thread.sleep(forTimeInterval: 1)
+                let (before, began) = (PublishersTests.networkTime(room.child.pid), Date())
+                Thread.sleep(forTimeInterval: Double(seconds) - 2)
+                let cores =
+                    (PublishersTests.networkTime(room.child.pid) - before) / Date().timeIntervalSince(began)
+                let lost = room.events("ingest.lost").count
+                try #require(try load.wait(timeout: 20) == 0, "\(load.errors) \(load.outputLines)")
+                let said = try #require(load.outputLines.last.flatMap { Event($0) })
+                #expect(said.integer("onAir") == count)
+                #expect(room.events("ingest.publishing").count == count)
+                #expect(lost == 0, "while they publish")
+                let complaints = room.events("source.health").filter { $0.strings("causes") != ["workerLag"] }
+                #expect(complaints.isEmpty, "how they are read is no fault of their way")
+                #expect(try room.end() == 0)
+                return Outcome(
+                    megabits: Self.number(said, "megabitPerSecond"), cores: cores,
+                    waited: Self.number(said, "windowLimitedMs"))
+            }
+
+            /// Whole or not; what is not there is no number.
+            private static func number(_ event: Event, _ name: String) -> Double {
+                event.text(name).flatMap(Double.init) ?? event.integer(name).map(Double.init) ?? .nan
+            }
         }
 
         /// Seconds of CPU of the threads that read the network.

@@ -69,6 +69,40 @@ struct PacedReadingTests {
         }
     }
 
+    @Test("the same bytes are the same packets in whatever rhythm they are read, and their arrivals never go back")
+    func rhythm() async throws {
+        try await TestServer.with { server in
+            let (patient, eager) = (ItemRecorder(isPatient: true), ItemRecorder())
+            _ = try #require(server.server.hub(for: TestServer.host)).subscribe(patient)
+            _ = try #require(server.server.hub(for: TestServer.guest)).subscribe(eager)
+            let publishers = [
+                try await TestPublisher.publish(server.url(TestServer.hostKey)),
+                try await TestPublisher.publish(server.url(TestServer.guestKey)),
+            ]
+            for publisher in publishers { try await publisher.sendMedia() }
+            for index in 1...200 {
+                let time = UInt32(100 + index * 10)
+                let size = index % 50 == 0 ? 1_000_000 : index * 7_919 % 60_000
+                let length = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: (size + 1) >> $0) }
+                let message =
+                    index % 3 == 0
+                    ? Self.small(at: time)
+                    : Tags.video(1, length + [0x41] + [UInt8](repeating: UInt8(index), count: size), at: time)
+                for publisher in publishers { try await publisher.send(message) }
+            }
+            for recorder in [patient, eager] { await recorder.items.wait { $0.count == 205 } }
+            let (one, other) = (patient.packets, eager.packets)
+            #expect(one.map(\.dts) == other.map(\.dts))
+            #expect(one.map(\.kind) == other.map(\.kind))
+            #expect(one.map(\.isKey) == other.map(\.isKey))
+            #expect(one.map { $0.withBytes { [UInt8]($0) } } == other.map { $0.withBytes { [UInt8]($0) } })
+            for recorder in [patient, eager] {
+                let arrivals = recorder.packets.map(\.arrival)
+                #expect(arrivals == arrivals.sorted())
+            }
+        }
+    }
+
     @Test("of a source that is away everything comes, in order, by the clock and by the mark; and its pause is kept")
     func away() async throws {
         try await TestServer.with { server in

@@ -97,7 +97,7 @@ struct ReadPacerTests {
         for number in [0, 1, 4, 5, 1_003] {
             var pacer = Self.pacer(number: number)
             let marks = self.feed(&pacer, from: 0, seconds: 3, isAway: true)
-            #expect(marks == [65_536], "more than twice the 24,500 bytes of a tenth of a second")
+            #expect(marks == [ReadPacer.distantBytes], "once, and out of reach")
             let now = 3_000 * Self.millisecond
             var read: [Int] = []
             for turn in 0..<20 {
@@ -115,15 +115,44 @@ struct ReadPacerTests {
     func newAndAway() {
         var pacer = Self.pacer()
         #expect(pacer.looked(turn: 3, now: 0) == .nothing, "nobody has said that it is away")
-        #expect(pacer.received(200, missing: 0, isAway: true, now: 0) == ReadPacer.mostBytes)
+        #expect(pacer.received(200, missing: 0, isAway: true, now: 0) == ReadPacer.distantBytes)
         for turn in 1...50 {
             let now = Int64(turn) * 20 * Self.millisecond
             #expect(pacer.looked(turn: turn, now: now) == .read)
-            let mark = pacer.received(200, missing: 0, isAway: true, now: now)
-            #expect(mark == (turn == 50 ? 2_048 : nil))
+            #expect(pacer.received(200, missing: 0, isAway: true, now: now) == nil)
         }
         let read = (51...60).filter { pacer.looked(turn: $0, now: 1_000 * Self.millisecond) == .read }
         #expect(read == [55, 60])
+    }
+
+    @Test(
+        "one that is away is read the more often the more it sends: a read brings about the same",
+        arguments: [(8, 12), (125, 12), (250, 12), (500, 6), (1_000, 3), (1_250, 2), (2_500, 1), (40_000, 1)])
+    func rateAway(kilobytes: Int, turns: Int) {
+        var pacer = Self.pacer(away: 250)
+        let inTurn = kilobytes * 20
+        // Reads of a second, and some of the second window.
+        for turn in 1...100 {
+            _ = pacer.received(inTurn, missing: 0, isAway: true, now: Int64(turn) * 20 * Self.millisecond)
+        }
+        let read = (120..<240).filter { pacer.looked(turn: $0, now: 0) == .read }
+        // More than a read takes may have left something.
+        let isFull = inTurn >= ReadPacer.readBytes
+        #expect(read == stride(from: 120, to: 240, by: isFull ? 1 : turns).map { $0 })
+        #expect(inTurn * turns <= ReadPacer.mostBytes || turns == 1)
+    }
+
+    @Test("one that had nothing is looked at with every turn until something comes, and so is one that filled a read")
+    func quiet() {
+        var pacer = Self.pacer()
+        _ = self.feed(&pacer, from: 0, seconds: 3, isAway: true)
+        #expect(pacer.looked(turn: 6, now: 0) == .nothing)
+        pacer.foundNothing()
+        #expect((6...9).allSatisfy { pacer.looked(turn: $0, now: 0) == .read })
+        _ = pacer.received(24_500, missing: 0, isAway: true, now: 3_100 * Self.millisecond)
+        #expect(pacer.looked(turn: 11, now: 0) == .nothing)
+        _ = pacer.received(ReadPacer.readBytes, missing: 0, isAway: true, now: 3_200 * Self.millisecond)
+        #expect(pacer.looked(turn: 11, now: 0) == .read)
     }
 
     @Test("a patience shorter than a turn is not for the clock")
@@ -144,11 +173,14 @@ struct ReadPacerTests {
         #expect(!pacer.isAway)
         #expect(pacer.looked(turn: 5, now: now + 39 * Self.millisecond) == .nothing, "by its own patience")
         #expect(pacer.received(8_000, missing: 0, isAway: true, now: now + 40 * Self.millisecond) ?? 1 > 40_000)
+        #expect(pacer.cameBack() == 1)
+        #expect(!pacer.isAway)
+        #expect(pacer.looked(turn: 5, now: now + 80 * Self.millisecond) == .nothing, "it is told of everything")
     }
 
     @Test(
         "of a jitter buffer most is left to the network",
-        arguments: [(0, 0, 0), (50, 10, 25), (200, 40, 100), (2_000, 40, 100)] as [(Int64, Int64, Int64)])
+        arguments: [(0, 0, 0), (40, 8, 50), (200, 40, 250), (2_000, 40, 250)] as [(Int64, Int64, Int64)])
     func patience(ofJitterBuffer milliseconds: Int64, usual: Int64, away: Int64) {
         let patience = ReadPatience(jitterBuffer: milliseconds * Self.millisecond)
         #expect(patience == ReadPatience(usual: usual * Self.millisecond, away: away * Self.millisecond))

@@ -19,7 +19,8 @@ struct SocketReaderTests {
     }
 
     private struct Seen: Sendable {
-        var couldBeRead: Bool
+        /// nil: closed.
+        var bytes: Int?
         var reads: [String]
         var completions: Int
     }
@@ -44,15 +45,15 @@ struct SocketReaderTests {
         let reader = NIOLoopBoundBox.makeBoxSendingValue(SocketReader(size: 16), eventLoop: loop)
         let step: @Sendable () async throws -> Seen = {
             try await loop.submit {
-                let couldBeRead = reader.value.read(socket, of: channel)
+                let bytes = reader.value.read(socket, of: channel)
                 let keeper = try channel.pipeline.syncOperations.handler(type: Keeper.self)
                 return Seen(
-                    couldBeRead: couldBeRead, reads: keeper.reads.map { String(buffer: $0) },
+                    bytes: bytes, reads: keeper.reads.map { String(buffer: $0) },
                     completions: keeper.completions)
             }.get()
         }
         let none = try await step()
-        #expect(none.couldBeRead && none.reads.isEmpty && none.completions == 0, "nothing is there")
+        #expect(none.bytes == 0 && none.reads.isEmpty && none.completions == 0, "nothing is there")
         var seen = none
         for text in ["first", "second", "longer than sixteen bytes"] {
             try await client.writeAndFlush(ByteBuffer(string: text))
@@ -61,10 +62,12 @@ struct SocketReaderTests {
         }
         #expect(seen.reads == ["first", "second", "longer than sixt", "een bytes"])
         #expect(seen.completions == 4)
+        #expect(seen.bytes == 9)
         try await client.close()
         try await channel.closeFuture.get()
-        let isRead = try await loop.submit { reader.value.read(socket, of: channel) }.get()
-        #expect(!isRead, "the channel has heard of the end by itself, and its socket's number is nobody's or another's")
+        let read = try await loop.submit { reader.value.read(socket, of: channel) }.get()
+        // Its socket's number is nobody's or another's.
+        #expect(read == nil, "the channel has heard of the end by itself")
         try await server.close()
     }
 

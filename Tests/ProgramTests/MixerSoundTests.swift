@@ -105,6 +105,26 @@ struct MixerSoundTests {
         for (a, b) in zip(guest, guest.dropFirst()) { #expect(abs(a - b) < 0.06, "no jump") }
     }
 
+    @Test("what nobody hears is measured later, and heard when it is due from the first sample that is")
+    func silentLag() {
+        var mixer = Mixer(start: 0, rampPairs: 960, measures: true, silentLag: 19_200)
+        mixer.setGain(0, of: self.guest, at: 0)
+        var read: [Range<Int64>] = []
+        for block in 0..<6 {
+            if block == 3 { mixer.setGain(1, of: self.guest, at: mixer.position) }
+            if block == 4 { mixer.setGain(0, of: self.guest, at: mixer.position) }
+            _ = mixer.nextBlock { source, range, target in
+                read.append(range)
+                return self.value(source, &target, 0.25)
+            }
+        }
+        let starts = read.map(\.lowerBound)
+        // The limiter's look-ahead first; the ramp down ends within its block.
+        let due: [Int64] = [0] + (0..<6).map { Int64($0) * 1_024 + 256 }
+        #expect(zip(due, starts).map { $0 - $1 } == [19_200, 19_200, 19_200, 19_200, 0, 0, 19_200])
+        #expect(read.dropFirst().allSatisfy { $0.count == 1_024 })
+    }
+
     @Test("levels tell what a muted user sends, and what the program is")
     func levels() {
         var mixer = Mixer(start: 0, rampPairs: 1, measures: true)

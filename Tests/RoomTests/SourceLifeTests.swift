@@ -80,6 +80,21 @@ struct SourceLifeTests {
         #expect(source.since == 3_500_000_000)
     }
 
+    @Test("what may wait in the socket is no silence, and what has been looked for in vain is")
+    func unread() {
+        var source = Self.live()
+        var changes: [SourceLife.Change] = []
+        for now in stride(from: Int64(0), through: 5 * Self.second, by: 100_000_000) {
+            // Read every quarter of a second, and something always came just now; from 3 s on nothing comes.
+            let read = now - now % 250_000_000
+            changes += source.poll(
+                now: now, arrivals: .init(picture: min(read, 3 * Self.second) - 900_000_000, readUntil: read))
+            if now < 3_250_000_000 { #expect(changes.isEmpty) }
+        }
+        #expect(changes.map(\.to) == [.stalled])
+        #expect(SourceLife.Arrivals(readUntil: 7).known(at: 5) == 5, "nobody has read the future")
+    }
+
     @Test("P17, ReplayKit 3: a still screen, a picture every five seconds, is live as long as its sound comes")
     func stillScreen() {
         var source = Self.live()

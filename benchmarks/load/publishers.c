@@ -1,5 +1,6 @@
 // Honest publishers by the hundred, on one thread: each replays the same FLV file in real time, again and again, as an encoder
-// would send it. What it says is one line of JSON. RTMP, IPv4.
+// would send it. What it says is one line of JSON. RTMP, IPv4. `windowLimitedMs` is for how long the publisher that was worst off
+// was kept waiting by a full receive window (tcpi_rwnd_limited of Linux) since all are on air.
 //
 //   publishers PORT FILE.flv KEYPREFIX publishers=N addresses=N seconds=S
 //
@@ -10,7 +11,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/tcp.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +49,7 @@ struct publisher {
     unsigned char *unsent;
     int unsent_length, unsent_room;
     double late;
+    unsigned long long limited;  // microseconds
 };
 
 static struct tag *tags;
@@ -284,6 +287,15 @@ static void pace(struct publisher *p, double time) {
     }
 }
 
+// Microseconds for which `p` has waited for the receiver's window so far.
+static unsigned long long limited(struct publisher *p) {
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+    memset(&info, 0, sizeof info);
+    if (p->fd < 0 || getsockopt(p->fd, IPPROTO_TCP, TCP_INFO, &info, &size)) return 0;
+    return info.tcpi_rwnd_limited;
+}
+
 int main(int argc, char **argv) {
     double seconds = 10;
     if (argc < 4) {
@@ -325,19 +337,25 @@ int main(int argc, char **argv) {
             told = 1;
             all = time;
             before = sent;
+            for (int i = 0; i < count; i++) publishers[i].limited = limited(&publishers[i]);
             printf("{\"onAir\":%d,\"afterSeconds\":%.2f}\n", live, time - begun);
             fflush(stdout);
         }
         if (told ? time - all >= seconds : time - begun >= 20) {
             double late = 0;
-            for (int i = 0; i < count; i++) late = publishers[i].late > late ? publishers[i].late : late;
+            unsigned long long longest = 0;
+            for (int i = 0; i < count; i++) {
+                unsigned long long waited = limited(&publishers[i]) - publishers[i].limited;
+                late = publishers[i].late > late ? publishers[i].late : late;
+                longest = publishers[i].state == 3 && waited > longest ? waited : longest;
+            }
             struct rusage usage;
             getrusage(RUSAGE_SELF, &usage);
             double cpu = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec
                 + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
             printf(
-                "{\"onAir\":%d,\"megabitPerSecond\":%.1f,\"latestMs\":%.0f,\"cpuSeconds\":%.2f}\n", live,
-                told ? (sent - before) * 8 / 1e6 / (time - all) : 0, late * 1e3, cpu);
+                "{\"onAir\":%d,\"megabitPerSecond\":%.1f,\"latestMs\":%.0f,\"windowLimitedMs\":%.1f,\"cpuSeconds\":%.2f}\n",
+                live, told ? (sent - before) * 8 / 1e6 / (time - all) : 0, late * 1e3, longest / 1e3, cpu);
             return live == count ? 0 : 1;
         }
     }
