@@ -103,6 +103,7 @@ struct PipelineSchemaTests {
             "renditions[0].fps",
             "renditions[0].video.codec", "renditions[0].video.encoder", "outputs[0].type",
             "outputs[8].type", "outputs[5].lowLatency", "outputs[6].lowLatency",
+            "outputs[5].segmentFormat", "outputs[6].segmentFormat",
             "audioRenditions[0].codec", "audioRenditions[0].profile",
         ]
         var silent: [String] = []
