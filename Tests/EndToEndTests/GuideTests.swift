@@ -21,7 +21,7 @@ extension EndToEnd {
                 + #""rendition": "720p" }"#
             let text = Rooms.live(
                 directory, renditions: renditions, canvas: (320, 180),
-                members: #""pk": { "scene": "pk", "start": "command", "countdownMs": 0, "durationMs": 0 },"#
+                members: #""pk": { "scene": "pk", "start": "manual", "countdownMs": 0, "durationMs": 0 },"#
             ).replacingOccurrences(of: #""roomId": "e2e""#, with: #""roomId": "e2e", "title": "\#(title)""#)
                 .replacingOccurrences(of: #""streamKey": "a""#, with: #""streamKey": "\#(Self.keys[0])""#)
                 .replacingOccurrences(of: #""streamKey": "b""#, with: #""streamKey": "\#(Self.keys[1])""#)
@@ -56,7 +56,7 @@ extension EndToEnd {
             #expect(lines.count >= 28, "\(lines)")
             let room = try RunningRoom(Self.pipeline(work.path("out"), title: "one"))
             let viewer = try #require(room.viewer)
-            let file = try work.write(Self.pipeline(work.path("out"), title: "applied"), to: "room.json")
+            let file = try work.write(Self.pipeline(work.path("out"), title: "applied"), to: "applied.json")
             let signing = try work.write(
                 Self.pipeline(work.path("out"), title: "signed", http: #", "signedUrls": { "secretEnv": "SIGNING" }"#),
                 to: "signing.json")

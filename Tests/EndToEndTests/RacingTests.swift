@@ -44,7 +44,8 @@ extension EndToEnd {
             racer.stop()
             let took = over.time - began.time
             let decoded = try Decoded("\(directory)/720p.m3u8", [.left, .right], media)
-            let (shown, good) = Self.steps(decoded.panes[0].compactMap(\.counter))
+            // Its first seconds go by faster than they are shown, until it is known for what it is.
+            let (shown, good) = Self.steps(Array(decoded.panes[0].compactMap(\.counter).dropFirst(90)))
             let (others, even) = Self.steps(decoded.panes[1].compactMap(\.counter))
             EndToEnd.report(
                 String(
@@ -55,8 +56,9 @@ extension EndToEnd {
             #expect(took > Double(Self.seconds) - 12, "it was read in \(took) s")
             // The whole of it is 144 MB.
             #expect(largest - memory < 90)
-            #expect(shown > (Self.seconds - 12) * 30, "its beginning is over when it is known for what it is")
-            #expect(Double(good) > 0.98 * Double(shown))
+            #expect(shown > (Self.seconds - 15) * 30, "its beginning is over when it is known for what it is")
+            // Its clock is ours by then; a picture now and then is shown twice or left out.
+            #expect(Double(good) > 0.95 * Double(shown))
             #expect(others > 20 * 30 && Double(even) > 0.99 * Double(others))
             for name in ["dropped", "damaged", "repeated", "reconnects", "reanchors"] {
                 #expect(after[name] == before[name], "the other publisher: \(name)")

@@ -31,11 +31,14 @@ enum HTTPClient {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16_384)
         while case let count = recv(socket, &chunk, chunk.count, 0), count > 0 { bytes += chunk[..<count] }
-        let answer = String(decoding: bytes, as: UTF8.self)
-        guard let status = answer.split(separator: " ").dropFirst().first.flatMap({ Int($0) }),
-            let end = answer.range(of: "\r\n\r\n")
-        else { throw Missing("no HTTP answer to \(method) \(path): \(answer.prefix(200))") }
-        return Reply(status: status, body: String(answer[end.upperBound...]))
+        // By bytes: what a body begins with must not run together with the end of the head.
+        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)),
+            let status = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).split(separator: " ").dropFirst().first
+                .flatMap({ Int($0) })
+        else {
+            throw Missing("no HTTP answer to \(method) \(path): \(String(decoding: bytes.prefix(200), as: UTF8.self))")
+        }
+        return Reply(status: status, body: String(decoding: bytes[end.upperBound...], as: UTF8.self))
     }
 }
 
