@@ -94,6 +94,13 @@ package final class DecodeStage: Sendable {
         package var wallExtra: Int64 = 0
     }
 
+    /// An object, since a function is wrapped anew, on the heap, whenever it is taken out of a lock.
+    private final class Listener: Sendable {
+        let call: @Sendable () -> Void
+
+        init(call: @escaping @Sendable () -> Void) { self.call = call }
+    }
+
     /// Packets of a file that a live program reads as a publisher's: about 25 s, 10 MB. What a publisher sends is bounded by
     /// ``PacketBudget``.
     static let queueLimit = 2048
@@ -105,7 +112,7 @@ package final class DecodeStage: Sendable {
     private let clock: ProgramClock
     let queue: BoundedQueue<SourceItem>
     private let budget = Mutex(PacketBudget())
-    private let relief = Mutex<(@Sendable () -> Void)?>(nil)
+    private let relief = Mutex<Listener?>(nil)
     private let counters = Mutex(Stats())
     private let times = Mutex(Timing())
     private let spent = Mutex(DecodeTimes())
@@ -166,7 +173,9 @@ package final class DecodeStage: Sendable {
 
     /// Who is told that something of what waited has been decoded, and that time goes on; on the stage's thread, a few times a
     /// second at least while the program runs. Must not block.
-    package func onRelief(_ listener: @escaping @Sendable () -> Void) { self.relief.withLock { $0 = listener } }
+    package func onRelief(_ listener: @escaping @Sendable () -> Void) {
+        self.relief.withLock { $0 = Listener(call: listener) }
+    }
 
     /// Takes one item from ingest. Never blocks: when too much waits, packets are dropped up to the next key picture.
     package func offer(_ item: SourceItem) {
@@ -230,7 +239,7 @@ package final class DecodeStage: Sendable {
     func note(lateness: Int64) { self.late.store(max(0, lateness), ordering: .relaxed) }
     /// The item waits no more.
     func release(_ item: SourceItem) { self.budget.withLock { $0.release(item) } }
-    func relieve() { self.relief.withLock { $0 }?() }
+    func relieve() { self.relief.withLock { $0 }?.call() }
     func report(_ event: Event) { self.events(event) }
     func count(_ change: (inout Stats) -> Void) { self.counters.withLock { change(&$0) } }
     func note(_ timing: Timing, waiting: Int) {
