@@ -33,7 +33,8 @@ enum HTTPClient {
         while case let count = recv(socket, &chunk, chunk.count, 0), count > 0 { bytes += chunk[..<count] }
         // By bytes: what a body begins with must not run together with the end of the head.
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)),
-            let status = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).split(separator: " ").dropFirst().first
+            let status = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).split(separator: " ").dropFirst()
+                .first
                 .flatMap({ Int($0) })
         else {
             throw Missing("no HTTP answer to \(method) \(path): \(String(decoding: bytes.prefix(200), as: UTF8.self))")
