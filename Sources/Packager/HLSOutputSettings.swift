@@ -28,8 +28,9 @@ package struct HLSOutputSettings: Sendable, Hashable {
     /// `receive` blocks while the store is behind, and no track is ever given up: for jobs that run as fast as they can.
     /// Otherwise a track that is two segments behind the others is listed as a gap.
     package var waitsForStore: Bool
-    /// Nanoseconds a part may wait for the store to keep it for a successor before viewers get it all the same.
-    package var storePatience: Int64 = 100_000_000
+    /// Nanoseconds a part may wait for the store to keep it for a successor before viewers get it all the same. With what
+    /// encoders hold back a part is out 150 ms after its last picture even then.
+    package var storePatience: Int64 = 50_000_000
     /// Every rendition with pictures has an I-frame playlist too.
     package var iFramePlaylists = false
     /// `nil`: segments are clear.

@@ -104,6 +104,8 @@ struct Output {
 
     static func settings(_ change: (inout HLSOutputSettings) -> Void = { _ in }) throws -> HLSOutputSettings {
         var settings = HLSOutputSettings(directory: "/memory", grid: try OutputGrid(fps: 30))
+        // A busy machine is no slow store.
+        settings.storePatience = 10_000_000_000
         change(&settings)
         return settings
     }
