@@ -107,7 +107,8 @@ struct HoldTests {
         try put(20..<40)
         ladder.finish()
         let heard = keys.withLock { $0 }
-        #expect(heard[0] == [0, 20, 32])
+        // The last of the first twenty may not have been coded yet when it was asked.
+        #expect(heard[0] == [0, 20, 32] || heard[0] == [0, 19, 32], "\(heard[0])")
         #expect(heard[1] == [0, 16])
     }
 }

@@ -119,7 +119,7 @@ struct PipelineMistakeTests {
     static let secrets: [Case] = [
         Case(
             #""streamKey": "hunter2b""#, #""streamKeyEnv": ^"MY KEY""#, "sources[1].streamKeyEnv",
-            #""MY KEY" does not fit"#,
+            "the text does not fit",
             "write letters, digits and _, no digit first"),
         Case(
             #""streamKey": "hunter2b""#, #""streamKey": ^[1]"#, "sources[1].streamKey", "is an array, not a string",
