@@ -44,9 +44,14 @@ extension EndToEnd {
             racer.stop()
             let took = over.time - began.time
             let decoded = try Decoded("\(directory)/720p.m3u8", [.left, .right], media)
-            // Its first seconds go by faster than they are shown, until it is known for what it is; and its last picture is
-            // held when it is over.
-            var counters = Array(decoded.panes[0].compactMap(\.counter).dropFirst(90))
+            // Its first seconds go by faster than they are shown, until it is known for what it is: up to half a second that is
+            // even. And its last picture is held when it is over.
+            let all = decoded.panes[0].compactMap(\.counter)
+            let begin = all.indices.first { start in
+                start + 15 < all.count && (start..<start + 15).allSatisfy { all[$0 + 1] == all[$0] &+ 1 }
+            }
+            var counters = Array(all.dropFirst(begin ?? 0))
+            #expect(begin.map { $0 < 8 * 30 } == true, "its beginning: \(begin ?? -1) pictures")
             while counters.count > 1, counters[counters.count - 2] == counters[counters.count - 1] {
                 counters.removeLast()
             }
