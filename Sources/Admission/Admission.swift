@@ -36,6 +36,14 @@ package struct Admission: Sendable {
         self.keys = KeyTable(app: app, bindings: bindings)
     }
 
+    /// Takes keys, secrets and sources from another one; signed keys that have been used stay used.
+    package mutating func renew(from other: Admission) {
+        self.bindings = other.bindings
+        if let secrets = other.signed?.secrets { self.signed?.secrets = secrets }
+        self.signable = other.signable
+        self.open = other.open
+    }
+
     /// Everybody who may publish.
     package var sources: Set<SourceID> {
         Set(self.bindings.map(\.source)).union(self.signable).union(self.open)

@@ -17,6 +17,9 @@ package struct RefusalTable: Sendable {
         self.entries[source] = Entry(refusal: refusal, until: until)
     }
 
+    /// Nothing is known of the source any more.
+    package mutating func forget(_ source: SourceID) { self.entries[source] = nil }
+
     /// What whoever wants to publish `source` is told; nil: it may be published.
     package mutating func refusal(of source: SourceID, now: Int64) -> PublishRefusal? {
         guard let entry = self.entries[source] else { return nil }

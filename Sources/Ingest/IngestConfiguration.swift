@@ -45,6 +45,22 @@ package struct IngestConfiguration: Sendable {
         }
     }
 
+    /// What holds for one source, beside who may publish it.
+    package struct Source: Sendable {
+        /// How long its publisher's bytes may wait for more of them.
+        package var readPatience: ReadPatience
+        /// Codecs that may come in; nil: those of the server.
+        package var codecs: Set<CodecName>?
+        /// Refused from the start; nil: it is not.
+        package var refused: Refused?
+
+        package init(readPatience: ReadPatience, codecs: Set<CodecName>? = nil, refused: Refused? = nil) {
+            self.readPatience = readPatience
+            self.codecs = codecs
+            self.refused = refused
+        }
+    }
+
     /// `HOST:PORT`; port 0 lets the system choose; nil: no RTMP in clear text.
     package var listen: String?
     /// nil: no RTMPS.

@@ -8,10 +8,10 @@ import RTMP
 
 /// What the connections of one server share. Lives on the server's one event loop, so it needs no lock.
 final class IngestCore {
-    let configuration: IngestConfiguration
+    private(set) var configuration: IngestConfiguration
     let clock: any MonotonicClock
     let logger: Logger
-    let hubs: [SourceID: SourceHub]
+    private var hubs: [SourceID: SourceHub]
     let emit: @Sendable (IngestEvent) -> Void
     /// When publishers' bytes that wait are looked after.
     let grid = ReadGrid()
@@ -151,7 +151,7 @@ final class IngestCore {
 
     /// Gives the source to `handler`, and makes room when it is taken over.
     func claim(_ source: SourceID, by handler: any PublishingConnection) -> Claim {
-        guard let hub = self.hubs[source] else { return .deny(.denied, reason: nil) }
+        guard let hub = self.hubs[source] else { return .deny(.denied, reason: "\(source) is not here any more") }
         if let refusal = self.refusal(of: source) {
             return .deny(refusal, reason: "\(source) is refused for some time")
         }
@@ -171,6 +171,28 @@ final class IngestCore {
         self.publishers[source] = handler
         older.giveWay()
         return .accept(hub, isTakeover: true)
+    }
+
+    // MARK: Sources that come and go
+
+    /// Publishers may come for another source.
+    func add(_ source: IngestConfiguration.Source, _ hub: SourceHub) {
+        self.hubs[hub.source] = hub
+        self.configuration.readPatience[hub.source] = source.readPatience
+        self.configuration.sourceCodecs[hub.source] = source.codecs
+        // Clients are told before it is known who they are.
+        if let codecs = source.codecs { self.configuration.session.codecs.formUnion(codecs) }
+        if let refused = source.refused { self.refusals.refuse(hub.source, refused.refusal, until: refused.until) }
+    }
+
+    /// Nobody publishes the source any more; who does is sent away.
+    func remove(_ source: SourceID, _ refusal: PublishRefusal) {
+        self.hubs[source] = nil
+        self.configuration.readPatience[source] = nil
+        self.configuration.sourceCodecs[source] = nil
+        self.refusals.forget(source)
+        self.flapGuards[source] = nil
+        self.publishers[source]?.refuse(refusal)
     }
 
     /// `handler` publishes no more.

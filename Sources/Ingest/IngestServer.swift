@@ -22,7 +22,7 @@ package final class IngestServer: Sendable {
     private let configuration: IngestConfiguration
     private let emit: @Sendable (IngestEvent) -> Void
     private let logger: Logger
-    private let hubs: [SourceID: SourceHub]
+    private let hubs: Mutex<[SourceID: SourceHub]>
     private let group: MultiThreadedEventLoopGroup
     private let loop: any EventLoop
     private let core: NIOLoopBoundBox<IngestCore>
@@ -41,17 +41,20 @@ package final class IngestServer: Sendable {
         self.logger = logger
         var hubs: [SourceID: SourceHub] = [:]
         for source in configuration.admission.sources { hubs[source] = SourceHub(source: source) }
-        self.hubs = hubs
+        self.hubs = Mutex(hubs)
         self.group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         self.loop = self.group.next()
         self.core = NIOLoopBoundBox.makeBoxSendingValue(
             IngestCore(configuration: configuration, clock: clock, logger: logger, hubs: hubs, emit: events),
             eventLoop: self.loop)
         self.doors = NIOLoopBoundBox.makeBoxSendingValue([], eventLoop: self.loop)
-        for (source, hub) in hubs {
-            hub.onFullChange { [loop, core] isFull in
-                loop.execute { core.value.publisher(of: source)?.setPaused(isFull) }
-            }
+        for hub in hubs.values { self.watch(hub) }
+    }
+
+    private func watch(_ hub: SourceHub) {
+        let source = hub.source
+        hub.onFullChange { [loop, core] isFull in
+            loop.execute { core.value.publisher(of: source)?.setPaused(isFull) }
         }
     }
 
@@ -62,10 +65,10 @@ package final class IngestServer: Sendable {
     private static let usualRead = 16 << 10
 
     /// Where `source` can be read; nil when no key is bound to it.
-    package func hub(for source: SourceID) -> SourceHub? { self.hubs[source] }
+    package func hub(for source: SourceID) -> SourceHub? { self.hubs.withLock { $0[source] } }
 
     /// Counts of every source.
-    package var statistics: [SourceID: SourceStatistics] { self.hubs.mapValues(\.statistics) }
+    package var statistics: [SourceID: SourceStatistics] { self.hubs.withLock { $0 }.mapValues(\.statistics) }
 
     /// Binds and listens.
     ///
@@ -165,6 +168,35 @@ package final class IngestServer: Sendable {
         }
     }
 
+    /// Publishers may come for another source as soon as ``renew(_:)`` names it.
+    ///
+    /// - Returns: Where it can be read; the one that is there already for a source that is not new.
+    package func add(_ source: SourceID, _ settings: IngestConfiguration.Source) -> SourceHub {
+        let (hub, isNew) = self.hubs.withLock { hubs -> (SourceHub, Bool) in
+            if let hub = hubs[source] { return (hub, false) }
+            let hub = SourceHub(source: source)
+            hubs[source] = hub
+            return (hub, true)
+        }
+        if isNew {
+            self.watch(hub)
+            self.loop.execute { [core] in core.value.add(settings, hub) }
+        }
+        return hub
+    }
+
+    /// Nobody publishes the source any more. Its publisher is sent away, and sees `refusal`; after ``renew(_:)`` its keys are
+    /// those of nobody.
+    package func remove(_ source: SourceID, _ refusal: PublishRefusal) {
+        guard self.hubs.withLock({ $0.removeValue(forKey: source) }) != nil else { return }
+        self.loop.execute { [core] in core.value.remove(source, refusal) }
+    }
+
+    /// From now on publishers are admitted by these keys, secrets and sources; those who publish go on.
+    package func renew(_ admission: Admission) {
+        self.loop.execute { [core] in core.value.admission.renew(from: admission) }
+    }
+
     /// Closes the listener and every connection, and ends the thread.
     ///
     /// - Parameter isHandedOver: Another server listens from now on: publishers that can be asked to connect anew are.
@@ -176,9 +208,10 @@ package final class IngestServer: Sendable {
         if wasStopped { return }
         // Neither can fail in a way that leaves something to do: the process or the group goes on without them.
         for channel in channels { try? await channel.close().get() }
-        let asked = try? await self.loop.submit { [core, hubs, doors] in
+        let sources = self.hubs.withLock { Array($0.keys) }
+        let asked = try? await self.loop.submit { [core, doors] in
             var asked = 0
-            for source in hubs.keys {
+            for source in sources {
                 guard let publisher = core.value.publisher(of: source) else { continue }
                 if !isHandedOver { publisher.refuse(.ended) } else if publisher.handOver() { asked += 1 }
             }

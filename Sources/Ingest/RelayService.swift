@@ -66,6 +66,12 @@ package final class RelayService: Sendable {
         return relay != nil
     }
 
+    /// Ends every relay of a source.
+    package func removeAll(of source: SourceID) {
+        let relays = self.state.withLock { $0.relays.removeValue(forKey: source) }
+        for relay in (relays ?? [:]).values { relay.stop(reason: "the source is removed") }
+    }
+
     /// The relays of a source, by name.
     package func relays(of source: SourceID) -> [RelayStatus] {
         let relays = self.state.withLock { Array(($0.relays[source] ?? [:]).values) }

@@ -95,6 +95,15 @@ package struct PassthroughGate: Sendable {
         self.streams[source, default: PassthroughStream(fps: self.fps)].receive(item)
     }
 
+    /// The source is gone. One whose packets pass is kept until they have left.
+    ///
+    /// - Returns: Whether nothing of it is kept.
+    package mutating func forget(_ source: SourceID) -> Bool {
+        guard self.passing?.source != source else { return false }
+        self.streams[source] = nil
+        return true
+    }
+
     /// Whose packets pass, and into which rendition.
     package var current: (track: Int, source: SourceID)? { self.passing.map { ($0.target.track, $0.source) } }
     /// It is passing, and nothing speaks against it.

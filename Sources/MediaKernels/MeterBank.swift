@@ -44,6 +44,15 @@ public struct MeterBank: Sendable {
             contentsOf: repeatElement(0, count: Self.shortTermBlocks), at: index * Self.shortTermBlocks)
     }
 
+    /// Takes the meter at `index` away; those behind it move up. No such meter: nothing changes.
+    public mutating func remove(at index: Int) {
+        guard self.meters.indices.contains(index) else { return }
+        self.meters.remove(at: index)
+        self.cursors.remove(at: index)
+        let start = index * Self.shortTermBlocks
+        self.energies.removeSubrange(start..<start + Self.shortTermBlocks)
+    }
+
     /// Measures the first ``blockPairs`` pairs of `sound`; a shorter sound counts as silence behind its end. No allocation.
     public mutating func measure(_ index: Int, _ sound: [Float]) {
         self.measure(index, sound, nil, sound)

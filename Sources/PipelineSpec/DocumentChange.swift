@@ -30,13 +30,13 @@ package struct DocumentChange: Sendable {
         let isChange = !isSame || next.revision != current.revision
         guard next.revision > current.revision || !isChange else { throw .superseded(by: current.revision) }
         guard same.differsOnlyAlive(from: current.pipeline) else {
-            let sources = Self.sourceMistakes(from: current.pipeline, to: next.pipeline)
             let refused = paths.filter { path in
-                !Self.isPart(path, of: "outputs") && !(Self.isPart(path, of: "sources") && !sources.isEmpty)
+                !Self.isPart(path, of: "outputs") && !Self.isPart(path, of: "sources")
                     && !Self.alive.contains { Self.isPart(path, of: $0) }
             }
             let mistakes =
-                refused.map { Self.remedy($0) } + sources + Self.outputMistakes(from: current, to: next)
+                refused.map { Self.remedy($0) } + Self.sourceMistakes(from: current, to: next)
+                + Self.outputMistakes(from: current, to: next)
             throw .needsRestart(mistakes.isEmpty ? paths.map { Self.remedy($0) } : mistakes)
         }
         let hidden = Self.hiddenURLs(from: current.pipeline, to: next.pipeline)
@@ -46,7 +46,7 @@ package struct DocumentChange: Sendable {
         self.isChange = isChange
     }
 
-    private static func remedy(
+    static func remedy(
         _ path: String, _ what: String = "cannot change while the room runs"
     ) -> SpecMistake {
         let fix =
@@ -54,27 +54,6 @@ package struct DocumentChange: Sendable {
             ? "start a room of its own for it"
             : "leave it as it is, or drain this worker and run the new file: the successor goes on with the same playlists"
         return SpecMistake(path: path, at: .none, what: what, fix: fix)
-    }
-
-    /// Sources that cannot join or leave, each by its id; empty: they are who they were.
-    private static func sourceMistakes(from current: Pipeline, to next: Pipeline) -> [SpecMistake] {
-        let (before, after) = (current.sources.map(\.id), next.sources.map(\.id))
-        guard before != after else { return [] }
-        let (known, wanted) = (Set(before), Set(after))
-        let joining = after.enumerated().filter { !known.contains($0.element) }.map { index, id in
-            SpecMistake(
-                path: "sources[\(index)]", at: .none,
-                what: "\(SpecText.quoted(id.description)) cannot join while the room runs",
-                fix: "give its publisher the key of a source that is idle, or drain this worker and run the new file")
-        }
-        let leaving = before.filter { !wanted.contains($0) }.map { id in
-            SpecMistake(
-                path: "sources", at: .none,
-                what: "\(SpecText.quoted(id.description)) cannot leave while the room runs",
-                fix: "change its streamKey and kick it, or drain this worker and run the new file")
-        }
-        let all = joining + leaving
-        return all.isEmpty ? [Self.remedy("sources", "cannot change their order while the room runs")] : all
     }
 
     /// Webhooks whose URLs have lost what is not shown: whoever sends a document back that was asked for means no other receiver.
@@ -100,7 +79,7 @@ package struct DocumentChange: Sendable {
                 continue
             }
             guard old != output else { continue }
-            let (one, other) = (next.effective[output: index], current.effective[output: place])
+            let (one, other) = (next.effective["outputs", index], current.effective["outputs", place])
             // None where it only follows from something else that changes, such as the frame rate.
             let paths = one.flatMap { one in other.map { one.differences(from: $0, at: path) } } ?? []
             mistakes += paths.map { Self.remedy($0) }
@@ -112,9 +91,9 @@ package struct DocumentChange: Sendable {
         return mistakes
     }
 
-    /// What a running room takes: the paths of ``Pipeline/differsOnlyAlive(from:)``, but for RTMP outputs, which are told from
-    /// others by their type.
-    private static let alive = [
+    /// What a running room takes: the paths of ``Pipeline/differsOnlyAlive(from:)``, but for RTMP outputs and for sources that
+    /// come and go, which are told from others by their type.
+    static let alive = [
         "ext", "room.title", "scenes", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
         "pk.endScene", "alarms", "shutdown", "sources.volume", "sources.audioTracks", "sources.offsetMs",
         "sources.rotation", "sources.expected",
@@ -124,7 +103,7 @@ package struct DocumentChange: Sendable {
     ]
 
     /// Whether a path, its indexes left aside, is that of a value or lies in it.
-    private static func isPart(_ path: String, of whole: String) -> Bool {
+    static func isPart(_ path: String, of whole: String) -> Bool {
         var plain = ""
         var depth = 0
         for character in path {
@@ -139,12 +118,12 @@ package struct DocumentChange: Sendable {
 }
 
 extension JSONNode {
-    /// An output of a pipeline file; `nil`: it is not written.
-    fileprivate subscript(output index: Int) -> JSONNode? {
-        guard case .array(let outputs)? = self[key: "outputs"]?.content, outputs.indices.contains(index) else {
+    /// An element of a list of a pipeline file; `nil`: it is not written.
+    subscript(list: String, index: Int) -> JSONNode? {
+        guard case .array(let elements)? = self[key: list]?.content, elements.indices.contains(index) else {
             return nil
         }
-        return outputs[index]
+        return elements[index]
     }
 }
 
@@ -182,20 +161,8 @@ extension Pipeline {
         if rest.ingest.auth?.secret != nil, let secret = current.ingest.auth?.secret {
             rest.ingest.auth?.secret = secret
         }
-        guard rest.sources.map(\.id) == current.sources.map(\.id) else { return false }
-        for (index, source) in current.sources.enumerated() {
-            rest.sources[index].volume = source.volume
-            rest.sources[index].audioTracks = source.audioTracks
-            rest.sources[index].offsetMs = source.offsetMs
-            rest.sources[index].rotation = source.rotation
-            rest.sources[index].expected = source.expected
-            // One that has a key and one that a signature or a webhook lets in are admitted in different ways.
-            if case .rtmp(let keys) = rest.sources[index].input, case .rtmp(let before) = source.input,
-                keys.isEmpty == before.isEmpty
-            {
-                rest.sources[index].input = source.input
-            }
-        }
+        guard rest.sourcesDifferOnlyAlive(from: current) else { return false }
+        rest.sources = current.sources
         return rest == current
     }
 }

@@ -1,46 +1,6 @@
 import MediaKernels
 package import MediaTypes
 
-/// A gain that moves in a straight line from one value to another, at exact sample positions.
-package struct GainRamp: Sendable, Equatable {
-    private var from: Float
-    private var to: Float
-    private var start: Int64
-    private var length: Int64
-
-    package init(_ gain: Float) {
-        self.from = gain
-        self.to = gain
-        self.start = 0
-        self.length = 0
-    }
-
-    /// Where the gain is going, or is.
-    package var target: Float { self.to }
-
-    package func value(at position: Int64) -> Float {
-        guard position < self.start &+ self.length else { return self.to }
-        guard position > self.start else { return self.from }
-        return self.from + (self.to - self.from) * Float(position &- self.start) / Float(self.length)
-    }
-
-    /// From `position` on, moves to `gain` within `length` pairs.
-    package mutating func move(to gain: Float, at position: Int64, over length: Int64) {
-        guard gain != self.to else { return }
-        self.from = self.value(at: position)
-        self.to = gain
-        self.start = position
-        self.length = max(1, length)
-    }
-
-    /// The first position behind `position` at which the line bends; ``Int64/max`` when it goes straight on.
-    func nextBend(after position: Int64) -> Int64 {
-        if self.start > position { return self.start }
-        let end = self.start &+ self.length
-        return end > position ? end : .max
-    }
-}
-
 /// The program's sound: every source on air times its gain, summed, limited, in blocks of one AAC frame.
 ///
 /// Used by the program thread only. Positions are pairs since the room's `origin`. A block takes no memory from the system
@@ -53,48 +13,8 @@ package struct Mixer: Sendable {
     package static let blocksInUse = 16
     private static let reportsInUse = 4
 
-    /// One source's way into the sum.
-    private struct Channel: Sendable {
-        let source: SourceID
-        let name: String
-        var gain = GainRamp(0)
-        /// Its sound of the block, when `isRead`.
-        var sound: [Float]
-        var isRead = false
-
-        /// Reads the sound of `range`, unless nobody wants it; `lag` pairs before that while nobody hears it.
-        mutating func take(
-            _ range: Range<Int64>, isWanted: Bool, lag: Int64,
-            _ read: (SourceID, Range<Int64>, inout [Float]) -> Int
-        ) {
-            let isSilent = self.isSilent(in: range)
-            let place = isSilent ? range.lowerBound &- lag..<range.upperBound &- lag : range
-            self.isRead = (isWanted || !isSilent) && read(self.source, place, &self.sound) > 0
-        }
-
-        private func isSilent(in range: Range<Int64>) -> Bool {
-            self.gain.target == 0 && self.gain.value(at: range.lowerBound) == 0
-        }
-
-        /// Adds `sound` onto `target`, straight line by straight line. `duck` is the further gain at both ends of `range`.
-        func add(_ range: Range<Int64>, onto target: inout [Float], duck: (from: Float, to: Float)) {
-            guard self.isRead, !self.isSilent(in: range) else { return }
-            let slope = (duck.to - duck.from) / Float(range.upperBound &- range.lowerBound)
-            var from = range.lowerBound
-            while from < range.upperBound {
-                let to = min(range.upperBound, self.gain.nextBend(after: from))
-                let (first, last) = (from &- range.lowerBound, to &- range.lowerBound)
-                SoundMix.add(
-                    self.sound, onto: &target, pairs: Int(first)..<Int(last),
-                    from: self.gain.value(at: from) * (duck.from + slope * Float(first)),
-                    to: self.gain.value(at: to) * (duck.from + slope * Float(last)))
-                from = to
-            }
-        }
-    }
-
     /// In the order of their names: float addition is not associative, and the same room must make the same bytes.
-    private var channels: [Channel] = []
+    private var channels: [MixerChannel] = []
     private var limiter = Limiter()
     private let rampPairs: Int64
     private let sampleRate: Int64
@@ -142,20 +62,41 @@ package struct Mixer: Sendable {
 
     /// Sets the gain a source moves to, from `position` on (or from where the mixing has come, when that is later).
     package mutating func setGain(_ gain: Float, of source: SourceID, at position: Int64) {
-        let from = max(position, self.position &+ Int64(Limiter.latencyPairs) &- self.prime)
+        let from = max(position, self.mixed)
         self.channels[self.channel(of: source)].gain.move(to: gain, at: from, over: self.rampPairs)
     }
 
     private mutating func channel(of source: SourceID) -> Int {
         if let index = self.channels.firstIndex(where: { $0.source == source }) { return index }
-        let name = source.description
-        let index = self.channels.firstIndex { $0.name > name } ?? self.channels.count
-        self.channels.insert(
-            Channel(source: source, name: name, sound: [Float](repeating: 0, count: Int(Self.blockPairs) * 2)),
-            at: index)
+        return self.insert(MixerChannel(source))
+    }
+
+    private mutating func insert(_ channel: MixerChannel) -> Int {
+        let index = self.channels.firstIndex { $0.name > channel.name } ?? self.channels.count
+        self.channels.insert(channel, at: index)
         self.meters.insert(at: index)
         return index
     }
+
+    /// A source is there from the next block on, silent until it is given a gain. One that is there stays as it is.
+    package mutating func add(_ channel: MixerChannel) {
+        if !self.channels.contains(where: { $0.source == channel.source }) { _ = self.insert(channel) }
+    }
+
+    /// Lets a source go, if nothing of it is heard any more: its gain is 0, and the way there is over.
+    ///
+    /// - Returns: Whether it is gone.
+    package mutating func remove(_ source: SourceID) -> Bool {
+        guard let index = self.channels.firstIndex(where: { $0.source == source }) else { return true }
+        guard self.channels[index].isSilent(from: self.mixed) else { return false }
+        self.channels.remove(at: index)
+        self.meters.remove(at: index)
+        for report in self.reports.indices { self.reports[report].sources[source] = nil }
+        return true
+    }
+
+    /// The first pair that has not been mixed: the limiter looks ahead.
+    private var mixed: Int64 { self.position &+ Int64(Limiter.latencyPairs) &- self.prime }
 
     /// Mixes the next block and moves on.
     ///

@@ -8,14 +8,16 @@ extension ProgramStage {
     /// A source that has its card in its pane is: what it showed while it was covered must not be seen when it is
     /// uncovered.
     ///
-    /// - Parameter seen: Used again each tick.
-    func noteNeeds(at tick: Int64, seen: inout Set<SourceID>) {
+    /// - Parameters:
+    ///   - sources: Who is there.
+    ///   - seen: Used again each tick.
+    func noteNeeds(of sources: [SourceID: Source], at tick: Int64, seen: inout Set<SourceID>) {
         self.director.sourcesInSight(until: tick + Int64(self.director.canvas.fps), into: &seen)
         let isHeld = self.pictureThrift == .hold
-        for (id, buffer) in self.buffers {
+        for (id, source) in sources {
             let isAway = !seen.contains(id)
-            buffer.need.setAway(isAway)
-            buffer.need.setHidden(isHeld || isAway || self.isUnseen(id))
+            source.buffer.need.setAway(isAway)
+            source.buffer.need.setHidden(isHeld || isAway || self.isUnseen(id))
         }
     }
 
@@ -25,7 +27,7 @@ extension ProgramStage {
     func reveal(_ scene: Scene) -> Bool {
         var isBehind = false
         for pane in scene.visiblePanes {
-            guard let buffer = self.buffers[pane.source] else { continue }
+            guard let buffer = self.buffer(of: pane.source) else { continue }
             buffer.need.setAway(false)
             guard buffer.need.isHidden else { continue }
             if buffer.status.status == .live { isBehind = true }

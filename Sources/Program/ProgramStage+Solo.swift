@@ -28,16 +28,18 @@ extension ProgramStage {
     /// thread; `nil`: all are needed.
     package func setUnseen(_ source: SourceID?) { self.unseen.withLock { $0 = source } }
 
-    /// - Parameter selected: What each source has for the tick.
+    /// - Parameters:
+    ///   - sources: Who is there.
+    ///   - selected: What each has for the tick.
     func view(
-        _ player: borrowing ScenePlayer, _ hidden: Set<SourceID>, _ selected: [SourceID: SourceBuffer.Selection],
-        _ due: Int64, _ interval: Int64
+        _ player: borrowing ScenePlayer, _ hidden: Set<SourceID>, _ sources: [SourceID: Source],
+        _ selected: [SourceID: SourceBuffer.Selection], _ due: Int64, _ interval: Int64
     ) -> SoloView {
         let format = player.last?.format
         guard !player.isCrossing, let source = player.scene?.solo(in: self.director.canvas), !hidden.contains(source)
         else { return SoloView(source: nil, isFresh: true, format: format) }
         let time = selected[source]?.time ?? .min
-        let isFresh = self.buffers[source]?.need.isHidden != true && time >= due &- 2 &* interval
+        let isFresh = sources[source]?.buffer.need.isHidden != true && time >= due &- 2 &* interval
         return SoloView(source: source, isFresh: isFresh, format: format)
     }
 

@@ -99,8 +99,9 @@ package final class ProgramStage: Sendable {
     }
 
     /// What the control side sees and changes.
-    private struct Shared {
+    struct Shared {
         var scene: Scene
+        var roster: Roster
         var volumes: [SourceID: Float]
         var soundDirty = true
         var muted: Set<SourceID> = []
@@ -113,15 +114,13 @@ package final class ProgramStage: Sendable {
 
     package let clock: ProgramClock
     private let settings: Settings
-    private let sources: [SourceID: Source]
-    let buffers: [SourceID: SourceBuffer]
     /// ``PictureThrift``'s number.
     let thrift = Atomic<Int>(0)
     /// Whose pictures nobody needs although they are on air.
     let unseen = Mutex<SourceID?>(nil)
     private let outputs: Outputs
     private let machine: SystemClock
-    private let shared: Mutex<Shared>
+    let shared: Mutex<Shared>
     private let started = DispatchSemaphore(value: 0)
     private let begin = Mutex<Int64?>(nil)
     /// Which scene is on air and what it says.
@@ -132,19 +131,16 @@ package final class ProgramStage: Sendable {
         font: SceneFont? = nil
     ) {
         self.settings = settings
-        self.sources = sources
-        self.buffers = sources.mapValues(\.buffer)
         self.clock = clock
         self.outputs = outputs
         self.machine = SystemClock()
-        self.shared = Mutex(Shared(scene: scene, volumes: sources.mapValues(\.volume)))
+        self.shared = Mutex(
+            Shared(scene: scene, roster: Roster(sources: sources), volumes: sources.mapValues(\.volume)))
         self.director = SceneDirector(
             canvas: settings.canvas, scene: scene,
-            faces: sources.mapValues { SceneFactory.Face(name: $0.name, placeholder: $0.placeholder) }, font: font,
+            faces: sources.mapValues(\.face), font: font,
             isOffline: settings.isOffline, segmentTicks: settings.segmentTicks)
-        for (id, source) in sources {
-            source.buffer.watchFormats { [director = self.director] in director.foresee(id, $0) }
-        }
+        for (id, source) in sources { self.watchFormats(of: id, source) }
     }
 
     // MARK: Control, from any thread
@@ -214,7 +210,7 @@ package final class ProgramStage: Sendable {
         self.director.prepareOnAir()
         if self.settings.isOffline { CodecSlice.offline.requestForThisThread() }
         var worker = ProgramWorker(
-            player: ScenePlayer(director: self.director),
+            sources: self.beginSources(), player: ScenePlayer(director: self.director),
             mixer: Mixer(
                 start: self.position(of: first),
                 rampPairs: Int64(self.settings.rampMs * self.settings.sampleRate / 1000),
@@ -227,29 +223,31 @@ package final class ProgramStage: Sendable {
         var tick = first
         while true {
             let due = self.time(of: tick)
-            self.noteNeeds(at: tick, seen: &worker.seen)
+            self.noteNeeds(of: worker.sources, at: tick, seen: &worker.seen)
             if self.settings.isOffline {
-                if self.isOver(tick, first) { break }
-                self.awaitSources(due, tick)
-                if self.isOver(tick, first) { break }
+                if self.isOver(tick, first, worker.sources) { break }
+                self.awaitSources(worker.sources, due, tick)
+                if self.isOver(tick, first, worker.sources) { break }
             } else {
                 self.pace(due, interval, begun, &worker.catchUp)
-                if self.isOver(tick, first) { break }
+                if self.isOver(tick, first, worker.sources) { break }
             }
+            self.changeSources(&worker)
             self.run(tick, due, interval, &worker)
             tick += 1
         }
         self.mix(until: self.position(of: tick) + Mixer.blockPairs - 1, &worker)
+        self.endSources()
         self.director.close()
         self.outputs.finished(tick)
     }
 
-    private func isOver(_ tick: Int64, _ first: Int64) -> Bool {
+    private func isOver(_ tick: Int64, _ first: Int64, _ sources: [SourceID: Source]) -> Bool {
         if let stop = self.shared.withLock({ $0.stopAt }), tick >= stop { return true }
         if let duration = self.settings.durationTicks, tick - first >= duration { return true }
         guard self.settings.isOffline else { return false }
         var end: Int64 = 0
-        for source in self.sources.values {
+        for source in sources.values {
             guard
                 let time = source.buffer.endTime(
                     interval: self.time(of: 1), sampleRate: Int64(self.settings.sampleRate))
@@ -259,9 +257,9 @@ package final class ProgramStage: Sendable {
         return tick >= TimeMath.scale(end, by: Int64(self.settings.canvas.fps), over: TimeMath.nanoseconds)
     }
 
-    private func awaitSources(_ due: Int64, _ tick: Int64) {
+    private func awaitSources(_ sources: [SourceID: Source], _ due: Int64, _ tick: Int64) {
         let sound = Mixer.wantedUntil(blockEnd: self.position(of: tick + 1))
-        for source in self.sources.values {
+        for source in sources.values {
             source.buffer.waitUntilReady(for: due, soundPosition: sound) { self.shouldStop }
         }
     }
@@ -291,7 +289,7 @@ package final class ProgramStage: Sendable {
             return (shared.hidden, volumes)
         }
         if let volumes {
-            for source in self.sources.keys {
+            for source in worker.sources.keys {
                 worker.mixer.setGain(volumes[source] ?? 0, of: source, at: self.position(of: tick))
             }
         }
@@ -319,16 +317,19 @@ package final class ProgramStage: Sendable {
         // Every source moves on with every tick, on air or not: what comes on air later must be the present.
         var (selected, pictures) = worker.takeTables()
         defer { worker.giveBack(&selected, &pictures) }
-        for (id, source) in self.sources { selected[id] = source.buffer.select(at: due, interval: interval) }
-        for (id, selection) in selected where !self.isStale(selection, id, due) { pictures[id] = selection.picture }
+        for (id, source) in worker.sources {
+            guard let selection = source.buffer.select(at: due, interval: interval) else { continue }
+            selected[id] = selection
+            if !source.isStale(selection, at: due) { pictures[id] = selection.picture }
+        }
         let mayRepeat = !isNew && hidden == worker.covered && self.repeatsPicture(at: tick)
         worker.covered = hidden
         if mayRepeat, let picture = worker.player.last {
-            self.outputs.shown?(tick, self.view(worker.player, hidden, selected, due, interval))
+            self.outputs.shown?(tick, self.view(worker.player, hidden, worker.sources, selected, due, interval))
             return (picture, nil)
         }
         let composed = worker.player.compose(tick: tick, pictures: pictures, covered: hidden)
-        self.outputs.shown?(tick, self.view(worker.player, hidden, selected, due, interval))
+        self.outputs.shown?(tick, self.view(worker.player, hidden, worker.sources, selected, due, interval))
         var arrival: Int64?
         var repeated: [SourceID] = []
         swap(&repeated, &worker.repeated)
@@ -353,17 +354,12 @@ package final class ProgramStage: Sendable {
         return (composed.picture, arrival)
     }
 
-    private func isStale(_ selection: SourceBuffer.Selection, _ id: SourceID, _ due: Int64) -> Bool {
-        guard let source = self.sources[id], !selection.isFresh else { return false }
-        let status = source.buffer.status
-        return status.status == .lost && due &- max(selection.time, status.since) > source.hold
-    }
-
     private func mix(until end: Int64, _ worker: inout ProgramWorker) {
+        let sources = worker.sources
         while worker.mixer.position + Mixer.blockPairs <= end {
             let position = worker.mixer.position
             let block = worker.mixer.nextBlock { source, range, target in
-                self.sources[source]?.buffer.read(range, into: &target) ?? 0
+                sources[source]?.buffer.read(range, into: &target) ?? 0
             }
             self.outputs.sound(block, position)
             self.reportLevels(&worker)
@@ -381,42 +377,5 @@ extension ProgramStage {
         // A report is due when the block has crossed a multiple of the interval.
         guard position / interval != (position &- Mixer.blockPairs) / interval else { return }
         self.outputs.levels(worker.mixer.levels())
-    }
-}
-
-/// What only the program thread touches.
-private struct ProgramWorker {
-    var player: ScenePlayer
-    var mixer: Mixer
-    var catchUp = CatchUp()
-    /// Sources that had their cards at the tick before.
-    var covered: Set<SourceID> = []
-    /// Used again each tick.
-    var seen: Set<SourceID> = []
-    var repeated: [SourceID] = []
-    private var selected: [SourceID: SourceBuffer.Selection] = [:]
-    private var pictures: [SourceID: Picture] = [:]
-
-    /// The empty tables of a tick, for one owner.
-    mutating func takeTables() -> ([SourceID: SourceBuffer.Selection], [SourceID: Picture]) {
-        var (selected, pictures): ([SourceID: SourceBuffer.Selection], [SourceID: Picture]) = ([:], [:])
-        swap(&selected, &self.selected)
-        swap(&pictures, &self.pictures)
-        return (selected, pictures)
-    }
-
-    /// Lets go of what is in the tables and keeps their memory.
-    mutating func giveBack(
-        _ selected: inout [SourceID: SourceBuffer.Selection], _ pictures: inout [SourceID: Picture]
-    ) {
-        selected.removeAll(keepingCapacity: true)
-        pictures.removeAll(keepingCapacity: true)
-        swap(&selected, &self.selected)
-        swap(&pictures, &self.pictures)
-    }
-
-    init(player: ScenePlayer, mixer: Mixer) {
-        self.player = player
-        self.mixer = mixer
     }
 }

@@ -36,6 +36,7 @@ package final class SceneFactory: Sendable {
     }
 
     private struct Cache {
+        var faces: [SourceID: Face]
         /// As long as a composition has them.
         var cards: [CardKey: Card] = [:]
         var images: [SceneImage: Picture] = [:]
@@ -44,8 +45,7 @@ package final class SceneFactory: Sendable {
     package let canvas: Canvas
     package let text: TextRenderer
     package let board: DecorationBoard
-    let faces: [SourceID: Face]
-    private let cache = Mutex(Cache())
+    private let cache: Mutex<Cache>
     /// A canvas is 1.4 MB at 720p: beyond these the caches begin anew.
     private static let cardLimit = 20
     private static let imageLimit = 32
@@ -53,8 +53,20 @@ package final class SceneFactory: Sendable {
     package init(canvas: Canvas, font: SceneFont?, faces: [SourceID: Face], board: DecorationBoard) {
         self.canvas = canvas
         self.text = TextRenderer(font: font, canvas: canvas)
-        self.faces = faces
+        self.cache = Mutex(Cache(faces: faces))
         self.board = board
+    }
+
+    var faces: [SourceID: Face] { self.cache.withLock { $0.faces } }
+
+    /// What panes show for a source that has come; `nil`: it is gone. Compositions that are made already stay as they are.
+    func setFace(_ face: Face?, of source: SourceID) {
+        // Pictures are freed outside the lock.
+        _ = self.cache.withLock { cache -> Face? in
+            defer { cache.faces[source] = face }
+            cache.cards = cache.cards.filter { $0.key.source != source }
+            return cache.faces[source]
+        }
     }
 
     /// One thing of a scene with what decides its place in the pile.
@@ -271,7 +283,7 @@ package final class SceneFactory: Sendable {
     private func card(_ source: SourceID, _ placed: PanePlacement) throws(MediaError) -> Picture {
         let key = CardKey(source: source, visible: placed.visible, format: placed.format)
         if let known = self.cache.withLock({ $0.cards[key]?.picture }) { return known }
-        let face = self.faces[source] ?? Face(name: source.description)
+        let face = self.cache.withLock { $0.faces[source] } ?? Face(name: source.description)
         let picture = try PlaceholderCard.draw(
             name: face.name, image: face.placeholder, for: placed.format, visible: placed.visible, text: self.text)
         self.cache.withLock { cache in

@@ -126,6 +126,9 @@ package struct ScenePlayer {
         return Tick(picture: self.last, panes: scene.panes)
     }
 
+    /// The source is gone, and no scene on air names it.
+    mutating func forget(_ source: SourceID) { self.held[source] = nil }
+
     private func isFed(_ picture: Picture, _ source: SourceID, _ scene: WarmScene) -> Bool {
         guard let composition = self.current[ObjectIdentifier(scene)] else { return false }
         return zip(composition.panes, composition.formats).contains { $0.source == source && $1 == picture.format }

@@ -74,5 +74,6 @@ package final class WallAligner: Sendable {
         }
     }
 
-    func remove(_ source: SourceID) { self.alignment.withLock { $0.remove(source) } }
+    /// The source is gone.
+    package func remove(_ source: SourceID) { self.alignment.withLock { $0.remove(source) } }
 }

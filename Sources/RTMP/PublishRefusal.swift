@@ -39,6 +39,9 @@ package struct PublishRefusal: Sendable, Hashable {
     /// The operator has sent the publisher away, for some time.
     package static let kicked = PublishRefusal(
         code: "NetStream.Publish.Denied", text: "The operator has ended this publication.")
+    /// The room has no such source any more.
+    package static let removed = PublishRefusal(
+        code: "NetStream.Publish.Denied", text: "This stream has been taken out of the room.")
     /// Decoders have failed of it, and taken the room with them.
     package static let quarantined = PublishRefusal(
         code: "NetStream.Publish.Denied",

@@ -12,6 +12,9 @@ import Synchronization
 final class PassthroughDesk: Sendable {
     private struct State {
         var gate: PassthroughGate
+        var lanes: [(id: SourceID, lane: CodedLane)]
+        /// Gone, and perhaps still passing.
+        var leaving: Set<SourceID> = []
         var hasBegun = false
         /// What the ladder is still to be told.
         var step: TickStep?
@@ -20,7 +23,6 @@ final class PassthroughDesk: Sendable {
 
     private let ladder: LadderStage
     private let packager: HLSPackager
-    private let sources: [(id: SourceID, lane: CodedLane)]
     /// No picture is needed of what passes: there is no other rendition.
     private let isAlone: Bool
     private let report: @Sendable (PassthroughGate.Change) -> Void
@@ -45,15 +47,32 @@ final class PassthroughDesk: Sendable {
         guard !targets.isEmpty else { return nil }
         self.ladder = ladder
         self.packager = packager
-        self.sources = slots.map { ($0, $1.buffer.coded) }
         self.isAlone = renditions.count == 1 && pipeline.raws.isEmpty
         self.report = report
         self.state = Mutex(
             State(
                 gate: PassthroughGate(
                     targets: targets, fps: pipeline.canvas.fps, gopFrames: output.gopFrames,
-                    segmentFrames: output.segmentFrames, partFrames: output.partFrames)))
-        for source in self.sources { source.lane.open() }
+                    segmentFrames: output.segmentFrames, partFrames: output.partFrames),
+                lanes: slots.map { ($0, $1.buffer.coded) }))
+        for slot in slots.values { slot.buffer.coded.open() }
+    }
+
+    /// A source has come; before its thread runs.
+    func add(_ id: SourceID, _ lane: CodedLane) {
+        lane.open()
+        self.state.withLock { state in
+            state.leaving.remove(id)
+            state.lanes.append((id, lane))
+        }
+    }
+
+    /// A source is gone; of one that passes what has come still goes out.
+    func remove(_ id: SourceID) {
+        self.state.withLock { state in
+            state.lanes.removeAll { $0.id == id }
+            if !state.gate.forget(id) { state.leaving.insert(id) }
+        }
     }
 
     /// The next tick, before its sound and its picture go out.
@@ -63,7 +82,8 @@ final class PassthroughDesk: Sendable {
         let (step, unseen) = self.state.withLock { state -> (PassthroughGate.Step, SourceID?) in
             if !state.hasBegun { state.gate.begin(at: tick) }
             state.hasBegun = true
-            for source in self.sources {
+            for index in state.lanes.indices {
+                let source = state.lanes[index]
                 for item in source.lane.takeAll() { state.gate.receive(source.id, Self.checked(item)) }
             }
             let format = view.format ?? state.format
@@ -73,6 +93,7 @@ final class PassthroughDesk: Sendable {
             let step = state.gate.step(
                 tick, PassthroughGate.Facts(solo: view.source, isResized: isResized, isFresh: view.isFresh))
             state.step = Self.joined(state.step, step.step)
+            if let passed = state.leaving.first, state.gate.forget(passed) { state.leaving.remove(passed) }
             return (step, self.isAlone && state.gate.isSteady ? state.gate.current?.source : nil)
         }
         if step.isCut { self.packager.cut(at: tick, isBreak: step.isBreak, recoding: self.recoding(step)) }

@@ -8,16 +8,16 @@ extension Room {
     /// Who may publish, with all secrets read.
     ///
     /// - Throws: ``MediaError/Code/notReadable``.
-    func admission() throws(MediaError) -> Admission {
-        let ingest = self.pipeline.ingest
-        var admission = Admission(app: ingest.rtmp.app, bindings: try Self.streamKeys(of: self.pipeline))
+    static func admission(_ pipeline: Pipeline) throws(MediaError) -> Admission {
+        let ingest = pipeline.ingest
+        var admission = Admission(app: ingest.rtmp.app, bindings: try self.streamKeys(of: pipeline))
         admission.allowedAddresses = ingest.allowedAddresses
         let publishers = Set(
-            self.pipeline.sources.filter { if case .rtmp = $0.input { true } else { false } }.map(\.id))
+            pipeline.sources.filter { if case .rtmp = $0.input { true } else { false } }.map(\.id))
         if let auth = ingest.auth {
             var check = SignedKeyCheck(
-                form: SignedKeyCheck.Form(auth.type), secrets: try Self.signingSecrets(of: self.pipeline),
-                room: self.pipeline.room.roomID, app: ingest.rtmp.app)
+                form: SignedKeyCheck.Form(auth.type), secrets: try self.signingSecrets(of: pipeline),
+                room: pipeline.room.roomID, app: ingest.rtmp.app)
             check.skew = Int64(auth.maxSkewSeconds)
             check.validity = Int64(auth.validSeconds)
             admission.signed = check
@@ -46,9 +46,7 @@ extension Room {
         do throws(MediaError) {
             // With the document, so that no other version of it comes between.
             try self.document.withLock { _ throws(MediaError) in
-                let pipeline = self.pipeline
-                server.replaceKeys(
-                    try Self.streamKeys(of: pipeline), secrets: try Self.signingSecrets(of: pipeline))
+                server.renew(try Self.admission(self.pipeline))
             }
             self.logger.info("stream keys read again")
             self.events.emit("ingest.keysRenewed", [:])

@@ -51,7 +51,7 @@ extension Room {
         self.listeners.update { $0.pulls = service }
     }
 
-    private static func url(_ secret: Secret, _ place: String) throws(MediaError) -> RTMPURL {
+    static func url(_ secret: Secret, _ place: String) throws(MediaError) -> RTMPURL {
         guard let url = RTMPURL(try secret.resolved(place: place)) else {
             throw MediaError(.rejected, "the URL is not rtmp://host[:port]/app/key", at: place, fix: "correct it")
         }

@@ -79,7 +79,8 @@ extension Room {
     /// Refuses what ``apply(_:after:)`` refuses, but for what shows only when a scene is composed.
     private func tryOut(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) {
         let after = change.document.pipeline
-        _ = try self.keys(from: current.pipeline, to: after)
+        _ = try self.rosterChange(from: current.pipeline, to: after, isReal: false)
+        _ = try self.admission(from: current.pipeline, to: after)
         _ = try self.pushChange(from: current.pipeline, to: after)
         _ = try self.webhooks(from: current.pipeline, to: after)
         _ = try self.rateChanges(from: current.pipeline, to: after)
@@ -96,16 +97,19 @@ extension Room {
         var after = change.document.pipeline
         // What a flag of the command line says holds as long as the worker lives.
         after.durationMs = before.durationMs
-        let keys = try self.keys(from: current.pipeline, to: after)
+        let roster = try self.rosterChange(from: current.pipeline, to: after, isReal: true)
+        let admission = try self.admission(from: current.pipeline, to: after)
         let pushes = try self.pushChange(from: current.pipeline, to: after)
         let webhooks = try self.webhooks(from: current.pipeline, to: after)
         let rates = try self.rateChanges(from: current.pipeline, to: after)
         let showing = try self.desk.withLock { desk throws(ControlFailure) -> SceneDesk.Showing? in
             let scenes = try self.sceneChange(from: current.pipeline, to: after, &desk)
-            // Scenes are composed with what the room runs by.
+            // Scenes are composed with what the room runs by, and with those who are there.
             self.running.withLock { $0 = after }
+            self.bringIn(roster)
             do throws(ControlFailure) {
                 var changed = desk
+                changed.leave(roster.leaving)
                 let showing = try self.show(scenes, &changed)
                 desk = changed
                 self.life.life.withLock { life in
@@ -118,15 +122,18 @@ extension Room {
                 self.announce(scenes)
                 return showing
             } catch {
+                self.takeBack(roster)
                 self.running.withLock { $0 = before }
                 throw error
             }
         }
         self.setSources(from: current.pipeline, to: after)
-        if let keys, let server = self.listeners.ingest {
-            server.replaceKeys(keys.bindings, secrets: keys.secrets)
-            self.events.emit("ingest.keysRenewed", [:])
+        self.openDoors(to: roster)
+        if let admission, let server = self.listeners.ingest {
+            server.renew(admission)
+            if Self.areKeysOther(current.pipeline, after) { self.events.emit("ingest.keysRenewed", [:]) }
         }
+        for id in roster.leaving { self.dismiss(id) }
         self.apply(rates)
         if let pushes { self.apply(pushes) }
         if let webhooks { self.delivery?.replace(webhooks) }
@@ -143,25 +150,29 @@ extension Room {
         for id in scenes.removed { self.events.emit("scene.removed", ["scene": .string(id)]) }
     }
 
-    /// Keys and secrets as they shall be; `nil`: as they are. They are read before anything is changed.
-    private func keys(
-        from before: Pipeline, to after: Pipeline
-    ) throws(ControlFailure) -> (bindings: [IngestBinding], secrets: [String])? {
-        guard
-            before.sources.map(\.input) != after.sources.map(\.input)
-                || before.ingest.auth?.secret != after.ingest.auth?.secret
-        else { return nil }
+    /// Who may publish from now on; `nil`: as it is. Keys and secrets are read before anything is changed.
+    private func admission(from before: Pipeline, to after: Pipeline) throws(ControlFailure) -> Admission? {
+        let isSame = Set(before.sources.map(\.id)) == Set(after.sources.map(\.id))
+        guard !isSame || Self.areKeysOther(before, after) else { return nil }
         do throws(MediaError) {
-            return (try Self.streamKeys(of: after), try Self.signingSecrets(of: after))
+            return try Self.admission(after)
         } catch {
             let path = error.place.hasPrefix("ingest.auth") ? "ingest.auth" : "sources"
             throw .invalidValue(path, error.what, fix: error.fix)
         }
     }
 
+    /// Whether a source that stays has other keys, or the secret that keys are signed with is another one.
+    private static func areKeysOther(_ before: Pipeline, _ after: Pipeline) -> Bool {
+        before.ingest.auth?.secret != after.ingest.auth?.secret
+            || after.sources.contains { source in before.source(source.id).map { $0.input != source.input } ?? false }
+    }
+
     private func setSources(from before: Pipeline, to after: Pipeline) {
-        for (old, new) in zip(before.sources, after.sources) {
-            guard old != new || before.alarms != after.alarms, let slot = self.slots[new.id] else { continue }
+        let slots = self.slots
+        for new in after.sources {
+            guard let old = before.source(new.id), old != new || before.alarms != after.alarms, let slot = slots[new.id]
+            else { continue }
             if old.volume != new.volume {
                 self.program.setSource(new.id, volume: Float(new.volume) / 100, audioPush: nil, videoPush: nil)
             }
@@ -189,6 +200,8 @@ extension Room {
         var target: String?
         /// What lies on every scene has changed.
         var isRedecorated = false
+        /// Users leave whom automatic scenes may show.
+        var isThinned = false
         var shelf: SceneShelf
     }
 
@@ -202,6 +215,7 @@ extension Room {
         change.removed = before.scenes.map(\.sceneID).filter { after.scene($0) == nil }
         for id in change.removed { change.shelf.remove(id) }
         for scene in change.put { change.shelf.putNext(scene) }
+        try self.checkScenes(of: change.shelf, from: before, to: after)
         guard change.shelf.scenes.count <= SceneShelf.limit else {
             throw .limitExceeded(
                 "the room would have \(change.shelf.scenes.count) scenes with those of commands",
@@ -213,7 +227,9 @@ extension Room {
         change.isRedecorated =
             before.watermarks != after.watermarks || before.canvas.bgImages != after.canvas.bgImages
             || before.canvas.backgroundColor != after.canvas.backgroundColor
-        let touched = Set(change.removed + change.put.map(\.sceneID))
+        change.isThinned = before.sources.contains { $0.id.streamType == .main && after.source($0.id) == nil }
+        var touched = Set(change.removed + change.put.map(\.sceneID))
+        if change.isThinned { touched.formUnion(change.shelf.scenes.filter(\.isAutomatic).map(\.sceneID)) }
         if let waiting = desk.upcoming.first(where: { change.isRedecorated || touched.contains($0.sceneID) }) {
             throw ControlFailure(
                 code: "requestFailed", number: 1417, status: 409,
@@ -234,12 +250,27 @@ extension Room {
         return change
     }
 
+    /// Of the scenes in the file the file's rules have seen it; commands have made others.
+    private func checkScenes(of shelf: SceneShelf, from before: Pipeline, to after: Pipeline) throws(ControlFailure) {
+        let leaving = Set(before.sources.map(\.id)).subtracting(after.sources.map(\.id))
+        for scene in shelf.scenes where !leaving.isEmpty {
+            let named = RoomLife.Scene(scene, in: before).sources
+            guard let source = named.first(where: { leaving.contains($0) }) else { continue }
+            throw ControlFailure(
+                code: "requestFailed", number: 1417, status: 409,
+                what: "the scene \"\(scene.sceneID)\", as a command has made it, shows \(source), which is to leave",
+                fix: "change that scene or delete it first, or write it without \(source) in the new version")
+        }
+    }
+
     /// The one step that can fail: what is on air is composed anew.
     private func show(_ change: SceneChange, _ desk: inout SceneDesk) throws(ControlFailure) -> SceneDesk.Showing? {
         desk.shelf = change.shelf
         if let target = change.target, let scene = desk.shelf[target] { return try self.command(scene, nil, &desk) }
         let onAir = desk.onAir.sceneID
-        guard change.isRedecorated || change.put.contains(where: { $0.sceneID == onAir }), let scene = desk.shelf[onAir]
+        guard let scene = desk.shelf[onAir],
+            change.isRedecorated || change.put.contains(where: { $0.sceneID == onAir })
+                || change.isThinned && scene.isAutomatic
         else { return nil }
         return try self.replace(scene, &desk)
     }

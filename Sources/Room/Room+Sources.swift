@@ -5,12 +5,14 @@ import Program
 import Stages
 
 extension Room {
-    /// Starts the decode thread of every source, and the reader of every file.
+    /// Starts the decode thread of every source, of those that come later, too, and the reader of every file.
+    ///
+    /// - Returns: The readers.
     func startSources() -> [StageThread] {
         var threads: [StageThread] = []
+        let program = self.program
+        self.roster.start { slot in slot.start { program.soundPosition } }
         for slot in self.slots.values {
-            let program = self.program
-            threads.append(StageThread("dec-\(slot.spec.id)") { slot.decode.run { program.soundPosition } })
             guard case .file(let path, let loops) = slot.spec.input else { continue }
             // A file that two workers died of leaves its pane to the placeholder.
             if self.isRefused(slot.spec.id) { continue }

@@ -51,7 +51,7 @@ package final class Room: Sendable {
     let logger: Logger
     let machine = SystemClock()
     let clock: ProgramClock
-    let slots: [SourceID: SourceSlot]
+    let roster: SourceRoster
     let program: ProgramStage
     let ladder: LadderStage
     let packager: HLSPackager?
@@ -106,7 +106,7 @@ package final class Room: Sendable {
         self.delivery = delivery
         self.logger = logger
         self.clock = parts.clock
-        self.slots = parts.slots
+        self.roster = parts.roster
         self.program = parts.program
         self.ladder = parts.ladder
         self.packager = parts.packager
@@ -135,6 +135,8 @@ package final class Room: Sendable {
         }
     }
 
+    /// The sources there are by now.
+    var slots: [SourceID: SourceSlot] { self.roster.slots }
     var pipeline: Pipeline { self.running.withLock { $0 } }
     package var state: State { self.mutable.withLock { $0.state } }
     /// What of the room's leavings is not done when ``run()`` has returned; the next worker finishes it.
@@ -165,7 +167,7 @@ package final class Room: Sendable {
         self.listeners.startPulls()
         let packagerThread = self.packager.map { packager in StageThread("package") { _ = packager.run() } }
         let transportThreads = self.transports.map { output in StageThread("ts") { output.run() } }
-        let decoders = self.startSources()
+        let readers = self.startSources()
         let life = self.isOffline ? nil : StageThread("life") { self.runLife() }
         self.startDiskWatch()
         self.startImages()
@@ -175,8 +177,8 @@ package final class Room: Sendable {
         self.life.finish()
         life?.join()
         self.tellLevels()
-        for slot in self.slots.values { slot.decode.stop() }
-        for thread in decoders { thread.join() }
+        self.roster.close()
+        for thread in readers { thread.join() }
         let deadline = self.machine.now() &+ Int64(self.pipeline.shutdown.endTimeoutMs) &* 1_000_000
         if self.isOffline {
             packagerThread?.join()

@@ -4,19 +4,24 @@ import PipelineSpec
 extension RoomLife {
     /// The life of the room that a pipeline describes.
     init(_ pipeline: Pipeline) {
-        let grace = Int64(pipeline.ingest.rtmp.reconnectGraceMs) * 1_000_000
         self.init(
-            sources: pipeline.sources.map { source in
-                var isFile = false
-                if case .file = source.input { isFile = true }
-                let rules = SourceLife.Rules(
-                    stall: isFile ? nil : Int64(source.stallMs) * 1_000_000, grace: grace,
-                    hold: Int64(source.onLost.holdMs) * 1_000_000)
-                return Source(
-                    id: source.id, rules: rules, absence: Absence(source.onLost),
-                    leavesWithoutVideo: source.onNoVideo == .leavePane)
-            }, scenes: pipeline.scenes.map { Scene($0, in: pipeline) }, first: pipeline.program.scene,
+            sources: pipeline.sources.map { Source($0, in: pipeline) },
+            scenes: pipeline.scenes.map { Scene($0, in: pipeline) }, first: pipeline.program.scene,
             pk: pipeline.pk.map(PK.init))
+    }
+}
+
+extension RoomLife.Source {
+    init(_ source: Pipeline.Source, in pipeline: Pipeline) {
+        var isFile = false
+        if case .file = source.input { isFile = true }
+        let rules = SourceLife.Rules(
+            stall: isFile ? nil : Int64(source.stallMs) * 1_000_000,
+            grace: Int64(pipeline.ingest.rtmp.reconnectGraceMs) * 1_000_000,
+            hold: Int64(source.onLost.holdMs) * 1_000_000)
+        self.init(
+            id: source.id, rules: rules, absence: RoomLife.Absence(source.onLost),
+            leavesWithoutVideo: source.onNoVideo == .leavePane)
     }
 }
 

@@ -116,7 +116,7 @@ package struct RoomLife: Sendable {
 
     package private(set) var scenes: [Scene]
     package private(set) var pk: PK?
-    private let absences: [SourceID: Absence]
+    private var absences: [SourceID: Absence]
     package private(set) var sources: [SourceID: SourceLife]
     package private(set) var phases: PKLife
     /// What was last asked for.
@@ -263,6 +263,23 @@ package struct RoomLife: Sendable {
         guard self.wanted.id == id, self.onAir.scene.id != id else { return }
         self.wanted = self.onAir.scene
         self.fallbacks = []
+    }
+
+    /// A source is there from now on; nobody has published it. One that is there already stays as it is.
+    package mutating func add(_ source: Source) {
+        guard self.sources[source.id] == nil else { return }
+        self.sources[source.id] = SourceLife(rules: source.rules)
+        self.absences[source.id] = source.absence
+        if source.leavesWithoutVideo { self.unpictured.insert(source.id) }
+    }
+
+    /// A source is no more: nothing waits for it. No scene names it; what its loss has put on air goes at the next event.
+    package mutating func remove(_ source: SourceID) {
+        self.sources[source] = nil
+        self.absences[source] = nil
+        self.unpictured.remove(source)
+        self.away.remove(source)
+        self.fallbacks.removeAll { $0.source == source }
     }
 
     /// Another scene comes after the PK.

@@ -142,7 +142,7 @@ extension Room {
     /// - Throws: ``MediaError/Code/bindFailed`` and what the secrets' files say.
     func startListeners() async throws(MediaError) {
         self.recallCrashes()
-        let admission = try self.admission()
+        let admission = try Self.admission(self.pipeline)
         if !admission.sources.isEmpty { try await self.startIngest(admission) }
         if !self.isOffline { try self.startClients() }
         try self.startPushes()

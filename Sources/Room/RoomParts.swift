@@ -15,7 +15,7 @@ import Upload
 /// The stages of a room, made and joined, before anything runs.
 struct RoomParts {
     var clock: ProgramClock
-    var slots: [SourceID: SourceSlot]
+    var roster: SourceRoster
     var program: ProgramStage
     var ladder: LadderStage
     var packager: HLSPackager?
@@ -54,7 +54,7 @@ extension Room {
         let pipeline = settings.pipeline
         let joint = Joint<Room>()
         let clock = ProgramClock(machine: SystemClock())
-        let slots = try self.makeSlots(pipeline, clock, joint)
+        let roster = try self.makeSlots(pipeline, clock, joint)
         let packager = Joint<HLSPackager>()
         let latency = LatencyTracker()
         let parts = PartLatency()
@@ -103,14 +103,17 @@ extension Room {
         let transports = try packager.get().map { made throws(MediaError) in
             try self.makeTransports(pipeline, made) { joint.get()?.output($0, did: $1) }
         }
-        let passthrough = PassthroughDesk(pipeline, ladder, packager.get(), slots) { joint.get()?.passthrough(did: $0) }
-        let snapshots = SnapshotDesk(pipeline, slots)
-        let program = try self.makeProgram(settings, slots, clock, ladder, latency, passthrough, snapshots, joint)
+        let passthrough = PassthroughDesk(pipeline, ladder, packager.get(), roster.slots) {
+            joint.get()?.passthrough(did: $0)
+        }
+        let snapshots = SnapshotDesk(pipeline, roster)
+        let program = try self.makeProgram(
+            settings, roster.slots, clock, ladder, latency, passthrough, snapshots, joint)
         let slate = packager.get().flatMap { SlateWork($0, ladder, program, pipeline) }
         let room = Room(
             settings: settings, events: events, delivery: delivery, logger: logger,
             parts: RoomParts(
-                clock: clock, slots: slots, program: program, ladder: ladder, packager: packager.get(),
+                clock: clock, roster: roster, program: program, ladder: ladder, packager: packager.get(),
                 latency: latency, slate: slate, partLatency: parts, recorder: recorder,
                 live: live, passthrough: passthrough, uploads: uploads ?? [], snapshots: snapshots,
                 transports: transports ?? []))
@@ -121,7 +124,7 @@ extension Room {
 
     private static func makeSlots(
         _ pipeline: Pipeline, _ clock: ProgramClock, _ joint: Joint<Room>
-    ) throws(MediaError) -> [SourceID: SourceSlot] {
+    ) throws(MediaError) -> SourceRoster {
         var slots: [SourceID: SourceSlot] = [:]
         let aligner = WallAligner()
         for source in pipeline.sources {
@@ -135,7 +138,20 @@ extension Room {
             }
             slots[source.id] = slot
         }
-        return slots
+        return SourceRoster(slots, aligner: aligner)
+    }
+
+    /// A source as the program takes it.
+    ///
+    /// - Throws: ``MediaError`` for an image that cannot be read.
+    static func programSource(_ slot: SourceSlot) throws(MediaError) -> ProgramStage.Source {
+        let placeholder = try slot.spec.onLost.placeholderImage.map { path throws(MediaError) in
+            try Picture.load(path: path, place: "source[\(slot.spec.id)]")
+        }
+        return ProgramStage.Source(
+            buffer: slot.buffer, name: slot.spec.name ?? slot.spec.id.description,
+            volume: Float(slot.spec.volume) / 100, hold: Int64(slot.spec.onLost.holdMs) * 1_000_000,
+            placeholder: placeholder)
     }
 
     private static func rungs(_ pipeline: Pipeline) -> [Rung] {
@@ -237,15 +253,7 @@ extension Room {
         let canvas = Program.Canvas(
             width: pipeline.canvas.width, height: pipeline.canvas.height, fps: pipeline.canvas.fps)
         var sources: [SourceID: ProgramStage.Source] = [:]
-        for (id, slot) in slots {
-            var placeholder: Picture?
-            if let path = slot.spec.onLost.placeholderImage {
-                placeholder = try Picture.load(path: path, place: "source[\(id)]")
-            }
-            sources[id] = ProgramStage.Source(
-                buffer: slot.buffer, name: slot.spec.name ?? id.description, volume: Float(slot.spec.volume) / 100,
-                hold: Int64(slot.spec.onLost.holdMs) * 1_000_000, placeholder: placeholder)
-        }
+        for (id, slot) in slots { sources[id] = try self.programSource(slot) }
         guard let first = pipeline.scene(pipeline.program.scene) ?? pipeline.scenes.first else {
             throw MediaError(.rejected, "the pipeline has no scene", at: "program", fix: "write at least one scene")
         }

@@ -57,6 +57,15 @@ struct SceneDesk: Sendable {
         }
     }
 
+    /// Automatic scenes do not count sources that leave, nor does anything wait for them.
+    mutating func leave(_ sources: [SourceID]) {
+        if sources.isEmpty { return }
+        let uids = Set(sources.filter { $0.streamType == .main }.map(\.uid))
+        let rest = self.live?.filter { !uids.contains($0) } ?? []
+        self.live = rest.isEmpty ? nil : rest
+        self.onAir.without.subtract(sources)
+    }
+
     /// Whether a scene is on air or on its way.
     func isShown(_ sceneID: String) -> Bool {
         self.onAir.sceneID == sceneID || self.upcoming.contains { $0.sceneID == sceneID }

@@ -16,7 +16,7 @@ final class SnapshotDesk: Sendable {
     private static let patience: Int64 = 500_000_000
 
     private let pipeline: Pipeline
-    private let slots: [SourceID: SourceSlot]
+    private let roster: SourceRoster
     private let latest = Mutex<Picture?>(nil)
     private let isStopped = Mutex(false)
     private let wake = DispatchSemaphore(value: 0)
@@ -25,9 +25,9 @@ final class SnapshotDesk: Sendable {
     private let taken = Atomic<Int64>(0)
     private let watchers = Mutex<[StageThread]>([])
 
-    init(_ pipeline: Pipeline, _ slots: [SourceID: SourceSlot]) {
+    init(_ pipeline: Pipeline, _ roster: SourceRoster) {
         self.pipeline = pipeline
-        self.slots = slots
+        self.roster = roster
     }
 
     /// The canvas of a tick.
@@ -41,7 +41,7 @@ final class SnapshotDesk: Sendable {
         of source: SourceID?, size: (_ width: Int, _ height: Int) -> (width: Int, height: Int)
     ) throws(MediaError) -> [UInt8]? {
         let picture: Picture? =
-            if let source { self.slots[source]?.buffer.snapshot } else { self.latest.withLock { $0 } }
+            if let source { self.roster.slots[source]?.buffer.snapshot } else { self.latest.withLock { $0 } }
         guard let picture else { return nil }
         let wanted = size(picture.format.width, picture.format.height)
         let result = self.encoding.withLock { _ in
@@ -68,10 +68,11 @@ final class SnapshotDesk: Sendable {
         for output in self.pipeline.images {
             _ = StageThread("image") {
                 var isFailing = false
+                var shown: Set<SourceID> = []
                 while !self.isStopped.withLock({ $0 }) {
                     var failure: MediaError?
                     if !isPaused() {
-                        do throws(MediaError) { try self.make(output, publish) } catch { failure = error }
+                        do throws(MediaError) { try self.make(output, publish, &shown) } catch { failure = error }
                     }
                     if let failure, !isFailing { report(output.outputID, failure) }
                     isFailing = failure != nil
@@ -97,8 +98,9 @@ final class SnapshotDesk: Sendable {
         self.watchers.withLock { $0.append(thread) }
     }
 
+    /// - Parameter shown: Sources that have a file.
     private func make(
-        _ output: ImageOutput, _ publish: @Sendable (_ name: String, [UInt8]) -> Void
+        _ output: ImageOutput, _ publish: @Sendable (_ name: String, [UInt8]) -> Void, _ shown: inout Set<SourceID>
     ) throws(MediaError) {
         let parts = output.path.split(separator: "/", omittingEmptySubsequences: false)
         let name = parts.last.map(String.init) ?? output.path
@@ -109,9 +111,15 @@ final class SnapshotDesk: Sendable {
             publish(name, bytes)
         }
         guard output.sources else { return }
-        for id in self.slots.keys {
+        let slots = self.roster.slots
+        for id in slots.keys {
             guard let bytes = try self.jpeg(of: id, size: { output.size(of: $0, $1) }) else { continue }
             try store.put(Self.name(of: id, beside: name), [PacketMemory(bytes)], durable: false)
+            shown.insert(id)
+        }
+        for id in shown where slots[id] == nil {
+            try store.remove(Self.name(of: id, beside: name))
+            shown.remove(id)
         }
     }
 

@@ -24,6 +24,13 @@ final class SourceSlot: Sendable {
     let arrivals = SourceArrivals()
     private let facts = Mutex(Facts())
     private let health: Mutex<SourceHealth>
+    private let thread = Mutex<StageThread?>(nil)
+    private let voice: Voice
+
+    /// What its decoder has to say is heard as long as the source is one of the room's.
+    private final class Voice: Sendable {
+        let isSilent = Atomic<Bool>(false)
+    }
 
     init(
         spec: Pipeline.Source, pipeline: Pipeline, clock: ProgramClock, aligner: WallAligner,
@@ -47,8 +54,36 @@ final class SourceSlot: Sendable {
         if !isFile {
             settings.codecs = Room.names(spec.decode.codecs.isEmpty ? pipeline.ingest.codecs : spec.decode.codecs)
         }
-        self.decode = DecodeStage(settings: settings, buffer: self.buffer, clock: clock, events: { events(id, $0) })
+        let voice = Voice()
+        self.voice = voice
+        self.decode = DecodeStage(
+            settings: settings, buffer: self.buffer, clock: clock,
+            events: { if !voice.isSilent.load(ordering: .relaxed) { events(id, $0) } })
         self.setTrackVolumes()
+    }
+
+    // MARK: The thread
+
+    /// Starts its decode thread; once.
+    ///
+    /// - Parameter wanted: How far the program's sound has come.
+    func start(soundWantedUntil wanted: @escaping @Sendable () -> Int64) {
+        self.thread.withLock { thread in
+            let decode = self.decode
+            if thread == nil { thread = StageThread("dec-\(self.spec.id)") { decode.run(soundWantedUntil: wanted) } }
+        }
+    }
+
+    /// Nothing of what it says from now on is about a source of the room.
+    func silence() { self.voice.isSilent.store(true, ordering: .relaxed) }
+
+    /// Waits for its thread, which has been told to stop.
+    func join() {
+        let thread = self.thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        thread?.join()
     }
 
     /// What its publisher sends a track in.

@@ -54,6 +54,24 @@ struct AdmissionTests {
         #expect(try Self.source(&admission, Self.good) == nil, "signed, and not for a source that is here")
     }
 
+    @Test("sources come and go with their keys, signed ones and those a webhook decides on; a used key stays used")
+    func renewed() throws {
+        var admission = Self.admission()
+        admission.isSingleUse = true
+        #expect(try Self.source(&admission, Self.good) == Self.host)
+        let third = SourceID(uid: "3003")
+        var next = Admission(app: "live", bindings: [IngestBinding(source: third, streamKey: "c")])
+        next.signed = SignedKeyCheck(form: .hmac, secrets: ["first secret"], room: "88231", app: "live")
+        next.signable = [Self.host]
+        next.open = [Self.screen]
+        admission.renew(from: next)
+        #expect(try Self.source(&admission, "c") == third)
+        #expect(try Self.source(&admission, "b") == nil, "it is nobody's key now")
+        #expect(try Self.source(&admission, Self.screen.description) == Self.screen)
+        #expect(try Self.source(&admission, Self.good) == nil, "it was used before")
+        #expect(admission.sources == [third, Self.host, Self.screen])
+    }
+
     @Test("by setting, a signed key is good once")
     func singleUse() throws {
         var admission = Self.admission()

@@ -1,3 +1,4 @@
+import Admission
 import Ingest
 import MediaTypes
 import RTMP
@@ -30,6 +31,57 @@ struct KickTests {
             let back = try await TestPublisher.publish(server.url(TestServer.hostKey))
             #expect(back.outcomes.elements == [.ready])
             await server.events.wait { $0.contains { if case .lost(TestServer.host, _) = $0 { true } else { false } } }
+        }
+    }
+
+    @Test("a source that comes takes its publisher at once; one that goes sends it away, and its key is nobody's")
+    func comingAndGoing() async throws {
+        let third = SourceID(uid: "3003")
+        func admission(_ keys: [SourceID: String]) -> Admission {
+            Admission(bindings: keys.map { IngestBinding(source: $0, streamKey: $1) })
+        }
+        let two = [TestServer.host: TestServer.hostKey, TestServer.guest: TestServer.guestKey]
+        let three = two.merging([third: "c_key"]) { $1 }
+        try await TestServer.with { server in
+            let ingest = server.server
+            let host = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            await Self.refused(try await TestPublisher.publish(server.url("c_key")), with: .denied)
+            for round in 0..<3 {
+                let items = ItemRecorder()
+                let hub = ingest.add(third, IngestConfiguration.Source(readPatience: .usual))
+                #expect(ingest.add(third, IngestConfiguration.Source(readPatience: .usual)) === hub)
+                _ = hub.subscribe(items)
+                ingest.renew(admission(three))
+                let guest = try await TestPublisher.publish(server.url("c_key"))
+                #expect(guest.outcomes.elements == [.ready])
+                try await guest.sendMedia()
+                await items.items.wait { $0.count == 5 }
+                #expect(ingest.statistics[third]?.publications == 1, "round \(round)")
+                ingest.renew(admission(two))
+                ingest.remove(third, .removed)
+                await Self.refused(guest, with: .removed)
+                await items.items.wait { if case .end? = $0.last { true } else { false } }
+                #expect(ingest.hub(for: third) == nil && ingest.statistics[third] == nil)
+                await Self.refused(try await TestPublisher.publish(server.url("c_key")), with: .denied)
+            }
+            // A key that is still known, of a source that is gone.
+            ingest.renew(admission(three))
+            await Self.refused(try await TestPublisher.publish(server.url("c_key")), with: .denied)
+            ingest.remove(third, .removed)
+            #expect(host.outcomes.elements == [.ready], "the others go on")
+        }
+    }
+
+    @Test("a source may be refused from the moment it comes")
+    func comingRefused() async throws {
+        let third = SourceID(uid: "3003")
+        try await TestServer.with { server in
+            _ = server.server.add(
+                third,
+                IngestConfiguration.Source(
+                    readPatience: .usual, refused: IngestConfiguration.Refused(refusal: .quarantined, until: .max)))
+            server.server.renew(Admission(bindings: [IngestBinding(source: third, streamKey: "c_key")]))
+            await Self.refused(try await TestPublisher.publish(server.url("c_key")), with: .quarantined)
         }
     }
 

@@ -167,6 +167,27 @@ struct PassthroughGateTests {
         #expect(room.cuts.last == end && room.keys.last == end)
     }
 
+    @Test("a source that is removed is forgotten when its last packet is out, and comes back as one that is new")
+    func removed() {
+        var room = Room()
+        room.configure()
+        room.publish(0..<400)
+        room.run(to: 200)
+        #expect(room.begins == [60])
+        let isForgotten = room.gate.forget(Room.solo)
+        #expect(!isForgotten, "its packets pass")
+        room.solo = nil
+        room.run(to: 210)
+        let isGone = room.gate.forget(Room.solo)
+        #expect(room.causes == [.scene] && isGone)
+        room.solo = Room.solo
+        #expect(room.gate.reason(0) == .scene, "nobody is on air yet")
+        room.run(to: 212)
+        #expect(room.gate.reason(0) != nil, "what it sends is that of a stranger: it has shown no parameters")
+        room.run(to: 390)
+        #expect(room.begins == [60])
+    }
+
     @Test("a PK: out at once with a cut, encoded on the grid from there, back at the publisher's next IDR picture")
     func restored() {
         var room = Room()

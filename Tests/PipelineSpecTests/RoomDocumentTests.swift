@@ -145,7 +145,8 @@ struct RoomDocumentTests {
             (#"{ "path": "out" }"#, #"{ "path": "out2" }"#, ["outputs[0].path"]),
             (
                 #"{ "uid": "2002", "streamKey": "hunter2b" }"#,
-                #"{ "uid": "2002", "streamKey": "hunter2b" }, { "uid": "3", "streamKey": "hunter2d" }"#, ["sources[2]"]
+                #"{ "uid": "2002", "streamKey": "hunter2b" }, { "uid": "3", "type": "file", "path": "a.mp4" }"#,
+                ["sources[2]"]
             ),
             (#""uid": "1001", "streamKey""#, #""uid": "1001", "name": "A", "streamKey""#, ["sources[0].name"]),
         ] as [(String, String, [String])])
@@ -161,32 +162,81 @@ struct RoomDocumentTests {
         #expect(mistakes.allSatisfy { !$0.what.isEmpty && !$0.fix.isEmpty })
     }
 
-    @Test("sources that join, leave or change places are named by their ids")
+    /// A room with these sources, in this order, whose one scene shows the first that is asked for.
+    private static func room(_ sources: [String], limits: String = "", auth: String = "") throws -> RoomDocument {
+        try self.read(
+            #"""
+            { "room": { "roomId": "r" }, \#(limits) \#(auth) "sources": [\#(sources.joined(separator: ", "))],
+              "outputs": [{ "path": "out" }],
+              "scenes": [{ "sceneId": "solo", "layout": "solo", "uids": ["a"] }] }
+            """#)
+    }
+
+    private static func publisher(_ uid: String, _ more: String = "") -> String {
+        #"{ "uid": "\#(uid)", "streamKey": "hunter2\#(uid)"\#(more) }"#
+    }
+
+    @Test("publishers join, leave and change places; what changes of those who stay is judged by their ids")
     func sources() throws {
-        func room(_ uids: String...) throws -> RoomDocument {
-            let sources = uids.map { #"{ "uid": "\#($0)", "streamKey": "hunter2\#($0)" }"# }.joined(separator: ", ")
-            return try Self.read(
-                #"""
-                { "room": { "roomId": "r" }, "sources": [\#(sources)], "outputs": [{ "path": "out" }],
-                  "scenes": [{ "sceneId": "solo", "layout": "solo", "uids": ["a"] }] }
-                """#)
+        let (a, b, c) = (Self.publisher("a"), Self.publisher("b"), Self.publisher("c"))
+        let screen = #"{ "uid": "a", "streamType": "sub", "streamKey": "hunter2d", "decode": { "codecs": ["hevc"] } }"#
+        let first = try Self.room([a, b])
+        for (next, paths) in [
+            ([a, b, c], ["sources"]), ([a], ["sources"]), ([c, screen, a], ["sources"]),
+            ([b, a], ["sources[0].uid", "sources[0].streamKey", "sources[1].uid", "sources[1].streamKey"]),
+            ([c, Self.publisher("a", #", "volume": 50"#)], nil),
+        ] as [([String], [String]?)] {
+            let change = try DocumentChange(from: first, to: Self.room(next))
+            #expect(change.isChange && change.document.revision == 1)
+            if let paths { #expect(change.paths == paths) }
+            #expect(try DocumentChange(from: Self.room(next), to: first).isChange, "and back")
         }
-        for (next, expected) in [
-            (try room("b", "a"), [("sources", "order")]),
-            (try room("a", "c"), [("sources[1]", "\"c\" cannot join"), ("sources", "\"b\" cannot leave")]),
-        ] {
-            let refusal = #expect(throws: DocumentChange.Refusal.self) {
-                try DocumentChange(from: room("a", "b"), to: next)
+        let signed = #""ingest": { "auth": { "type": "hmac", "secretEnv": "S" } },"#
+        let keyless = try Self.room([a, #"{ "uid": "b" }"#], auth: signed)
+        #expect(try DocumentChange(from: Self.room([a], auth: signed), to: keyless).isChange)
+    }
+
+    @Test("files and fetched sources neither join nor leave, and of one that stays no more changes: each is named")
+    func fixedSources() throws {
+        let (a, b) = (Self.publisher("a"), Self.publisher("b"))
+        let file = #"{ "uid": "f", "type": "file", "path": "f.mp4" }"#
+        for (before, after, expected) in [
+            ([a], [a, file], [("sources[1]", "\"f\" is a file")]),
+            ([a, file], [a, b], [("sources", "\"f\" is a file, and cannot leave")]),
+            ([a, file], [file, b, a], []),
+            (
+                [a, b], [b, Self.publisher("a", #", "jitterBufferMs": 400, "name": "A", "volume": 3"#)],
+                [("sources[1].jitterBufferMs", "cannot change"), ("sources[1].name", "cannot change")]
+            ),
+            // One by that name of another kind.
+            (
+                [a, b], [a, #"{ "uid": "b", "type": "file", "path": "f.mp4" }"#],
+                [("sources[1].type", "cannot change"), ("sources[1].path", "cannot change")]
+            ),
+        ] as [([String], [String], [(String, String)])] {
+            let (current, next) = (try Self.room(before), try Self.room(after))
+            if expected.isEmpty {
+                #expect(try DocumentChange(from: current, to: next).isChange)
+                continue
             }
+            let refusal = #expect(throws: DocumentChange.Refusal.self) { try DocumentChange(from: current, to: next) }
             guard case .needsRestart(let mistakes)? = refusal else {
                 Issue.record("\(String(describing: refusal))")
                 continue
             }
-            let named = mistakes.filter { $0.path.hasPrefix("sources") }
-            #expect(named.count == expected.count)
-            for (mistake, (path, what)) in zip(named, expected) {
-                #expect(mistake.path == path && mistake.what.contains(what), "\(mistake)")
+            #expect(mistakes.map(\.path) == expected.map(\.0), "\(mistakes)")
+            for (mistake, (_, what)) in zip(mistakes, expected) {
+                #expect(mistake.what.contains(what) && !mistake.fix.isEmpty, "\(mistake)")
             }
+        }
+    }
+
+    @Test("limits.maxSources holds for every version")
+    func sourceLimit() throws {
+        let limits = #""limits": { "maxSources": 2 },"#
+        _ = try Self.room([Self.publisher("a"), Self.publisher("b")], limits: limits)
+        #expect(throws: SpecReport.Refusal.self) {
+            try Self.room(["a", "b", "c"].map { Self.publisher($0) }, limits: limits)
         }
     }
 

@@ -64,6 +64,40 @@ struct MixerSoundTests {
         }
     }
 
+    @Test(
+        "a source is taken out when its way to silence is over, not before, and the others are heard as if it had not been"
+    )
+    func leaves() {
+        var (mixer, alone) = (Mixer(start: 0, rampPairs: 960, measures: true), Mixer(start: 0, rampPairs: 960))
+        mixer.add(MixerChannel(self.guest))
+        mixer.add(MixerChannel(self.guest))
+        for source in [self.anchor, self.guest] { mixer.setGain(1, of: source, at: 0) }
+        alone.setGain(1, of: self.anchor, at: 0)
+        var heard: [Float] = []
+        var gone: Int?
+        for block in 0..<16 {
+            if block == 4 { mixer.setGain(0, of: self.guest, at: mixer.position) }
+            if gone == nil, mixer.remove(self.guest) { gone = block }
+            let both = mixer.nextBlock { self.value($0, &$2, $0 == self.guest ? 0.25 : 0.125) }
+            heard += both
+            let one = alone.nextBlock { self.value($0, &$2, 0.125) }
+            if block > 6 { #expect(both == one) }
+        }
+        #expect(gone == 5, "a ramp of 20 ms lies in the block before")
+        let isGone = mixer.remove(self.guest)
+        #expect(isGone, "nobody of that name")
+        let left = mixer.levels().sources
+        #expect(Set(left.keys) == [self.anchor])
+        let samples = stride(from: 0, to: heard.count, by: 2).map { heard[$0] }
+        for (a, b) in zip(samples, samples.dropFirst()) { #expect(abs(a - b) < 0.375 / 960 * 1.01) }
+        // Who comes back begins in silence.
+        mixer.add(MixerChannel(self.guest))
+        let back = mixer.nextBlock { self.value($0, &$2, $0 == self.guest ? 0.25 : 0.125) }
+        #expect(back.allSatisfy { $0 == 0.125 })
+        let both = mixer.levels().sources
+        #expect(Set(both.keys) == [self.anchor, self.guest])
+    }
+
     @Test("camera and screen of one user are two sources")
     func twoStreamsOfOneUser() {
         let screen = SourceID(uid: "anchor", streamType: .sub)

@@ -53,6 +53,57 @@ struct RoomLifeTests {
         #expect(room.onAir.scene == Kit.guest)
     }
 
+    private static let c = SourceID(uid: "3003", streamType: .main)
+
+    @Test("a source that comes has a life of its own, and a pane that waits for its picture where it shall")
+    func newcomer() {
+        var room = Kit.room(first: "pk")
+        room.everybodyComes(now: 0)
+        let early = room.receive(.source(Self.c, .published), now: 0)
+        #expect(early.isEmpty, "nobody knows it")
+        room.add(RoomLife.Source(id: Self.c, rules: Kit.rules, absence: .leavePane, leavesWithoutVideo: true))
+        let trio = RoomLife.Scene(id: "trio", sources: [Kit.a, Kit.b, Self.c])
+        room.replace(trio)
+        #expect(room.receive(.commanded(trio), now: 1).shows == ["trio-3003"])
+        #expect(room.receive(.source(Self.c, .published), now: 2).states == [.connected])
+        #expect(room.receive(.source(Self.c, .pictured), now: 3).shows == ["trio"])
+        // The same id again changes nothing.
+        room.add(RoomLife.Source(id: Self.c, rules: Kit.rules, absence: .placeholder))
+        #expect(room.sources[Self.c]?.state == .live)
+        _ = room.loses(Self.c, now: 4)
+        #expect(room.passes(to: 4 + 2 * Self.second).shows == ["trio-3003"], "it leaves as it came")
+    }
+
+    @Test("a source that goes takes its fallback scene, its grace and its absence with it")
+    func leaver() {
+        var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
+        room.everybodyComes(now: 0)
+        _ = room.loses(Kit.b, now: 0)
+        #expect(room.passes(to: 2 * Self.second).shows == ["solo"])
+        room.replace(RoomLife.Scene(id: "pk", sources: [Kit.a]))
+        for scene in ["guest", "punish"] { room.remove(scene) }
+        room.remove(Kit.b)
+        #expect(room.passes(to: 3 * Self.second).shows == ["pk"], "what was asked for is on air again")
+        let stale = room.loses(Kit.b, now: 4 * Self.second) + room.comes(Kit.b, now: 5 * Self.second)
+        #expect(stale.isEmpty)
+        #expect(room.deadline(after: 3 * Self.second) == nil, "nobody is waited for")
+        room.add(RoomLife.Source(id: Kit.b, rules: Kit.rules, absence: .placeholder))
+        #expect(room.sources[Kit.b]?.state == .idle, "who comes back under its name begins anew")
+    }
+
+    @Test("a thousand sources come and go, and leave nothing behind")
+    func manyNewcomers() {
+        var room = Kit.room(first: "pk")
+        for number in 0..<1_000 {
+            let id = SourceID(uid: "guest \(number)")
+            room.add(RoomLife.Source(id: id, rules: Kit.rules, absence: .leavePane, leavesWithoutVideo: true))
+            _ = room.comes(id, now: 0)
+            _ = room.loses(id, now: 1)
+            room.remove(id)
+        }
+        #expect(Set(room.sources.keys) == [Kit.a, Kit.b] && room.deadline(after: 2) == nil)
+    }
+
     @Test("a scene that was taken away is never chosen again: not behind a fallback, not after the PK")
     func removedScene() throws {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")

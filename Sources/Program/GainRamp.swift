@@ -1,0 +1,39 @@
+/// A gain that moves in a straight line from one value to another, at exact sample positions.
+package struct GainRamp: Sendable, Equatable {
+    private var from: Float
+    private var to: Float
+    private var start: Int64
+    private var length: Int64
+
+    package init(_ gain: Float) {
+        self.from = gain
+        self.to = gain
+        self.start = 0
+        self.length = 0
+    }
+
+    /// Where the gain is going, or is.
+    package var target: Float { self.to }
+
+    package func value(at position: Int64) -> Float {
+        guard position < self.start &+ self.length else { return self.to }
+        guard position > self.start else { return self.from }
+        return self.from + (self.to - self.from) * Float(position &- self.start) / Float(self.length)
+    }
+
+    /// From `position` on, moves to `gain` within `length` pairs.
+    package mutating func move(to gain: Float, at position: Int64, over length: Int64) {
+        guard gain != self.to else { return }
+        self.from = self.value(at: position)
+        self.to = gain
+        self.start = position
+        self.length = max(1, length)
+    }
+
+    /// The first position behind `position` at which the line bends; ``Int64/max`` when it goes straight on.
+    func nextBend(after position: Int64) -> Int64 {
+        if self.start > position { return self.start }
+        let end = self.start &+ self.length
+        return end > position ? end : .max
+    }
+}

@@ -1,0 +1,176 @@
+import LibAV
+import MediaTypes
+import Program
+import Synchronization
+import Testing
+
+@Suite("Sources that come and go while the program runs")
+struct ComingSourcesTests {
+    private static let (host, guest) = (Canvases.source(0), Canvases.source(1))
+    private static let duo = Canvases.columns("duo", [0, 1])
+    private static let solo = Canvases.columns("solo", [0])
+    /// Pairs of a ramp of 20 ms.
+    private static let ramp: Float = 960
+
+    /// What comes out of a program, and when; touched by its thread alone.
+    private final class Outcome: @unchecked Sendable {
+        // @unchecked Sendable: the program thread writes it, the test reads it when the program is over.
+        var stage: ProgramStage?
+        /// In the middle of the left and of the right half, by tick.
+        var colors: [(left: CanvasColor, right: CanvasColor)] = []
+        var sound: [Float] = []
+        /// Ticks at which sources were let go.
+        var gone: [(source: SourceID, tick: Int)] = []
+        var levels: [Set<SourceID>] = []
+        var tick: Int { self.colors.count - 1 }
+
+        func remove(_ source: SourceID) {
+            self.stage?.remove(source) { [self] in self.gone.append((source, self.tick)) }
+        }
+    }
+
+    /// A source that is one picture and one constant sound from time 0 on, without an end in what a test looks at.
+    private static func source(_ id: SourceID, _ color: Int, _ sound: Float) throws -> ProgramStage.Source {
+        let buffer = SourceBuffer(source: id, isPaced: true)
+        buffer.setTracks(video: true, audio: true)
+        buffer.setStatus(.live, at: 0)
+        for time in [0, 60_000_000_000] {
+            buffer.push(try Canvases.solid(Canvases.colors[color]), time: Int64(time), arrival: nil)
+        }
+        buffer.push([Float](repeating: sound, count: 2 * 120_000), at: 0, restart: true)
+        buffer.finish()
+        return ProgramStage.Source(buffer: buffer, name: id.description, volume: 1, hold: 0, placeholder: nil)
+    }
+
+    /// Runs a program that begins with the host alone.
+    ///
+    /// - Parameter act: Called behind each tick.
+    private static func run(
+        ticks: Int64, levelIntervalMs: Int = 0, _ act: @escaping @Sendable (Outcome, ProgramStage, Int) -> Void
+    ) throws -> Outcome {
+        let outcome = Outcome()
+        var settings = ProgramStage.Settings(
+            canvas: Canvases.canvas, sampleRate: 48_000, rampMs: 20, isOffline: true, durationTicks: ticks)
+        settings.levelIntervalMs = levelIntervalMs
+        var outputs = ProgramStage.Outputs(
+            picture: { picture, tick, _ in
+                outcome.colors.append(
+                    (
+                        Canvases.color(picture, x: 160, y: 180), Canvases.color(picture, x: 480, y: 180)
+                    ))
+                if let stage = outcome.stage { act(outcome, stage, Int(tick)) }
+                return true
+            }, sound: { block, _ in outcome.sound += block }, finished: { _ in })
+        outputs.levels = { outcome.levels.append(Set($0.sources.keys)) }
+        let stage = ProgramStage(
+            settings: settings, sources: [Self.host: try Self.source(Self.host, 0, 0.125)], scene: Self.solo,
+            clock: ProgramClock(machine: Standing()), outputs: outputs)
+        outcome.stage = stage
+        stage.start(at: 0)
+        stage.run()
+        outcome.stage = nil
+        return outcome
+    }
+
+    private struct Standing: MonotonicClock {
+        func now() -> Int64 { 0 }
+    }
+
+    @Test("a source that comes is seen at the tick of its scene; one that goes is let go when its sound has faded")
+    func comesAndGoes() throws {
+        let guest = try Self.source(Self.guest, 4, 0.25)
+        let again = try Self.source(Self.guest, 7, 0.25)
+        let outcome = try Self.run(ticks: 70, levelIntervalMs: 100) { outcome, stage, tick in
+            switch tick {
+            case 9:
+                #expect(stage.add(Self.guest, guest) && !stage.add(Self.guest, guest), "an id is taken once")
+                #expect((try? stage.setScene(Self.duo)) == 10)
+            case 29:
+                #expect((try? stage.setScene(Self.solo)) == 30)
+                outcome.remove(Self.guest)
+            case 30: #expect(outcome.gone.isEmpty, "it still fades")
+            case 49:
+                #expect(stage.stats.shown[Self.guest] == nil && stage.stats.repeated[Self.guest] == nil)
+                stage.forget(Self.guest)
+                // The same name, and another picture.
+                #expect(stage.add(Self.guest, again))
+                #expect((try? stage.setScene(Self.duo)) == 50)
+            default: break
+            }
+        }
+        #expect(outcome.colors.count == 70)
+        for (tick, colors) in outcome.colors.enumerated() {
+            let right = (10..<30).contains(tick) ? 4 : tick >= 50 ? 7 : 0
+            #expect(Canvases.isNear(colors.left, Canvases.colors[0]), "tick \(tick)")
+            #expect(Canvases.isNear(colors.right, Canvases.colors[right]), "tick \(tick)")
+        }
+        // Told before the tick it is not part of; a ramp is shorter than a tick.
+        #expect(outcome.gone.map(\.source) == [Self.guest] && (30...33).contains(outcome.gone[0].tick))
+        let left = stride(from: 0, to: outcome.sound.count, by: 2).map { outcome.sound[$0] }
+        #expect(left[20 * 1_600] == 0.375 && left[40 * 1_600] == 0.125 && left[60 * 1_600] == 0.375)
+        for (place, (a, b)) in zip(left, left.dropFirst()).enumerated() where place > 2_000 {
+            #expect(abs(a - b) < 0.25 / Self.ramp * 1.01, "no click, at \(place)")
+        }
+        #expect(outcome.levels.first == [Self.host] && outcome.levels.last == [Self.host, Self.guest])
+        #expect(outcome.levels.contains([Self.host, Self.guest]) && outcome.levels[13] == [Self.host])
+    }
+
+    @Test("one that goes stays as long as a transition shows it, and as long as a scene waits that names it")
+    func staysWhileSeen() throws {
+        let guest = try Self.source(Self.guest, 4, 0.25)
+        let slow = Canvases.columns("slow", [0], transition: .crossfade(ticks: 10))
+        let outcome = try Self.run(ticks: 60) { outcome, stage, tick in
+            switch tick {
+            case 4:
+                stage.add(Self.guest, guest)
+                _ = try? stage.setScene(Self.duo)
+            case 9:
+                #expect((try? stage.setScene(slow)) == 10)
+                outcome.remove(Self.guest)
+            default: break
+            }
+        }
+        let gone = try #require(outcome.gone.first).tick
+        #expect((19...22).contains(gone), "\(gone)")
+        #expect(!Canvases.isNear(outcome.colors[14].right, Canvases.colors[0], by: 8), "it is seen on its way out")
+        let waits = try Self.run(ticks: 60) { outcome, stage, tick in
+            guard tick == 4 else { return }
+            if let source = try? Self.source(Self.guest, 4, 0.25) { stage.add(Self.guest, source) }
+            _ = try? stage.setScene(Self.duo, at: 20)
+            outcome.remove(Self.guest)
+        }
+        // On air from then on: it goes with the program.
+        #expect(waits.gone.map(\.source) == [Self.guest] && waits.gone[0].tick == 59)
+        #expect(Canvases.isNear(waits.colors[20].right, Canvases.colors[4]))
+    }
+
+    @Test("before the program runs a source comes and goes at once")
+    func beforeTheProgram() throws {
+        let stage = ProgramStage(
+            settings: ProgramStage.Settings(
+                canvas: Canvases.canvas, sampleRate: 48_000, rampMs: 20, isOffline: true, durationTicks: 1),
+            sources: [:], scene: Self.solo, clock: ProgramClock(machine: Standing()),
+            outputs: ProgramStage.Outputs(picture: { _, _, _ in true }, sound: { _, _ in }, finished: { _ in }))
+        let told = Mutex(0)
+        stage.remove(Self.guest) { told.withLock { $0 += 1 } }
+        #expect(stage.add(Self.guest, try Self.source(Self.guest, 1, 0)))
+        stage.remove(Self.guest) { told.withLock { $0 += 1 } }
+        #expect(told.withLock { $0 } == 2)
+        #expect(stage.add(Self.guest, try Self.source(Self.guest, 1, 0)), "its name is free")
+    }
+
+    @Test("a thousand come and go, one a tick: each is let go, and nothing is kept for any of them")
+    func thousand() throws {
+        let outcome = try Self.run(ticks: 1_010) { outcome, stage, tick in
+            guard (1...1_000).contains(tick) else { return }
+            let id = SourceID(uid: "guest \(tick)")
+            let buffer = SourceBuffer(source: id, isPaced: true)
+            buffer.finish()
+            stage.add(id, ProgramStage.Source(buffer: buffer, name: "", volume: 1, hold: 0, placeholder: nil))
+            if tick > 1 { outcome.remove(SourceID(uid: "guest \(tick - 1)")) }
+        }
+        #expect(outcome.gone.map(\.source) == (1..<1_000).map { SourceID(uid: "guest \($0)") })
+        #expect(outcome.gone.allSatisfy { source, tick in source.uid == "guest \(tick - 1)" }, "at the next tick")
+        #expect(outcome.colors.count == 1_010)
+    }
+}
