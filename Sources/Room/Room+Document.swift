@@ -153,7 +153,9 @@ extension Room {
                     "output.disk_low", level.name, kind: "output",
                     message: "\(reading.percent) % of the space for segments and recordings is taken"))
         }
-        alarms += self.outputAlarms
+        let lost = self.outputAlarms
+        alarms += lost
+        self.notePhase { $0.isOutputLost = !lost.isEmpty }
         if let alarm = self.configurationAlarm.withLock({ $0 }) { alarms.append(alarm) }
         self.alarms.withLock { $0.update(alarms, at: SystemClock.wallClock()) }
     }

@@ -59,6 +59,7 @@ extension Room {
                 self.perform(life.receive(.poll(arrivals), now: now), life, &desk)
             }
         }
+        self.watchPhase()
     }
 
     func perform(_ actions: [RoomLife.Action], _ life: borrowing RoomLife, _ desk: inout SceneDesk) {

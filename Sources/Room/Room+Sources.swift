@@ -103,6 +103,9 @@ extension Room {
                 "mediaSequence": .integer(segment.mediaSequence), "firstTick": .integer(segment.frames.lowerBound),
                 "ticks": JSONValue(segment.frames.count), "bytes": .object(bytes), "slate": .bool(segment.isSlate),
             ])
-        if isFirst { self.events.emit("broadcast.active") }
+        guard isFirst else { return }
+        self.events.emit("broadcast.active")
+        // Behind the event: what the room is from here on is told after it.
+        self.mutable.withLock { $0.isPlayable = true }
     }
 }

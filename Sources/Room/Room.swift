@@ -19,7 +19,7 @@ import Upload
 /// One room: wires the stages, owns their threads, decides how far a failure spreads.
 ///
 /// States: starting (``open(_:events:logger:)``) → waiting (nobody has published) → live → ending or draining → closed.
-/// ``run()`` goes through all of them once.
+/// ``run()`` goes through all of them once. What others are told is ``RoomPhase``, which follows from them and more.
 package final class Room: Sendable {
     package enum State: String, Sendable, CaseIterable { case starting, waiting, live, ending, draining, closed }
 
@@ -31,6 +31,8 @@ package final class Room: Sendable {
         var origin: Int64?
         var firstTick: Int64 = 0
         var segments: Int64 = 0
+        /// Viewers have been told that they can play.
+        var isPlayable = false
         var lastSegment: Int64?
         /// Bytes of the last segment by track, and how many pictures it is long.
         var lastSizes: [String: Int] = [:]
@@ -70,6 +72,8 @@ package final class Room: Sendable {
     /// Transport streams for old devices.
     let transports: [TransportStreams]
     let mutable: Mutex<Mutable>
+    /// What the room is for others.
+    let phase = Mutex(PhaseBook())
     let levels = SoundLevelDesk()
     /// Held while a command builds a scene: one command at a time.
     let desk: Mutex<SceneDesk>
@@ -159,6 +163,7 @@ package final class Room: Sendable {
         }
         self.mutable.withLock { $0.state = .waiting }
         self.announceReady()
+        self.notePhase()
         self.beginRecording()
         for upload in self.uploads { upload.begin() }
         self.announceQuarantines()
@@ -290,6 +295,7 @@ package final class Room: Sendable {
         }
         guard isFirst else { return }
         self.events.emit("room.\(state.rawValue)", ["reason": .string(reason)])
+        self.notePhase()
         self.program.stop(atMultipleOf: self.lastTicks(of: outcome))
         self.firstMedia.signal()
     }
@@ -317,7 +323,11 @@ package final class Room: Sendable {
         await self.listeners.stop(targetDuration: targetDuration, isHandedOver: isHandedOver)
         if let debt = await recorded { self.owe(debt) }
         if let debt = await uploaded { self.owe(debt) }
-        self.mutable.withLock { $0.state = .closed }
+        self.mutable.withLock { mutable in
+            mutable.state = .closed
+            mutable.outcome = mutable.outcome ?? outcome
+        }
+        self.notePhase()
         let name =
             switch outcome {
             case .ended: "ended"

@@ -75,7 +75,7 @@ async function refresh() {
       tell("This room shows itself only to those who have its token.", "info");
     } else if (++misses > 2) {
       $("state").dataset.tone = "bad";
-      setText($("state").querySelector("b"), room && /clos|end|drain/.test(room.state) ? "Over" : "No answer");
+      setText($("state").querySelector("b"), room && /clos|end|drain|fail/.test(room.state) ? "Over" : "No answer");
       tell(error.status ? `The room answers HTTP ${error.status}: ${error.message}` : "The room does not answer; asking on.");
     }
   }
@@ -147,7 +147,8 @@ $("end").addEventListener("click", () => {
 const minor = /^(segment\.published|audio\.levels|recording\.progress)$/;
 const common = new Set(["type", "time", "sequence", "roomId", "incarnation", "programTimeMs", "programDateTime", "compat"]);
 
-function tone({ type, level, state }) {
+function tone({ type, level, state, to }) {
+  if (type === "room.state") return { failed: "bad", recovering: "warn", degraded: "warn", live: "good" }[to] || "";
   if (/failed|undecodable|refused|lost|stalled|superseded|disabled|quarantined/.test(type) || level === "alert_3") return "bad";
   if (/health|reconnecting|failing|overload|disk_low|flapping|kicked/.test(type) && level !== "normal") return "warn";
   if (/\.(live|active|restored|ready|started)$/.test(type) || state === "live") return "good";
@@ -252,7 +253,9 @@ const picture = {
         if (error.status && error.status !== 404 && error.status !== 503) notice("The picture cannot be had", `HTTP ${error.status}`);
       }
       if (room.state === "waiting") notice("Waiting for the first source", "The picture comes by itself as soon as somebody publishes.");
+      else if (room.state === "preparing") notice("A publisher is there", "The picture comes as soon as its first segment is made.");
       else if (/clos|end/.test(room.state)) notice("The room is over");
+      else if (room.state === "failed") notice("The room has failed", "Its last events say why.");
       await pause(1000);
     }
   },

@@ -23,8 +23,9 @@ const since = (ms) => {
   return hours ? `${hours} h ${minutes} min` : minutes ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
 };
 
-const roomTones = { live: "live", waiting: "warn", starting: "idle", ending: "warn", draining: "warn", closed: "idle" };
-const roomWords = { live: "Live", waiting: "Waiting for a source", starting: "Starting", ending: "Ending", draining: "Draining", closed: "Over" };
+const roomTones = { live: "live", waiting: "warn", preparing: "warn", recovering: "warn", degraded: "warn", starting: "idle", ending: "warn", draining: "warn", failed: "bad", closed: "idle" };
+const roomWords = { live: "Live", waiting: "Waiting for a source", preparing: "Preparing", recovering: "Recovering", degraded: "Degraded", starting: "Starting", ending: "Ending", draining: "Draining", failed: "Failed", closed: "Over" };
+const causeOfRoom = { media: "nobody on air sends", output: "an output is not reached", overload: "the machine cannot keep up" };
 const sourceTones = { live: "good", publishing: "good", connected: "idle", idle: "idle", gone: "idle", ended: "idle", stalled: "warn", reconnecting: "warn", lost: "bad" };
 const levelTones = { normal: "good", alert_1: "warn", alert_2: "warn", alert_3: "bad" };
 const levelWords = { normal: "healthy", alert_1: "alert 1", alert_2: "alert 2", alert_3: "alert 3" };
@@ -51,8 +52,9 @@ function showHeader(room) {
     room.incarnation > 1 ? `worker ${room.incarnation}` : null, `revision ${room.revision}`, `${room.canvas.width}×${room.canvas.height} at ${room.canvas.fps}/s`];
   setText($("facts"), facts.filter(Boolean).join(" · "));
   $("state").dataset.tone = roomTones[room.state] || "idle";
-  setText($("state").querySelector("b"), roomWords[room.state] || room.state);
-  setText($("on-air"), room.state === "live" ? room.program.scene : "");
+  setText($("state").querySelector("b"), [roomWords[room.state] || room.state, causeOfRoom[room.cause]].filter(Boolean).join(": "));
+  $("state").title = `since ${clock(room.since)}`;
+  setText($("on-air"), /live|recovering|degraded/.test(room.state) ? room.program.scene : "");
   $("stage").style.setProperty("--shape", `${room.canvas.width} / ${room.canvas.height}`);
   $("snapshot").style.setProperty("--shape", `${room.canvas.width} / ${room.canvas.height}`);
   $("stage").parentElement.classList.toggle("tall", room.canvas.height > room.canvas.width);
