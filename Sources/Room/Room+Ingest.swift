@@ -81,13 +81,14 @@ extension Room {
         case .configuration(let id, let parameters): self.slots[id]?.setCodec(parameters)
         case .firstVideo(let id), .firstAudio(let id): self.life.add(.source(id, .arrived), at: self.machine.now())
         case .publishing(let id, let info):
+            let was = self.slots[id]?.state
             self.slots[id]?.setPublishing(true)
             self.life.add(.source(id, .published), at: self.machine.now())
             self.events.emit(
                 "ingest.publishing",
                 [
                     "uid": .string(id.description), "encoder": .string(info.encoder), "remote": .string(info.remote),
-                    "takeover": .bool(info.isTakeover),
+                    "takeover": .bool(info.isTakeover), "was": JSONValue(was?.rawValue),
                 ])
         case .unsupportedCodec(let id, let codec):
             self.slots[id]?.setError("unsupported codec \(codec)")

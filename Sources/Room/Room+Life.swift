@@ -131,6 +131,7 @@ extension Room {
                 "from": .string(change.from.rawValue), "reason": .string(change.reason),
                 "picture": change.to == .live ? JSONValue(slot?.format?.description) : .null,
                 "graceUntil": self.date(change.to == .reconnecting ? source?.graceUntil : nil),
+                "playable": change.to == .live ? .bool(self.isPlayable) : .null,
             ])
     }
 

@@ -14,6 +14,15 @@ extension Room {
     /// What the room is, in one word.
     package var phaseState: RoomPhase.State { self.phase.withLock { $0.phase.state } }
 
+    /// Viewers can have something of this worker.
+    var isPlayable: Bool {
+        let (isPlayable, isStarted) = self.mutable.withLock { ($0.isPlayable, $0.isStarted) }
+        return isPlayable || isStarted && self.packager == nil
+    }
+
+    /// Viewers could, of this worker or of one before it.
+    var wasPlayed: Bool { self.isPlayable || self.packager?.hasPublishedBefore == true }
+
     /// Looks at the sources that are on air, at overload, and at what the room is because of them; where the life steps.
     func watchPhase() {
         let (hasPublisher, hasMedia) = self.life.life.withLock { life -> (Bool, Bool) in

@@ -104,7 +104,7 @@ extension Room {
                 "ticks": JSONValue(segment.frames.count), "bytes": .object(bytes), "slate": .bool(segment.isSlate),
             ])
         guard isFirst else { return }
-        self.events.emit("broadcast.active")
+        self.events.emit("broadcast.active", ["slate": .bool(segment.isSlate)])
         // Behind the event: what the room is from here on is told after it.
         self.mutable.withLock { $0.isPlayable = true }
     }

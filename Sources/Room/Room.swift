@@ -294,7 +294,8 @@ package final class Room: Sendable {
             return true
         }
         guard isFirst else { return }
-        self.events.emit("room.\(state.rawValue)", ["reason": .string(reason)])
+        self.events.emit(
+            "room.\(state.rawValue)", ["reason": .string(reason), "played": .bool(self.wasPlayed)])
         self.notePhase()
         self.program.stop(atMultipleOf: self.lastTicks(of: outcome))
         self.firstMedia.signal()
@@ -321,7 +322,8 @@ package final class Room: Sendable {
             case .ended, .failed: false
             }
         await self.listeners.stop(targetDuration: targetDuration, isHandedOver: isHandedOver)
-        if let debt = await recorded { self.owe(debt) }
+        let recordingDebt = await recorded
+        if let recordingDebt { self.owe(recordingDebt) }
         if let debt = await uploaded { self.owe(debt) }
         self.mutable.withLock { mutable in
             mutable.state = .closed
@@ -335,12 +337,16 @@ package final class Room: Sendable {
             case .superseded: "superseded"
             case .failed: "failed"
             }
-        var reason: JSONValue = .null
-        if case .failed(let error) = outcome { reason = .string(error.description) }
+        var (reason, code): (JSONValue, JSONValue) = (.null, .null)
+        if case .failed(let error) = outcome {
+            (reason, code) = (.string(error.description), .string(error.code.description))
+        }
         self.events.emit(
             "room.closed",
             [
-                "outcome": .string(name), "reason": reason, "unfinished": JSONValue(self.debt?.description),
+                "outcome": .string(name), "reason": reason, "code": code, "played": .bool(self.wasPlayed),
+                "recording": self.recordingWord(outcome, owed: recordingDebt),
+                "unfinished": JSONValue(self.debt?.description),
                 "summary": self.summary().json,
             ])
         self.events.close()

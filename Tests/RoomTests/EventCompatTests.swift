@@ -17,22 +17,35 @@ struct EventCompatTests {
     @Test(
         "each word, as its product has it",
         arguments: [
-            (.flipflop, "room.ready", [:], #"{"flipflop":{"videoRoom":"SCHEDULED","broadcast":"inactive"}}"#),
-            (.flipflop, "broadcast.active", [:], #"{"flipflop":{"videoRoom":"LIVE","broadcast":"active"}}"#),
             (
-                .flipflop, "source.publishing", ["from": "connected"],
-                #"{"flipflop":{"streamKey":"ACTIVE_PREP","streamer":"started"}}"#
+                .flipflop, "room.ready", ["played": "false"],
+                #"{"flipflop":{"streamKey":"INACTIVE","streamer":"prepared","videoRoom":"SCHEDULED","broadcast":"inactive"}}"#
             ),
             (
-                .flipflop, "source.publishing", ["from": "reconnecting"],
-                #"{"flipflop":{"streamKey":"ACTIVE_LIVE_PREP","streamer":"started"}}"#
+                .flipflop, "room.ready", ["played": "true"],
+                #"{"flipflop":{"videoRoom":"LIVE_INACTIVE","broadcast":"inactive"}}"#
             ),
-            (.flipflop, "source.live", [:], #"{"flipflop":{"streamKey":"ACTIVE_LIVE","streamer":"started"}}"#),
-            (.flipflop, "source.lost", [:], #"{"flipflop":{"streamKey":"INACTIVE_LIVE","streamer":"stopped"}}"#),
+            (.flipflop, "source.stalled", [:], #"{"flipflop":{"streamKey":"INACTIVE_LIVE","streamer":"stopped"}}"#),
+            (
+                .flipflop, "room.state", ["from": "live", "to": "recovering", "cause": "output"],
+                #"{"flipflop":{"videoRoom":"LIVE","broadcast":"active"}}"#
+            ),
             (.flipflop, "source.health", ["level": "alert_3"], #"{"flipflop":{"alarm":"alert_3"}}"#),
             (
-                .flipflop, "room.closed", ["outcome": "ended"],
-                #"{"flipflop":{"videoRoom":"ENDED","broadcast":"inactive","player":"completed"}}"#
+                .flipflop, "encoder.overload_step", ["taken": "true", "step": "hold", "steps": "4"],
+                #"{"flipflop":{"alarm":"alert_3"}}"#
+            ),
+            (
+                .flipflop, "encoder.overload_step", ["taken": "false", "step": "decoding", "steps": "0"],
+                #"{"flipflop":{"alarm":"normal"}}"#
+            ),
+            (
+                .flipflop, "source.undecodable", ["code": "unsupportedCodec", "reason": "codec av01"],
+                #"{"flipflop":{"error":{"code":"unsupportedCodec","message":"codec av01"}}}"#
+            ),
+            (
+                .flipflop, "room.closed", ["outcome": "ended", "played": "false"],
+                #"{"flipflop":{"streamKey":"INACTIVE","streamer":"closed","videoRoom":"CANCELLED","broadcast":"inactive"}}"#
             ),
             (.nertc, "broadcast.active", [:], #"{"nertc":{"state":505}}"#),
             (.nertc, "output.failed", [:], #"{"nertc":{"state":506,"error":1417}}"#),
@@ -73,6 +86,6 @@ struct EventCompatTests {
         let told = lines.withLock { $0 }
         #expect(told[0].hasSuffix(#""compat":{"nertc":{"state":505},"agora":{"state":2,"name":"RUNNING"}}}"#))
         #expect(!told[1].contains("compat"))
-        #expect(EventVocabulary.allCases.allSatisfy { Self.words($0, "broadcast.active") != nil })
+        #expect(EventVocabulary.allCases.allSatisfy { Self.words($0, "broadcast.active", ["slate": "false"]) != nil })
     }
 }
