@@ -7,9 +7,9 @@ package import PipelineSpec
 /// | Vocabulary | Members |
 /// |---|---|
 /// | `flipflop` | of a source, or of every one where the event names none: `streamKey`, `streamer`, `alarm`; of the room: `videoRoom`, `broadcast`, `player`; `error`: `code` and `message` |
-/// | `nertc` | `state`: 505 pushing, 506 push failed, 511 stopped; `error`: its number |
+/// | `nertc` | `state`: 505 pushing, 506 push failed, 511 stopped, 512 an image failed; `error`: its number |
 /// | `agora` | `state` with its `name`: 0 idle, 1 connecting, 2 running, 3 recovering, 4 failure, 5 disconnecting |
-/// | `remon` | `state`: WAIT, CONNECT, COMPLETE, FAIL, EXIT, CLOSE; `error` |
+/// | `remon` | `state`: INIT, WAIT, CONNECT, COMPLETE, FAIL, EXIT, CLOSE; `error`, but for those of WebRTC (`WebSocket`, `IceFailed`) |
 package enum EventCompat {
     /// A row of the tables: an event, and what it is called there.
     package struct Row: Sendable {
@@ -158,8 +158,22 @@ package enum EventCompat {
 
     private static let nertc: [Row] = [
         Row(.nertc, "broadcast.active", ["state": 505]),
+        Row(.nertc, "room.state", when: ["to": ["live", "recovering", "degraded"]], ["state": 505]),
+        Row(.nertc, "room.state", when: ["to": ["failed"]], ["state": 506, "error": 1500]),
         Row(.nertc, "output.failed", ["state": 506, "error": 1417]),
         Row(.nertc, "room.superseded", ["error": 1301]),
+        // What was there before stays on air.
+        Row(.nertc, "config.invalid", when: ["code": ["imageError"]], ["state": 512, "error": 1512]),
+        Row(.nertc, "config.invalid", when: ["code": ["superseded"]], ["error": 1301]),
+        Row(.nertc, "config.invalid", when: ["code": ["invalidLayout"]], ["error": 1501]),
+        Row(.nertc, "config.invalid", when: ["code": ["notFound"]], ["error": 1404]),
+        Row(.nertc, "config.invalid", when: ["code": ["limitExceeded"]], ["error": 1402]),
+        Row(.nertc, "config.invalid", when: ["code": ["requestFailed"]], ["error": 1417]),
+        Row(.nertc, "config.invalid", ["error": 1400]),
+        Row(.nertc, "ingest.refused", when: ["code": ["limitExceeded"]], ["error": 1402]),
+        Row(.nertc, "ingest.refused", when: ["code": ["roomExited"]], ["error": 1401]),
+        Row(.nertc, "ingest.refused", when: ["code": ["invalidFormat"]], ["error": 1400]),
+        Row(.nertc, "ingest.refused", when: ["code": ["requestFailed"]], ["error": 1417]),
         Row(.nertc, "room.closed", when: ["outcome": ["failed"]], ["state": 506, "error": 1500]),
         Row(.nertc, "room.closed", when: ["outcome": ["ended"]], ["state": 511]),
     ]
@@ -168,8 +182,12 @@ package enum EventCompat {
 
     private static let agora: [Row] = [
         Row(.agora, "room.ready", ["state": 1, "name": "CONNECTING"]),
-        Row(.agora, "broadcast.active", ["state": 2, "name": "RUNNING"]),
+        Row(.agora, "room.state", when: ["to": ["waiting", "preparing"]], ["state": 1, "name": "CONNECTING"]),
+        Row(.agora, "broadcast.active", when: ["slate": ["false"]], ["state": 2, "name": "RUNNING"]),
+        Row(.agora, "room.state", when: ["to": ["live", "degraded"]], ["state": 2, "name": "RUNNING"]),
+        Row(.agora, "room.state", when: ["to": ["recovering"]], ["state": 3, "name": "RECOVERING"]),
         Row(.agora, "output.failed", ["state": 3, "name": "RECOVERING"]),
+        Row(.agora, "room.state", when: ["to": ["failed"]], ["state": 4, "name": "FAILURE"]),
         Row(.agora, "room.ending", ["state": 5, "name": "DISCONNECTING"]),
         Row(.agora, "room.draining", ["state": 5, "name": "DISCONNECTING"]),
         Row(.agora, "room.closed", when: ["outcome": ["failed"]], ["state": 4, "name": "FAILURE"]),
@@ -178,14 +196,38 @@ package enum EventCompat {
 
     // MARK: RemoteMonster: RemonState and RemonError
 
-    private static let remon: [Row] = [
-        Row(.remon, "room.ready", ["state": "WAIT"]),
-        Row(.remon, "source.publishing", ["state": "CONNECT"]),
+    private static let remon = Self.remonStates + Self.remonErrors
+
+    private static let remonStates: [Row] = [
+        Row(.remon, "room.ready", ["state": "INIT"]),
+        Row(.remon, "room.state", when: ["to": ["waiting"]], ["state": "WAIT"]),
+        Row(.remon, "room.state", when: ["to": ["preparing"]], ["state": "CONNECT"]),
         Row(.remon, "broadcast.active", ["state": "COMPLETE"]),
-        Row(.remon, "source.undecodable", ["error": "UnsupportedPlatform"]),
+        Row(.remon, "room.state", when: ["to": ["live", "recovering", "degraded"]], ["state": "COMPLETE"]),
+        Row(.remon, "room.state", when: ["to": ["failed"]], ["state": "FAIL"]),
         Row(.remon, "room.ending", ["state": "EXIT"]),
         Row(.remon, "room.draining", ["state": "EXIT"]),
+        Row(
+            .remon, "room.closed",
+            when: [
+                "outcome": ["failed"],
+                "code": ["bindFailed", "unavailable", "notCreatable", "notReadable", "outOfMemory"],
+            ], ["state": "FAIL", "error": "InitFailed"]),
         Row(.remon, "room.closed", when: ["outcome": ["failed"]], ["state": "FAIL", "error": "Unknown"]),
         Row(.remon, "room.closed", ["state": "CLOSE"]),
+    ]
+
+    private static let remonErrors: [Row] = [
+        Row(.remon, "ingest.refused", when: ["code": ["busyChannel"]], ["error": "BusyChannel"]),
+        Row(.remon, "ingest.refused", when: ["code": ["unsupportedCodec"]], ["error": "UnsupportedPlatform"]),
+        Row(
+            .remon, "ingest.refused", when: ["code": ["invalidFormat", "inputTooLarge"]], ["error": "InvalidParameter"]),
+        Row(.remon, "ingest.refused", when: ["code": []], ["error": "ConnectChannelFailed"]),
+        Row(.remon, "source.undecodable", when: ["code": ["inputTooLarge"]], ["error": "InvalidParameter"]),
+        Row(.remon, "source.undecodable", ["error": "UnsupportedPlatform"]),
+        Row(.remon, "source.failed", ["error": "UserMediaDevice"]),
+        Row(.remon, "pull.failed", ["error": "ConnectChannelFailed"]),
+        Row(.remon, "output.failed", when: ["url": []], ["error": "ConnectChannelFailed"]),
+        Row(.remon, "config.invalid", ["error": "InvalidParameter"]),
     ]
 }

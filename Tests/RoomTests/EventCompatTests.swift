@@ -47,26 +47,35 @@ struct EventCompatTests {
                 .flipflop, "room.closed", ["outcome": "ended", "played": "false"],
                 #"{"flipflop":{"streamKey":"INACTIVE","streamer":"closed","videoRoom":"CANCELLED","broadcast":"inactive"}}"#
             ),
-            (.nertc, "broadcast.active", [:], #"{"nertc":{"state":505}}"#),
-            (.nertc, "output.failed", [:], #"{"nertc":{"state":506,"error":1417}}"#),
             (.nertc, "room.superseded", [:], #"{"nertc":{"error":1301}}"#),
-            (.nertc, "room.closed", ["outcome": "ended"], #"{"nertc":{"state":511}}"#),
-            (.nertc, "room.closed", ["outcome": "failed"], #"{"nertc":{"state":506,"error":1500}}"#),
-            (.agora, "room.ready", [:], #"{"agora":{"state":1,"name":"CONNECTING"}}"#),
-            (.agora, "broadcast.active", [:], #"{"agora":{"state":2,"name":"RUNNING"}}"#),
-            (.agora, "output.failed", [:], #"{"agora":{"state":3,"name":"RECOVERING"}}"#),
+            (.nertc, "config.invalid", ["code": "imageError"], #"{"nertc":{"state":512,"error":1512}}"#),
+            (.nertc, "config.invalid", ["code": "invalidLayout"], #"{"nertc":{"error":1501}}"#),
+            (.nertc, "config.invalid", ["code": "needsRestart"], #"{"nertc":{"error":1400}}"#),
+            (.nertc, "ingest.refused", ["code": "limitExceeded"], #"{"nertc":{"error":1402}}"#),
             (.agora, "room.draining", [:], #"{"agora":{"state":5,"name":"DISCONNECTING"}}"#),
-            (.agora, "room.closed", ["outcome": "failed"], #"{"agora":{"state":4,"name":"FAILURE"}}"#),
             (.agora, "room.closed", ["outcome": "drained"], #"{"agora":{"state":0,"name":"IDLE"}}"#),
-            (.remon, "room.ready", [:], #"{"remon":{"state":"WAIT"}}"#),
-            (.remon, "source.publishing", [:], #"{"remon":{"state":"CONNECT"}}"#),
-            (.remon, "broadcast.active", [:], #"{"remon":{"state":"COMPLETE"}}"#),
-            (.remon, "room.ending", [:], #"{"remon":{"state":"EXIT"}}"#),
-            (.remon, "room.closed", ["outcome": "failed"], #"{"remon":{"state":"FAIL","error":"Unknown"}}"#),
-            (.remon, "room.closed", ["outcome": "ended"], #"{"remon":{"state":"CLOSE"}}"#),
+            (.remon, "ingest.refused", ["code": "busyChannel"], #"{"remon":{"error":"BusyChannel"}}"#),
+            (.remon, "ingest.refused", ["code": "inputTooLarge"], #"{"remon":{"error":"InvalidParameter"}}"#),
+            (.remon, "ingest.refused", ["code": "authDenied"], #"{"remon":{"error":"ConnectChannelFailed"}}"#),
+            (.remon, "ingest.refused", ["code": "unsupportedCodec"], #"{"remon":{"error":"UnsupportedPlatform"}}"#),
+            (.remon, "config.invalid", ["code": "invalidFormat"], #"{"remon":{"error":"InvalidParameter"}}"#),
+            (.remon, "source.failed", [:], #"{"remon":{"error":"UserMediaDevice"}}"#),
+            (
+                .remon, "room.closed", ["outcome": "failed", "code": "bindFailed"],
+                #"{"remon":{"state":"FAIL","error":"InitFailed"}}"#
+            ),
+            (
+                .remon, "room.closed", ["outcome": "failed", "code": "outputLost"],
+                #"{"remon":{"state":"FAIL","error":"Unknown"}}"#
+            ),
         ] as [(EventVocabulary, String, [String: String], String)])
     func word(vocabulary: EventVocabulary, type: String, members: [String: String], text: String) {
         #expect(Self.words(vocabulary, type, members) == text)
+    }
+
+    @Test("a refusal without a code is nobody's error")
+    func uncoded() {
+        #expect(EventVocabulary.allCases.allSatisfy { Self.words($0, "ingest.refused") == nil })
     }
 
     @Test("a room that goes on in a successor has not ended for anybody's viewers")
