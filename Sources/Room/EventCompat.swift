@@ -160,7 +160,9 @@ package enum EventCompat {
         Row(.nertc, "broadcast.active", ["state": 505]),
         Row(.nertc, "room.state", when: ["to": ["live", "recovering", "degraded"]], ["state": 505]),
         Row(.nertc, "room.state", when: ["to": ["failed"]], ["state": 506, "error": 1500]),
-        Row(.nertc, "output.failed", ["state": 506, "error": 1417]),
+        // Of an RTMP output, which has a URL and a way back; a disk that fails is the alarm's to tell.
+        Row(.nertc, "output.failed", when: ["url": []], ["state": 506, "error": 1417]),
+        Row(.nertc, "output.live", ["state": 505]),
         Row(.nertc, "room.superseded", ["error": 1301]),
         // What was there before stays on air.
         Row(.nertc, "config.invalid", when: ["code": ["imageError"]], ["state": 512, "error": 1512]),
@@ -186,7 +188,8 @@ package enum EventCompat {
         Row(.agora, "broadcast.active", when: ["slate": ["false"]], ["state": 2, "name": "RUNNING"]),
         Row(.agora, "room.state", when: ["to": ["live", "degraded"]], ["state": 2, "name": "RUNNING"]),
         Row(.agora, "room.state", when: ["to": ["recovering"]], ["state": 3, "name": "RECOVERING"]),
-        Row(.agora, "output.failed", ["state": 3, "name": "RECOVERING"]),
+        Row(.agora, "output.failed", when: ["url": []], ["state": 3, "name": "RECOVERING"]),
+        Row(.agora, "output.live", ["state": 2, "name": "RUNNING"]),
         Row(.agora, "room.state", when: ["to": ["failed"]], ["state": 4, "name": "FAILURE"]),
         Row(.agora, "room.ending", ["state": 5, "name": "DISCONNECTING"]),
         Row(.agora, "room.draining", ["state": 5, "name": "DISCONNECTING"]),

@@ -73,6 +73,18 @@ struct EventCompatTests {
         #expect(Self.words(vocabulary, type, members) == text)
     }
 
+    @Test("a push that failed and came back has failed and come back; a disk that failed is no push")
+    func pushes() {
+        let push = ["outputId": "cdn", "url": "rtmp://cdn.example/live"]
+        #expect(Self.words(.nertc, "output.failed", push) == #"{"nertc":{"state":506,"error":1417}}"#)
+        #expect(Self.words(.nertc, "output.live", push) == #"{"nertc":{"state":505}}"#)
+        #expect(Self.words(.agora, "output.failed", push) == #"{"agora":{"state":3,"name":"RECOVERING"}}"#)
+        #expect(Self.words(.agora, "output.live", push) == #"{"agora":{"state":2,"name":"RUNNING"}}"#)
+        for vocabulary in EventVocabulary.allCases {
+            #expect(Self.words(vocabulary, "output.failed", ["reason": "no space left"]) == nil)
+        }
+    }
+
     @Test("a refusal without a code is nobody's error")
     func uncoded() {
         #expect(EventVocabulary.allCases.allSatisfy { Self.words($0, "ingest.refused") == nil })
