@@ -100,6 +100,7 @@ enum RoomRunner {
     private static func finishEnded(_ settings: RoomSettings, _ events: RoomEvents) async -> ExitStatus? {
         var debts: [MediaError] = []
         var isOwed = false
+        events.speakForLastWorker(of: settings.pipeline)
         if let recording = RecordingSettings(settings.pipeline), RecordingFinisher(recording).isDue {
             isOwed = true
             if let error = RecordingReport(recording, events: events).finish() { debts.append(error) }
@@ -117,7 +118,8 @@ enum RoomRunner {
         guard isOwed else { return nil }
         for debt in debts { StandardError.write("\(debt)\n") }
         if let debt = debts.first { return ExitStatus(debt) }
-        events.emit("room.closed", ["outcome": "ended"])
+        // The worker before has told that the room is closed, and what it was.
+        events.emit("room.settled", ["outcome": "ended"])
         return .roomOver
     }
 
