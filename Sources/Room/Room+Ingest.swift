@@ -94,7 +94,10 @@ extension Room {
             self.slots[id]?.setError("unsupported codec \(codec)")
             self.events.emit(
                 "source.undecodable",
-                ["uid": .string(id.description), "reason": .string("codec \(codec)"), "code": "unsupportedCodec"])
+                [
+                    "uid": .string(id.description), "reason": .string("codec \(codec)"),
+                    "code": .string(ErrorCode.unsupportedCodec.rawValue),
+                ])
         case .pulling(let id, let url):
             self.events.emit("pull.connecting", ["uid": .string(id.description), "url": .string(url)])
         case .pullFailed(let id, let reason, let retryMs):
@@ -111,14 +114,15 @@ extension Room {
                 ["uid": .string(id.description), "reason": .string(reason), "allowed": .bool(isAllowed)])
         case .unpublished(let id, let reason): self.left(id, "ingest.unpublished", reason)
         case .lost(let id, let reason): self.left(id, "ingest.lost", reason)
-        case .refused(let remote, let key, let reason):
+        case .refused(let remote, let key, let reason, let code):
             guard let silent = self.refusalReports.withLock({ $0.tell(remote, now: self.machine.now()) }) else {
                 return
             }
             self.events.emit(
                 "ingest.refused",
                 [
-                    "remote": .string(remote), "key": JSONValue(key.map { "\($0)" }), "reason": .string(reason),
+                    "remote": .string(remote), "key": JSONValue(key.map { "\($0)" }),
+                    "code": JSONValue(code?.rawValue), "reason": .string(reason),
                     "untold": JSONValue(silent),
                 ])
         }

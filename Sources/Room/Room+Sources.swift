@@ -54,7 +54,10 @@ extension Room {
         case .undecodable(let error):
             slot?.setError(error.description)
             self.logger.warning("a source cannot be decoded", metadata: ["uid": "\(id)", "error": "\(error)"])
-            self.events.emit("source.undecodable", ["uid": uid, "reason": .string(error.description)])
+            let code: ErrorCode = error.code == .tooLarge ? .inputTooLarge : .unsupportedCodec
+            self.events.emit(
+                "source.undecodable",
+                ["uid": uid, "reason": .string(error.description), "code": .string(code.rawValue)])
         case .reanchored:
             let reason = slot?.decode.timing.lastReason?.rawValue
             self.events.emit("source.reanchored", ["uid": uid, "reason": JSONValue(reason)])

@@ -27,6 +27,8 @@ package final class Room: Sendable {
     struct Mutable {
         var state = State.starting
         var outcome: RoomOutcome?
+        /// Why the room ended, where it was not told to.
+        var endCode: ErrorCode?
         var isStarted = false
         var origin: Int64?
         var firstTick: Int64 = 0
@@ -143,6 +145,8 @@ package final class Room: Sendable {
     package var state: State { self.mutable.withLock { $0.state } }
     /// What of the room's leavings is not done when ``run()`` has returned; the next worker finishes it.
     package var debt: MediaError? { self.mutable.withLock { $0.debt } }
+    /// Why the room ended, where it was not told to.
+    package var endCode: ErrorCode? { self.mutable.withLock { $0.endCode } }
     package var isOffline: Bool { self.pipeline.clock == .offline }
 
     /// The address a listener was bound to: `rtmp`, `viewer` or `control`.
@@ -273,7 +277,9 @@ package final class Room: Sendable {
     }
 
     /// The room is over: everything is flushed, the playlists are closed.
-    package func end(reason: String) { self.stop(.ended, .ending, reason: reason) }
+    ///
+    /// - Parameter code: Of the error catalogue, where nobody has told it to end.
+    package func end(reason: String, code: ErrorCode? = nil) { self.stop(.ended, .ending, reason: reason, code) }
 
     /// This worker stops; the playlists stay open for a successor.
     package func drain(reason: String) { self.stop(.drained, .draining, reason: reason) }
@@ -286,16 +292,18 @@ package final class Room: Sendable {
 
     func superseded() { self.stop(.superseded, .draining, reason: "a newer worker serves this room") }
 
-    private func stop(_ outcome: RoomOutcome, _ state: State, reason: String) {
+    private func stop(_ outcome: RoomOutcome, _ state: State, reason: String, _ code: ErrorCode? = nil) {
         let isFirst = self.mutable.withLock { mutable -> Bool in
             guard mutable.outcome == nil else { return false }
             mutable.outcome = outcome
+            mutable.endCode = code
             mutable.state = state
             return true
         }
         guard isFirst else { return }
         self.events.emit(
-            "room.\(state.rawValue)", ["reason": .string(reason), "played": .bool(self.wasPlayed)])
+            "room.\(state.rawValue)",
+            ["reason": .string(reason), "code": JSONValue(code?.rawValue), "played": .bool(self.wasPlayed)])
         self.notePhase()
         self.program.stop(atMultipleOf: self.lastTicks(of: outcome))
         self.firstMedia.signal()
@@ -337,7 +345,7 @@ package final class Room: Sendable {
             case .superseded: "superseded"
             case .failed: "failed"
             }
-        var (reason, code): (JSONValue, JSONValue) = (.null, .null)
+        var (reason, code): (JSONValue, JSONValue) = (.null, JSONValue(self.endCode?.rawValue))
         if case .failed(let error) = outcome {
             (reason, code) = (.string(error.description), .string(error.code.description))
         }
