@@ -30,6 +30,7 @@ extension Room {
     /// Runs until ``RoomLifeBox/finish()``. Blocks.
     func runLife() {
         var health = self.machine.now()
+        var idle = RoomIdle(hasHadSource: self.packager?.hasPublishedBefore == true)
         while !self.life.isFinished {
             let now = self.machine.now()
             let deadline = self.life.life.withLock { $0.deadline(after: now) }
@@ -37,6 +38,7 @@ extension Room {
             self.stepLife()
             self.stepOverload()
             self.watchHealth(&health)
+            self.watchIdle(&idle)
         }
     }
 
