@@ -71,7 +71,8 @@ extension Room: RoomControlling {
     private func json(of slot: SourceSlot, _ stats: ProgramStage.Stats) -> JSONValue {
         let id = slot.spec.id
         return slot.json(
-            stats: stats, relays: self.relaysJSON(id), level: self.levelJSON(of: id), refused: self.refusalJSON(of: id))
+            stats: stats, contribution: self.program.contribution(of: id), relays: self.relaysJSON(id),
+            level: self.levelJSON(of: id), refused: self.refusalJSON(of: id))
     }
 
     func slot(_ uid: String, _ streamType: String) throws(ControlFailure) -> SourceSlot {

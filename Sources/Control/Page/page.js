@@ -84,7 +84,8 @@ async function refresh() {
 function show() {
   showHeader(room);
   showScenes(scenes, mayCommand, choose);
-  showSources(room.sources);
+  showSources(room.sources, mayCommand, hands);
+  showOutputs(room, mayCommand, restart);
   showLimits(room);
   showAlarms(room.alarms);
   showAddresses(room.addresses);
@@ -102,6 +103,23 @@ async function choose(sceneId, button) {
   button.classList.add("busy");
   await command("PUT", "v1/program", { sceneId });
   button.classList.remove("busy");
+  refresh();
+}
+
+const hands = {
+  path: ({ uid, streamType }, verb = "") => `v1/sources/${encodeURIComponent(uid)}${verb}?streamType=${streamType}`,
+  async set(source, change) { await command("PUT", hands.path(source), change); refresh(); },
+  async kick(source) {
+    if (!confirm(`Send ${source.name || source.uid} away and refuse the key for a minute?`)) return;
+    await command("POST", hands.path(source, ":kick"), { refuseSeconds: 60 });
+    refresh();
+  },
+};
+
+async function restart(outputId, button) {
+  button.disabled = true;
+  await command("POST", `v1/outputs/${encodeURIComponent(outputId)}:restart`);
+  button.disabled = false;
   refresh();
 }
 
@@ -348,3 +366,4 @@ setInterval(() => {
   setText($("latency"), [isKnown ? `≈ ${Math.max(0, latency).toFixed(1)} s behind` : null, size].filter(Boolean).join(" · ") || "–");
 }, 500);
 snapshots();
+followLogs(ask, () => room && !needsToken);
