@@ -29,7 +29,12 @@ extension Room {
             let onAir = life.onAir.scene.sources
             let isThere = onAir.contains { life.sources[$0]?.state == .live }
             // Nobody has been there: idle. Nobody is there, nor expected: gone. A file that is over: ended.
-            let isAny = life.sources.values.contains { ![.idle, .gone, .ended].contains($0.state) }
+            let isAny = life.sources.values.contains { source in
+                switch source.state {
+                case .idle, .gone, .ended: false
+                case .connected, .publishing, .live, .stalled, .lost, .reconnecting: true
+                }
+            }
             return (isAny, isThere || onAir.isEmpty)
         }
         let steps = self.isOffline ? 0 : self.overload.overload.taken

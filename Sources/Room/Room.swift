@@ -293,17 +293,20 @@ package final class Room: Sendable {
     func superseded() { self.stop(.superseded, .draining, reason: "a newer worker serves this room") }
 
     private func stop(_ outcome: RoomOutcome, _ state: State, reason: String, _ code: ErrorCode? = nil) {
-        let isFirst = self.mutable.withLock { mutable -> Bool in
-            guard mutable.outcome == nil else { return false }
-            mutable.outcome = outcome
-            mutable.endCode = code
-            mutable.state = state
+        // With the phase in hand: that the room ends is told before what it is because of that.
+        let isFirst = self.phase.withLock { _ -> Bool in
+            let isFirst = self.mutable.withLock { mutable -> Bool in
+                guard mutable.outcome == nil else { return false }
+                (mutable.outcome, mutable.endCode, mutable.state) = (outcome, code, state)
+                return true
+            }
+            guard isFirst else { return false }
+            self.events.emit(
+                "room.\(state.rawValue)",
+                ["reason": .string(reason), "code": JSONValue(code?.rawValue), "played": .bool(self.wasPlayed)])
             return true
         }
         guard isFirst else { return }
-        self.events.emit(
-            "room.\(state.rawValue)",
-            ["reason": .string(reason), "code": JSONValue(code?.rawValue), "played": .bool(self.wasPlayed)])
         self.notePhase()
         self.program.stop(atMultipleOf: self.lastTicks(of: outcome))
         self.firstMedia.signal()

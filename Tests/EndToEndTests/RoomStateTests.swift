@@ -6,7 +6,7 @@ extension Unhurried.Doors {
     @Suite("A room's states, as everybody hears of them")
     struct RoomStateTests {
         private static let members = """
-            "control": { "compat": ["flipflop", "nertc", "agora", "remon"] }, "idle": { "maxIdleSeconds": 6 },
+            "control": { "compat": ["flipflop", "nertc", "agora", "remon"] }, "idle": { "maxIdleSeconds": 10 },
             "alarms": { "windowMs": 2000, "clearAfterMs": 0 },
             """
 
@@ -51,7 +51,7 @@ extension Unhurried.Doors {
             try room.event("alarm.cleared", from: left) { $0.text("id") == alarm.text("id") }
             second.stop()
 
-            #expect(try room.child.wait(timeout: 25) == 0)
+            #expect(try room.child.wait(timeout: 35) == 0)
             for type in ["room.ending", "room.closed"] {
                 #expect(room.events(type).map { $0.text("code") } == ["idleTimeout"], "\(type)")
             }
