@@ -43,7 +43,7 @@ function showOutputs({ outputs, alarms, disk }, mayCommand, restart) {
     setText(badge.querySelector("b"), isElsewhere ? output.state : wrong.length ? "in trouble" : "written");
     row.querySelector("[data-part=restart]").hidden = !mayCommand || output.type !== "rtmp";
     const parts = { where: output.url || output.target || output.playlist || "", figures: outputFigures(output, disk).filter(Boolean).join(" · "),
-      causes: [...new Set([...wrong.map(({ message }) => message), /connecting|failed/.test(output.state) ? output.lastError : null])].filter(Boolean).join("; ") };
+      causes: wrong.map(({ message }) => message).join("; ") || (/connecting|failed/.test(output.state) ? output.lastError : "") || "" };
     for (const [name, text] of Object.entries(parts)) {
       const line = row.querySelector(`.${name}`);
       line.hidden = !text;
@@ -53,7 +53,7 @@ function showOutputs({ outputs, alarms, disk }, mayCommand, restart) {
     row.querySelector(".causes").dataset.tone = badge.dataset.tone;
   });
   const elsewhere = outputs.filter(({ state }) => state !== undefined);
-  setText($("output-count"), elsewhere.length ? `${elsewhere.filter(({ state }) => state === "live").length} of ${elsewhere.length} elsewhere live` : "");
+  setText($("output-count"), elsewhere.length ? `${elsewhere.filter(({ state }) => state === "live").length} of ${elsewhere.length} elsewhere are live` : "");
 }
 
 // MARK: Log lines

@@ -48,11 +48,11 @@ function showHeader(room) {
   const title = room.title || `Room ${room.roomId}`;
   setText($("title"), title);
   document.title = `${title} · Tandem`;
-  const facts = [room.title ? `Room ${room.roomId}` : null, room.origin ? `on air ${since(Date.parse(room.time) - Date.parse(room.origin))}` : null,
+  const facts = [causeOfRoom[room.cause], room.title ? `Room ${room.roomId}` : null, room.origin ? `on air ${since(Date.parse(room.time) - Date.parse(room.origin))}` : null,
     room.incarnation > 1 ? `worker ${room.incarnation}` : null, `revision ${room.revision}`, `${room.canvas.width}×${room.canvas.height} at ${room.canvas.fps}/s`];
   setText($("facts"), facts.filter(Boolean).join(" · "));
   $("state").dataset.tone = roomTones[room.state] || "idle";
-  setText($("state").querySelector("b"), [roomWords[room.state] || room.state, causeOfRoom[room.cause]].filter(Boolean).join(": "));
+  setText($("state").querySelector("b"), roomWords[room.state] || room.state);
   $("state").title = `since ${clock(room.since)}`;
   setText($("on-air"), /live|recovering|degraded/.test(room.state) ? room.program.scene : "");
   $("stage").style.setProperty("--shape", `${room.canvas.width} / ${room.canvas.height}`);
