@@ -84,7 +84,7 @@ async function followLogs(ask, isReady) {
       try {
         ({ lines } = await (await ask("v1/logs?tail=200")).json());
         showLogs(lines);
-      } catch (error) { setText($("log-count"), error.status === 404 ? "this process keeps none" : "no answer"); }
+      } catch (error) { setText($("log-count"), { 401: "for those who have the token", 404: "this process keeps none" }[error.status] || "no answer"); }
     }
     await Promise.race([pause(2000), new Promise((go) => $("logs").addEventListener("toggle", go, { once: true }))]);
   }
