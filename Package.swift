@@ -133,7 +133,8 @@ let package = Package(
             ] + nio,
             resources: [
                 .embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
-                .embedInCode("Page/view.js"), .embedInCode("Page/timeline.js"), .embedInCode("openapi.json"),
+                .embedInCode("Page/view.js"), .embedInCode("Page/timeline.js"), .embedInCode("Page/console.js"),
+                .embedInCode("openapi.json"),
             ], swiftSettings: house),
         .target(
             name: "Room",

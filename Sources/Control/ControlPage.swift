@@ -9,6 +9,7 @@ package struct ControlPage: Sendable {
         case script = "/page.js"
         case view = "/view.js"
         case timeline = "/timeline.js"
+        case console = "/console.js"
         case player = "/player.js"
     }
 
@@ -36,6 +37,7 @@ package struct ControlPage: Sendable {
             case .script: ("text/javascript; charset=utf-8", PackageResources.page_js)
             case .view: ("text/javascript; charset=utf-8", PackageResources.view_js)
             case .timeline: ("text/javascript; charset=utf-8", PackageResources.timeline_js)
+            case .console: ("text/javascript; charset=utf-8", PackageResources.console_js)
             case .player: ("text/javascript; charset=utf-8", self.player)
             }
         var fields: HTTPFields = [.contentType: type, .cacheControl: "no-cache", .xContentTypeOptions: "nosniff"]

@@ -33,6 +33,6 @@ package enum IngestEvent: Sendable, Hashable {
     case hookFailed(SourceID, reason: String, isAllowed: Bool)
     /// Encoders fight for a source: one that would have taken it over was refused.
     case flapping(SourceID, remote: String)
-    /// A publisher was turned away, or a connection ended before it published.
-    case refused(remote: String, key: RedactedKey?, reason: String)
+    /// A publisher was turned away, or a connection ended before it published; `code` is `nil` where that was nobody's mistake.
+    case refused(remote: String, key: RedactedKey?, reason: String, code: ErrorCode?)
 }

@@ -94,17 +94,17 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     }
 
     /// Others need its place, and it does not publish.
-    func crowdedOut() { self.drop("too many connections that do not publish") }
+    func crowdedOut() { self.drop("too many connections that do not publish", .limitExceeded) }
 
     /// Ends the connection without a word to the peer.
-    private func drop(_ reason: String) {
+    private func drop(_ reason: String, _ code: ErrorCode = .authDenied) {
         guard !self.isClosing else { return }
         self.isClosing = true
         self.timer?.cancel()
         self.timer = nil
         self.withdrawQuestion()
         self.logger.debug("connection dropped", metadata: ["reason": "\(reason)"])
-        self.core.emit(.refused(remote: self.remote, key: self.key, reason: reason))
+        self.core.emit(.refused(remote: self.remote, key: self.key, reason: reason, code: code))
         self.context?.close(promise: nil)
     }
 
@@ -137,7 +137,8 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.perform(self.session.inputEnded())
         self.core.closed(self)
         if !self.wasAccepted, !self.isClosing {
-            self.core.emit(.refused(remote: self.remote, key: self.key, reason: "closed before publishing"))
+            self.core.emit(
+                .refused(remote: self.remote, key: self.key, reason: "closed before publishing", code: nil))
         }
         self.isClosing = true
         self.context = nil
@@ -395,7 +396,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             let reason = self.denial.map { "\(failure): \($0)" } ?? "\(failure)"
             self.logger.info(
                 "connection refused", metadata: ["reason": "\(reason)", "key": "\(self.key?.description ?? "")"])
-            self.core.emit(.refused(remote: self.remote, key: self.key, reason: reason))
+            self.core.emit(.refused(remote: self.remote, key: self.key, reason: reason, code: failure.errorCode))
         }
         guard let context = self.context else { return }
         guard self.core.closing(self) else { return context.close(promise: nil) }

@@ -119,8 +119,8 @@ final class SRTDoor: ChannelInboundHandler {
         }
         let app = self.core.admission.app
         switch SRTStreamID.read(caller.streamID ?? "", app: app) {
-        case .otherMode: self.reject(publisher, 1405, "it does not want to publish")
-        case .malformed: self.reject(publisher, 1400, "no stream id that can be read")
+        case .otherMode: self.reject(publisher, 1405, "it does not want to publish", .invalidFormat)
+        case .malformed: self.reject(publisher, 1400, "no stream id that can be read", .invalidFormat)
         case .publish(let address):
             publisher.key = RedactedKey(address, app: app)
             let request = PublishRequest(
@@ -175,9 +175,11 @@ final class SRTDoor: ChannelInboundHandler {
     }
 
     /// What can be said at once. Those who come with it again and again get no answer.
-    private func reject(_ publisher: SRTPublisher, _ code: Int, _ reason: String) {
+    private func reject(
+        _ publisher: SRTPublisher, _ code: Int, _ reason: String, _ errorCode: ErrorCode = .authDenied
+    ) {
         guard self.core.failed(at: publisher.address) == .explain else { return self.drop(publisher, reason) }
-        self.refuse(publisher, code: code, reason: reason)
+        self.refuse(publisher, code: code, reason: reason, errorCode)
     }
 
     /// A wrong key: the answer takes a while, and those who have shown many get none.
@@ -271,7 +273,7 @@ final class SRTDoor: ChannelInboundHandler {
             self.toPeer(datagram, publisher.peer)
             // What is wrong here is the passphrase, nearly always.
             _ = self.core.failed(at: publisher.address)
-            self.end(publisher, refused: "SRT refused it with code \(code): wrong or missing passphrase?")
+            self.end(publisher, refused: "SRT refused it with code \(code): wrong or missing passphrase?", .authDenied)
         default: break
         }
     }
@@ -345,11 +347,13 @@ final class SRTDoor: ChannelInboundHandler {
     }
 
     func refuse(_ publisher: SRTPublisher, _ refusal: PublishRefusal, reason: String) {
-        self.refuse(publisher, code: refusal.srtCode, reason: reason)
+        self.refuse(publisher, code: refusal.srtCode, reason: reason, refusal.errorCode)
     }
 
     /// A publisher is sent away; a caller is told why, as the code that its encoder shows.
-    private func refuse(_ publisher: SRTPublisher, code: Int, reason: String) {
+    private func refuse(
+        _ publisher: SRTPublisher, code: Int, reason: String, _ errorCode: ErrorCode = .requestFailed
+    ) {
         guard !publisher.hasEnded else { return }
         if publisher.hub != nil {
             publisher.hasEnded = true
@@ -358,19 +362,21 @@ final class SRTDoor: ChannelInboundHandler {
         if case .answer(let bytes) = self.front.refuse(publisher.peer, code: code, now: self.core.clock.now()) {
             self.toPeer(ByteBuffer(bytes: bytes), publisher.peer)
         }
-        self.end(publisher, refused: reason)
+        self.end(publisher, refused: reason, errorCode)
     }
 
     /// Ends a caller without a word to it.
-    func drop(_ publisher: SRTPublisher, _ reason: String) {
+    func drop(_ publisher: SRTPublisher, _ reason: String, _ code: ErrorCode = .authDenied) {
         guard !publisher.hasEnded, publisher.hub == nil else { return }
         // Who is not worth an answer is not worth a line.
-        self.end(publisher, refused: reason, at: .debug)
+        self.end(publisher, refused: reason, code, at: .debug)
         self.front.forget(publisher.peer)
         self.publishers[publisher.peer] = nil
     }
 
-    private func end(_ publisher: SRTPublisher, refused reason: String, at level: Logger.Level = .info) {
+    private func end(
+        _ publisher: SRTPublisher, refused reason: String, _ code: ErrorCode, at level: Logger.Level = .info
+    ) {
         publisher.hasEnded = true
         publisher.question?.cancel()
         publisher.question = nil
@@ -379,7 +385,7 @@ final class SRTDoor: ChannelInboundHandler {
             metadata: [
                 "remote": "\(publisher.remote)", "reason": "\(reason)", "key": "\(publisher.key?.description ?? "")",
             ])
-        self.core.emit(.refused(remote: publisher.remote, key: publisher.key, reason: reason))
+        self.core.emit(.refused(remote: publisher.remote, key: publisher.key, reason: reason, code: code))
         self.core.closed(publisher)
         if let feed = publisher.feed {
             feed.stop()  // feedEnded(_:_:) follows.
@@ -407,7 +413,7 @@ final class SRTDoor: ChannelInboundHandler {
                 publisher.hasEnded = true
                 self.endPublication(publisher, .lost("nothing received"))
             } else {
-                self.drop(publisher, "nothing received")
+                self.drop(publisher, "nothing received", .requestFailed)
             }
         }
     }

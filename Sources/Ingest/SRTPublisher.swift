@@ -56,6 +56,6 @@ final class SRTPublisher: PublishingConnection {
     }
 
     func giveWay() { self.door.giveWay(self) }
-    func crowdedOut() { self.door.drop(self, "too many connections that do not publish") }
+    func crowdedOut() { self.door.drop(self, "too many connections that do not publish", .limitExceeded) }
     func setPaused(_ isPaused: Bool) { self.feed?.setPaused(isPaused) }
 }

@@ -41,6 +41,12 @@ package struct EndedOutput: OutputDirectory {
             keys: try HLSPackager.claimKeys(settings, isBegun: true, store))
     }
 
+    /// Which worker a room has had last, as the state file of its directory says; `nil` where it says nothing.
+    package static func lastIncarnation(inDirectory directory: String) -> Int64? {
+        guard let bytes = DirectoryStore(directory: directory).read(RoomState.name) else { return nil }
+        return (try? RoomState(json: bytes, path: RoomState.name))?.incarnation
+    }
+
     /// All that it lists.
     ///
     /// - Parameter kinds: What the tracks carry, by their names.

@@ -31,6 +31,9 @@ extension HLSPackager {
         return choices.first { $0.isMultiple(of: 2) } ?? grid.segmentFrames
     }
 
+    /// A worker before this one has published in this room.
+    package var hasPublishedBefore: Bool { self.claimed.nextMediaSequence > 0 }
+
     /// A worker before this one has published in this room, and the time since then is short enough to be filled: its
     /// viewers are still there.
     ///

@@ -95,7 +95,7 @@ package struct DocumentChange: Sendable {
     /// come and go, which are told from others by their type.
     static let alive = [
         "ext", "room.title", "scenes", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
-        "pk.endScene", "alarms", "shutdown", "sources.volume", "sources.audioTracks", "sources.offsetMs",
+        "pk.endScene", "alarms", "shutdown", "idle", "sources.volume", "sources.audioTracks", "sources.offsetMs",
         "sources.rotation", "sources.expected",
         "sources.streamKey", "sources.streamKeys", "sources.streamKeyFile", "sources.streamKeyEnv",
         "ingest.auth.secretFile", "ingest.auth.secretEnv", "control.events",
@@ -158,6 +158,7 @@ extension Pipeline {
         }
         rest.alarms = current.alarms
         rest.shutdown = current.shutdown
+        rest.idle = current.idle
         if rest.ingest.auth?.secret != nil, let secret = current.ingest.auth?.secret {
             rest.ingest.auth?.secret = secret
         }

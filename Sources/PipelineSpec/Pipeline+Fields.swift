@@ -66,6 +66,7 @@ extension Pipeline {
             "overload", \.overload, .object(Overload.rule),
             "when a live room begins to leave things out because its machine cannot keep up"),
         Field("shutdown", \.shutdown, .object(Shutdown.rule), "how long the end of the room may take"),
+        Field("idle", \.idle, .object(Idle.rule), "when a live room that nobody publishes to is over by itself"),
         Field(free: "ext", "anything; not looked at"),
     ]
 }

@@ -38,6 +38,7 @@ package struct Pipeline: Sendable, Equatable {
     package var limits = Limits()
     package var overload = Overload()
     package var shutdown = Shutdown()
+    package var idle = Idle()
     package var alarms = Alarms()
     /// What coded pictures say of the program; `nil`: nothing.
     package var sei: SEI?

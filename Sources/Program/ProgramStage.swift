@@ -162,6 +162,23 @@ package final class ProgramStage: Sendable {
         }
     }
 
+    /// What a source contributes.
+    package struct Contribution: Sendable, Hashable {
+        /// 0…2, 1 as published.
+        package var volume: Float
+        package var isHeard: Bool
+        package var isSeen: Bool
+    }
+
+    /// What a source contributes by what was set last, by the pipeline or a command; a pane's own volume comes before it.
+    package func contribution(of source: SourceID) -> Contribution {
+        self.shared.withLock { shared in
+            Contribution(
+                volume: shared.volumes[source] ?? 1, isHeard: !shared.muted.contains(source),
+                isSeen: !shared.hidden.contains(source))
+        }
+    }
+
     /// Lets the program run, beginning with tick `first`; ``clock`` says when that is due. Only the first call counts.
     package func start(at first: Int64) {
         let fresh = self.begin.withLock { begin -> Bool in

@@ -1,3 +1,5 @@
+package import MediaTypes
+
 /// Why a connection ends. One case a reason, so that it can be counted and shown.
 package enum RTMPFailure: Error, Sendable, Hashable {
     /// The first byte is not RTMP version 3.
@@ -73,6 +75,19 @@ extension RTMPFailure: CustomStringConvertible {
         case .desync(let desync): "chunk stream out of step: \(desync)"
         case .protocolViolation(let violation): "protocol violation: \(violation.rawValue)"
         case .refused(let refusal): "refused: \(refusal.code)"
+        }
+    }
+}
+
+extension RTMPFailure {
+    /// Its entry of the error catalogue.
+    package var errorCode: ErrorCode {
+        switch self {
+        case .version, .desync, .protocolViolation: .invalidFormat
+        case .deadline: .requestFailed
+        case .limit(.messageLength), .limit(.partialBytes), .limit(.setupBytes), .limit(.undecidedBytes): .inputTooLarge
+        case .limit: .limitExceeded
+        case .refused(let refusal): refusal.errorCode
         }
     }
 }

@@ -23,10 +23,19 @@ package struct AlarmBook: Sendable {
     }
 
     package struct Entry: Sendable, Hashable {
+        /// From 1, in the order in which they were set; no two of a book have the same.
+        package var number: Int64
         package var alarm: Alarm
         package var setAt: Int64
         /// `nil`: it holds.
         package var clearedAt: Int64?
+    }
+
+    /// What an update has brought.
+    package enum Change: Sendable, Hashable {
+        /// It holds from now on, or is of another severity than before.
+        case set(Entry)
+        case cleared(Entry)
     }
 
     /// How long one that is over stays listed.
@@ -36,26 +45,37 @@ package struct AlarmBook: Sendable {
 
     /// The oldest first.
     package private(set) var entries: [Entry] = []
+    private var last: Int64 = 0
 
     package init() {}
 
     /// - Parameter current: Everything that is wrong now.
-    package mutating func update(_ current: [Alarm], at now: Int64) {
+    /// - Returns: What is over, then what is new or of another severity, each in the order of the list.
+    @discardableResult
+    package mutating func update(_ current: [Alarm], at now: Int64) -> [Change] {
+        var (over, new): ([Change], [Change]) = ([], [])
         func same(_ one: Alarm, _ other: Alarm) -> Bool { one.type == other.type && one.subject == other.subject }
         for index in self.entries.indices where self.entries[index].clearedAt == nil {
             if let alarm = current.first(where: { same($0, self.entries[index].alarm) }) {
+                let isOther = self.entries[index].alarm.severity != alarm.severity
                 self.entries[index].alarm = alarm
+                if isOther { new.append(.set(self.entries[index])) }
             } else {
                 self.entries[index].clearedAt = now
+                over.append(.cleared(self.entries[index]))
             }
         }
         for alarm in current where !self.entries.contains(where: { $0.clearedAt == nil && same($0.alarm, alarm) }) {
-            self.entries.append(Entry(alarm: alarm, setAt: now))
+            self.last += 1
+            let entry = Entry(number: self.last, alarm: alarm, setAt: now)
+            self.entries.append(entry)
+            new.append(.set(entry))
         }
         self.entries.removeAll { $0.clearedAt.map { now &- $0 > Self.keep } ?? false }
         while self.entries.count > Self.capacity, let old = self.entries.firstIndex(where: { $0.clearedAt != nil }) {
             self.entries.remove(at: old)
         }
+        return over + new
     }
 }
 

@@ -23,10 +23,27 @@ extension ControlFailure {
         if mistakes.contains(where: { $0.path.isEmpty }) {
             return self.refused(mistakes, as: ControlFailure.invalidFormat(_:fix:status:))
         }
-        let isImage = mistakes.allSatisfy { $0.path.hasSuffix("].path") }
         return self.refused(mistakes) { what, fix, _ in
-            isImage ? .imageError(what, fix: fix) : .invalidLayout(what, fix: fix)
+            Self.areOfImages(mistakes) ? .imageError(what, fix: fix) : .invalidLayout(what, fix: fix)
         }
+    }
+
+    /// A pipeline file: what cannot be read is malformed; where only images cannot be shown, or only scenes cannot be composed,
+    /// it has their codes.
+    static func refusedDocument(_ mistakes: [SpecMistake], isMalformed: Bool) -> ControlFailure {
+        self.refused(mistakes) { what, fix, _ in
+            if isMalformed { return .invalidFormat(what, fix: fix) }
+            if Self.areOfImages(mistakes) { return .imageError(what, fix: fix) }
+            let isLayout = mistakes.allSatisfy { $0.path.hasPrefix("scenes[") }
+            return isLayout ? .invalidLayout(what, fix: fix) : .invalidFormat(what, fix: fix, status: 422)
+        }
+    }
+
+    private static func areOfImages(_ mistakes: [SpecMistake]) -> Bool {
+        !mistakes.isEmpty
+            && mistakes.allSatisfy {
+                $0.path.hasSuffix("].path") && !$0.path.hasPrefix("sources[") && !$0.path.hasPrefix("outputs[")
+            }
     }
 
     /// One value of a document that cannot be.

@@ -6,44 +6,56 @@ package import PipelineSpec
 ///
 /// | Vocabulary | Members |
 /// |---|---|
-/// | `flipflop` | of a source: `streamKey`, `streamer`, `alarm`; of the room: `videoRoom`, `broadcast`, `player` |
-/// | `nertc` | `state`: 505 pushing, 506 push failed, 511 stopped; `error`: its number |
+/// | `flipflop` | of a source, or of every one where the event names none: `streamKey`, `streamer`, `alarm`; of the room: `videoRoom`, `broadcast`, `player`; `error`: `code` and `message` |
+/// | `nertc` | `state`: 505 pushing, 506 push failed, 511 stopped, 512 an image failed; `error`: its number |
 /// | `agora` | `state` with its `name`: 0 idle, 1 connecting, 2 running, 3 recovering, 4 failure, 5 disconnecting |
-/// | `remon` | `state`: WAIT, CONNECT, COMPLETE, FAIL, EXIT, CLOSE; `error` |
+/// | `remon` | `state`: INIT, WAIT, CONNECT, COMPLETE, FAIL, EXIT, CLOSE; `error`, but for those of WebRTC (`WebSocket`, `IceFailed`) |
 package enum EventCompat {
     /// A row of the tables: an event, and what it is called there.
     package struct Row: Sendable {
-        let vocabulary: EventVocabulary
-        let type: String
-        /// A member the event must have with one of these values; `nil`: any event of the type.
-        let when: (name: String, values: Set<String>)?
-        let members: [JSONValue.Member]
+        package let vocabulary: EventVocabulary
+        package let type: String
+        /// Members the event must have, each with one of these values; no values: any. Empty: every event of the type.
+        package let when: [(name: String, values: Set<String>)]
+        package let members: [JSONValue.Member]
+        /// Beside them `error`: the event's `code`, and its `reason` as the message.
+        package let tellsError: Bool
 
         init(
-            _ vocabulary: EventVocabulary, _ type: String, when: (String, Set<String>)? = nil,
-            _ members: KeyValuePairs<String, JSONValue>
+            _ vocabulary: EventVocabulary, _ type: String, when: KeyValuePairs<String, Set<String>> = [:],
+            tellsError: Bool = false, _ members: KeyValuePairs<String, JSONValue>
         ) {
             self.vocabulary = vocabulary
             self.type = type
-            self.when = when.map { (name: $0.0, values: $0.1) }
+            self.when = when.map { (name: $0.key, values: $0.value) }
             self.members = members.map { .init($0.key, $0.value) }
+            self.tellsError = tellsError
+        }
+
+        func fits(_ type: String, _ text: (String) -> String?) -> Bool {
+            guard self.type == type else { return false }
+            return self.when.allSatisfy { condition in
+                text(condition.name).map { condition.values.isEmpty || condition.values.contains($0) } ?? false
+            }
         }
     }
 
     /// The member `compat` of an event; `nil` where none of the vocabularies has a word for it.
     ///
-    /// - Parameter text: The event's members that are texts, by name.
+    /// - Parameter text: The event's members that are texts, truths (`true`, `false`) or whole numbers, by name.
     package static func value(
         _ vocabularies: [EventVocabulary], type: String, text: (String) -> String?
     ) -> JSONValue? {
         let words = vocabularies.compactMap { vocabulary -> JSONValue.Member? in
-            let row = self.rows.first { row in
-                guard row.vocabulary == vocabulary, row.type == type else { return false }
-                guard let when = row.when else { return true }
-                return text(when.name).map { when.values.contains($0) } ?? false
+            guard let row = self.rows.first(where: { $0.vocabulary == vocabulary && $0.fits(type, text) }) else {
+                return nil
             }
-            guard let row else { return nil }
-            return JSONValue.Member(vocabulary.rawValue, .object(row.members))
+            var members = row.members
+            if row.tellsError {
+                let error: JSONValue = ["code": JSONValue(text("code")), "message": JSONValue(text("reason"))]
+                members.append(.init("error", error))
+            }
+            return JSONValue.Member(vocabulary.rawValue, .object(members))
         }
         return words.isEmpty ? nil : .object(words)
     }
@@ -51,67 +63,174 @@ package enum EventCompat {
     /// The first that fits holds.
     package static let rows = Self.flipflop + Self.nertc + Self.agora + Self.remon
 
-    private static let over: (String, Set<String>) = ("outcome", ["ended"])
-    private static let failed: (String, Set<String>) = ("outcome", ["failed"])
-    private static let resumed: (String, Set<String>) = ("from", ["stalled", "lost", "reconnecting"])
-
     // MARK: FlipFlop: StreamKey and Streamer of a publisher, VideoRoom and Broadcast of the room
 
-    private static let flipflop: [Row] = [
-        Row(.flipflop, "room.ready", ["videoRoom": "SCHEDULED", "broadcast": "inactive"]),
-        Row(.flipflop, "broadcast.active", ["videoRoom": "LIVE", "broadcast": "active"]),
-        Row(.flipflop, "room.ending", ["videoRoom": "LIVE_INACTIVE", "broadcast": "inactive"]),
+    private static let flipflop = Self.flipflopRoom + Self.flipflopEnd + Self.flipflopSource
+
+    private static let flipflopRoom: [Row] = [
+        // A successor's viewers have seen the room.
         Row(
-            .flipflop, "room.closed", when: Self.over,
-            ["videoRoom": "ENDED", "broadcast": "inactive", "player": "completed"]),
-        Row(.flipflop, "room.closed", when: Self.failed, ["videoRoom": "LIVE_INACTIVE", "broadcast": "inactive"]),
+            .flipflop, "room.ready", when: ["played": ["true"]],
+            ["videoRoom": "LIVE_INACTIVE", "broadcast": "inactive"]),
+        Row(
+            .flipflop, "room.ready",
+            ["streamKey": "INACTIVE", "streamer": "prepared", "videoRoom": "SCHEDULED", "broadcast": "inactive"]),
+        Row(.flipflop, "broadcast.active", when: ["slate": ["false"]], ["videoRoom": "LIVE", "broadcast": "active"]),
+        Row(
+            .flipflop, "room.state", when: ["from": ["preparing"], "to": ["live", "degraded"]],
+            ["streamKey": "ACTIVE_LIVE", "videoRoom": "LIVE", "broadcast": "active"]),
+        Row(
+            .flipflop, "room.state", when: ["from": ["preparing"], "to": ["recovering"], "cause": ["output"]],
+            ["streamKey": "ACTIVE_LIVE", "videoRoom": "LIVE", "broadcast": "active"]),
+        Row(
+            .flipflop, "room.state", when: ["to": ["live", "degraded"]],
+            ["videoRoom": "LIVE", "broadcast": "active"]),
+        Row(
+            .flipflop, "room.state", when: ["to": ["recovering"], "cause": ["output"]],
+            ["videoRoom": "LIVE", "broadcast": "active"]),
+        Row(
+            .flipflop, "room.state", when: ["to": ["recovering"]],
+            ["videoRoom": "LIVE_INACTIVE", "broadcast": "inactive"]),
+        Row(
+            .flipflop, "room.state", when: ["to": ["failed"]], tellsError: true,
+            ["streamKey": "INACTIVE", "broadcast": "inactive"]),
+        Row(
+            .flipflop, "encoder.overload_step", when: ["taken": ["true"], "step": ["halfPictures", "hold"]],
+            ["alarm": "alert_3"]),
+        Row(.flipflop, "encoder.overload_step", when: ["taken": ["true"]], ["alarm": "alert_2"]),
+        Row(.flipflop, "encoder.overload_step", when: ["steps": ["0"]], ["alarm": "normal"]),
+        // Every second picture is still left out.
+        Row(.flipflop, "encoder.overload_step", when: ["step": ["hold"]], ["alarm": "alert_3"]),
+        Row(.flipflop, "encoder.overload_step", ["alarm": "alert_2"]),
+    ]
+
+    private static let flipflopEnd: [Row] = [
+        Row(
+            .flipflop, "room.ending", when: ["played": ["true"]],
+            ["videoRoom": "LIVE_INACTIVE", "broadcast": "inactive"]),
+        Row(.flipflop, "room.draining", ["streamKey": "INACTIVE", "streamer": "stopped"]),
+        Row(.flipflop, "recording.ready", ["videoRoom": "ARCHIVED"]),
+        Row(
+            .flipflop, "room.closed", when: ["outcome": ["ended"], "played": ["false"]],
+            ["streamKey": "INACTIVE", "streamer": "closed", "videoRoom": "CANCELLED", "broadcast": "inactive"]),
+        Row(
+            .flipflop, "room.closed", when: ["outcome": ["ended"], "recording": ["ready"]],
+            [
+                "streamKey": "INACTIVE", "streamer": "closed", "videoRoom": "ARCHIVED", "broadcast": "inactive",
+                "player": "completed",
+            ]),
+        Row(
+            .flipflop, "room.closed", when: ["outcome": ["ended"]],
+            [
+                "streamKey": "INACTIVE", "streamer": "closed", "videoRoom": "ENDED", "broadcast": "inactive",
+                "player": "completed",
+            ]),
+        Row(
+            .flipflop, "room.closed", when: ["outcome": ["failed"], "played": ["true"]], tellsError: true,
+            ["streamKey": "INACTIVE", "videoRoom": "LIVE_INACTIVE", "broadcast": "inactive"]),
+        Row(
+            .flipflop, "room.closed", when: ["outcome": ["failed"]], tellsError: true,
+            ["streamKey": "INACTIVE", "broadcast": "inactive"]),
+    ]
+
+    private static let flipflopSource: [Row] = [
         Row(.flipflop, "source.connected", ["streamKey": "INACTIVE", "streamer": "prepared"]),
-        Row(
-            .flipflop, "source.publishing", when: Self.resumed,
-            ["streamKey": "ACTIVE_LIVE_PREP", "streamer": "started"]),
         Row(.flipflop, "source.publishing", ["streamKey": "ACTIVE_PREP", "streamer": "started"]),
+        Row(
+            .flipflop, "ingest.publishing", when: ["was": ["stalled", "lost", "reconnecting"]],
+            ["streamKey": "ACTIVE_LIVE_PREP", "streamer": "started"]),
+        // Viewers cannot play yet: the room's way to live says when they can.
+        Row(.flipflop, "source.live", when: ["playable": ["false"]], ["streamKey": "ACTIVE", "streamer": "started"]),
         Row(.flipflop, "source.live", ["streamKey": "ACTIVE_LIVE", "streamer": "started"]),
+        Row(.flipflop, "source.stalled", ["streamKey": "INACTIVE_LIVE", "streamer": "stopped"]),
         Row(.flipflop, "source.lost", ["streamKey": "INACTIVE_LIVE", "streamer": "stopped"]),
         Row(.flipflop, "source.reconnecting", ["streamKey": "INACTIVE_LIVE", "streamer": "stopped"]),
         Row(.flipflop, "source.lost_final", ["streamKey": "INACTIVE", "streamer": "closed"]),
-        Row(.flipflop, "source.health", when: ("level", ["normal"]), ["alarm": "normal"]),
-        Row(.flipflop, "source.health", when: ("level", ["alert_1"]), ["alarm": "alert_1"]),
-        Row(.flipflop, "source.health", when: ("level", ["alert_2"]), ["alarm": "alert_2"]),
-        Row(.flipflop, "source.health", when: ("level", ["alert_3"]), ["alarm": "alert_3"]),
+        Row(.flipflop, "source.undecodable", tellsError: true, [:]),
+        Row(.flipflop, "ingest.refused", when: ["code": []], tellsError: true, [:]),
+        Row(.flipflop, "source.health", when: ["level": ["normal"]], ["alarm": "normal"]),
+        Row(.flipflop, "source.health", when: ["level": ["alert_1"]], ["alarm": "alert_1"]),
+        Row(.flipflop, "source.health", when: ["level": ["alert_2"]], ["alarm": "alert_2"]),
+        Row(.flipflop, "source.health", when: ["level": ["alert_3"]], ["alarm": "alert_3"]),
     ]
 
     // MARK: NERtc: states of a live stream task
 
     private static let nertc: [Row] = [
         Row(.nertc, "broadcast.active", ["state": 505]),
-        Row(.nertc, "output.failed", ["state": 506, "error": 1417]),
+        Row(.nertc, "room.state", when: ["to": ["live", "recovering", "degraded"]], ["state": 505]),
+        Row(.nertc, "room.state", when: ["to": ["failed"]], ["state": 506, "error": 1500]),
+        // Of an RTMP output, which has a URL and a way back; a disk that fails is the alarm's to tell.
+        Row(.nertc, "output.failed", when: ["url": []], ["state": 506, "error": 1417]),
+        Row(.nertc, "output.live", ["state": 505]),
         Row(.nertc, "room.superseded", ["error": 1301]),
-        Row(.nertc, "room.closed", when: Self.failed, ["state": 506, "error": 1500]),
-        Row(.nertc, "room.closed", when: Self.over, ["state": 511]),
+        // What was there before stays on air.
+        Row(.nertc, "config.invalid", when: ["code": ["imageError"]], ["state": 512, "error": 1512]),
+        Row(.nertc, "config.invalid", when: ["code": ["superseded"]], ["error": 1301]),
+        Row(.nertc, "config.invalid", when: ["code": ["invalidLayout"]], ["error": 1501]),
+        Row(.nertc, "config.invalid", when: ["code": ["notFound"]], ["error": 1404]),
+        Row(.nertc, "config.invalid", when: ["code": ["limitExceeded"]], ["error": 1402]),
+        Row(.nertc, "config.invalid", when: ["code": ["requestFailed"]], ["error": 1417]),
+        Row(.nertc, "config.invalid", ["error": 1400]),
+        Row(.nertc, "ingest.refused", when: ["code": ["limitExceeded"]], ["error": 1402]),
+        Row(.nertc, "ingest.refused", when: ["code": ["roomExited"]], ["error": 1401]),
+        Row(.nertc, "ingest.refused", when: ["code": ["invalidFormat"]], ["error": 1400]),
+        Row(.nertc, "ingest.refused", when: ["code": ["requestFailed"]], ["error": 1417]),
+        Row(.nertc, "room.closed", when: ["outcome": ["failed"]], ["state": 506, "error": 1500]),
+        Row(.nertc, "room.closed", when: ["outcome": ["ended"]], ["state": 511]),
     ]
 
     // MARK: Agora: states of a media push
 
     private static let agora: [Row] = [
         Row(.agora, "room.ready", ["state": 1, "name": "CONNECTING"]),
-        Row(.agora, "broadcast.active", ["state": 2, "name": "RUNNING"]),
-        Row(.agora, "output.failed", ["state": 3, "name": "RECOVERING"]),
+        Row(.agora, "room.state", when: ["to": ["waiting", "preparing"]], ["state": 1, "name": "CONNECTING"]),
+        Row(.agora, "broadcast.active", when: ["slate": ["false"]], ["state": 2, "name": "RUNNING"]),
+        Row(.agora, "room.state", when: ["to": ["live", "degraded"]], ["state": 2, "name": "RUNNING"]),
+        Row(.agora, "room.state", when: ["to": ["recovering"]], ["state": 3, "name": "RECOVERING"]),
+        Row(.agora, "output.failed", when: ["url": []], ["state": 3, "name": "RECOVERING"]),
+        Row(.agora, "output.live", ["state": 2, "name": "RUNNING"]),
+        Row(.agora, "room.state", when: ["to": ["failed"]], ["state": 4, "name": "FAILURE"]),
         Row(.agora, "room.ending", ["state": 5, "name": "DISCONNECTING"]),
         Row(.agora, "room.draining", ["state": 5, "name": "DISCONNECTING"]),
-        Row(.agora, "room.closed", when: Self.failed, ["state": 4, "name": "FAILURE"]),
+        Row(.agora, "room.closed", when: ["outcome": ["failed"]], ["state": 4, "name": "FAILURE"]),
         Row(.agora, "room.closed", ["state": 0, "name": "IDLE"]),
     ]
 
     // MARK: RemoteMonster: RemonState and RemonError
 
-    private static let remon: [Row] = [
-        Row(.remon, "room.ready", ["state": "WAIT"]),
-        Row(.remon, "source.publishing", ["state": "CONNECT"]),
+    private static let remon = Self.remonStates + Self.remonErrors
+
+    private static let remonStates: [Row] = [
+        Row(.remon, "room.ready", ["state": "INIT"]),
+        Row(.remon, "room.state", when: ["to": ["waiting"]], ["state": "WAIT"]),
+        Row(.remon, "room.state", when: ["to": ["preparing"]], ["state": "CONNECT"]),
         Row(.remon, "broadcast.active", ["state": "COMPLETE"]),
-        Row(.remon, "source.undecodable", ["error": "UnsupportedPlatform"]),
+        Row(.remon, "room.state", when: ["to": ["live", "recovering", "degraded"]], ["state": "COMPLETE"]),
+        Row(.remon, "room.state", when: ["to": ["failed"]], ["state": "FAIL"]),
         Row(.remon, "room.ending", ["state": "EXIT"]),
         Row(.remon, "room.draining", ["state": "EXIT"]),
-        Row(.remon, "room.closed", when: Self.failed, ["state": "FAIL", "error": "Unknown"]),
+        Row(
+            .remon, "room.closed",
+            when: [
+                "outcome": ["failed"],
+                "code": ["bindFailed", "unavailable", "notCreatable", "notReadable", "outOfMemory"],
+            ], ["state": "FAIL", "error": "InitFailed"]),
+        Row(.remon, "room.closed", when: ["outcome": ["failed"]], ["state": "FAIL", "error": "Unknown"]),
         Row(.remon, "room.closed", ["state": "CLOSE"]),
+    ]
+
+    private static let remonErrors: [Row] = [
+        Row(.remon, "ingest.refused", when: ["code": ["busyChannel"]], ["error": "BusyChannel"]),
+        Row(.remon, "ingest.refused", when: ["code": ["unsupportedCodec"]], ["error": "UnsupportedPlatform"]),
+        Row(
+            .remon, "ingest.refused", when: ["code": ["invalidFormat", "inputTooLarge"]], ["error": "InvalidParameter"]),
+        Row(.remon, "ingest.refused", when: ["code": []], ["error": "ConnectChannelFailed"]),
+        Row(.remon, "source.undecodable", when: ["code": ["inputTooLarge"]], ["error": "InvalidParameter"]),
+        Row(.remon, "source.undecodable", ["error": "UnsupportedPlatform"]),
+        Row(.remon, "source.failed", ["error": "UserMediaDevice"]),
+        Row(.remon, "pull.failed", ["error": "ConnectChannelFailed"]),
+        Row(.remon, "output.failed", when: ["url": []], ["error": "ConnectChannelFailed"]),
+        Row(.remon, "config.invalid", ["error": "InvalidParameter"]),
     ]
 }

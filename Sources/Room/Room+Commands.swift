@@ -48,7 +48,7 @@ extension Room {
             case .cleared: entry.clearedAt != nil
             }
         }
-        let json: JSONValue = ["alarms": Self.json(of: entries)]
+        let json: JSONValue = ["alarms": self.json(of: entries)]
         return json.text
     }
 }

@@ -19,12 +19,14 @@ extension Room: RoomControlling {
             return (desk.shelf.scenes, desk.onAir.sceneID)
         }
         let stats = self.program.stats
+        let phase = self.phaseMembers
         let sources = self.pipeline.sources.compactMap {
             self.slots[$0.id].map { self.json(of: $0, stats) }
         }
         let json: JSONValue = [
             "roomId": .string(self.pipeline.room.roomID), "title": JSONValue(self.pipeline.room.title),
-            "state": .string(state.rawValue), "desired": .string(state.desired), "revision": .integer(revision),
+            "state": phase.state, "since": phase.since, "cause": phase.cause, "desired": .string(state.desired),
+            "revision": .integer(revision),
             "incarnation": .integer(self.incarnation), "time": .string(ProgramDate.format(SystemClock.wallClock())),
             "origin": JSONValue(origin.map { ProgramDate.format($0) }),
             "program": [
@@ -69,7 +71,8 @@ extension Room: RoomControlling {
     private func json(of slot: SourceSlot, _ stats: ProgramStage.Stats) -> JSONValue {
         let id = slot.spec.id
         return slot.json(
-            stats: stats, relays: self.relaysJSON(id), level: self.levelJSON(of: id), refused: self.refusalJSON(of: id))
+            stats: stats, contribution: self.program.contribution(of: id), relays: self.relaysJSON(id),
+            level: self.levelJSON(of: id), refused: self.refusalJSON(of: id))
     }
 
     func slot(_ uid: String, _ streamType: String) throws(ControlFailure) -> SourceSlot {
@@ -125,7 +128,7 @@ extension Room: RoomControlling {
         let (lag, isLive) = self.tickLag()
         let ready = state == .waiting || state == .live
         return HealthReport(
-            live: isLive, ready: ready, started: state != .starting, state: state.rawValue,
+            live: isLive, ready: ready, started: state != .starting, state: self.phaseState.rawValue,
             checks: ["tick": lag.map { "\($0 / 1_000_000) ms behind the clock" } ?? "waiting for the first source"])
     }
 

@@ -153,25 +153,44 @@ extension Room {
                     "output.disk_low", level.name, kind: "output",
                     message: "\(reading.percent) % of the space for segments and recordings is taken"))
         }
-        alarms += self.outputAlarms
+        let lost = self.outputAlarms
+        alarms += lost
+        self.notePhase { $0.isOutputLost = !lost.isEmpty }
         if let alarm = self.configurationAlarm.withLock({ $0 }) { alarms.append(alarm) }
-        self.alarms.withLock { $0.update(alarms, at: SystemClock.wallClock()) }
+        for change in self.alarms.withLock({ $0.update(alarms, at: SystemClock.wallClock()) }) { self.tell(change) }
     }
 
-    var alarmsJSON: JSONValue { Self.json(of: self.alarms.withLock(\.entries)) }
+    /// The level is what it is from now on; the alarm itself is as the state has it.
+    private func tell(_ change: AlarmBook.Change) {
+        let (type, entry, level) =
+            switch change {
+            case .set(let entry): ("alarm.set", entry, entry.alarm.severity)
+            case .cleared(let entry): ("alarm.cleared", entry, "normal")
+            }
+        self.events.emit(
+            type,
+            [
+                "id": .string(self.id(of: entry)), "level": .string(level), "reason": .string(entry.alarm.message),
+                "uid": entry.alarm.kind == "source" ? JSONValue(entry.alarm.subject) : .null,
+                "alarm": self.json(of: entry),
+            ])
+    }
 
-    static func json(of alarms: [AlarmBook.Entry]) -> JSONValue {
-        .array(
-            alarms.map { entry -> JSONValue in
-                [
-                    "type": .string(entry.alarm.type), "severity": .string(entry.alarm.severity),
-                    "state": .string(entry.clearedAt == nil ? "set" : "cleared"),
-                    "scope": ["kind": .string(entry.alarm.kind), "id": JSONValue(entry.alarm.subject)],
-                    "message": .string(entry.alarm.message),
-                    "setAt": .string(ProgramDate.format(entry.setAt)),
-                    "clearedAt": JSONValue(entry.clearedAt.map { ProgramDate.format($0) }),
-                ]
-            })
+    var alarmsJSON: JSONValue { self.json(of: self.alarms.withLock(\.entries)) }
+
+    func json(of alarms: [AlarmBook.Entry]) -> JSONValue { .array(alarms.map { self.json(of: $0) }) }
+
+    /// No other alarm of the room has it, not under another worker either.
+    private func id(of entry: AlarmBook.Entry) -> String { "\(self.incarnation)-\(entry.number)" }
+
+    private func json(of entry: AlarmBook.Entry) -> JSONValue {
+        [
+            "id": .string(self.id(of: entry)), "type": .string(entry.alarm.type),
+            "severity": .string(entry.alarm.severity), "state": .string(entry.clearedAt == nil ? "set" : "cleared"),
+            "scope": ["kind": .string(entry.alarm.kind), "id": JSONValue(entry.alarm.subject)],
+            "message": .string(entry.alarm.message), "setAt": .string(ProgramDate.format(entry.setAt)),
+            "clearedAt": JSONValue(entry.clearedAt.map { ProgramDate.format($0) }),
+        ]
     }
 }
 

@@ -73,7 +73,7 @@ extension Room {
         let slots = self.pipeline.sources.compactMap { self.slots[$0.id] }
         let live = slots.filter { $0.state == .live }.count
         let stats = self.program.stats
-        return "\(self.state.rawValue), \(live) of \(slots.count) sources live, "
+        return "\(self.phaseState.rawValue), \(live) of \(slots.count) sources live, "
             + "\(stats.ticks / Int64(max(1, self.pipeline.canvas.fps))) s on air, \(stats.late) pictures late"
     }
 }

@@ -81,19 +81,23 @@ extension Room {
         case .configuration(let id, let parameters): self.slots[id]?.setCodec(parameters)
         case .firstVideo(let id), .firstAudio(let id): self.life.add(.source(id, .arrived), at: self.machine.now())
         case .publishing(let id, let info):
+            let was = self.slots[id]?.state
             self.slots[id]?.setPublishing(true)
             self.life.add(.source(id, .published), at: self.machine.now())
             self.events.emit(
                 "ingest.publishing",
                 [
                     "uid": .string(id.description), "encoder": .string(info.encoder), "remote": .string(info.remote),
-                    "takeover": .bool(info.isTakeover),
+                    "takeover": .bool(info.isTakeover), "was": JSONValue(was?.rawValue),
                 ])
         case .unsupportedCodec(let id, let codec):
             self.slots[id]?.setError("unsupported codec \(codec)")
             self.events.emit(
                 "source.undecodable",
-                ["uid": .string(id.description), "reason": .string("codec \(codec)"), "code": "unsupportedCodec"])
+                [
+                    "uid": .string(id.description), "reason": .string("codec \(codec)"),
+                    "code": .string(ErrorCode.unsupportedCodec.rawValue),
+                ])
         case .pulling(let id, let url):
             self.events.emit("pull.connecting", ["uid": .string(id.description), "url": .string(url)])
         case .pullFailed(let id, let reason, let retryMs):
@@ -110,14 +114,15 @@ extension Room {
                 ["uid": .string(id.description), "reason": .string(reason), "allowed": .bool(isAllowed)])
         case .unpublished(let id, let reason): self.left(id, "ingest.unpublished", reason)
         case .lost(let id, let reason): self.left(id, "ingest.lost", reason)
-        case .refused(let remote, let key, let reason):
+        case .refused(let remote, let key, let reason, let code):
             guard let silent = self.refusalReports.withLock({ $0.tell(remote, now: self.machine.now()) }) else {
                 return
             }
             self.events.emit(
                 "ingest.refused",
                 [
-                    "remote": .string(remote), "key": JSONValue(key.map { "\($0)" }), "reason": .string(reason),
+                    "remote": .string(remote), "key": JSONValue(key.map { "\($0)" }),
+                    "code": JSONValue(code?.rawValue), "reason": .string(reason),
                     "untold": JSONValue(silent),
                 ])
         }

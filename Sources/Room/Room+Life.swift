@@ -30,6 +30,7 @@ extension Room {
     /// Runs until ``RoomLifeBox/finish()``. Blocks.
     func runLife() {
         var health = self.machine.now()
+        var idle = RoomIdle(hasHadSource: self.packager?.hasPublishedBefore == true)
         while !self.life.isFinished {
             let now = self.machine.now()
             let deadline = self.life.life.withLock { $0.deadline(after: now) }
@@ -37,6 +38,7 @@ extension Room {
             self.stepLife()
             self.stepOverload()
             self.watchHealth(&health)
+            self.watchIdle(&idle)
         }
     }
 
@@ -59,6 +61,7 @@ extension Room {
                 self.perform(life.receive(.poll(arrivals), now: now), life, &desk)
             }
         }
+        self.watchPhase()
     }
 
     func perform(_ actions: [RoomLife.Action], _ life: borrowing RoomLife, _ desk: inout SceneDesk) {
@@ -130,6 +133,7 @@ extension Room {
                 "from": .string(change.from.rawValue), "reason": .string(change.reason),
                 "picture": change.to == .live ? JSONValue(slot?.format?.description) : .null,
                 "graceUntil": self.date(change.to == .reconnecting ? source?.graceUntil : nil),
+                "playable": change.to == .live ? .bool(self.isPlayable) : .null,
             ])
     }
 

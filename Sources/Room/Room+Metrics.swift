@@ -25,8 +25,10 @@ extension Room {
                 "room_id": self.pipeline.room.roomID, "incarnation": "\(self.packager?.incarnation ?? 1)",
             ], 1)
         metrics.family("tandem_state", .gauge, "1 for the state the room is in.")
-        let state = self.state
-        for one in State.allCases { metrics.sample("tandem_state", ["state": one.rawValue], one == state ? 1 : 0) }
+        let state = self.phaseState
+        for one in RoomPhase.State.allCases {
+            metrics.sample("tandem_state", ["state": one.rawValue], one == state ? 1 : 0)
+        }
         metrics.family("tandem_events_total", .counter, "Events the room has told, over all its workers.")
         metrics.sample("tandem_events_total", self.events.log.last)
     }

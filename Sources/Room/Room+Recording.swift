@@ -118,6 +118,13 @@ extension Room {
         }
     }
 
+    /// What becomes of the recording, for the room's last word; `null` where there is none.
+    func recordingWord(_ outcome: RoomOutcome, owed: MediaError?) -> JSONValue {
+        guard self.recorder != nil, case .ended = outcome else { return .null }
+        guard let owed else { return "ready" }
+        return owed.code == .unfinished ? "unfinished" : "failed"
+    }
+
     /// Nanoseconds that a step may take beyond the deadline: a segment's.
     private static let lastStep: Int64 = 2_000_000_000
 }

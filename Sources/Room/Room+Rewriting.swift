@@ -49,9 +49,7 @@ extension Room {
         case .failure(let refusal):
             // What is JSON and no object has no path.
             let isMalformed = JSONParser.parse(body).root == nil || refusal.mistakes.contains { $0.path.isEmpty }
-            throw .refused(refusal.mistakes) { what, fix, _ in
-                .invalidFormat(what, fix: fix, status: isMalformed ? 400 : 422)
-            }
+            throw .refusedDocument(refusal.mistakes, isMalformed: isMalformed)
         }
     }
 

@@ -56,7 +56,10 @@ extension Room {
         case .undecodable(let error):
             slot?.setError(error.description)
             self.logger.warning("a source cannot be decoded", metadata: ["uid": "\(id)", "error": "\(error)"])
-            self.events.emit("source.undecodable", ["uid": uid, "reason": .string(error.description)])
+            let code: ErrorCode = error.code == .tooLarge ? .inputTooLarge : .unsupportedCodec
+            self.events.emit(
+                "source.undecodable",
+                ["uid": uid, "reason": .string(error.description), "code": .string(code.rawValue)])
         case .reanchored:
             let reason = slot?.decode.timing.lastReason?.rawValue
             self.events.emit("source.reanchored", ["uid": uid, "reason": JSONValue(reason)])
@@ -105,6 +108,9 @@ extension Room {
                 "mediaSequence": .integer(segment.mediaSequence), "firstTick": .integer(segment.frames.lowerBound),
                 "ticks": JSONValue(segment.frames.count), "bytes": .object(bytes), "slate": .bool(segment.isSlate),
             ])
-        if isFirst { self.events.emit("broadcast.active") }
+        guard isFirst else { return }
+        self.events.emit("broadcast.active", ["slate": .bool(segment.isSlate)])
+        // Behind the event: what the room is from here on is told after it.
+        self.mutable.withLock { $0.isPlayable = true }
     }
 }

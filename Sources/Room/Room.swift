@@ -19,7 +19,7 @@ import Upload
 /// One room: wires the stages, owns their threads, decides how far a failure spreads.
 ///
 /// States: starting (``open(_:events:logger:)``) → waiting (nobody has published) → live → ending or draining → closed.
-/// ``run()`` goes through all of them once.
+/// ``run()`` goes through all of them once. What others are told is ``RoomPhase``, which follows from them and more.
 package final class Room: Sendable {
     package enum State: String, Sendable, CaseIterable { case starting, waiting, live, ending, draining, closed }
 
@@ -27,10 +27,14 @@ package final class Room: Sendable {
     struct Mutable {
         var state = State.starting
         var outcome: RoomOutcome?
+        /// Why the room ended, where it was not told to.
+        var endCode: ErrorCode?
         var isStarted = false
         var origin: Int64?
         var firstTick: Int64 = 0
         var segments: Int64 = 0
+        /// Viewers have been told that they can play.
+        var isPlayable = false
         var lastSegment: Int64?
         /// Bytes of the last segment by track, and how many pictures it is long.
         var lastSizes: [String: Int] = [:]
@@ -70,6 +74,8 @@ package final class Room: Sendable {
     /// Transport streams for old devices.
     let transports: [TransportStreams]
     let mutable: Mutex<Mutable>
+    /// What the room is for others.
+    let phase = Mutex(PhaseBook())
     let levels = SoundLevelDesk()
     /// Held while a command builds a scene: one command at a time.
     let desk: Mutex<SceneDesk>
@@ -141,6 +147,8 @@ package final class Room: Sendable {
     package var state: State { self.mutable.withLock { $0.state } }
     /// What of the room's leavings is not done when ``run()`` has returned; the next worker finishes it.
     package var debt: MediaError? { self.mutable.withLock { $0.debt } }
+    /// Why the room ended, where it was not told to.
+    package var endCode: ErrorCode? { self.mutable.withLock { $0.endCode } }
     package var isOffline: Bool { self.pipeline.clock == .offline }
 
     /// The address a listener was bound to: `rtmp`, `viewer` or `control`.
@@ -161,6 +169,7 @@ package final class Room: Sendable {
         }
         self.mutable.withLock { $0.state = .waiting }
         self.announceReady()
+        self.notePhase()
         self.beginRecording()
         for upload in self.uploads { upload.begin() }
         self.announceQuarantines()
@@ -270,7 +279,9 @@ package final class Room: Sendable {
     }
 
     /// The room is over: everything is flushed, the playlists are closed.
-    package func end(reason: String) { self.stop(.ended, .ending, reason: reason) }
+    ///
+    /// - Parameter code: Of the error catalogue, where nobody has told it to end.
+    package func end(reason: String, code: ErrorCode? = nil) { self.stop(.ended, .ending, reason: reason, code) }
 
     /// This worker stops; the playlists stay open for a successor.
     package func drain(reason: String) { self.stop(.drained, .draining, reason: reason) }
@@ -283,15 +294,22 @@ package final class Room: Sendable {
 
     func superseded() { self.stop(.superseded, .draining, reason: "a newer worker serves this room") }
 
-    private func stop(_ outcome: RoomOutcome, _ state: State, reason: String) {
-        let isFirst = self.mutable.withLock { mutable -> Bool in
-            guard mutable.outcome == nil else { return false }
-            mutable.outcome = outcome
-            mutable.state = state
+    private func stop(_ outcome: RoomOutcome, _ state: State, reason: String, _ code: ErrorCode? = nil) {
+        // With the phase in hand: that the room ends is told before what it is because of that.
+        let isFirst = self.phase.withLock { _ -> Bool in
+            let isFirst = self.mutable.withLock { mutable -> Bool in
+                guard mutable.outcome == nil else { return false }
+                (mutable.outcome, mutable.endCode, mutable.state) = (outcome, code, state)
+                return true
+            }
+            guard isFirst else { return false }
+            self.events.emit(
+                "room.\(state.rawValue)",
+                ["reason": .string(reason), "code": JSONValue(code?.rawValue), "played": .bool(self.wasPlayed)])
             return true
         }
         guard isFirst else { return }
-        self.events.emit("room.\(state.rawValue)", ["reason": .string(reason)])
+        self.notePhase()
         self.program.stop(atMultipleOf: self.lastTicks(of: outcome))
         self.firstMedia.signal()
     }
@@ -317,9 +335,14 @@ package final class Room: Sendable {
             case .ended, .failed: false
             }
         await self.listeners.stop(targetDuration: targetDuration, isHandedOver: isHandedOver)
-        if let debt = await recorded { self.owe(debt) }
+        let recordingDebt = await recorded
+        if let recordingDebt { self.owe(recordingDebt) }
         if let debt = await uploaded { self.owe(debt) }
-        self.mutable.withLock { $0.state = .closed }
+        self.mutable.withLock { mutable in
+            mutable.state = .closed
+            mutable.outcome = mutable.outcome ?? outcome
+        }
+        self.notePhase()
         let name =
             switch outcome {
             case .ended: "ended"
@@ -327,12 +350,16 @@ package final class Room: Sendable {
             case .superseded: "superseded"
             case .failed: "failed"
             }
-        var reason: JSONValue = .null
-        if case .failed(let error) = outcome { reason = .string(error.description) }
+        var (reason, code): (JSONValue, JSONValue) = (.null, JSONValue(self.endCode?.rawValue))
+        if case .failed(let error) = outcome {
+            (reason, code) = (.string(error.description), .string(error.code.description))
+        }
         self.events.emit(
             "room.closed",
             [
-                "outcome": .string(name), "reason": reason, "unfinished": JSONValue(self.debt?.description),
+                "outcome": .string(name), "reason": reason, "code": code, "played": .bool(self.wasPlayed),
+                "recording": self.recordingWord(outcome, owed: recordingDebt),
+                "unfinished": JSONValue(self.debt?.description),
                 "summary": self.summary().json,
             ])
         self.events.close()

@@ -87,8 +87,12 @@ package final class RoomEvents: Sendable {
     private func compat(_ type: String, _ members: [JSONValue.Member]) -> JSONValue? {
         guard !self.vocabularies.isEmpty else { return nil }
         return EventCompat.value(self.vocabularies, type: type) { name in
-            guard case .string(let text)? = members.first(where: { $0.name == name })?.value else { return nil }
-            return text
+            switch members.first(where: { $0.name == name })?.value {
+            case .string(let text): text
+            case .bool(let isTrue): isTrue ? "true" : "false"
+            case .integer(let number): "\(number)"
+            default: nil
+            }
         }
     }
 

@@ -195,6 +195,7 @@ extension Room {
                 "rtmp": address("rtmp"), "rtmps": address("rtmps"), "srt": address("srt"), "viewer": JSONValue(viewer),
                 "playlist": JSONValue(playlist),
                 "control": address("control"), "scene": .string(self.program.scene.sceneID),
+                "played": .bool(self.wasPlayed),
             ])
         LibAV.releaseStartPages()
     }

@@ -153,7 +153,10 @@ final class SourceSlot: Sendable {
 
     func setState(_ state: SourceLife.State) { self.facts.withLock { $0.state = state } }
 
-    func json(stats: ProgramStage.Stats, relays: JSONValue, level: JSONValue, refused: JSONValue) -> JSONValue {
+    func json(
+        stats: ProgramStage.Stats, contribution: ProgramStage.Contribution, relays: JSONValue, level: JSONValue,
+        refused: JSONValue
+    ) -> JSONValue {
         let facts = self.facts.withLock { $0 }
         let decoded = self.decode.stats
         let timing = self.decode.timing
@@ -168,6 +171,8 @@ final class SourceSlot: Sendable {
             "shown": JSONValue(stats.shown[self.spec.id] ?? 0),
             "repeated": JSONValue(stats.repeated[self.spec.id] ?? 0),
             "reconnects": JSONValue(facts.reconnects), "lastError": JSONValue(facts.lastError),
+            "volume": .integer(Int64((contribution.volume * 100).rounded())),
+            "audioPush": .bool(contribution.isHeard), "videoPush": .bool(contribution.isSeen),
             "relays": relays, "level": level, "refused": refused,
             "health": self.healthJSON, "figures": self.healthFigures,
             "driftPpm": timing.driftPpm.map { JSONValue($0) } ?? .null,

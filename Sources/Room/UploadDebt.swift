@@ -88,3 +88,13 @@ package struct UploadDebt: Sendable {
         }
     }
 }
+
+extension RoomEvents {
+    /// What is told from here on is told for the room's last worker: one that pays its debts claims no turn of its own.
+    package func speakForLastWorker(of pipeline: Pipeline) {
+        guard let output = pipeline.hls, let last = EndedOutput.lastIncarnation(inDirectory: output.path) else {
+            return
+        }
+        self.setIncarnation(last)
+    }
+}

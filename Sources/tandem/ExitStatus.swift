@@ -19,6 +19,11 @@ enum ExitStatus: Int32 {
 
     var code: ExitCode { ExitCode(self.rawValue) }
 
+    /// The word for an error that ends a worker, of the error catalogue where that has one.
+    static func word(_ error: MediaError) -> String {
+        ExitStatus(error) == .pipelineInvalid ? ErrorCode.configInvalid.rawValue : error.code.description
+    }
+
     init(_ error: MediaError) {
         switch error.code {
         case .notReadable: self = .fileMissing

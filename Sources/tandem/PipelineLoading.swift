@@ -1,4 +1,5 @@
 import ArgumentParser
+import MediaTypes
 import PipelineSpec
 import Room
 
@@ -32,7 +33,10 @@ enum PipelineLoading {
         }
         let report = Pipeline.parse(bytes, overrides: overrides, checks: RoomChecks.here)
         StandardError.write(report.text(file: file))
-        guard let pipeline = report.pipeline else { throw ExitStatus.pipelineInvalid.code }
+        guard let pipeline = report.pipeline else {
+            StandardError.write("\(file): this file cannot be used [\(ErrorCode.configInvalid.rawValue)]\n")
+            throw ExitStatus.pipelineInvalid.code
+        }
         return (pipeline, overrides)
     }
 

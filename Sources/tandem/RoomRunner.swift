@@ -60,8 +60,7 @@ enum RoomRunner {
         do {
             room = try Room.open(Self.told(settings), events: events, delivery: delivery, logger: logger)
         } catch {
-            StandardError.write("\(error)\n")
-            return ExitStatus(error)
+            return Self.say(error, logger)
         }
         let outcome = await withTaskGroup(of: RoomOutcome?.self) { group in
             group.addTask { await room.run() }
@@ -84,14 +83,23 @@ enum RoomRunner {
         }
         switch outcome {
         case .ended:
-            guard let debt = room.debt else { return .roomOver }
-            StandardError.write("\(debt)\n")
-            return ExitStatus(debt)
-        case .drained, .superseded: return .drained
-        case .failed(let error):
-            StandardError.write("\(error)\n")
-            return ExitStatus(error)
+            if let debt = room.debt { return Self.say(debt, logger) }
+            return Self.say(.roomOver, room.endCode?.rawValue ?? "ok", logger)
+        case .drained: return Self.say(.drained, "ok", logger)
+        case .superseded: return Self.say(.drained, ErrorCode.superseded.rawValue, logger)
+        case .failed(let error): return Self.say(error, logger)
         }
+    }
+
+    /// A worker's last line: how its process ends, and why.
+    private static func say(_ status: ExitStatus, _ code: String, _ logger: Logger) -> ExitStatus {
+        logger.notice("the worker ends", metadata: ["exit": "\(status.rawValue)", "code": "\(code)"])
+        return status
+    }
+
+    private static func say(_ error: MediaError, _ logger: Logger) -> ExitStatus {
+        StandardError.write("\(error)\n")
+        return Self.say(ExitStatus(error), ExitStatus.word(error), logger)
     }
 
     /// A worker was stopped after the room's end: what it owes is made and sent, and nothing else is left to do.
@@ -100,6 +108,7 @@ enum RoomRunner {
     private static func finishEnded(_ settings: RoomSettings, _ events: RoomEvents) async -> ExitStatus? {
         var debts: [MediaError] = []
         var isOwed = false
+        events.speakForLastWorker(of: settings.pipeline)
         if let recording = RecordingSettings(settings.pipeline), RecordingFinisher(recording).isDue {
             isOwed = true
             if let error = RecordingReport(recording, events: events).finish() { debts.append(error) }
@@ -117,7 +126,8 @@ enum RoomRunner {
         guard isOwed else { return nil }
         for debt in debts { StandardError.write("\(debt)\n") }
         if let debt = debts.first { return ExitStatus(debt) }
-        events.emit("room.closed", ["outcome": "ended"])
+        // The worker before has told that the room is closed, and what it was.
+        events.emit("room.settled", ["outcome": "ended"])
         return .roomOver
     }
 

@@ -28,10 +28,12 @@ struct DeployTests {
 
     @Test("states in the expressions are states there are")
     func states() {
-        let states = SourceTree.text("Sources/Room/Room.swift")
-        for match in SourceTree.text("deploy/prometheus/alerts.yml").matches(of: /state="([a-z]+)"/) {
-            #expect(states.contains(String(match.output.1)))
-        }
+        let states = SourceTree.text("Sources/Room/RoomPhase.swift").matches(of: /case ([a-z, ]+)\n/)
+            .flatMap { $0.output.1.split(separator: ", ") }
+        let asked = SourceTree.text("deploy/prometheus/alerts.yml").matches(of: /tandem_state\{state=~?"([a-z|]+)"/)
+            .flatMap { $0.output.1.split(separator: "|") }
+        #expect(!asked.isEmpty)
+        for state in asked { #expect(states.contains(state), "\(state)") }
     }
 
     @Test("the dashboard is JSON with a query in each panel and no two panels in one place")

@@ -15,8 +15,12 @@ extension Unhurried.Doors {
             defer { browser.close() }
             let work = try WorkDirectory()
             let control = #""control": { "tokenEnv": "ROOM_TOKEN", "openReads": true },"#
+            // A server that nobody is at.
+            let push =
+                #""outputs": [{ "type": "rtmp", "outputId": "cdn", "url": "rtmp://127.0.0.1:9/live/key-of-nobody" }, "#
             let room = try RunningRoom(
-                Rooms.live(work.path("out"), renditions: Self.small, canvas: (640, 360), members: control),
+                Rooms.live(work.path("out"), renditions: Self.small, canvas: (640, 360), members: control)
+                    .replacingOccurrences(of: #""outputs": ["#, with: push),
                 environment: ["ROOM_TOKEN": Self.token])
             let publishers = [
                 try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180"),
@@ -31,6 +35,11 @@ extension Unhurried.Doors {
                 timeout: 25)
             try Self.wait(tab, "both sources are shown", "document.querySelectorAll('.source').length === 2")
             #expect(try tab.evaluate("document.querySelector('[data-scene=guest]').disabled") == "1", "read-only")
+            #expect(try tab.evaluate("document.querySelector('.hands input').disabled") == "1", "read-only")
+            #expect(
+                try tab.evaluate(
+                    "[...document.querySelectorAll('.hands button, .output button')].every((b) => b.hidden)")
+                    == "1", "read-only")
             #expect(try tab.evaluate("document.querySelectorAll('#timeline rect').length > 4") == "1")
 
             // The token: a wrong one is refused, the right one opens the buttons, and it is kept in this tab alone.
@@ -61,6 +70,7 @@ extension Unhurried.Doors {
                 tab, "the event",
                 "[...document.querySelectorAll('#events b')].some((row) => row.textContent === 'program.scene')")
             EndToEnd.report("the page: picture \(before) before the click, \(try Self.color(tab)) after")
+            try Self.operate(tab, room)
             try Self.pictures(tab)
             #expect(browser.errors.isEmpty, "\(browser.errors)")
             #expect(try tab.evaluate("probe.errors.length") == "0")
@@ -101,6 +111,47 @@ extension Unhurried.Doors {
             #expect(try tab.evaluate("\(rows).filter((type) => type === 'broadcast.active').length") == "1")
             #expect(try room.terminate(SIGTERM) == 143)
             anna.stop()
+        }
+
+        /// What an operator has hands on, and looks into.
+        private static func operate(_ tab: Tab, _ room: RunningRoom) throws {
+            try Self.wait(
+                tab, "the output that is not reached",
+                "document.querySelector('[data-output=cdn] .causes')?.textContent.includes('cdn is not reached')")
+            try Self.wait(
+                tab, "the output on the disk",
+                "[...document.querySelectorAll('.output')].some((row) => row.textContent.includes('written'))")
+            try Self.wait(
+                tab, "the room's state", "document.getElementById('state').textContent.includes('Recovering')")
+            let start = room.now
+            try tab.evaluate(
+                "(() => { const s = document.querySelector('.source .hands input'); s.value = '50'; "
+                    + "s.dispatchEvent(new Event('input')); s.dispatchEvent(new Event('change')); return ''; })()")
+            #expect(try room.event("source.changed", uid: "1001", from: start).integer("volume") == 50)
+            try Self.wait(tab, "the volume", "document.querySelector('.source .hands output').textContent === '50 %'")
+            try tab.evaluate("document.querySelector('.source [data-part=mute]').click(); ''")
+            try Self.wait(
+                tab, "muted",
+                "document.querySelector('.source [data-part=mute]').getAttribute('aria-pressed') === 'true'")
+            try tab.evaluate(
+                "window.confirm = () => true; "
+                    + "document.querySelectorAll('.source')[1].querySelector('[data-part=kick]').click(); ''")
+            try room.event("source.kicked", uid: "2002", from: start)
+            try Self.wait(
+                tab, "who was sent away",
+                "document.querySelectorAll('.source')[1].textContent.includes('kicked until')")
+            try tab.evaluate("document.getElementById('logs').open = true; ''")
+            try Self.wait(
+                tab, "log lines",
+                "[...document.querySelectorAll('#log-lines li')].some((row) => row.textContent.includes('publisher kicked'))"
+            )
+            try tab.evaluate(
+                "document.getElementById('log-filter').value = 'no such line'; "
+                    + "document.getElementById('log-filter').dispatchEvent(new Event('input')); ''")
+            try Self.wait(tab, "filtered", "document.querySelectorAll('#log-lines li').length === 0")
+            try tab.evaluate(
+                "document.getElementById('log-filter').value = ''; "
+                    + "document.getElementById('log-filter').dispatchEvent(new Event('input')); ''")
         }
 
         /// Mean red, green and blue of the picture that is shown.

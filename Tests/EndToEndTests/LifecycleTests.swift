@@ -162,6 +162,7 @@ extension Unhurried.Doors {
             #expect(
                 result.errors.contains("scenes[2].layout") && result.errors.contains("sideBySide"), "\(result.errors)")
             #expect(!FileManager.default.fileExists(atPath: work.path("out")), "nothing is made for a broken pipeline")
+            #expect(result.errors.contains("[configInvalid]") == (command == "run"), "\(result.errors)")
         }
 
         @Test("66: a missing pipeline file, and a missing source file")

@@ -100,11 +100,12 @@ extension EndToEnd {
             let note = work.path("out/.upload-http")
             #expect(FileManager.default.fileExists(atPath: note))
             #expect(room.events("output.unfinished").count == 1 && room.events("output.finished").isEmpty)
-            func run() throws -> (code: Int32, events: [String]) {
+            func run() throws -> (code: Int32, events: [String], incarnations: Set<Int>) {
                 let child = try Child(EndToEnd.binary, ["run", "-"], environment: environment, input: pipeline)
                 let code = try child.wait(timeout: 20)
                 return (
-                    code, child.outputLines.compactMap { $0.firstMatch(of: #/"type":"([^"]+)"/#).map { String($0.1) } }
+                    code, child.outputLines.compactMap { $0.firstMatch(of: #/"type":"([^"]+)"/#).map { String($0.1) } },
+                    Set(child.outputLines.compactMap { Event($0)?.integer("incarnation") })
                 )
             }
             // Still away.
@@ -113,7 +114,8 @@ extension EndToEnd {
             #expect(try !Files.text(place + "/180p.m3u8").contains("#EXT-X-ENDLIST"))
             try FileManager.default.removeItem(atPath: away)
             let third = try run()
-            #expect(third.code == 0 && third.events.suffix(2) == ["output.finished", "room.closed"], "\(third)")
+            #expect(third.code == 0 && third.events.suffix(2) == ["output.finished", "room.settled"], "\(third)")
+            #expect(third.incarnations == [1], "it speaks for the worker whose debts it pays: \(third)")
             #expect(!third.events.contains("room.ready"))
             #expect(!FileManager.default.fileExists(atPath: note))
             let (there, here) = (try Files.text(place + "/180p.m3u8"), try Files.text(work.path("out/180p.m3u8")))

@@ -191,7 +191,11 @@ struct DoorTests {
                 // Asked anew with every event.
                 guard events.count >= 492 else { return false }
                 let crowded = events.count {
-                    if case .refused(_, _, let reason) = $0 { reason.hasPrefix("too many connections") } else { false }
+                    if case .refused(_, _, let reason, _) = $0 {
+                        reason.hasPrefix("too many connections")
+                    } else {
+                        false
+                    }
                 }
                 return crowded == 492
             }

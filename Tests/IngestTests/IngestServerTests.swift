@@ -66,6 +66,7 @@ struct IngestServerTests {
             let events = await server.events.wait { $0.contains { if case .refused = $0 { true } else { false } } }
             let all = "\(events) \(server.log.elements)"
             #expect(!all.contains("secret") && !all.contains("stranger"))
+            #expect(events.contains { if case .refused(_, _, _, .authDenied?) = $0 { true } else { false } })
         }
     }
 
@@ -116,6 +117,8 @@ struct IngestServerTests {
                 return
             }
             #expect(status.code == "NetStream.Publish.BadName")
+            let told = await server.events.wait { $0.contains { if case .refused = $0 { true } else { false } } }
+            #expect(told.contains { if case .refused(_, _, _, .busyChannel?) = $0 { true } else { false } })
             #expect(older.outcomes.elements == [.ready])
             try await older.drop()
             await server.events.wait { $0.contains { if case .lost = $0 { true } else { false } } }

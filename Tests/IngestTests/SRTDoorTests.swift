@@ -46,7 +46,7 @@ struct SRTDoorTests {
     }
 
     private static func refusals(_ server: TestServer) -> [String] {
-        server.events.elements.compactMap { if case .refused(_, _, let reason) = $0 { reason } else { nil } }
+        server.events.elements.compactMap { if case .refused(_, _, let reason, _) = $0 { reason } else { nil } }
     }
 
     @Test("by IPv6, with a signed key in the stream id, and the webhook's word")

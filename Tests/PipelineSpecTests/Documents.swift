@@ -123,6 +123,7 @@ enum Documents {
           ],
           "overload": { "maxLagMs": 300 },
           "shutdown": { "endTimeoutMs": 20000 },
+          "idle": { "waitForFirstSourceSeconds": 600, "maxIdleSeconds": 90 },
           "sei": { "layout": false, "payloadUuid": "00112233445566778899aabbccddeeff", "intervalMs": 500,
             "followIdr": false, "extraInfo": "hello" },
           "alarms": { "windowMs": 4000, "clearAfterMs": 9000 },

@@ -75,6 +75,9 @@ struct RoomDocumentTests {
         "what a running room takes",
         arguments: [
             (#""roomId": "88231" }"#, #""roomId": "88231", "title": "t" }"#, ["room.title"]),
+            (
+                #""canvas": {"#, #""idle": { "maxIdleSeconds": 90 }, "canvas": {"#, ["idle.maxIdleSeconds"]
+            ),
             (#""uids": ["1001"]"#, #""uids": ["2002"]"#, ["scenes[0].uids[0]"]),
             (#""streamKey": "hunter2a""#, #""streamKey": "hunter2c""#, ["sources[0].streamKey"]),
             (

@@ -15,8 +15,11 @@ struct AlarmBookTests {
     @Test("an alarm keeps its beginning while it holds, whatever becomes of its severity")
     func holds() {
         var book = AlarmBook()
-        book.update([Self.alarm("source.lost")], at: 10)
-        book.update([Self.alarm("source.lost", "alert_3")], at: 20)
+        let first = book.update([Self.alarm("source.lost")], at: 10)
+        #expect(first == book.entries.map { .set($0) } && first.count == 1)
+        #expect(book.update([Self.alarm("source.lost")], at: 15).isEmpty, "it is told once")
+        let second = book.update([Self.alarm("source.lost", "alert_3")], at: 20)
+        #expect(second == book.entries.map { .set($0) }, "and again when its severity is another")
         #expect(book.entries.count == 1)
         #expect(book.entries[0].setAt == 10 && book.entries[0].clearedAt == nil)
         #expect(book.entries[0].alarm.severity == "alert_3")
@@ -37,6 +40,25 @@ struct AlarmBookTests {
         #expect(book.entries.count == 2, "the first is five minutes old")
         book.update([], at: 304 * Self.second)
         #expect(book.entries.isEmpty)
+    }
+
+    @Test("what is over is told with its number, and the same again has a number of its own")
+    func changes() {
+        var book = AlarmBook()
+        book.update([Self.alarm("source.lost"), Self.alarm("source.stalled")], at: 0)
+        let over = book.update([Self.alarm("source.stalled")], at: Self.second)
+        guard case .cleared(let entry)? = over.first else {
+            Issue.record("\(over)")
+            return
+        }
+        #expect(over.count == 1 && entry.number == 1 && entry.clearedAt == Self.second)
+        let both = book.update([Self.alarm("source.lost")], at: 2 * Self.second)
+        #expect(both.map { if case .cleared(let entry) = $0 { -entry.number } else { 0 } } == [-2, 0])
+        guard case .set(let again)? = both.last else {
+            Issue.record("\(both)")
+            return
+        }
+        #expect(again.number == 3 && again.alarm.type == "source.lost" && again.clearedAt == nil)
     }
 
     @Test("however much goes wrong, the list is bounded")

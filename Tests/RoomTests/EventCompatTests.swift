@@ -17,43 +17,77 @@ struct EventCompatTests {
     @Test(
         "each word, as its product has it",
         arguments: [
-            (.flipflop, "room.ready", [:], #"{"flipflop":{"videoRoom":"SCHEDULED","broadcast":"inactive"}}"#),
-            (.flipflop, "broadcast.active", [:], #"{"flipflop":{"videoRoom":"LIVE","broadcast":"active"}}"#),
             (
-                .flipflop, "source.publishing", ["from": "connected"],
-                #"{"flipflop":{"streamKey":"ACTIVE_PREP","streamer":"started"}}"#
+                .flipflop, "room.ready", ["played": "false"],
+                #"{"flipflop":{"streamKey":"INACTIVE","streamer":"prepared","videoRoom":"SCHEDULED","broadcast":"inactive"}}"#
             ),
             (
-                .flipflop, "source.publishing", ["from": "reconnecting"],
-                #"{"flipflop":{"streamKey":"ACTIVE_LIVE_PREP","streamer":"started"}}"#
+                .flipflop, "room.ready", ["played": "true"],
+                #"{"flipflop":{"videoRoom":"LIVE_INACTIVE","broadcast":"inactive"}}"#
             ),
-            (.flipflop, "source.live", [:], #"{"flipflop":{"streamKey":"ACTIVE_LIVE","streamer":"started"}}"#),
-            (.flipflop, "source.lost", [:], #"{"flipflop":{"streamKey":"INACTIVE_LIVE","streamer":"stopped"}}"#),
+            (.flipflop, "source.stalled", [:], #"{"flipflop":{"streamKey":"INACTIVE_LIVE","streamer":"stopped"}}"#),
+            (
+                .flipflop, "room.state", ["from": "live", "to": "recovering", "cause": "output"],
+                #"{"flipflop":{"videoRoom":"LIVE","broadcast":"active"}}"#
+            ),
             (.flipflop, "source.health", ["level": "alert_3"], #"{"flipflop":{"alarm":"alert_3"}}"#),
             (
-                .flipflop, "room.closed", ["outcome": "ended"],
-                #"{"flipflop":{"videoRoom":"ENDED","broadcast":"inactive","player":"completed"}}"#
+                .flipflop, "encoder.overload_step", ["taken": "true", "step": "hold", "steps": "4"],
+                #"{"flipflop":{"alarm":"alert_3"}}"#
             ),
-            (.nertc, "broadcast.active", [:], #"{"nertc":{"state":505}}"#),
-            (.nertc, "output.failed", [:], #"{"nertc":{"state":506,"error":1417}}"#),
+            (
+                .flipflop, "encoder.overload_step", ["taken": "false", "step": "decoding", "steps": "0"],
+                #"{"flipflop":{"alarm":"normal"}}"#
+            ),
+            (
+                .flipflop, "source.undecodable", ["code": "unsupportedCodec", "reason": "codec av01"],
+                #"{"flipflop":{"error":{"code":"unsupportedCodec","message":"codec av01"}}}"#
+            ),
+            (
+                .flipflop, "room.closed", ["outcome": "ended", "played": "false"],
+                #"{"flipflop":{"streamKey":"INACTIVE","streamer":"closed","videoRoom":"CANCELLED","broadcast":"inactive"}}"#
+            ),
             (.nertc, "room.superseded", [:], #"{"nertc":{"error":1301}}"#),
-            (.nertc, "room.closed", ["outcome": "ended"], #"{"nertc":{"state":511}}"#),
-            (.nertc, "room.closed", ["outcome": "failed"], #"{"nertc":{"state":506,"error":1500}}"#),
-            (.agora, "room.ready", [:], #"{"agora":{"state":1,"name":"CONNECTING"}}"#),
-            (.agora, "broadcast.active", [:], #"{"agora":{"state":2,"name":"RUNNING"}}"#),
-            (.agora, "output.failed", [:], #"{"agora":{"state":3,"name":"RECOVERING"}}"#),
+            (.nertc, "config.invalid", ["code": "imageError"], #"{"nertc":{"state":512,"error":1512}}"#),
+            (.nertc, "config.invalid", ["code": "invalidLayout"], #"{"nertc":{"error":1501}}"#),
+            (.nertc, "config.invalid", ["code": "needsRestart"], #"{"nertc":{"error":1400}}"#),
+            (.nertc, "ingest.refused", ["code": "limitExceeded"], #"{"nertc":{"error":1402}}"#),
             (.agora, "room.draining", [:], #"{"agora":{"state":5,"name":"DISCONNECTING"}}"#),
-            (.agora, "room.closed", ["outcome": "failed"], #"{"agora":{"state":4,"name":"FAILURE"}}"#),
             (.agora, "room.closed", ["outcome": "drained"], #"{"agora":{"state":0,"name":"IDLE"}}"#),
-            (.remon, "room.ready", [:], #"{"remon":{"state":"WAIT"}}"#),
-            (.remon, "source.publishing", [:], #"{"remon":{"state":"CONNECT"}}"#),
-            (.remon, "broadcast.active", [:], #"{"remon":{"state":"COMPLETE"}}"#),
-            (.remon, "room.ending", [:], #"{"remon":{"state":"EXIT"}}"#),
-            (.remon, "room.closed", ["outcome": "failed"], #"{"remon":{"state":"FAIL","error":"Unknown"}}"#),
-            (.remon, "room.closed", ["outcome": "ended"], #"{"remon":{"state":"CLOSE"}}"#),
+            (.remon, "ingest.refused", ["code": "busyChannel"], #"{"remon":{"error":"BusyChannel"}}"#),
+            (.remon, "ingest.refused", ["code": "inputTooLarge"], #"{"remon":{"error":"InvalidParameter"}}"#),
+            (.remon, "ingest.refused", ["code": "authDenied"], #"{"remon":{"error":"ConnectChannelFailed"}}"#),
+            (.remon, "ingest.refused", ["code": "unsupportedCodec"], #"{"remon":{"error":"UnsupportedPlatform"}}"#),
+            (.remon, "config.invalid", ["code": "invalidFormat"], #"{"remon":{"error":"InvalidParameter"}}"#),
+            (.remon, "source.failed", [:], #"{"remon":{"error":"UserMediaDevice"}}"#),
+            (
+                .remon, "room.closed", ["outcome": "failed", "code": "bindFailed"],
+                #"{"remon":{"state":"FAIL","error":"InitFailed"}}"#
+            ),
+            (
+                .remon, "room.closed", ["outcome": "failed", "code": "outputLost"],
+                #"{"remon":{"state":"FAIL","error":"Unknown"}}"#
+            ),
         ] as [(EventVocabulary, String, [String: String], String)])
     func word(vocabulary: EventVocabulary, type: String, members: [String: String], text: String) {
         #expect(Self.words(vocabulary, type, members) == text)
+    }
+
+    @Test("a push that failed and came back has failed and come back; a disk that failed is no push")
+    func pushes() {
+        let push = ["outputId": "cdn", "url": "rtmp://cdn.example/live"]
+        #expect(Self.words(.nertc, "output.failed", push) == #"{"nertc":{"state":506,"error":1417}}"#)
+        #expect(Self.words(.nertc, "output.live", push) == #"{"nertc":{"state":505}}"#)
+        #expect(Self.words(.agora, "output.failed", push) == #"{"agora":{"state":3,"name":"RECOVERING"}}"#)
+        #expect(Self.words(.agora, "output.live", push) == #"{"agora":{"state":2,"name":"RUNNING"}}"#)
+        for vocabulary in EventVocabulary.allCases {
+            #expect(Self.words(vocabulary, "output.failed", ["reason": "no space left"]) == nil)
+        }
+    }
+
+    @Test("a refusal without a code is nobody's error")
+    func uncoded() {
+        #expect(EventVocabulary.allCases.allSatisfy { Self.words($0, "ingest.refused") == nil })
     }
 
     @Test("a room that goes on in a successor has not ended for anybody's viewers")
@@ -73,6 +107,6 @@ struct EventCompatTests {
         let told = lines.withLock { $0 }
         #expect(told[0].hasSuffix(#""compat":{"nertc":{"state":505},"agora":{"state":2,"name":"RUNNING"}}}"#))
         #expect(!told[1].contains("compat"))
-        #expect(EventVocabulary.allCases.allSatisfy { Self.words($0, "broadcast.active") != nil })
+        #expect(EventVocabulary.allCases.allSatisfy { Self.words($0, "broadcast.active", ["slate": "false"]) != nil })
     }
 }

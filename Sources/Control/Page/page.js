@@ -75,7 +75,7 @@ async function refresh() {
       tell("This room shows itself only to those who have its token.", "info");
     } else if (++misses > 2) {
       $("state").dataset.tone = "bad";
-      setText($("state").querySelector("b"), room && /clos|end|drain/.test(room.state) ? "Over" : "No answer");
+      setText($("state").querySelector("b"), room && /clos|end|drain|fail/.test(room.state) ? "Over" : "No answer");
       tell(error.status ? `The room answers HTTP ${error.status}: ${error.message}` : "The room does not answer; asking on.");
     }
   }
@@ -84,7 +84,8 @@ async function refresh() {
 function show() {
   showHeader(room);
   showScenes(scenes, mayCommand, choose);
-  showSources(room.sources);
+  showSources(room.sources, mayCommand, hands);
+  showOutputs(room, mayCommand, restart);
   showLimits(room);
   showAlarms(room.alarms);
   showAddresses(room.addresses);
@@ -102,6 +103,23 @@ async function choose(sceneId, button) {
   button.classList.add("busy");
   await command("PUT", "v1/program", { sceneId });
   button.classList.remove("busy");
+  refresh();
+}
+
+const hands = {
+  path: ({ uid, streamType }, verb = "") => `v1/sources/${encodeURIComponent(uid)}${verb}?streamType=${streamType}`,
+  async set(source, change) { await command("PUT", hands.path(source), change); refresh(); },
+  async kick(source) {
+    if (!confirm(`Send ${source.name || source.uid} away and refuse the key for a minute?`)) return;
+    await command("POST", hands.path(source, ":kick"), { refuseSeconds: 60 });
+    refresh();
+  },
+};
+
+async function restart(outputId, button) {
+  button.disabled = true;
+  await command("POST", `v1/outputs/${encodeURIComponent(outputId)}:restart`);
+  button.disabled = false;
   refresh();
 }
 
@@ -147,9 +165,10 @@ $("end").addEventListener("click", () => {
 const minor = /^(segment\.published|audio\.levels|recording\.progress)$/;
 const common = new Set(["type", "time", "sequence", "roomId", "incarnation", "programTimeMs", "programDateTime", "compat"]);
 
-function tone({ type, level, state }) {
+function tone({ type, level, state, to }) {
+  if (type === "room.state") return { failed: "bad", recovering: "warn", degraded: "warn", live: "good" }[to] || "";
   if (/failed|undecodable|refused|lost|stalled|superseded|disabled|quarantined/.test(type) || level === "alert_3") return "bad";
-  if (/health|reconnecting|failing|overload|disk_low|flapping|kicked/.test(type) && level !== "normal") return "warn";
+  if (/health|reconnecting|failing|overload|disk_low|flapping|kicked|alarm\.set/.test(type) && level !== "normal") return "warn";
   if (/\.(live|active|restored|ready|started)$/.test(type) || state === "live") return "good";
   return "";
 }
@@ -252,7 +271,9 @@ const picture = {
         if (error.status && error.status !== 404 && error.status !== 503) notice("The picture cannot be had", `HTTP ${error.status}`);
       }
       if (room.state === "waiting") notice("Waiting for the first source", "The picture comes by itself as soon as somebody publishes.");
+      else if (room.state === "preparing") notice("A publisher is there", "The picture comes as soon as its first segment is made.");
       else if (/clos|end/.test(room.state)) notice("The room is over");
+      else if (room.state === "failed") notice("The room has failed", "Its last events say why.");
       await pause(1000);
     }
   },
@@ -345,3 +366,4 @@ setInterval(() => {
   setText($("latency"), [isKnown ? `≈ ${Math.max(0, latency).toFixed(1)} s behind` : null, size].filter(Boolean).join(" · ") || "–");
 }, 500);
 snapshots();
+followLogs(ask, () => room && !needsToken);

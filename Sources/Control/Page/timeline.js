@@ -1,4 +1,4 @@
-// Ten minutes of the room: what was on air, how every source was, what went wrong. An SVG made of the events.
+// Ten minutes of the room: what was on air, how the room and every source were, what went wrong. An SVG made of the events.
 
 const timelineSpan = 600_000;   // ms
 const shades = { live: "live", publishing: "soft", connected: "soft", stalled: "warn", reconnecting: "warn", lost: "bad" };
@@ -8,6 +8,7 @@ class Timeline {
   constructor(box) {
     this.box = box;
     this.scenes = [];            // { at, scene }
+    this.states = [];            // { at, state, cause } of the room
     this.sources = new Map();    // uid → [{ at, state }]
     this.health = new Map();     // uid → [{ at, level }]
     this.marks = [];             // { at, text }
@@ -24,6 +25,7 @@ class Timeline {
       keep(this.scenes, { at, scene: event.scene || "" });
       for (const list of this.sources.values()) keep(list, { at, state: "idle" });
     } else if (type === "room.closed") keep(this.scenes, { at, scene: null });
+    else if (type === "room.state") keep(this.states, { at, state: event.to, cause: event.cause });
     else if (type === "source.health") keep(of(this.health, event.uid), { at, level: event.level });
     else if (event.state && type.startsWith("source.")) keep(of(this.sources, event.uid), { at, state: event.state });
     if (trouble.test(type)) keep(this.marks, { at, text: `${type}${event.reason ? `: ${event.reason}` : ""}` });
@@ -71,6 +73,11 @@ class Timeline {
       block.style.fill = this.color(scene);
       svg.append(block);
       if (end - begin > scene.length * 7 + 10) svg.append(node("text", { class: "label", x: begin + 6, y: y + 13 }, scene));
+    }
+    for (const { at, to, state, cause } of spans(this.states)) {
+      const shade = { recovering: "warn", degraded: "warn", failed: "bad" }[state];
+      if (!shade) continue;
+      svg.append(node("rect", { class: shade, x: x(at), y: y + row - 14, width: Math.max(2, x(to) - x(at)), height: 6 }, title(`room ${[state, cause].filter(Boolean).join(": ")}`)));
     }
     names.forEach(({ id, name, state }, index) => {
       y = track(index + 1, name);

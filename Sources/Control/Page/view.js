@@ -23,8 +23,9 @@ const since = (ms) => {
   return hours ? `${hours} h ${minutes} min` : minutes ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
 };
 
-const roomTones = { live: "live", waiting: "warn", starting: "idle", ending: "warn", draining: "warn", closed: "idle" };
-const roomWords = { live: "Live", waiting: "Waiting for a source", starting: "Starting", ending: "Ending", draining: "Draining", closed: "Over" };
+const roomTones = { live: "live", waiting: "warn", preparing: "warn", recovering: "warn", degraded: "warn", starting: "idle", ending: "warn", draining: "warn", failed: "bad", closed: "idle" };
+const roomWords = { live: "Live", waiting: "Waiting for a source", preparing: "Preparing", recovering: "Recovering", degraded: "Degraded", starting: "Starting", ending: "Ending", draining: "Draining", failed: "Failed", closed: "Over" };
+const causeOfRoom = { media: "nobody on air sends", output: "an output is not reached", overload: "the machine cannot keep up" };
 const sourceTones = { live: "good", publishing: "good", connected: "idle", idle: "idle", gone: "idle", ended: "idle", stalled: "warn", reconnecting: "warn", lost: "bad" };
 const levelTones = { normal: "good", alert_1: "warn", alert_2: "warn", alert_3: "bad" };
 const levelWords = { normal: "healthy", alert_1: "alert 1", alert_2: "alert 2", alert_3: "alert 3" };
@@ -47,12 +48,13 @@ function showHeader(room) {
   const title = room.title || `Room ${room.roomId}`;
   setText($("title"), title);
   document.title = `${title} · Tandem`;
-  const facts = [room.title ? `Room ${room.roomId}` : null, room.origin ? `on air ${since(Date.parse(room.time) - Date.parse(room.origin))}` : null,
+  const facts = [causeOfRoom[room.cause], room.title ? `Room ${room.roomId}` : null, room.origin ? `on air ${since(Date.parse(room.time) - Date.parse(room.origin))}` : null,
     room.incarnation > 1 ? `worker ${room.incarnation}` : null, `revision ${room.revision}`, `${room.canvas.width}×${room.canvas.height} at ${room.canvas.fps}/s`];
   setText($("facts"), facts.filter(Boolean).join(" · "));
   $("state").dataset.tone = roomTones[room.state] || "idle";
   setText($("state").querySelector("b"), roomWords[room.state] || room.state);
-  setText($("on-air"), room.state === "live" ? room.program.scene : "");
+  $("state").title = `since ${clock(room.since)}`;
+  setText($("on-air"), /live|recovering|degraded/.test(room.state) ? room.program.scene : "");
   $("stage").style.setProperty("--shape", `${room.canvas.width} / ${room.canvas.height}`);
   $("snapshot").style.setProperty("--shape", `${room.canvas.width} / ${room.canvas.height}`);
   $("stage").parentElement.classList.toggle("tall", room.canvas.height > room.canvas.width);
@@ -78,21 +80,46 @@ function showScenes(scenes, mayCommand, choose) {
   }
 }
 
-function sourceCard(source) {
+/** The hands on a source: its volume, its sound off and on, its publisher away. */
+function sourceHands(source, { set, kick }) {
+  const slider = make("input", { type: "range", min: "0", max: "200", step: "5", "aria-label": `Volume of ${source.name || source.uid}` }), figure = make("output", {}, "–");
+  const mute = make("button", { class: "quiet", type: "button", "data-part": "mute", "aria-pressed": "false" }, "Mute"), away = make("button", { class: "quiet danger", type: "button", "data-part": "kick" }, "Kick");
+  const hands = make("div", { class: "hands" }, make("label", {}, make("span", {}, "Volume"), slider, figure), mute, away);
+  // What a hand is on is not moved by what comes from the room.
+  slider.addEventListener("input", () => { hands.dataset.held = "1"; setText(figure, `${slider.value} %`); });
+  slider.addEventListener("change", async () => { await set(source, { volume: Number(slider.value) }); delete hands.dataset.held; });
+  mute.addEventListener("click", () => set(source, { audioPush: mute.getAttribute("aria-pressed") === "true" }));
+  away.addEventListener("click", () => kick(source));
+  return hands;
+}
+
+function showHands(hands, source, mayCommand) {
+  const slider = hands.querySelector("input"), [mute, away] = hands.querySelectorAll("button");
+  slider.disabled = !mayCommand;
+  mute.hidden = away.hidden = !mayCommand;
+  away.disabled = !/connected|publishing|live|stalled/.test(source.state);
+  mute.setAttribute("aria-pressed", String(!source.audioPush));
+  setText(mute, source.audioPush ? "Mute" : "Muted");
+  if (hands.dataset.held) return;
+  slider.value = String(source.volume);
+  setText(hands.querySelector("output"), source.audioPush || mayCommand ? `${source.volume} %` : "muted");
+}
+
+function sourceCard(source, act) {
   const card = make("article", { class: "source" },
     make("div", { class: "top" }, make("span", { class: "badge", "data-part": "state" }, make("i", { class: "dot" }), make("b")),
       make("span", { class: "who" }), make("span", { class: "uid mono" }), make("span", { class: "space" }), make("span", { class: "badge", "data-part": "health" })),
     make("div", { class: "meter off", "aria-label": "Loudness" }, make("i"), make("b")),
     make("dl", {}, ...[["picture", "Picture"], ["rate", "Comes in"], ["buffer", "Waits"], ["gap", "Longest gap"], ["codec", "Codec"], ["key", "Key pictures"], ["skew", "A/V moved"], ["again", "Came back"]]
       .map(([part, word]) => make("div", {}, make("dt", {}, word), make("dd", { "data-part": part }, "–")))),
-    make("p", { class: "causes" }));
+    sourceHands(source, act), make("p", { class: "causes" }));
   card.dataset.key = `${source.uid}/${source.streamType}`;
   return card;
 }
 
-function showSources(sources) {
+function showSources(sources, mayCommand, act) {
   const box = $("sources"), known = new Map([...box.children].map((card) => [card.dataset.key, card]));
-  const cards = sources.map((source) => known.get(`${source.uid}/${source.streamType}`) || sourceCard(source));
+  const cards = sources.map((source) => known.get(`${source.uid}/${source.streamType}`) || sourceCard(source, act));
   if (cards.length !== box.children.length || cards.some((card, index) => box.children[index] !== card)) box.replaceChildren(...cards);
   sources.forEach((source, index) => {
     const card = cards[index], part = (name) => card.querySelector(`[data-part=${name}]`), isThere = source.state === "live";
@@ -115,6 +142,7 @@ function showSources(sources) {
     setText(part("key"), isThere && source.figures.keyIntervalMs ? `${(source.figures.keyIntervalMs / 1000).toFixed(1)} s` : "–");
     setText(part("skew"), isThere ? `${source.figures.skewMs} ms` : "–");
     setText(part("again"), source.reconnects ? `${source.reconnects}×` : "never");
+    showHands(card.querySelector(".hands"), source, mayCommand);
     const text = [...causes.map((cause) => causeWords[cause] || cause), source.refused ? `${source.refused.reason} until ${clock(source.refused.until)}` : null,
       !isThere ? source.lastError : null].filter(Boolean).join("; ");
     const line = card.querySelector(".causes");

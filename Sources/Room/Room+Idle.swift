@@ -1,0 +1,27 @@
+import MediaTypes
+import PipelineSpec
+
+extension RoomIdle.Rules {
+    init(_ idle: Pipeline.Idle) {
+        func limit(_ seconds: Int) -> Int64? { seconds > 0 ? Int64(seconds) * TimeMath.nanoseconds : nil }
+        self.init(firstSource: limit(idle.waitForFirstSourceSeconds), idle: limit(idle.maxIdleSeconds))
+    }
+}
+
+extension Room {
+    /// Ends a room that nobody has published to for as long as its pipeline says; on the thread of the life.
+    func watchIdle(_ idle: inout RoomIdle) {
+        let isAnybodyThere = self.life.life.withLock { life in
+            life.sources.values.contains { $0.hasPublisher && $0.state != .ended }
+        }
+        let rules = RoomIdle.Rules(self.pipeline.idle)
+        guard let end = idle.noted(isAnybodyThere: isAnybodyThere, rules, now: self.machine.now()) else { return }
+        let reason =
+            switch end {
+            case .nobodyCame(let time): "nobody has published in \(time / TimeMath.nanoseconds) s"
+            case .everybodyLeft(let time): "nobody publishes any more, for \(time / TimeMath.nanoseconds) s"
+            }
+        self.logger.info("the room is idle and ends", metadata: ["reason": "\(reason)"])
+        self.end(reason: reason, code: .idleTimeout)
+    }
+}
