@@ -3,6 +3,9 @@ package import Packager
 
 /// Decides what is given up as a room's disk fills, and when it is told: the space of the live playlists is the last to go.
 ///
+/// Each file system counts for itself, and all of them together against the limit. The alarm is the fullest one's; what is
+/// given up is what lies on one that is full.
+///
 /// | taken of what the room may take | |
 /// |---|---|
 /// | 80 % | alarm `alert_2`, cleared below 75 % |
@@ -34,7 +37,7 @@ package struct DiskGuard: Sendable {
     package struct Reading: Sendable, Hashable {
         /// Bytes.
         package var used: Int64
-        /// What the room may take: its limit, or what it has and the disk still gives.
+        /// What the room may take: its limit, or what it has on a file system and what that still gives.
         package var capacity: Int64
 
         package init(used: Int64, capacity: Int64) {
@@ -46,6 +49,25 @@ package struct DiskGuard: Sendable {
             self.capacity > 0
                 ? Int(clamping: TimeMath.scale(max(0, self.used), by: 100, over: self.capacity, rounding: .down)) : 100
         }
+
+        var rest: Int64 { self.capacity &- self.used }
+
+        /// By shares, without rounding.
+        func isFuller(than other: Reading) -> Bool {
+            guard self.capacity > 0, other.capacity > 0 else { return self.capacity <= 0 && other.capacity > 0 }
+            let mine = max(0, self.used).multipliedFullWidth(by: other.capacity)
+            let theirs = max(0, other.used).multipliedFullWidth(by: self.capacity)
+            return (mine.high, mine.low) > (theirs.high, theirs.low)
+        }
+    }
+
+    /// What may fill, and what lies there.
+    private struct Share {
+        let purpose: DiskUse.Purpose
+        let reading: Reading
+
+        /// Bytes a limited window takes of it.
+        func window(_ reserve: Int64) -> Int64 { self.purpose.contains(.live) ? reserve : 0 }
     }
 
     package enum Action: Sendable, Hashable {
@@ -71,7 +93,11 @@ package struct DiskGuard: Sendable {
     let limit: Int64?
     package private(set) var level = Level.normal
     private(set) var last = Reading(used: 0, capacity: 0)
+    /// The live playlists have too little.
+    private var isShort = false
     private var isLimited = false
+    /// Recording and live playlists lie on one file system.
+    private var isShared = true
     /// When the recording stopped, or last could not go on, in nanoseconds; `nil`: it runs, or there is none.
     private var recordingStoppedAt: Int64?
     /// When writing began to fail, in nanoseconds.
@@ -81,27 +107,58 @@ package struct DiskGuard: Sendable {
 
     /// - Parameter reserve: Bytes that a limited window takes.
     package mutating func measured(_ use: DiskUse, reserve: Int64, at now: Int64) -> [Action] {
-        let whole = use.used.addingReportingOverflow(use.free)
-        let disk = whole.overflow ? Int64.max : whole.partialValue
-        let reading = Reading(used: use.used, capacity: min(self.limit ?? .max, disk))
-        self.last = reading
-        let level: Level =
-            switch reading.percent {
-            case Self.criticalPercent...: .critical
-            case Self.criticalClearsBelow...: self.level == .critical ? .critical : .low
-            case Self.lowClearsBelow...: self.level == .normal ? .normal : .low
-            default: .normal
-            }
-        var actions = self.move(to: level, reading, at: now)
-        let rest = reading.capacity &- reading.used
-        if level != .critical, rest < min(reserve, reading.capacity / 4 * 3) {
-            actions += self.stopRecording(reading, at: now)
+        let shares = self.shares(of: use)
+        guard let fullest = Self.fullest(shares) else { return [] }
+        self.last = fullest
+        self.isShared = use.volumes.contains { $0.purpose.isSuperset(of: [.live, .recording]) }
+        let live = Self.fullest(shares.filter { $0.purpose.contains(.live) })
+        let share = live?.percent ?? 0
+        self.isShort = share >= (self.isShort ? Self.criticalClearsBelow : Self.criticalPercent)
+        var actions = self.move(to: Self.level(fullest.percent, after: self.level), fullest)
+        let places = shares.filter { $0.purpose.contains(.recording) }
+        let full = places.first { share in
+            share.reading.percent >= Self.criticalPercent
+                || share.reading.rest < min(share.window(reserve), share.reading.capacity / 4 * 3)
         }
-        return actions + self.settle(at: now) + self.resumeRecording(reading, reserve: reserve, at: now)
+        if let full { actions += self.stopRecording(full.reading, at: now) }
+        return actions + self.settle(at: now) + self.resumeRecording(places, reserve: reserve, at: now)
     }
 
+    private func shares(of use: DiskUse) -> [Share] {
+        var shares = use.volumes.map { volume in
+            let whole = volume.used.addingReportingOverflow(volume.free)
+            return Share(
+                purpose: volume.purpose,
+                reading: Reading(used: volume.used, capacity: whole.overflow ? .max : whole.partialValue))
+        }
+        if let limit = self.limit {
+            shares.append(
+                Share(purpose: [.live, .recording, .clips], reading: Reading(used: use.used, capacity: limit)))
+        }
+        return shares
+    }
+
+    private static func fullest(_ shares: [Share]) -> Reading? {
+        shares.map(\.reading).max { $1.isFuller(than: $0) }
+    }
+
+    private static func level(_ percent: Int, after level: Level) -> Level {
+        switch percent {
+        case Self.criticalPercent...: .critical
+        case Self.criticalClearsBelow...: level == .critical ? .critical : .low
+        case Self.lowClearsBelow...: level == .normal ? .normal : .low
+        default: .normal
+        }
+    }
+
+    /// A write of the live playlists has failed.
     package mutating func failed(isFull: Bool, reason: String, at now: Int64) -> [Action] {
-        if isFull { return self.move(to: .critical, self.last, at: now) + self.settle(at: now) }
+        if isFull {
+            self.isShort = true
+            var actions = self.move(to: .critical, self.last)
+            if self.isShared { actions += self.stopRecording(self.last, at: now) }
+            return actions + self.settle(at: now)
+        }
         guard self.failsSince == nil else { return self.settle(at: now) }
         self.failsSince = now
         return [.stalled(true, reason: reason)]
@@ -112,12 +169,9 @@ package struct DiskGuard: Sendable {
         return [.stalled(false, reason: "writing works again")] + self.settle(at: now)
     }
 
-    private mutating func move(to level: Level, _ reading: Reading, at now: Int64) -> [Action] {
-        var actions: [Action] = []
-        if level != self.level { actions.append(.alarm(level, was: self.level, reading)) }
-        self.level = level
-        if level == .critical { actions += self.stopRecording(reading, at: now) }
-        return actions
+    private mutating func move(to level: Level, _ reading: Reading) -> [Action] {
+        defer { self.level = level }
+        return level == self.level ? [] : [.alarm(level, was: self.level, reading)]
     }
 
     private mutating func stopRecording(_ reading: Reading, at now: Int64) -> [Action] {
@@ -129,10 +183,13 @@ package struct DiskGuard: Sendable {
     /// The recording has stopped, for whatever reason, or could not go on.
     package mutating func recordingStopped(at now: Int64) { self.recordingStoppedAt = now }
 
-    private mutating func resumeRecording(_ reading: Reading, reserve: Int64, at now: Int64) -> [Action] {
+    private mutating func resumeRecording(_ places: [Share], reserve: Int64, at now: Int64) -> [Action] {
         guard let stopped = self.recordingStoppedAt, now &- stopped >= Self.shortestStop, self.failsSince == nil,
-            self.level != .critical, reading.percent < Self.criticalClearsBelow,
-            reading.capacity &- reading.used >= min(reserve, reading.capacity / 16 * 7) &* 2
+            places.allSatisfy({ share in
+                let reading = share.reading
+                return reading.percent < Self.criticalClearsBelow
+                    && reading.rest >= min(share.window(reserve), reading.capacity / 16 * 7) &* 2
+            })
         else { return [] }
         self.recordingStoppedAt = nil
         return [.resumeRecording]
@@ -140,7 +197,7 @@ package struct DiskGuard: Sendable {
 
     /// The window follows what is known now.
     private mutating func settle(at now: Int64) -> [Action] {
-        let isLimited = self.level == .critical || self.failsSince.map { now &- $0 > Self.longestStall } ?? false
+        let isLimited = self.isShort || self.failsSince.map { now &- $0 > Self.longestStall } ?? false
         guard isLimited != self.isLimited else { return [] }
         self.isLimited = isLimited
         return [.limitWindow(isLimited)]

@@ -17,23 +17,30 @@ final class DiskWatch: Sendable {
     /// Nanoseconds between two looks; where a look takes long, a hundred times as long.
     private static let pace: Int64 = 500_000_000
 
-    private let directories: [String]
-    /// Those of clips, with what is held in directories of their own.
-    private let clips: [String]
-    /// Stills and sheets of stills, which may lie beside anything.
-    private let stills: [(directory: String, prefix: String)]
+    private let places: [DiskUse.Place]
     private let state: Mutex<State>
     private let wake = DispatchSemaphore(value: 0)
 
     init(_ pipeline: Pipeline) {
-        self.directories =
-            [pipeline.hls?.path, pipeline.record?.path].compactMap { $0 } + pipeline.transports.map(\.path)
-        self.clips = Room.clipDirectories(pipeline)
-        self.stills = pipeline.images.map { image in
+        var places = ([pipeline.hls?.path].compactMap { $0 } + pipeline.transports.map(\.path)).map {
+            DiskUse.Place($0, .live)
+        }
+        if let record = pipeline.record { places.append(DiskUse.Place(record.path, .recording)) }
+        for directory in Room.clipDirectories(pipeline) {
+            var place = DiskUse.Place(directory, .clips)
+            // What is held lies in directories of its own.
+            place.isDeep = true
+            places.append(place)
+        }
+        // Stills and sheets of stills may lie beside anything, and are few: where they do is nobody's disk to free.
+        for image in pipeline.images {
             let parts = image.path.split(separator: "/", omittingEmptySubsequences: false)
             let directory = parts.dropLast().joined(separator: "/")
-            return (parts.count < 2 ? "." : directory + "/", String((parts.last ?? "").dropLast(4)))
+            var place = DiskUse.Place(parts.count < 2 ? "." : directory + "/", [])
+            place.prefix = String((parts.last ?? "").dropLast(4))
+            places.append(place)
         }
+        self.places = places
         self.state = Mutex(State(disk: DiskGuard(limit: pipeline.limits.maxDiskBytes.map(Int64.init))))
     }
 
@@ -43,12 +50,12 @@ final class DiskWatch: Sendable {
     }
 
     func start(_ perform: @escaping @Sendable ([DiskGuard.Action]) -> Void) {
-        guard !self.directories.isEmpty else { return }
+        guard self.places.contains(where: { !$0.purpose.isEmpty }) else { return }
         _ = StageThread("disk") {
             let clock = SystemClock()
             while !self.state.withLock(\.isStopped) {
                 let began = clock.now()
-                if let use = DiskUse.measure(self.directories, deep: self.clips, named: self.stills) {
+                if let use = DiskUse.measure(self.places) {
                     perform(
                         self.state.withLock { state in
                             state.disk.measured(use, reserve: Self.reserve(state.sizes), at: clock.now())

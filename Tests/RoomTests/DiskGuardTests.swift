@@ -7,7 +7,12 @@ struct DiskGuardTests {
     private static func look(_ disk: inout DiskGuard, used: Int64, free: Int64 = .max, reserve: Int64 = 0)
         -> [DiskGuard.Action]
     {
-        disk.measured(DiskUse(used: used, free: free), reserve: reserve, at: 0)
+        disk.measured(Self.use(used, free: free), reserve: reserve, at: 0)
+    }
+
+    /// Everything on one file system.
+    private static func use(_ used: Int64, free: Int64 = .max) -> DiskUse {
+        DiskUse([DiskUse.Volume([.live, .recording], used: used, free: free)])
     }
 
     private static func reading(_ used: Int64, _ capacity: Int64 = 1000) -> DiskGuard.Reading {
@@ -67,7 +72,7 @@ struct DiskGuardTests {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: 1000)
         func look(_ used: Int64, at time: Int64) -> [DiskGuard.Action] {
-            disk.measured(DiskUse(used: used, free: .max), reserve: 150, at: time * second)
+            disk.measured(Self.use(used), reserve: 150, at: time * second)
         }
         #expect(look(960, at: 0).contains(.stopRecording(Self.reading(960))))
         // Below 95 %, and below 80 % with too little room beside a window.
@@ -88,6 +93,41 @@ struct DiskGuardTests {
         #expect(look(600, at: 80) == [])
         _ = disk.written(at: 81 * second)
         #expect(look(600, at: 82) == [.resumeRecording])
+    }
+
+    @Test("each file system counts for itself: what is given up lies on the one that is full")
+    func volumes() {
+        let gib: Int64 = 1 << 30
+        func look(_ disk: inout DiskGuard, live: (Int64, Int64), recording: (Int64, Int64), others: Int64 = 0)
+            -> [DiskGuard.Action]
+        {
+            disk.measured(
+                DiskUse(
+                    [
+                        DiskUse.Volume(.live, used: live.0, free: live.1),
+                        DiskUse.Volume(.recording, used: recording.0, free: recording.1),
+                    ], others: others), reserve: gib / 4, at: 0)
+        }
+        // A window in memory, a recording of many times its size on a disk, and the other way round.
+        var disk = DiskGuard(limit: nil)
+        #expect(look(&disk, live: (gib / 2, gib / 2), recording: (100 * gib, 1000 * gib)) == [])
+        #expect(look(&disk, live: (5 * gib, 1000 * gib), recording: (gib, gib)) == [])
+        let full = Self.reading(96, 100)
+        #expect(
+            look(&disk, live: (96, 4), recording: (gib, gib)) == [
+                .alarm(.critical, was: .normal, full), .limitWindow(true),
+            ])
+        #expect(
+            look(&disk, live: (5, 95), recording: (96, 4)) == [.stopRecording(full), .limitWindow(false)])
+        // A write of the window that found no space is nothing to the recording's disk.
+        var other = DiskGuard(limit: nil)
+        _ = look(&other, live: (gib, gib), recording: (gib, gib))
+        let refused = other.failed(isFull: true, reason: "x", at: 0)
+        #expect(refused == [.alarm(.critical, was: .normal, Self.reading(gib, 2 * gib)), .limitWindow(true)])
+        // With a limit all of it counts, stills elsewhere too.
+        var limited = DiskGuard(limit: 100)
+        let both = look(&limited, live: (40, gib), recording: (50, gib), others: 6)
+        #expect(both == [.alarm(.critical, was: .normal, full), .stopRecording(full), .limitWindow(true)])
     }
 
     @Test("a write that finds no space is as good as 95 %, whatever was measured")
