@@ -180,6 +180,25 @@ struct UploadQueueTests {
         #expect(origin.queue.isSettled && origin.rows("v.m3u8").isEnded)
     }
 
+    @Test(
+        "what waits when the end is listed is tried as long as there is time, however short a live segment's is",
+        arguments: [SimulatedOrigin.Mood.refusing, .silent])
+    func lastSegments(mood: SimulatedOrigin.Mood) {
+        var origin = SimulatedOrigin()
+        origin.run(seconds: 9)
+        // Away from shortly before the end: number 5 waits.
+        origin.run(seconds: 1.5, mood)
+        origin.end()
+        origin.run(seconds: 20, mood)
+        #expect(origin.queue.waitingSlots == 1 && !origin.queue.isSettled)
+        let (number, record) = (Int64(5), origin.queue.record)
+        #expect(record?.next == number, "a worker that is started again begins with it")
+        origin.run(seconds: 8)
+        #expect(origin.queue.isSettled && origin.rows("v.m3u8").isEnded)
+        #expect(Self.gaps(origin).isEmpty && Self.gaps(origin, "a.m3u8").isEmpty && Self.lost(origin).isEmpty)
+        #expect(origin.rows("v.m3u8").rows.last?.uri == "v-1-\(number).m4s")
+    }
+
     @Test("a successor goes on where the worker before stopped, with its gaps")
     func successor() throws {
         var first = SimulatedOrigin()
