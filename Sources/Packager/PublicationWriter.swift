@@ -8,8 +8,8 @@ import MediaTypes
 /// A slot whose segments cannot be written is *held*: tried again when the next slot is ready, and after that listed as a
 /// gap in the playlists concerned. Nothing here traps or gives up for good.
 struct PublicationWriter: Sendable {
-    /// What an attempt to publish came to.
-    enum Result: Sendable, Equatable { case done, superseded }
+    /// What an attempt to publish came to; `unwritten`: the end is not in the store.
+    enum Result: Sendable, Equatable { case done, superseded, unwritten }
 
     private struct HeldSlot {
         let slot: CompleteSlot
@@ -32,6 +32,8 @@ struct PublicationWriter: Sendable {
     private var objects: [String: PublishedObject] = [:]
     private var writtenMultivariant: [UInt8] = []
     private var writtenState: [UInt8] = []
+    /// The store's playlists carry `EXT-X-ENDLIST`, and its state file says so.
+    private var isEndWritten = false
     /// The next media sequence number in the state file; never above the publication's.
     private(set) var recordedMediaSequence: Int64
     private var events: [PackagerEvent] = []
@@ -107,7 +109,7 @@ struct PublicationWriter: Sendable {
         return held.unwritten.isEmpty ? self.settleHeld() : .done
     }
 
-    /// Publishes what is held, then closes the playlists or leaves them open.
+    /// Publishes what is held, then closes the playlists or leaves them open. One whose end could not be written is asked again.
     mutating func end(endlist: Bool) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         if self.settleHeld() == .superseded { return .superseded }
@@ -116,6 +118,7 @@ struct PublicationWriter: Sendable {
         }
         self.publication.end()
         if self.publish() == .superseded { return .superseded }
+        guard self.isEndWritten else { return .unwritten }
         // Whoever is told that the playlists have ended may take the machine away.
         do {
             try self.store.synchronize(self.publication.listedNames)
@@ -273,6 +276,7 @@ struct PublicationWriter: Sendable {
             self.events.append(.outputFailed(error))
             return .done
         }
+        self.isEndWritten = self.publication.isEnded
         self.announce()
         self.deleteExpired()
         return .done

@@ -38,6 +38,8 @@ package final class Room: Sendable {
         var addresses: [(name: String, address: String)] = []
         /// What the next worker has to finish.
         var debt: MediaError?
+        /// The playlists of a room that is over lack their end.
+        var isEndOwed = false
     }
 
     let settings: RoomSettings
@@ -163,7 +165,13 @@ package final class Room: Sendable {
         for upload in self.uploads { upload.begin() }
         self.announceQuarantines()
         self.listeners.startPulls()
-        let packagerThread = self.packager.map { packager in StageThread("package") { _ = packager.run() } }
+        let packaged = Mutex<HLSPackager.Outcome?>(nil)
+        let packagerThread = self.packager.map { packager in
+            StageThread("package") {
+                let outcome = packager.run()
+                packaged.withLock { $0 = outcome }
+            }
+        }
         let transportThreads = self.transports.map { output in StageThread("ts") { output.run() } }
         let decoders = self.startSources()
         let life = self.isOffline ? nil : StageThread("life") { self.runLife() }
@@ -180,8 +188,13 @@ package final class Room: Sendable {
         let deadline = self.machine.now() &+ Int64(self.pipeline.shutdown.endTimeoutMs) &* 1_000_000
         if self.isOffline {
             packagerThread?.join()
+            if packaged.withLock({ $0 }) == .endLost {
+                self.oweEnd(.outputLost, "the playlists' end could not be written", fix: "restore the directory")
+            }
         } else if packagerThread?.join(within: deadline &- self.machine.now()) == false {
-            self.owe(MediaError(.unfinished, "the disk does not answer", at: "hls", fix: "start the room again"))
+            self.oweEnd(
+                .unfinished, "the disk did not take the playlists' end in time",
+                fix: "start the room again, and end it")
         }
         self.finishTransports(transportThreads, by: deadline)
         self.disk.stop()
@@ -301,6 +314,11 @@ package final class Room: Sendable {
     }
 
     private func owe(_ debt: MediaError) { self.mutable.withLock { $0.debt = $0.debt ?? debt } }
+
+    private func oweEnd(_ code: MediaError.Code, _ what: String, fix: String) {
+        self.owe(MediaError(code, what, at: "hls", fix: fix))
+        self.mutable.withLock { $0.isEndOwed = true }
+    }
 
     /// - Parameter deadline: Of what the room leaves behind, on the machine's clock.
     private func close(_ outcome: RoomOutcome, by deadline: Int64) async -> RoomOutcome {

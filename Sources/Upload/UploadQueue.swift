@@ -416,6 +416,10 @@ package struct UploadQueue: Sendable {
             && !self.multivariantIsDue && self.sprites.values.allSatisfy(\.isSettled)
     }
 
+    /// The end was listed, and everything before it ``isSettled``: nothing is owed to the store. So it is of one that was told of
+    /// nothing.
+    package var isWhole: Bool { (self.origin == nil || self.isEnded) && self.isSettled }
+
     /// When ``next(at:)`` is to be asked again if nothing happens; `nil`: not at all.
     package func wake(after now: Int64) -> Int64? {
         var times = self.slots.filter { slot in slot.entries.contains { $0.state == .waiting } }.map(\.deadline)

@@ -142,7 +142,7 @@ package final class Uploader: Sendable {
 
     /// Nothing more is listed: sends what is left, and stops.
     ///
-    /// - Returns: Everything is there.
+    /// - Returns: Everything is there, and the end with it.
     package func finish(by deadline: Int64) async -> Bool {
         self.state.withLock { $0.deadline = deadline }
         self.signal.yield()
@@ -163,7 +163,7 @@ package final class Uploader: Sendable {
         }
         await self.soon { files in if let record { files.keep(record) } }
         let isKnown = self.news.withLock(\.isEmpty)
-        return isKnown && self.state.withLock { $0.queue.isSettled }
+        return isKnown && self.state.withLock { $0.queue.isWhole }
     }
 
     /// Nobody goes on with it: the room is over. Waits for the disk, two seconds at most.

@@ -35,6 +35,22 @@ struct UploaderTests {
         #expect(await second.finish(by: 0) == false)
     }
 
+    @Test("a store that has all that was listed, and was told of no end, is owed that")
+    func endless() {
+        var queue = UploadQueue(rules: UploadRules())
+        #expect(queue.isWhole, "nothing was listed")
+        queue.list(SimulatedOrigin.listing(through: 0, isFirst: true), at: 0)
+        func settle() {
+            for _ in 0..<9 { for request in queue.next(at: 0) { queue.answered(request.id, .done, at: 0, jitter: 0) } }
+        }
+        settle()
+        #expect(queue.isSettled && !queue.isWhole)
+        queue.list(SimulatedOrigin.listing(through: 0, isFirst: false, isEnded: true), at: 0)
+        #expect(!queue.isWhole)
+        settle()
+        #expect(queue.isSettled && queue.isWhole)
+    }
+
     @Test("while a disk hangs listings do not heap up: it is asked for a whole one; the last of a room is always taken")
     func bounded() async {
         let uploader = Self.uploader()
