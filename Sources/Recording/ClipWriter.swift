@@ -148,13 +148,12 @@ package struct ClipWriter: Sendable {
     ///   - hold: Has the files of those that are listed.
     ///   - opened: A held segment's bytes as the segment was cut.
     ///   - recorded: The bytes of a file that is not held.
-    ///   - isOver: Asked between two segments whether to stop.
-    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``,
-    ///   ``MediaError/Code/unfinished``.
+    ///   - reason: Asked between two segments why to stop; `nil`: it goes on.
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``, and `reason`.
     package func write(
         _ name: String, of slots: [KeptSlot], from hold: Hold,
         opened: @escaping (KeptSlot.Track, [UInt8]) -> [UInt8]? = { $1 },
-        recorded: @escaping (String) -> [UInt8]? = { _ in nil }, until isOver: () -> Bool = { false }
+        recorded: @escaping (String) -> [UInt8]? = { _ in nil }, until reason: () -> MediaError? = { nil }
     ) throws(MediaError) -> Made {
         let slots = self.chosen(Self.slots(slots, in: self.range))
         guard let segment = slots.lazy.flatMap(\.tracks).first(where: { !$0.segment.gap })?.segment else {
@@ -181,7 +180,7 @@ package struct ClipWriter: Sendable {
             })
         movie.shown = (self.range.lowerBound &- origin)..<(self.range.upperBound &- origin)
         let made = try movie.write("\(name).mp4", in: folder) { _ throws(MediaError) in
-            if isOver() { throw MediaError(.unfinished, "the room is over", at: "clip", fix: "cut the recording") }
+            if let error = reason() { throw error }
         }
         try folder.synchronize([])
         return Made(

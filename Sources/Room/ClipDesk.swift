@@ -54,6 +54,10 @@ package final class ClipDesk: Sendable {
     static let mostAtOnce = 4
     /// Clips that are remembered.
     private static let mostKnown = 64
+    /// Why one is not made.
+    static let roomIsOver = MediaError(.unfinished, "the room is over", at: "clip", fix: "cut the recording")
+    static let diskIsFull = MediaError(
+        .diskFull, "the disk is nearly full", at: "clip", fix: "free space, and ask again")
 
     private let shelf = Mutex(Shelf())
     private let report: @Sendable (Clip) -> Void
@@ -161,8 +165,13 @@ package final class ClipDesk: Sendable {
 
     /// The room is over: what has not begun is given up, what is being made stops at the next segment.
     package func close() {
+        self.shelf.withLock { $0.isClosed = true }
+        self.giveUpWaiting(Self.roomIsOver)
+    }
+
+    /// What has not begun is given up, and what is held for it given back.
+    package func giveUpWaiting(_ reason: MediaError) {
         let given = self.shelf.withLock { shelf in
-            shelf.isClosed = true
             defer { shelf.waiting = [] }
             return shelf.waiting
         }
@@ -170,7 +179,7 @@ package final class ClipDesk: Sendable {
             work.release()
             let clip = self.change(work.id) {
                 $0.state = .failed
-                $0.reason = "the room is over"
+                $0.reason = reason.description
             }
             if let clip { self.report(clip) }
         }

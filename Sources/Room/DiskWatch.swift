@@ -124,6 +124,8 @@ extension Room {
                     ])
             case .limitWindow(let isLimited):
                 guard !self.isOffline else { continue }
+                // What is held for clips is what the window lets go.
+                if isLimited { self.clips.giveUpWaiting(ClipDesk.diskIsFull) }
                 self.packager?.limitWindow(to: isLimited ? HLSPackager.fewestSegments : nil)
                 self.events.emit(
                     "output.window", ["segments": isLimited ? JSONValue(HLSPackager.fewestSegments) : .null])

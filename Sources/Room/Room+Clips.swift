@@ -22,6 +22,12 @@ extension Room {
                 "a clip is clear, this room's segments are encrypted, and there is no place for it beside their directory",
                 fix: "give the hls output a clipPath, or the room a record output, and start it again")
         }
+        let disk = self.disk
+        guard disk.current.level != .critical else {
+            throw ControlFailure(
+                code: "requestFailed", number: 1417, status: 409, what: ClipDesk.diskIsFull.what,
+                fix: ClipDesk.diskIsFull.fix)
+        }
         let range = try self.clipRange(request, packager)
         let rendition = try self.clippedRendition(request.rendition)
         let movie = RecordingSettings.Movie(
@@ -52,7 +58,11 @@ extension Room {
                 return try writer.write(
                     name, of: slots, from: hold,
                     opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) },
-                    recorded: { recorder?.bytes(of: $0) }, until: isOver)
+                    recorded: { recorder?.bytes(of: $0) },
+                    until: {
+                        if isOver() { return ClipDesk.roomIsOver }
+                        return disk.current.level == .critical ? ClipDesk.diskIsFull : nil
+                    })
             }
         }
         return clip.json.text

@@ -4,6 +4,7 @@ import HLSTestKit
 import MediaTypes
 import Packager
 import Recording
+import Synchronization
 import Testing
 
 @Suite("What an encrypted room leaves behind is clear")
@@ -59,6 +60,18 @@ struct EncryptedRoomTests {
             try FileManager.default.removeItem(atPath: room.live + "/" + name)
         }
         #expect(throws: MediaError.self) { try writer.write("sealed", of: listed, from: hold) }
+        let looks = Mutex(0)
+        let stopped = #expect(throws: MediaError.self) {
+            try writer.write(
+                "stopped", of: listed, from: hold,
+                opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) },
+                until: {
+                    looks.withLock { $0 += 1 }
+                    return looks.withLock { $0 > 2 } ? MediaError(.diskFull, "full", at: "clip", fix: "none") : nil
+                })
+        }
+        #expect(stopped?.code == .diskFull && looks.withLock { $0 } == 3)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: clips).isEmpty, "it takes its file with it")
         let made = try writer.write(
             "clear", of: listed, from: hold,
             opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) })

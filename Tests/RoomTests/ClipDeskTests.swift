@@ -44,4 +44,40 @@ struct ClipDeskTests {
         #expect(released.withLock { $0 } == ["second", "first"] && failed.withLock { $0 } == ["second", "first"])
         #expect(throws: ControlFailure.self) { try add("third") { Issue.record("the room is over") } }
     }
+
+    @Test("a disk that fills takes what waits, and what is held for it; what is being made goes on until it looks")
+    func full() throws {
+        let released = Mutex<[String]>([])
+        let states = Mutex<[String]>([])
+        let (told, began, goes) = (
+            DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+        )
+        let desk = ClipDesk { clip in
+            states.withLock { $0.append("\(clip.name) \(clip.state.rawValue)") }
+            told.signal()
+        }
+        func add(_ name: String, _ body: @escaping @Sendable (_ isOver: Bool) -> Void) throws {
+            _ = try desk.add(name: name, rendition: "r", range: 0..<1, incarnation: 1) { id, name in
+                ClipDesk.Work(id: id, release: { released.withLock { $0.append(name) } }) { isOver throws(MediaError) in
+                    body(isOver())
+                    throw Self.unfinished()
+                }
+            }
+        }
+        try add("first") { isOver in
+            began.signal()
+            goes.wait()
+            #expect(!isOver)
+        }
+        began.wait()
+        try add("second") { _ in Issue.record("it has not begun") }
+        desk.giveUpWaiting(MediaError(.diskFull, "full", at: "clip", fix: "none"))
+        told.wait()
+        #expect(released.withLock { $0 } == ["second"] && states.withLock { $0 } == ["second failed"])
+        // Whoever asks when there is space again is heard.
+        try add("third") { isOver in #expect(!isOver) }
+        goes.signal()
+        for _ in 0..<2 { told.wait() }
+        #expect(released.withLock { $0 } == ["second", "first", "third"])
+    }
 }
