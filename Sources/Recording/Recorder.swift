@@ -17,7 +17,7 @@ package final class Recorder: SlotKeeping {
         case stopped(MediaError)
         /// What is listed from now on is recorded again.
         case resumed
-        /// ``Recorder/resume()`` was in vain.
+        /// ``Recorder/resume()`` was in vain, or was called off by a ``Recorder/stop(_:)`` that came before it was done.
         case notResumed(MediaError)
     }
 
@@ -27,6 +27,9 @@ package final class Recorder: SlotKeeping {
         /// Why nothing is recorded; `nil`: something is.
         var stopReason: String?
         var isResuming = false
+        /// The newest of ``Recorder/stop(_:)``, and how many there were.
+        var lastStop: MediaError?
+        var stops = 0
         var isEnded = false
         /// Date ranges' changes that have not been written meanwhile, in order, and the newest multivariant playlist.
         var missed: [DateRange.Change] = []
@@ -229,6 +232,8 @@ package final class Recorder: SlotKeeping {
     package func stop(_ error: MediaError) {
         let isFirst = self.state.withLock { state in
             defer { state.stopReason = state.stopReason ?? error.what }
+            state.lastStop = error
+            state.stops += 1
             return !state.isStopped
         }
         guard isFirst else { return }
@@ -244,19 +249,26 @@ package final class Recorder: SlotKeeping {
     /// Goes on where it has stopped: slots that were listed meanwhile are missing, date ranges are not. Returns at once, and
     /// tells what came of it; nothing comes of it where it has not stopped. Callable from any thread.
     package func resume() {
-        let reason = self.state.withLock { state -> String? in
+        let begun = self.state.withLock { state -> (reason: String, stops: Int)? in
             guard !state.isResuming, !state.isEnded, let reason = state.stopReason else { return nil }
             state.isResuming = true
-            return reason
+            return (reason, state.stops)
         }
-        guard let reason else { return }
+        guard let begun else { return }
         self.queue.async {
             do throws(MediaError) {
                 // The disk may not even have taken the first line, nor the one that says why there is a hole.
                 try self.begin()
-                try self.folder.append(RecordingJournal.stop(reason), to: RecordingJournal.name)
+                try self.folder.append(RecordingJournal.stop(begun.reason), to: RecordingJournal.name)
                 try self.writeMissed()
-                self.report(.resumed)
+                // Whoever stopped it meanwhile was told that it stands still, and so it does.
+                let stop = self.state.withLock { state -> MediaError? in
+                    state.isResuming = false
+                    guard state.stops == begun.stops else { return state.lastStop }
+                    state.stopReason = nil
+                    return nil
+                }
+                self.report(stop.map(Event.notResumed) ?? .resumed)
             } catch {
                 self.state.withLock { $0.isResuming = false }
                 self.report(.notResumed(error))
@@ -274,8 +286,6 @@ package final class Recorder: SlotKeeping {
         self.state.withLock { state in
             state.missed = []
             state.missedList = nil
-            state.stopReason = nil
-            state.isResuming = false
         }
     }
 }

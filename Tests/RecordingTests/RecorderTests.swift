@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import HLS
 import HLSLint
@@ -229,6 +230,60 @@ struct RecorderTests {
         recorder.resume()
         recorder.settle()
         #expect(events.withLock { $0.last } == "stopped", "the room is over")
+    }
+
+    @Test("a stop that comes while it goes on again holds: nothing is recorded until it is told to once more")
+    func stoppedMeanwhile() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("again-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let events = Mutex<[String]>([])
+        let settings = RecordingSettings(directory: folder.path, roomID: "1", movies: [.init(video: "v", audio: nil)])
+        // Looking for a file holds the recorder's thread, as a slow disk does.
+        let (busy, goes) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let recorder = try Recorder.open(
+            settings,
+            source: { _ in
+                busy.signal()
+                goes.wait()
+                return nil
+            }
+        ) { event in
+            events.withLock { events in
+                switch event {
+                case .stopped(let error): events.append("stopped \(error.what)")
+                case .resumed: events.append("resumed")
+                case .notResumed(let error): events.append("not resumed \(error.what)")
+                }
+            }
+        }
+        try recorder.begin()
+        let segment = Segment(
+            mediaSequence: 0, uri: "v-1-0.m4s", start: 0, duration: MediaDuration(ticks: 1, timescale: 1),
+            programDate: 0, map: InitializationSegment(uri: "v-1.mp4"), byteCount: 1)
+        let slot = KeptSlot(
+            mediaSequence: 0, incarnation: 1, frames: 0..<1,
+            tracks: [KeptSlot.Track(name: "v", kind: .video, segment: segment)])
+        recorder.keep(slot)
+        busy.wait()
+        recorder.stop(MediaError(.diskFull, "first", at: "recording", fix: "none"))
+        recorder.resume()
+        recorder.stop(MediaError(.diskFull, "second", at: "recording", fix: "none"))
+        goes.signal()
+        recorder.settle()
+        // What the slot found, told or not, is a stop before it.
+        #expect(events.withLock { $0.first } == "stopped first" && events.withLock { $0.count } == 2)
+        #expect(events.withLock { $0.last?.hasPrefix("not resumed") } == true, "\(events.withLock { $0 })")
+        recorder.keep(slot)
+        recorder.settle()
+        #expect(busy.wait(timeout: .now()) == .timedOut, "it stands still")
+        recorder.resume()
+        recorder.settle()
+        #expect(events.withLock { $0.last } == "resumed")
+        recorder.keep(slot)
+        busy.wait()
+        goes.signal()
+        recorder.settle()
+        #expect(events.withLock { $0.last?.hasPrefix("stopped") } == true)
     }
 
     @Test("who has not taken the room writes nothing; who was killed over the first line is no obstacle")
