@@ -32,13 +32,10 @@ package struct UploadDebt: Sendable {
         for output in owed {
             guard let (target, method, store) = try Room.target(of: output) else { continue }
             let id = output.outputID
-            // Nobody waits at a live edge any more: each segment is tried for as long as there is time.
-            var rules = UploadRules(store)
-            rules.patience = max(rules.patience ?? 0, time)
-            rules.mostSlots = max(rules.mostSlots, listing.tracks.map(\.segments.count).max() ?? 0)
             uploads.append(
                 Uploader(
-                    outputID: id, target: target, method: method, rules: rules, connections: listing.tracks.count,
+                    outputID: id, target: target, method: method,
+                    rules: UploadRules(store).settling(listing, within: time), connections: listing.tracks.count,
                     files: OutputFiles(directory: ended, outputID: id, slate: nil), clock: SystemClock(),
                     authorities: store.authorities
                 ) { events.emit($0, of: id) })

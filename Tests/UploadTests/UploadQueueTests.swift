@@ -240,6 +240,19 @@ struct UploadQueueTests {
         #expect(queue.waitingSlots == 8)
     }
 
+    @Test("a store that nothing is known of is owed all that an ended room lists, not its newest half")
+    func wholeDebt() {
+        let listing = SimulatedOrigin.listing(through: 40, isFirst: true, isEnded: true)
+        var rules = UploadRules()
+        rules.mostSlots = 1
+        rules = rules.settling(listing, within: 30 * Self.second)
+        var queue = UploadQueue(rules: rules)
+        queue.list(listing, at: 0)
+        #expect(queue.waitingSlots == SimulatedOrigin.window + 1 && rules.patience == 30 * Self.second)
+        #expect(queue.next(at: 0).allSatisfy { $0.name.hasSuffix("-1.mp4") })
+        #expect(queue.record?.next == 28 && queue.takeNotices().isEmpty, "nothing is given up")
+    }
+
     @Test("an answer to what was never asked, or twice, changes nothing")
     func strayAnswers() {
         var queue = UploadQueue(rules: UploadRules())
