@@ -21,7 +21,21 @@ package final class Recorder: SlotKeeping {
         case notResumed(MediaError)
     }
 
+    /// What there is of a recording.
+    package struct Kept: Sendable, Hashable {
+        /// Slots that this worker has kept.
+        package var slots = 0
+        /// Bytes that the files of its renditions take beside it once they are made, nearly; of the workers before, too.
+        package var movieBytes: Int64 = 0
+
+        package init(slots: Int = 0, movieBytes: Int64 = 0) {
+            self.slots = slots
+            self.movieBytes = movieBytes
+        }
+    }
+
     private struct State {
+        var kept = Kept()
         var pending = 0
         var isSlow = false
         /// Why nothing is recorded; `nil`: something is.
@@ -59,6 +73,7 @@ package final class Recorder: SlotKeeping {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "recording")
     private let roomID: String
+    private let movies: [RecordingSettings.Movie]
     private let multivariantName: String
     private let waits: Bool
 
@@ -82,6 +97,7 @@ package final class Recorder: SlotKeeping {
                 .roomExited, "\(settings.directory) holds a recording that is finished", at: "recording",
                 fix: "choose another directory, or take that recording away")
         }
+        let recorder = Recorder(folder: folder, settings: settings, source: source, clear: clear, report: report)
         // One without a whole line is what a worker was killed over.
         if folder.read(RecordingJournal.name)?.contains(UInt8(ascii: "\n")) == true {
             let journal = try RecordingFinisher.journal(in: folder)
@@ -90,8 +106,19 @@ package final class Recorder: SlotKeeping {
                     .rejected, "\(settings.directory) holds the recording of room \(journal.roomID)", at: "recording",
                     fix: "choose another directory")
             }
+            let bytes = journal.slots.reduce(Int64(0)) { $0 &+ recorder.movieBytes(of: $1) }
+            recorder.state.withLock { $0.kept.movieBytes = bytes }
         }
-        return Recorder(folder: folder, settings: settings, source: source, clear: clear, report: report)
+        return recorder
+    }
+
+    private func movieBytes(of slot: KeptSlot) -> Int64 {
+        self.movies.reduce(Int64(0)) { sum, movie in
+            slot.tracks.reduce(sum) { sum, track in
+                let isIn = !track.segment.gap && (track.name == movie.video || track.name == movie.audio)
+                return isIn ? sum &+ Int64(track.segment.byteCount) : sum
+            }
+        }
     }
 
     private init(
@@ -103,6 +130,7 @@ package final class Recorder: SlotKeeping {
         self.clear = clear
         self.report = report
         self.roomID = settings.roomID
+        self.movies = settings.movies
         self.multivariantName = settings.multivariantName
         self.waits = settings.waits
     }
@@ -141,8 +169,15 @@ package final class Recorder: SlotKeeping {
                 try folder.put(name, bytes)
             }
             try folder.append(RecordingJournal.line(slot), to: RecordingJournal.name)
+            self.state.withLock { state in
+                state.kept.slots += 1
+                state.kept.movieBytes &+= self.movieBytes(of: slot)
+            }
         }
     }
+
+    /// What there is so far.
+    package var kept: Kept { self.state.withLock(\.kept) }
 
     package func keep(_ change: DateRange.Change) {
         self.work { folder throws(MediaError) in

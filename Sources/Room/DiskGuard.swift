@@ -11,9 +11,9 @@ package import Packager
 /// | 80 % | alarm `alert_2`, cleared below 75 % |
 /// | 95 %, or a write that found no space | alarm `alert_3`; the window is limited, the recording stops. Space is back below 80 % |
 ///
-/// A recording holds what the window lets go, so it stops earlier where a limited window would not find room beside it. Where
-/// there is room again for twice as much below 80 %, and writing works, it goes on behind a hole: nothing of its own makes that
-/// room, so it does not go to and fro.
+/// A recording holds what the window lets go, and its files take as much again when the room is over, so it stops earlier: where
+/// these and a limited window would not find room beside it. Where there is room again for them and two windows below 80 %, and
+/// writing works, it goes on behind a hole: nothing of its own makes that room, so it does not go to and fro.
 /// Writes that fail for another reason leave the window alone as long as memory holds what no file has.
 package struct DiskGuard: Sendable {
     /// The words of the alarm levels.
@@ -61,13 +61,39 @@ package struct DiskGuard: Sendable {
         }
     }
 
+    /// What is to find room beside a recording.
+    package struct Need: Sendable, Hashable {
+        /// Bytes that a limited window takes.
+        package var window: Int64
+        /// Bytes that the files made of the recording take.
+        package var movies: Int64
+
+        package init(window: Int64, movies: Int64 = 0) {
+            self.window = window
+            self.movies = movies
+        }
+    }
+
     /// What may fill, and what lies there.
     private struct Share {
         let purpose: DiskUse.Purpose
         let reading: Reading
 
         /// Bytes a limited window takes of it.
-        func window(_ reserve: Int64) -> Int64 { self.purpose.contains(.live) ? reserve : 0 }
+        func window(_ need: Need) -> Int64 { self.purpose.contains(.live) ? need.window : 0 }
+
+        /// A recording there ends with its files made, and with a window beside it. However large that is, it may have a
+        /// quarter.
+        func holds(_ need: Need) -> Bool {
+            let window = min(self.window(need), self.reading.capacity / 4 * 3)
+            return self.reading.rest &- window >= need.movies
+        }
+
+        /// It may go on.
+        func holdsMore(than need: Need) -> Bool {
+            let windows = min(self.window(need), self.reading.capacity / 16 * 7) &* 2
+            return self.reading.percent < DiskGuard.criticalClearsBelow && self.reading.rest &- windows >= need.movies
+        }
     }
 
     package enum Action: Sendable, Hashable {
@@ -105,8 +131,7 @@ package struct DiskGuard: Sendable {
 
     package init(limit: Int64?) { self.limit = limit }
 
-    /// - Parameter reserve: Bytes that a limited window takes.
-    package mutating func measured(_ use: DiskUse, reserve: Int64, at now: Int64) -> [Action] {
+    package mutating func measured(_ use: DiskUse, need: Need, at now: Int64) -> [Action] {
         let shares = self.shares(of: use)
         guard let fullest = Self.fullest(shares) else { return [] }
         self.last = fullest
@@ -116,12 +141,9 @@ package struct DiskGuard: Sendable {
         self.isShort = share >= (self.isShort ? Self.criticalClearsBelow : Self.criticalPercent)
         var actions = self.move(to: Self.level(fullest.percent, after: self.level), fullest)
         let places = shares.filter { $0.purpose.contains(.recording) }
-        let full = places.first { share in
-            share.reading.percent >= Self.criticalPercent
-                || share.reading.rest < min(share.window(reserve), share.reading.capacity / 4 * 3)
-        }
+        let full = places.first { $0.reading.percent >= Self.criticalPercent || !$0.holds(need) }
         if let full { actions += self.stopRecording(full.reading, at: now) }
-        return actions + self.settle(at: now) + self.resumeRecording(places, reserve: reserve, at: now)
+        return actions + self.settle(at: now) + self.resumeRecording(places, need, at: now)
     }
 
     private func shares(of use: DiskUse) -> [Share] {
@@ -183,13 +205,9 @@ package struct DiskGuard: Sendable {
     /// The recording has stopped, for whatever reason, or could not go on.
     package mutating func recordingStopped(at now: Int64) { self.recordingStoppedAt = now }
 
-    private mutating func resumeRecording(_ places: [Share], reserve: Int64, at now: Int64) -> [Action] {
+    private mutating func resumeRecording(_ places: [Share], _ need: Need, at now: Int64) -> [Action] {
         guard let stopped = self.recordingStoppedAt, now &- stopped >= Self.shortestStop, self.failsSince == nil,
-            places.allSatisfy({ share in
-                let reading = share.reading
-                return reading.percent < Self.criticalClearsBelow
-                    && reading.rest >= min(share.window(reserve), reading.capacity / 16 * 7) &* 2
-            })
+            places.allSatisfy({ $0.holdsMore(than: need) })
         else { return [] }
         self.recordingStoppedAt = nil
         return [.resumeRecording]

@@ -2,6 +2,7 @@ import Dispatch
 import MediaTypes
 import Packager
 import PipelineSpec
+import Recording
 import Stages
 import Synchronization
 
@@ -49,16 +50,21 @@ final class DiskWatch: Sendable {
         self.state.withLock { ($0.disk.level, $0.disk.last) }
     }
 
-    func start(_ perform: @escaping @Sendable ([DiskGuard.Action]) -> Void) {
+    /// - Parameter recorded: What there is of the room's recording.
+    func start(
+        recorded: @escaping @Sendable () -> Recorder.Kept, _ perform: @escaping @Sendable ([DiskGuard.Action]) -> Void
+    ) {
         guard self.places.contains(where: { !$0.purpose.isEmpty }) else { return }
         _ = StageThread("disk") {
             let clock = SystemClock()
             while !self.state.withLock(\.isStopped) {
                 let began = clock.now()
                 if let use = DiskUse.measure(self.places) {
+                    let kept = recorded()
                     perform(
                         self.state.withLock { state in
-                            state.disk.measured(use, reserve: Self.reserve(state.sizes), at: clock.now())
+                            let need = DiskGuard.Need(window: Self.reserve(state.sizes), movies: kept.movieBytes)
+                            return state.disk.measured(use, need: need, at: clock.now())
                         })
                 }
                 let taken = clock.now() &- began
@@ -99,7 +105,8 @@ final class DiskWatch: Sendable {
 extension Room {
     func startDiskWatch() {
         guard self.packager != nil, !self.isOffline else { return }
-        self.disk.start { [weak self] in self?.perform($0) }
+        let recorder = self.recorder
+        self.disk.start(recorded: { recorder?.kept ?? Recorder.Kept() }, { [weak self] in self?.perform($0) })
     }
 
     func perform(_ actions: [DiskGuard.Action]) {

@@ -26,7 +26,10 @@ struct RecorderTests {
         try room.run(try room.recorder(room.settings()), ends: false, at: 0, marks: [(90, "pk")])
         let finisher = RecordingFinisher(room.settings())
         #expect(!finisher.isDue)
-        try room.run(try room.recorder(room.settings()), ends: true, at: 30, marks: [(60, "pk"), (150, nil)])
+        let successor = try room.recorder(room.settings())
+        let inherited = successor.kept
+        #expect(inherited.slots == 0 && inherited.movieBytes > 100_000)
+        try room.run(successor, ends: true, at: 30, marks: [(60, "pk"), (150, nil)])
         #expect(finisher.isDue)
         let steps = Mutex<[Int]>([])
         let finished = try finisher.run { done, total in
@@ -38,6 +41,9 @@ struct RecorderTests {
         // Whole segments of the first run (of 64 frames), all of the second.
         let frames = 256 + 270
         #expect(finished.frames == frames)
+        // What the disk's guard leaves room for is what it takes.
+        let (size, kept) = (Int64(finished.files[0].byteCount), successor.kept)
+        #expect(kept.slots == 5 && abs(kept.movieBytes - size) < size / 10, "\(kept.movieBytes) for \(size)")
         let movie = room.recording + "/90p.mp4"
         let counted = try Self.probe(
             ["-count_frames", "-select_streams", "v:0", "-show_entries", "stream=nb_read_frames"], movie)

@@ -7,7 +7,7 @@ struct DiskGuardTests {
     private static func look(_ disk: inout DiskGuard, used: Int64, free: Int64 = .max, reserve: Int64 = 0)
         -> [DiskGuard.Action]
     {
-        disk.measured(Self.use(used, free: free), reserve: reserve, at: 0)
+        disk.measured(Self.use(used, free: free), need: DiskGuard.Need(window: reserve), at: 0)
     }
 
     /// Everything on one file system.
@@ -72,7 +72,7 @@ struct DiskGuardTests {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: 1000)
         func look(_ used: Int64, at time: Int64) -> [DiskGuard.Action] {
-            disk.measured(Self.use(used), reserve: 150, at: time * second)
+            disk.measured(Self.use(used), need: DiskGuard.Need(window: 150), at: time * second)
         }
         #expect(look(960, at: 0).contains(.stopRecording(Self.reading(960))))
         // Below 95 %, and below 80 % with too little room beside a window.
@@ -95,6 +95,34 @@ struct DiskGuardTests {
         #expect(look(600, at: 82) == [.resumeRecording])
     }
 
+    @Test("a recording leaves room for the files that are made of it, and does not go on into that")
+    func movies() {
+        let second: Int64 = 1_000_000_000
+        var disk = DiskGuard(limit: nil)
+        func look(_ used: Int64, movies: Int64, at time: Int64) -> [DiskGuard.Action] {
+            disk.measured(
+                Self.use(used, free: 1000 - used), need: DiskGuard.Need(window: 100, movies: movies), at: time * second)
+        }
+        // Half of what lies there is a rendition that becomes a file.
+        #expect(look(500, movies: 250, at: 0) == [])
+        #expect(look(600, movies: 300, at: 1) == [])
+        #expect(look(601, movies: 300, at: 2) == [.stopRecording(Self.reading(601))])
+        // Two windows fit beside it, but for those files.
+        #expect(look(550, movies: 300, at: 30) == [])
+        #expect(look(500, movies: 300, at: 31) == [.resumeRecording])
+        // On a disk of its own no window is in its way.
+        var apart = DiskGuard(limit: nil)
+        func lookApart(_ recording: Int64) -> [DiskGuard.Action] {
+            apart.measured(
+                DiskUse([
+                    DiskUse.Volume(.live, used: 10, free: 990),
+                    DiskUse.Volume(.recording, used: recording, free: 1000 - recording),
+                ]), need: DiskGuard.Need(window: 900, movies: recording / 2), at: 0)
+        }
+        #expect(lookApart(666) == [])
+        #expect(lookApart(668) == [.stopRecording(Self.reading(668))])
+    }
+
     @Test("each file system counts for itself: what is given up lies on the one that is full")
     func volumes() {
         let gib: Int64 = 1 << 30
@@ -106,7 +134,7 @@ struct DiskGuardTests {
                     [
                         DiskUse.Volume(.live, used: live.0, free: live.1),
                         DiskUse.Volume(.recording, used: recording.0, free: recording.1),
-                    ], others: others), reserve: gib / 4, at: 0)
+                    ], others: others), need: DiskGuard.Need(window: gib / 4), at: 0)
         }
         // A window in memory, a recording of many times its size on a disk, and the other way round.
         var disk = DiskGuard(limit: nil)
