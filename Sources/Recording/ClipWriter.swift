@@ -16,6 +16,7 @@ package struct ClipWriter: Sendable {
         package let segments: Int
     }
 
+    private let room: String
     private let directory: String
     /// Where files are held meanwhile.
     private let holds: String
@@ -24,9 +25,13 @@ package struct ClipWriter: Sendable {
     private let movie: RecordingSettings.Movie
 
     /// - Parameters:
-    ///   - directory: Where files are made; with its parents if it is not there.
+    ///   - room: A plain name that no other room has.
+    ///   - directory: Where files are made, other rooms' too; with its parents if it is not there.
     ///   - holds: Where the output's own files are held while a clip is made, on its file system.
-    package init(directory: String, holds: String, range: Range<Int64>, movie: RecordingSettings.Movie) {
+    package init(
+        room: String, directory: String, holds: String, range: Range<Int64>, movie: RecordingSettings.Movie
+    ) {
+        self.room = room
         self.directory = directory
         self.holds = holds
         self.range = range
@@ -126,15 +131,18 @@ package struct ClipWriter: Sendable {
         }
     }
 
-    /// Takes away what a worker was killed over: holds and files that are not whole. Before the first clip.
-    package static func removeLeftovers(in directory: String) {
+    /// Takes away what a worker of a room was killed over: holds and files that are not whole. Before the first clip.
+    ///
+    /// - Parameter hasHolds: It is where the room's files are held; elsewhere such directories are others'.
+    package static func removeLeftovers(of room: String, in directory: String, hasHolds: Bool) {
         let folder = RecordingFolder(path: directory)
+        let owner = "\(room)-\(Self.idMark.dropLast())"
         for entry in DiskUse.entries(of: directory) ?? [] {
-            if entry.isDirectory, entry.name.hasPrefix(Self.holdMark + Self.idMark) {
+            if hasHolds, entry.isDirectory, entry.name.hasPrefix(Self.holdMark + Self.idMark) {
                 let hold = RecordingFolder(path: folder.full(entry.name))
                 for held in DiskUse.entries(of: hold.path) ?? [] where !held.isDirectory { hold.remove(held.name) }
                 hold.removeItself()
-            } else if !entry.isDirectory, MovieFile.isPartial(entry.name) {
+            } else if !entry.isDirectory, MovieFile.isPartial(entry.name, of: owner) {
                 folder.remove(entry.name)
             }
         }
@@ -144,14 +152,16 @@ package struct ClipWriter: Sendable {
     ///
     /// - Parameters:
     ///   - name: Plain; `.mp4` is added.
+    ///   - id: The clip's.
     ///   - slots: What the clip is made of.
     ///   - hold: Has the files of those that are listed.
     ///   - opened: A held segment's bytes as the segment was cut.
     ///   - recorded: The bytes of a file that is not held.
     ///   - reason: Asked between two segments why to stop; `nil`: it goes on.
-    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``, and `reason`.
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``,
+    ///   ``MediaError/Code/rejected`` for a name that is taken, and `reason`.
     package func write(
-        _ name: String, of slots: [KeptSlot], from hold: Hold,
+        _ name: String, id: String, of slots: [KeptSlot], from hold: Hold,
         opened: @escaping (KeptSlot.Track, [UInt8]) -> [UInt8]? = { $1 },
         recorded: @escaping (String) -> [UInt8]? = { _ in nil }, until reason: () -> MediaError? = { nil }
     ) throws(MediaError) -> Made {
@@ -178,6 +188,7 @@ package struct ClipWriter: Sendable {
             damaged: { name in
                 MediaError(.invalidData, "\(name) is missing or damaged", at: "clip", fix: "choose another range")
             })
+        movie.owner = "\(self.room)-\(id)"
         movie.shown = (self.range.lowerBound &- origin)..<(self.range.upperBound &- origin)
         let made = try movie.write("\(name).mp4", in: folder) { _ throws(MediaError) in
             if let error = reason() { throw error }

@@ -56,6 +56,26 @@ struct RecordingFolder: Sendable {
         }
     }
 
+    /// Makes a file that is whole the one of a name that nobody has.
+    ///
+    /// - Throws: ``MediaError/Code/rejected`` where somebody has, ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``.
+    func publish(_ path: String, as name: String) throws(MediaError) {
+        if link(path, self.full(name)) == 0 {
+            unlink(path)
+            return
+        }
+        let number = errno
+        guard number != EEXIST, !self.contains(name) else {
+            throw MediaError(
+                .rejected, "there is a file \(self.full(name)) already", at: "clip", fix: "choose another name")
+        }
+        // A file system without second names: nothing better is to be had there.
+        guard number == EPERM || number == EOPNOTSUPP || number == ENOSYS else {
+            throw self.lost("cannot write \(self.full(name))", number)
+        }
+        try self.rename(path, to: name)
+    }
+
     /// Adds text to the end of a file in one write, all of it or nothing.
     func append(_ text: String, to name: String) throws(MediaError) {
         let descriptor = open(self.full(name), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, Self.mode)

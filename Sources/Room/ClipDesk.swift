@@ -59,11 +59,17 @@ package final class ClipDesk: Sendable {
     static let diskIsFull = MediaError(
         .diskFull, "the disk is nearly full", at: "clip", fix: "free space, and ask again")
 
+    private let roomID: String
     private let shelf = Mutex(Shelf())
     private let report: @Sendable (Clip) -> Void
 
-    /// - Parameter report: Told of a clip that is ready or has failed.
-    package init(report: @escaping @Sendable (Clip) -> Void) { self.report = report }
+    /// - Parameters:
+    ///   - roomID: Keeps the names of rooms apart whose clips lie in one directory.
+    ///   - report: Told of a clip that is ready or has failed.
+    package init(roomID: String, report: @escaping @Sendable (Clip) -> Void) {
+        self.roomID = roomID
+        self.report = report
+    }
 
     /// Takes on a clip.
     ///
@@ -81,7 +87,7 @@ package final class ClipDesk: Sendable {
             }
             shelf.count += 1
             let id = "clip-\(incarnation)-\(shelf.count)"
-            let chosen = name ?? id
+            let chosen = name ?? "clip-\(self.roomID)-\(incarnation)-\(shelf.count)"
             guard !shelf.clips.contains(where: { $0.name == chosen && $0.state != .failed }) else {
                 throw ControlFailure(
                     code: "duplicateId", number: 1403, status: 409, what: "there is a clip named \(chosen)",

@@ -33,7 +33,8 @@ extension Room {
         let movie = RecordingSettings.Movie(
             video: rendition.isAudioOnly ? nil : rendition.name, audio: rendition.audio.first)
         let writer = ClipWriter(
-            directory: directory, holds: "\(output.path)/\(Self.clipDirectory)", range: range, movie: movie)
+            room: self.pipeline.room.roomID, directory: directory, holds: "\(output.path)/\(Self.clipDirectory)",
+            range: range, movie: movie)
         let store = DirectoryStore(directory: output.path)
         let listed = packager.listedSlots()
         let isListed = ClipWriter.dates(of: listed).map { $0.lowerBound <= range.lowerBound } ?? false
@@ -56,7 +57,7 @@ extension Room {
                     dates.lowerBound <= range.lowerBound, dates.upperBound >= range.upperBound
                 else { throw Self.outside(ClipWriter.dates(of: joined ?? listed)) }
                 return try writer.write(
-                    name, of: slots, from: hold,
+                    name, id: id, of: slots, from: hold,
                     opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) },
                     recorded: { recorder?.bytes(of: $0) },
                     until: {
@@ -86,7 +87,7 @@ extension Room {
         return pipeline.record.map { "\($0.path)/\(Self.clipDirectory)" }
     }
 
-    /// Directories of clips, and of what is held for them.
+    /// Directories of what is held for clips, which is the first, and of clips.
     static func clipDirectories(_ pipeline: Pipeline) -> [String] {
         guard let output = pipeline.hls else { return [] }
         let (held, place) = ("\(output.path)/\(Self.clipDirectory)", self.clipPlace(pipeline))
@@ -95,7 +96,10 @@ extension Room {
 
     /// Takes away what a worker before this one was killed over.
     func removeClipLeftovers() {
-        for directory in Self.clipDirectories(self.pipeline) { ClipWriter.removeLeftovers(in: directory) }
+        let pipeline = self.pipeline
+        for (index, directory) in Self.clipDirectories(pipeline).enumerated() {
+            ClipWriter.removeLeftovers(of: pipeline.room.roomID, in: directory, hasHolds: index == 0)
+        }
     }
 
     /// What is clear must not be had beside what is encrypted.

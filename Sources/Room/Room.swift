@@ -132,7 +132,7 @@ package final class Room: Sendable {
         self.life = RoomLifeBox(life)
         self.overload = OverloadGuard(settings.pipeline, renditions: Self.costliestFirst(settings.pipeline))
         self.disk = DiskWatch(settings.pipeline)
-        self.clips = ClipDesk { [events] clip in
+        self.clips = ClipDesk(roomID: settings.pipeline.room.roomID) { [events] clip in
             events.emit(clip.state == .ready ? "clip.ready" : "clip.failed", ["clip": clip.json])
         }
     }

@@ -18,7 +18,7 @@ struct ClipDeskTests {
             DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
         )
         let failed = Mutex<[String]>([])
-        let desk = ClipDesk { clip in
+        let desk = ClipDesk(roomID: "1") { clip in
             if clip.state == .failed { failed.withLock { $0.append(clip.name) } }
             told.signal()
         }
@@ -52,7 +52,7 @@ struct ClipDeskTests {
         let (told, began, goes) = (
             DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
         )
-        let desk = ClipDesk { clip in
+        let desk = ClipDesk(roomID: "1") { clip in
             states.withLock { $0.append("\(clip.name) \(clip.state.rawValue)") }
             told.signal()
         }
@@ -79,5 +79,19 @@ struct ClipDeskTests {
         goes.signal()
         for _ in 0..<2 { told.wait() }
         #expect(released.withLock { $0 } == ["second", "first", "third"])
+    }
+
+    @Test("two rooms whose clips lie in one directory give them different names")
+    func names() throws {
+        var names: [String] = []
+        for room in ["88231", "88232"] {
+            let desk = ClipDesk(roomID: room) { _ in }
+            let clip = try desk.add(name: nil, rendition: "r", range: 0..<1, incarnation: 2) { id, name in
+                names.append(name)
+                return ClipDesk.Work(id: id, release: {}) { _ throws(MediaError) in throw Self.unfinished() }
+            }
+            #expect(clip.id == "clip-2-1" && clip.name == names.last)
+        }
+        #expect(names == ["clip-88231-2-1", "clip-88232-2-1"])
     }
 }
