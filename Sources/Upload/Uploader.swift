@@ -41,7 +41,7 @@ package final class Uploader: Sendable {
     private static let longestAnswer = 64 << 10
 
     package let outputID: String
-    package let target: any UploadTarget
+    private let place: Mutex<any UploadTarget>
     private let method: String
     private let files: any UploadFiles
     private let notify: Notify
@@ -69,7 +69,7 @@ package final class Uploader: Sendable {
     ) {
         self.authorities = authorities
         self.outputID = outputID
-        self.target = target
+        self.place = Mutex(target)
         self.method = method
         self.files = files
         self.notify = notify
@@ -93,6 +93,12 @@ package final class Uploader: Sendable {
         }
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
+
+    /// Where the store is, and how it knows us now.
+    package var target: any UploadTarget { self.place.withLock { $0 } }
+
+    /// What is sent from now on is sent there: the same store, which knows us by other keys.
+    package func replace(_ target: any UploadTarget) { self.place.withLock { $0 = target } }
 
     /// Listings that may wait for a disk that does not say how far the store was.
     private static let mostNews = 64

@@ -128,6 +128,33 @@ extension EndToEnd {
             #expect(try run().code == 73)
         }
 
+        @Test("a store that refuses a key takes all when another stands in the file, without a restart")
+        func renewed() throws {
+            guard let python = EndToEnd.tool("python3") else { return }
+            let work = try WorkDirectory()
+            let (place, secret) = (work.path("origin"), work.path("secret"))
+            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+            let script = "\(EndToEnd.root)/Tests/EndToEndTests/Scripts/origin.py"
+            let origin = try Child(python, [script, place, work.path("away"), "of-today-0123456"])
+            defer { origin.stop(SIGKILL) }
+            let port = try #require(origin.line(from: 0, timeout: 10) { _ in true }).line
+            try Data("of-yesterday-012\n".utf8).write(to: URL(fileURLWithPath: secret))
+            let room = try RunningRoom(
+                Self.room(
+                    work.path("out"),
+                    output: #"""
+                        { "type": "http", "url": "http://127.0.0.1:\#(port)/88231/", "queueSegments": 64,
+                          "auth": { "type": "bearer", "secretFile": "\#(secret)" } }
+                        """#))
+            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            defer { publisher.stop(SIGKILL) }
+            try room.event("output.unreachable", timeout: 20) { $0.text("state") == "set" }
+            try Data("of-today-0123456\n".utf8).write(to: URL(fileURLWithPath: secret), options: .atomic)
+            try room.event("output.unreachable", timeout: 10) { $0.text("state") == "cleared" }
+            #expect(try room.end() == 0)
+            #expect(try Files.text(place + "/180p.m3u8").contains("#EXT-X-ENDLIST"))
+        }
+
         /// In the files, at the viewers' listener and at the operators'.
         private static func expectStills(_ room: RunningRoom, _ paths: [String]) throws {
             for path in paths {

@@ -82,4 +82,34 @@ struct UploaderTests {
         let unreachable = notices.withLock { $0 }.filter { if case .unreachable = $0 { true } else { false } }
         #expect(unreachable.count == 1)
     }
+
+    /// A place that nobody listens at; tells which objects were to go there.
+    private struct Place: UploadTarget {
+        let name: String
+        let asked: @Sendable (String) -> Void
+
+        var shown: String { self.name }
+
+        func request(_ head: UploadHead, at now: Int64) -> (url: String, fields: [(name: String, value: String)]) {
+            self.asked("\(self.name) \(head.name)")
+            return ("http://127.0.0.1:1/\(head.name)", head.fields)
+        }
+    }
+
+    @Test("keys that are renewed while it runs sign what is sent from then on")
+    func renewed() async {
+        let (told, tell) = AsyncStream.makeStream(of: String.self)
+        let uploader = Uploader(
+            outputID: "x", target: Place(name: "old") { tell.yield($0) }, rules: UploadRules(), connections: 2,
+            files: Files(), clock: Stopped(), notify: { _ in })
+        var asked = told.makeAsyncIterator()
+        uploader.begin()
+        uploader.put("a.jpg", [1], contentType: "image/jpeg")
+        #expect(await asked.next() == "old a.jpg")
+        uploader.replace(Place(name: "new") { tell.yield($0) })
+        #expect(uploader.target.shown == "new")
+        uploader.put("b.jpg", [1], contentType: "image/jpeg")
+        #expect(await asked.next() == "new b.jpg")
+        _ = await uploader.finish(by: 0)
+    }
 }
