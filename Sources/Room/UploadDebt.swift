@@ -3,7 +3,7 @@ package import MediaTypes
 import Packager
 package import PipelineSpec
 import Stages
-import Upload
+package import Upload
 
 /// What stores elsewhere have not been sent of a room that is over. A worker that is started for it again sends that, and does
 /// nothing else.
@@ -28,19 +28,27 @@ package struct UploadDebt: Sendable {
         for sound in pipeline.audioRenditions { kinds[sound.name] = .audio }
         let listing = try ended.listing(kinds)
         let time = Int64(pipeline.shutdown.endTimeoutMs) &* 1_000_000
+        let sheets = Self.sheets(of: pipeline.images)
         var uploads: [Uploader] = []
         for output in owed {
             guard let (target, method, store) = try Room.target(of: output) else { continue }
             let id = output.outputID
-            uploads.append(
-                Uploader(
-                    outputID: id, target: target, method: method,
-                    rules: UploadRules(store).settling(listing, within: time), connections: listing.tracks.count,
-                    files: OutputFiles(directory: ended, outputID: id, slate: nil), clock: SystemClock(),
-                    authorities: store.authorities
-                ) { events.emit($0, of: id) })
+            let upload = Uploader(
+                outputID: id, target: target, method: method,
+                rules: UploadRules(store).settling(listing, within: time), connections: listing.tracks.count,
+                files: OutputFiles(directory: ended, outputID: id, slate: nil), clock: SystemClock(),
+                authorities: store.authorities
+            ) { events.emit($0, of: id) }
+            // How far it got with them is noted nowhere.
+            for update in sheets { upload.put(update) }
+            uploads.append(upload)
         }
         return UploadDebt(uploads: uploads, listing: listing, time: time, events: events)
+    }
+
+    /// The sheets of stills that image outputs have left, with their indexes. Reads the disk.
+    package static func sheets(of images: [ImageOutput]) -> [SpriteUpdate] {
+        images.compactMap { SpriteMaker($0, incarnation: 1)?.left() }
     }
 
     /// Sends what is left.

@@ -86,7 +86,8 @@ extension EndToEnd {
             let output = #"""
                 { "type": "http", "url": "http://127.0.0.1:\#(port)/88231/", "queueSegments": 64,
                   \#(isPatient ? #""retryForMs": 60000,"# : "")
-                  "auth": { "type": "bearer", "secretEnv": "ORIGIN_TOKEN" } }
+                  "auth": { "type": "bearer", "secretEnv": "ORIGIN_TOKEN" } },
+                { "type": "image", "path": "\#(work.path("out"))/still.jpg", "sprites": { "intervalSeconds": 1 } }
                 """#
             let pipeline = Rooms.small(work.path("out"), members: #""shutdown": { "endTimeoutMs": 1500 },"#)
                 .replacingOccurrences(of: #""outputs": ["#, with: #""outputs": [ \#(output),"#)
@@ -122,6 +123,8 @@ extension EndToEnd {
             #expect(there.contains("#EXT-X-ENDLIST") && !there.contains("#EXT-X-GAP"))
             func uris(_ text: String) -> [Substring] { text.split(separator: "\n").filter { !$0.hasPrefix("#") } }
             #expect(uris(there) == uris(here))
+            let index = try Files.text(place + "/still.vtt")
+            #expect(try index == Files.text(work.path("out/still.vtt")) && index.contains(".jpg#xywh="))
             let wrong = origin.outputLines.filter { $0.hasPrefix("missing") || $0.hasPrefix("backwards") }
             #expect(wrong.isEmpty, "\(wrong)")
             // Nothing is owed any more: the room is over.
