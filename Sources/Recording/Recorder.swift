@@ -152,23 +152,32 @@ package final class Recorder: SlotKeeping {
     package func keep(_ slot: KeptSlot) {
         let (source, clear) = (self.source, self.clear)
         self.work { folder throws(MediaError) in
-            for track in slot.tracks where !track.segment.gap {
-                // Initialization segments are clear everywhere.
-                let names = [track.segment.map.uri] + (clear == nil ? [track.segment.uri] : [])
-                for name in names where !folder.contains(name) {
-                    guard let path = source(name) else {
-                        throw folder.lost("the output keeps no file \(name)")
+            var taken: [String] = []
+            do throws(MediaError) {
+                for track in slot.tracks where !track.segment.gap {
+                    // Initialization segments are clear everywhere.
+                    let names = [track.segment.map.uri] + (clear == nil ? [track.segment.uri] : [])
+                    for name in names where !folder.contains(name) {
+                        guard let path = source(name) else {
+                            throw folder.lost("the output keeps no file \(name)")
+                        }
+                        taken.append(name)
+                        try folder.take(name, from: path)
                     }
-                    try folder.take(name, from: path)
+                    let name = track.segment.uri
+                    guard let clear, !folder.contains(name) else { continue }
+                    guard let bytes = clear(track), bytes.count == track.segment.byteCount else {
+                        throw folder.lost("the output keeps no file \(name) that its key opens")
+                    }
+                    taken.append(name)
+                    try folder.put(name, bytes)
                 }
-                let name = track.segment.uri
-                guard let clear, !folder.contains(name) else { continue }
-                guard let bytes = clear(track), bytes.count == track.segment.byteCount else {
-                    throw folder.lost("the output keeps no file \(name) that its key opens")
-                }
-                try folder.put(name, bytes)
+                try folder.append(RecordingJournal.line(slot), to: RecordingJournal.name)
+            } catch {
+                // No line names them: they would hold for nothing what the room lets go.
+                for name in taken { folder.remove(name) }
+                throw error
             }
-            try folder.append(RecordingJournal.line(slot), to: RecordingJournal.name)
             self.state.withLock { state in
                 state.kept.slots += 1
                 state.kept.movieBytes &+= self.movieBytes(of: slot)

@@ -13,7 +13,8 @@ package import Packager
 ///
 /// A recording holds what the window lets go, and its files take as much again when the room is over, so it stops earlier: where
 /// these and a limited window would not find room beside it. Where there is room again for them and two windows below 80 %, and
-/// writing works, it goes on behind a hole: nothing of its own makes that room, so it does not go to and fro.
+/// writing works, it goes on behind a hole: nothing of its own makes that room, so it does not go to and fro. What does not come to
+/// record anything is tried less and less often.
 /// Writes that fail for another reason leave the window alone as long as memory holds what no file has.
 package struct DiskGuard: Sendable {
     /// The words of the alarm levels.
@@ -67,10 +68,13 @@ package struct DiskGuard: Sendable {
         package var window: Int64
         /// Bytes that the files made of the recording take.
         package var movies: Int64
+        /// Slots that were recorded.
+        package var slots: Int
 
-        package init(window: Int64, movies: Int64 = 0) {
+        package init(window: Int64, movies: Int64 = 0, slots: Int = 0) {
             self.window = window
             self.movies = movies
+            self.slots = slots
         }
     }
 
@@ -112,8 +116,10 @@ package struct DiskGuard: Sendable {
     private static let criticalClearsBelow = 80
     /// Memory holds 64 segments that no file has; segments are 1 s long and more.
     private static let longestStall: Int64 = 45_000_000_000
-    /// From one attempt at a recording to the next.
+    /// From one attempt at a recording to the next. It doubles as long as none records anything: what fails for good is not
+    /// tried six times a minute.
     private static let shortestStop: Int64 = 10_000_000_000
+    private static let longestStop: Int64 = 600_000_000_000
 
     /// Bytes; `nil`: what the disk gives.
     let limit: Int64?
@@ -126,6 +132,9 @@ package struct DiskGuard: Sendable {
     private var isShared = true
     /// When the recording stopped, or last could not go on, in nanoseconds; `nil`: it runs, or there is none.
     private var recordingStoppedAt: Int64?
+    /// How long the next attempt waits, and the slots that were recorded before the last.
+    private var pause = DiskGuard.shortestStop
+    private var recordedSlots = 0
     /// When writing began to fail, in nanoseconds.
     private var failsSince: Int64?
 
@@ -135,6 +144,7 @@ package struct DiskGuard: Sendable {
         let shares = self.shares(of: use)
         guard let fullest = Self.fullest(shares) else { return [] }
         self.last = fullest
+        if need.slots != self.recordedSlots { (self.recordedSlots, self.pause) = (need.slots, Self.shortestStop) }
         self.isShared = use.volumes.contains { $0.purpose.isSuperset(of: [.live, .recording]) }
         let live = Self.fullest(shares.filter { $0.purpose.contains(.live) })
         let share = live?.percent ?? 0
@@ -206,10 +216,11 @@ package struct DiskGuard: Sendable {
     package mutating func recordingStopped(at now: Int64) { self.recordingStoppedAt = now }
 
     private mutating func resumeRecording(_ places: [Share], _ need: Need, at now: Int64) -> [Action] {
-        guard let stopped = self.recordingStoppedAt, now &- stopped >= Self.shortestStop, self.failsSince == nil,
+        guard let stopped = self.recordingStoppedAt, now &- stopped >= self.pause, self.failsSince == nil,
             places.allSatisfy({ $0.holdsMore(than: need) })
         else { return [] }
         self.recordingStoppedAt = nil
+        self.pause = min(self.pause * 2, Self.longestStop)
         return [.resumeRecording]
     }
 

@@ -63,7 +63,8 @@ final class DiskWatch: Sendable {
                     let kept = recorded()
                     perform(
                         self.state.withLock { state in
-                            let need = DiskGuard.Need(window: Self.reserve(state.sizes), movies: kept.movieBytes)
+                            let need = DiskGuard.Need(
+                                window: Self.reserve(state.sizes), movies: kept.movieBytes, slots: kept.slots)
                             return state.disk.measured(use, need: need, at: clock.now())
                         })
                 }

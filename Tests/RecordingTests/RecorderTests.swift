@@ -292,6 +292,39 @@ struct RecorderTests {
         #expect(events.withLock { $0.last?.hasPrefix("stopped") } == true)
     }
 
+    @Test("a slot of which one file cannot be kept leaves nothing behind")
+    func halfASlot() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("half-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (live, kept) = (folder.appendingPathComponent("live"), folder.appendingPathComponent("kept"))
+        try FileManager.default.createDirectory(at: live, withIntermediateDirectories: true)
+        for name in ["v-1.mp4", "v-1-0.m4s", "v-1-1.m4s", "a-1.mp4", "a-1-0.m4s"] {
+            try Data([1, 2, 3]).write(to: live.appendingPathComponent(name))
+        }
+        let settings = RecordingSettings(directory: kept.path, roomID: "1", movies: [.init(video: "v", audio: nil)])
+        let store = DirectoryStore(directory: live.path)
+        let recorder = try Recorder.open(settings, source: { store.path(of: $0) }, report: { _ in })
+        try recorder.begin()
+        func slot(_ number: Int64) -> KeptSlot {
+            KeptSlot(
+                mediaSequence: number, incarnation: 1, frames: number..<number + 1,
+                tracks: ["v", "a"].map { name in
+                    let segment = Segment(
+                        mediaSequence: number, uri: "\(name)-1-\(number).m4s", start: number,
+                        duration: MediaDuration(ticks: 1, timescale: 1), programDate: number,
+                        map: InitializationSegment(uri: "\(name)-1.mp4"), byteCount: 3)
+                    return KeptSlot.Track(name: name, kind: name == "v" ? .video : .audio, segment: segment)
+                })
+        }
+        for number in Int64(0)..<2 {
+            recorder.keep(slot(number))
+            recorder.settle()
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: kept.path).sorted()
+        #expect(names == ["a-1-0.m4s", "a-1.mp4", "recording.journal", "v-1-0.m4s", "v-1.mp4"])
+        #expect(recorder.kept == Recorder.Kept(slots: 1, movieBytes: 3))
+    }
+
     @Test("who has not taken the room writes nothing; who was killed over the first line is no obstacle")
     func patient() throws {
         guard let room = try RecordedRoom() else { return }

@@ -71,20 +71,24 @@ struct DiskGuardTests {
     func resumed() {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: 1000)
+        var slots = 0
         func look(_ used: Int64, at time: Int64) -> [DiskGuard.Action] {
-            disk.measured(Self.use(used), need: DiskGuard.Need(window: 150), at: time * second)
+            disk.measured(Self.use(used), need: DiskGuard.Need(window: 150, slots: slots), at: time * second)
         }
         #expect(look(960, at: 0).contains(.stopRecording(Self.reading(960))))
         // Below 95 %, and below 80 % with too little room beside a window.
         #expect(look(850, at: 20) == [])
         #expect(!look(750, at: 21).contains(.resumeRecording))
         #expect(look(700, at: 22) == [.alarm(.normal, was: .low, Self.reading(700)), .resumeRecording])
+        slots += 1
         #expect(look(700, at: 23) == [])
         // It fills again: told again. At once is too soon.
         #expect(
             look(855, at: 24) == [.alarm(.low, was: .normal, Self.reading(855)), .stopRecording(Self.reading(855))])
         #expect(look(600, at: 25) == [.alarm(.normal, was: .low, Self.reading(600))])
         #expect(look(600, at: 33) == [] && look(600, at: 34) == [.resumeRecording])
+        slots += 1
+        #expect(look(600, at: 35) == [])
         // It stopped by itself, and could not go on; while nothing can be written nobody tries.
         disk.recordingStopped(at: 40 * second)
         #expect(look(600, at: 49) == [] && look(600, at: 50) == [.resumeRecording])
@@ -156,6 +160,30 @@ struct DiskGuardTests {
         var limited = DiskGuard(limit: 100)
         let both = look(&limited, live: (40, gib), recording: (50, gib), others: 6)
         #expect(both == [.alarm(.critical, was: .normal, full), .stopRecording(full), .limitWindow(true)])
+    }
+
+    @Test("what fails for good is tried less and less often; whatever is recorded begins anew")
+    func backOff() {
+        let second: Int64 = 1_000_000_000
+        var disk = DiskGuard(limit: 1000)
+        var slots = 0
+        /// The seconds from a stop to the next attempt.
+        func wait(from time: Int64) -> Int64? {
+            disk.recordingStopped(at: time * second)
+            return (0..<2_000).first { seconds in
+                let need = DiskGuard.Need(window: 10, slots: slots)
+                return disk.measured(Self.use(100), need: need, at: (time + seconds) * second) == [.resumeRecording]
+            }
+        }
+        var now: Int64 = 0
+        let waits = (0..<9).compactMap { _ in
+            let seconds = wait(from: now)
+            now += (seconds ?? 0) + 1
+            return seconds
+        }
+        #expect(waits == [10, 20, 40, 80, 160, 320, 600, 600, 600])
+        slots += 1
+        #expect(wait(from: now) == 10 && wait(from: now + 20) == 20)
     }
 
     @Test("a write that finds no space is as good as 95 %, whatever was measured")
