@@ -47,6 +47,8 @@ package final class ClipDesk: Sendable {
         var waiting: [Work] = []
         var isWorking = false
         var isClosed = false
+        /// The one that works, or worked last.
+        var thread: StageThread?
         var count = 0
     }
 
@@ -121,7 +123,7 @@ package final class ClipDesk: Sendable {
             work.release()
             throw .roomExited("the room is over", fix: "cut its recording")
         }
-        if starts { _ = StageThread("clip", yields: true) { self.run() } }
+        if starts { self.shelf.withLock { $0.thread = StageThread("clip", yields: true) { self.run() } } }
         return Clip(id: id, name: chosen, rendition: rendition, range: range)
     }
 
@@ -173,6 +175,18 @@ package final class ClipDesk: Sendable {
     package func close() {
         self.shelf.withLock { $0.isClosed = true }
         self.giveUpWaiting(Self.roomIsOver)
+    }
+
+    /// Once it is ``close()``d: waits for what is being made to be given up, and its files to be taken away. Blocks.
+    ///
+    /// - Returns: Whether it has been in so many nanoseconds.
+    @discardableResult
+    package func join(within nanoseconds: Int64) -> Bool {
+        let thread = self.shelf.withLock { shelf in
+            defer { shelf.thread = nil }
+            return shelf.thread
+        }
+        return thread?.join(within: nanoseconds) ?? true
     }
 
     /// What has not begun is given up, and what is held for it given back.

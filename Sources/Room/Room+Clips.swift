@@ -2,7 +2,7 @@ package import Control
 import HLS
 import MediaTypes
 import Packager
-import PipelineSpec
+package import PipelineSpec
 import Recording
 
 /// Pieces of the room while it is on air.
@@ -94,9 +94,16 @@ extension Room {
         return [held] + (place.map { $0 == held ? [] : [$0] } ?? [])
     }
 
+    /// Takes away what a worker was killed over whose room had ended: no other comes to make clips of it.
+    package static func removeEndedLeftovers(_ pipeline: Pipeline) {
+        guard let output = pipeline.hls, let settings = try? self.hlsSettings(output, pipeline),
+            (try? EndedOutput.open(settings)) != nil
+        else { return }
+        self.removeClipLeftovers(pipeline)
+    }
+
     /// Takes away what a worker before this one was killed over.
-    func removeClipLeftovers() {
-        let pipeline = self.pipeline
+    static func removeClipLeftovers(_ pipeline: Pipeline) {
         for (index, directory) in Self.clipDirectories(pipeline).enumerated() {
             ClipWriter.removeLeftovers(of: pipeline.room.roomID, in: directory, hasHolds: index == 0)
         }

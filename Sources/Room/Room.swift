@@ -153,7 +153,7 @@ package final class Room: Sendable {
     /// Runs the room until it has ended. Everything that is to be written is written when this returns.
     package func run() async -> RoomOutcome {
         // Before anybody can ask for a clip.
-        self.removeClipLeftovers()
+        Self.removeClipLeftovers(self.pipeline)
         do {
             try await self.startListeners()
         } catch {
@@ -335,6 +335,8 @@ package final class Room: Sendable {
         await self.listeners.stop(targetDuration: targetDuration, isHandedOver: isHandedOver)
         if let debt = await recorded { self.owe(debt) }
         if let debt = await uploaded { self.owe(debt) }
+        // It stops at its next segment, long since.
+        self.clips.join(within: deadline &- self.machine.now())
         self.mutable.withLock { $0.state = .closed }
         let name =
             switch outcome {

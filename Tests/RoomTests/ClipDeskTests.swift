@@ -40,6 +40,9 @@ struct ClipDeskTests {
         desk.close()
         #expect(released.withLock { $0 } == ["second"] && failed.withLock { $0 } == ["second"])
         goes.signal()
+        // Whoever closes the room waits for it, and for what it holds.
+        #expect(desk.join(within: 60_000_000_000))
+        #expect(released.withLock(\.count) == 2)
         for _ in 0..<2 { told.wait() }
         #expect(released.withLock { $0 } == ["second", "first"] && failed.withLock { $0 } == ["second", "first"])
         #expect(throws: ControlFailure.self) { try add("third") { Issue.record("the room is over") } }
@@ -79,6 +82,24 @@ struct ClipDeskTests {
         goes.signal()
         for _ in 0..<2 { told.wait() }
         #expect(released.withLock { $0 } == ["second", "first", "third"])
+    }
+
+    @Test("a clip whose disk hangs is waited for no longer than there is time, and none not at all")
+    func hanging() throws {
+        let (began, goes) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let desk = ClipDesk(roomID: "1") { _ in }
+        #expect(desk.join(within: 0))
+        _ = try desk.add(name: "first", rendition: "r", range: 0..<1, incarnation: 1) { id, _ in
+            ClipDesk.Work(id: id, release: {}) { _ throws(MediaError) in
+                began.signal()
+                goes.wait()
+                throw Self.unfinished()
+            }
+        }
+        began.wait()
+        desk.close()
+        #expect(!desk.join(within: 1_000_000))
+        goes.signal()
     }
 
     @Test("two rooms whose clips lie in one directory give them different names")
