@@ -86,29 +86,36 @@ package struct DiskUse: Sendable, Hashable {
     /// Entries of one directory that are looked at: a day of segments in ten renditions.
     private static let mostEntries = 1_000_000
 
-    /// What lies in a directory, in no order; `nil` where it cannot be read. Blocks where a disk hangs.
-    package static func entries(of path: String) -> [Entry]? {
-        guard let directory = opendir(path) else { return nil }
+    /// What lies in a directory, one after the other, in no order. Blocks where a disk hangs.
+    ///
+    /// - Parameters:
+    ///   - prefix: Of the names that are looked at; a system call is saved for each of the others.
+    ///   - body: Must leave the directory as it is.
+    /// - Returns: Whether it can be read.
+    @discardableResult
+    package static func forEachEntry(of path: String, prefix: String = "", _ body: (Entry) -> Void) -> Bool {
+        guard let directory = opendir(path) else { return false }
         defer { closedir(directory) }
         let descriptor = dirfd(directory)
-        var entries: [Entry] = []
-        while entries.count < Self.mostEntries, let entry = readdir(directory) {
+        var count = 0
+        while count < Self.mostEntries, let entry = readdir(directory) {
+            count += 1
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 // The system ends it with a zero.
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             var info = stat()
-            guard name != ".", name != "..", fstatat(descriptor, name, &info, AT_SYMLINK_NOFOLLOW) == 0 else {
-                continue
-            }
+            guard name.utf8.starts(with: prefix.utf8), name != ".", name != "..",
+                fstatat(descriptor, name, &info, AT_SYMLINK_NOFOLLOW) == 0
+            else { continue }
             var found = Entry(name: name, isDirectory: info.st_mode & S_IFMT == S_IFDIR)
             if info.st_mode & S_IFMT == S_IFREG {
                 found.file = File(device: UInt64(info.st_dev), number: UInt64(info.st_ino))
                 found.bytes = Int64(info.st_blocks) &* Self.statBlock
             }
-            entries.append(found)
+            body(found)
         }
-        return entries
+        return true
     }
 
     /// Which file system a directory is on, and the bytes that has still for this user.
@@ -132,21 +139,25 @@ package struct DiskUse: Sendable, Hashable {
     ) -> DiskUse? {
         var found: [(id: UInt64, volume: Volume)] = []
         var seen: Set<File> = []
-        func look(at path: String, _ place: Place) -> [Entry] {
-            guard let (id, free) = volume(path), let entries = self.entries(of: path) else { return [] }
+        /// - Returns: Names of directories in it.
+        func look(at path: String, _ place: Place) -> [String] {
+            guard let (id, free) = volume(path) else { return [] }
+            var directories: [String] = []
+            var used: Int64 = 0
+            let isRead = self.forEachEntry(of: path, prefix: place.prefix) { entry in
+                if place.isDeep, entry.isDirectory { directories.append(entry.name) }
+                guard let file = entry.file, seen.insert(file).inserted else { return }
+                used &+= entry.bytes
+            }
+            guard isRead else { return [] }
             let index = found.firstIndex { $0.id == id } ?? found.count
             if index == found.count { found.append((id, Volume([], used: 0, free: free))) }
             found[index].volume.purpose.formUnion(place.purpose)
-            for entry in entries where place.prefix.isEmpty || entry.name.hasPrefix(place.prefix) {
-                guard let file = entry.file, seen.insert(file).inserted else { continue }
-                found[index].volume.used &+= entry.bytes
-            }
-            return entries
+            found[index].volume.used &+= used
+            return directories
         }
         for place in places {
-            for entry in look(at: place.path, place) where place.isDeep && entry.isDirectory {
-                _ = look(at: "\(place.path)/\(entry.name)", place)
-            }
+            for name in look(at: place.path, place) { _ = look(at: "\(place.path)/\(name)", place) }
         }
         guard !found.isEmpty else { return nil }
         let others = found.filter { $0.volume.purpose.isEmpty }

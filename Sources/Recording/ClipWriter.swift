@@ -137,15 +137,22 @@ package struct ClipWriter: Sendable {
     package static func removeLeftovers(of room: String, in directory: String, hasHolds: Bool) {
         let folder = RecordingFolder(path: directory)
         let owner = "\(room)-\(Self.idMark.dropLast())"
-        for entry in DiskUse.entries(of: directory) ?? [] {
-            if hasHolds, entry.isDirectory, entry.name.hasPrefix(Self.holdMark + Self.idMark) {
-                let hold = RecordingFolder(path: folder.full(entry.name))
-                for held in DiskUse.entries(of: hold.path) ?? [] where !held.isDirectory { hold.remove(held.name) }
-                hold.removeItself()
-            } else if !entry.isDirectory, MovieFile.isPartial(entry.name, of: owner) {
-                folder.remove(entry.name)
+        var (holds, partials): ([String], [String]) = ([], [])
+        DiskUse.forEachEntry(of: directory, prefix: Self.holdMark) { entry in
+            if entry.isDirectory {
+                if hasHolds, entry.name.hasPrefix(Self.holdMark + Self.idMark) { holds.append(entry.name) }
+            } else if MovieFile.isPartial(entry.name, of: owner) {
+                partials.append(entry.name)
             }
         }
+        for name in holds {
+            let hold = RecordingFolder(path: folder.full(name))
+            var held: [String] = []
+            DiskUse.forEachEntry(of: hold.path) { if !$0.isDirectory { held.append($0.name) } }
+            for name in held { hold.remove(name) }
+            hold.removeItself()
+        }
+        for name in partials { folder.remove(name) }
     }
 
     /// Makes the file. Blocks for as long as the disk takes.

@@ -253,6 +253,29 @@ struct SpaceTests {
         #expect((400_000...450_000).contains(few.used) && few.volumes.map(\.free) == [900])
     }
 
+    @Test("a directory is looked at one by one, and only at what is asked for")
+    func listing() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("list-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("still-d"), withIntermediateDirectories: true)
+        for name in ["still.jpg", "still-1.jpg", "other", ".still"] {
+            try Data([1]).write(to: folder.appendingPathComponent(name))
+        }
+        func names(_ prefix: String) -> Set<String> {
+            var names: [String] = []
+            let isRead = DiskUse.forEachEntry(of: folder.path, prefix: prefix) { entry in
+                names.append(entry.name + (entry.isDirectory ? "/" : ""))
+            }
+            #expect(isRead)
+            #expect(Set(names).count == names.count)
+            return Set(names)
+        }
+        #expect(names("") == ["still.jpg", "still-1.jpg", "other", ".still", "still-d/"])
+        #expect(names("still-") == ["still-1.jpg", "still-d/"] && names("x").isEmpty && names(".") == [".still"])
+        #expect(!DiskUse.forEachEntry(of: folder.path + "/nowhere") { _ in Issue.record("nothing is there") })
+    }
+
     @Test("a directory lies in another, however the two are written")
     func inside() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("in-\(UUID().uuidString)")
