@@ -73,18 +73,21 @@ package struct UploadDebt: Sendable {
         await withTaskGroup(of: MediaError?.self) { group in
             for upload in uploads {
                 group.addTask {
-                    let isDone = await upload.finish(by: deadline)
+                    let end = await upload.finish(by: deadline, isLast: isOver)
                     guard isOver else { return nil }
-                    guard !isDone else {
+                    guard case .owed(let isNoted) = end else {
                         await upload.forget()
                         events.emit("output.finished", ["outputId": .string(upload.outputID)])
                         return nil
                     }
-                    let what = "the store did not take all of it in time"
+                    let unnoted = isNoted ? "" : ", and that could not be noted beside the segments"
+                    let what = "the store did not take all of it in time\(unnoted)"
                     events.emit("output.unfinished", ["outputId": .string(upload.outputID), "reason": .string(what)])
                     return MediaError(
                         .unfinished, what, at: "outputs[\(upload.outputID)]",
-                        fix: "start the room again: it sends what is left; or raise shutdown.endTimeoutMs")
+                        fix: isNoted
+                            ? "start the room again: it sends what is left; or raise shutdown.endTimeoutMs"
+                            : "copy the directory of the hls output there: no worker knows what is left")
                 }
             }
             var debts: [MediaError] = []
