@@ -112,7 +112,8 @@ package struct ClipWriter: Sendable {
                         .notFound, "\(name) has gone already", at: "clip",
                         fix: "choose a later range, or record the room")
                 }
-                try folder.take(name, from: file)
+                // Whoever asks for a clip waits meanwhile, and what is copied is one more of it on the disk.
+                try folder.take(name, from: file, copies: false)
             }
         } catch {
             hold.release()

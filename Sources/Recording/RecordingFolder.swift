@@ -25,10 +25,18 @@ struct RecordingFolder: Sendable {
 
     /// Puts a file of the live output here under its name: the same file, or a copy where it lies on another file system.
     ///
-    /// - Throws: ``MediaError/Code/outputLost``.
-    func take(_ name: String, from source: String) throws(MediaError) {
+    /// - Parameter copies: Whether it may be a copy, which takes as long as the file is large.
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``.
+    func take(_ name: String, from source: String, copies: Bool = true) throws(MediaError) {
         let target = self.full(name)
         if link(source, target) == 0 || errno == EEXIST { return }
+        let number = errno
+        guard copies || number == ENOENT || DirectoryStore.isFull(number) else {
+            throw MediaError(
+                .outputLost, "\(self.path) has no second names for files: \(String(cString: strerror(number)))",
+                at: "clip", fix: "put the hls output on a file system with hard links")
+        }
+        guard copies else { throw self.lost("cannot hold \(source)", number) }
         guard let bytes = Self.read(source) else { throw self.lost("cannot read \(source)", errno) }
         try self.put(name, bytes)
     }

@@ -128,6 +128,32 @@ struct EncryptedRoomTests {
         #expect(try left() == Set(others + [".other", "clip-3-1"]))
     }
 
+    @Test("what cannot be held under a second name is not copied for it")
+    func holdOnOther() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hold-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let segment = Segment(
+            mediaSequence: 0, uri: "v-1-0.m4s", start: 0, duration: MediaDuration(ticks: 1, timescale: 1),
+            programDate: 0, map: InitializationSegment(uri: "v-1.mp4"), byteCount: 1)
+        let slot = KeptSlot(
+            mediaSequence: 0, incarnation: 1, frames: 0..<1,
+            tracks: [KeptSlot.Track(name: "v", kind: .video, segment: segment)])
+        let writer = ClipWriter(
+            room: "1", directory: folder.path, holds: folder.path, range: 0..<1,
+            movie: RecordingSettings.Movie(video: "v", audio: nil))
+        // A file of another file system has no second name here.
+        let other = #expect(throws: MediaError.self) {
+            try writer.hold([slot], id: "clip-1-1") { _ in "/proc/self/status" }
+        }
+        #expect(other?.what.contains("no second names") == true && other?.fix.contains("hard links") == true)
+        let gone = #expect(throws: MediaError.self) {
+            try writer.hold([slot], id: "clip-1-2") { folder.path + "/nowhere/" + $0 }
+        }
+        #expect(gone?.code == .outputLost && gone?.what.contains("cannot hold") == true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty, "nothing is held then")
+    }
+
     @Test("a recording and what is listed behind it are one list, where nothing lies between them")
     func joined() {
         func slots(_ numbers: ClosedRange<Int64>) -> [KeptSlot] {
