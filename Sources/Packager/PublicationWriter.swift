@@ -92,7 +92,7 @@ struct PublicationWriter: Sendable {
                 self.add(segment.uri, segment.byteCount, of: track)
             }
         }
-        self.showPlaylists()
+        self.showPlaylists(Texts(self.publication))
     }
 
     /// Publishes a slot, and before it one that is held.
@@ -256,18 +256,17 @@ struct PublicationWriter: Sendable {
                 try self.putState()
                 // From here on the numbers are safe: viewers of this process may see them even if a file fails below.
                 self.recorded(self.recordedMediaSequence)
-                self.showPlaylists()
-                for (name, text) in self.publication.mediaPlaylists {
+                let texts = Texts(self.publication)
+                self.showPlaylists(texts)
+                for (name, text) in texts.media {
                     guard self.isStillOurs() else { return .superseded }
-                    try store.put(name, bytes: Array(text.utf8))
+                    try store.put(name, bytes: text)
                 }
                 guard self.isStillOurs() else { return .superseded }
-                let text = self.publication.multivariant.rendered()
-                let multivariant = Array(text.utf8)
-                if multivariant != self.writtenMultivariant {
+                if texts.multivariant != self.writtenMultivariant {
                     self.keeper?.keep(multivariant: self.publication.multivariantOfAll.rendered())
-                    try store.put(self.publication.settings.multivariantName, bytes: multivariant)
-                    self.writtenMultivariant = multivariant
+                    try store.put(self.publication.settings.multivariantName, bytes: texts.multivariant)
+                    self.writtenMultivariant = texts.multivariant
                 }
                 return .done
             }
@@ -365,17 +364,28 @@ struct PublicationWriter: Sendable {
             body: .bytes(bytes), contentType: track.contentType, cacheControl: PublishedObject.immutable)
     }
 
-    private mutating func showPlaylists() {
+    /// The playlists, rendered once for viewers and the store: those of a day are megabytes.
+    private struct Texts {
+        let media: [(name: String, text: [UInt8])]
+        let multivariant: [UInt8]
+
+        init(_ publication: Publication) {
+            self.media = publication.mediaPlaylists.map { ($0.name, Array($0.text.utf8)) }
+            self.multivariant = Array(publication.multivariant.rendered().utf8)
+        }
+    }
+
+    private mutating func showPlaylists(_ texts: Texts) {
         self.note(self.publication)
         let target = self.publication.grid.targetDuration
-        for (name, text) in self.publication.mediaPlaylists {
+        for (name, text) in texts.media {
             self.objects[name] = PublishedObject(
-                body: .bytes(Array(text.utf8)), contentType: PublishedObject.playlistType,
+                body: .bytes(text), contentType: PublishedObject.playlistType,
                 cacheControl: "max-age=\(max(1, target / 2))")
         }
         self.objects[self.publication.settings.multivariantName] = PublishedObject(
-            body: .bytes(Array(self.publication.multivariant.rendered().utf8)),
-            contentType: PublishedObject.playlistType, cacheControl: "max-age=\(target)")
+            body: .bytes(texts.multivariant), contentType: PublishedObject.playlistType,
+            cacheControl: "max-age=\(target)")
         self.show(self.objects)
     }
 }
