@@ -5,7 +5,8 @@ import Stages
 
 /// The files a room runs by, followed while it runs.
 extension Room {
-    /// Looks at the pipeline file, if there is one to follow, at tokens, webhooks' and stores' secrets, about once a second from now on.
+    /// Looks at the pipeline file, if there is one to follow, at tokens, webhooks' and stores' secrets, about once a second from
+    /// now on.
     func followFiles() {
         let pipeline = self.settings.file.map { file in
             PipelineFileWatch(
