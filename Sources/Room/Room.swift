@@ -97,6 +97,8 @@ package final class Room: Sendable {
     let latencies = Mutex<(at: Int64, json: JSONValue)?>(nil)
     /// What has been said with the pictures, by command.
     let metadata: Mutex<MetadataDesk>
+    /// What publishers have said with theirs.
+    let sourceData = Mutex(SourceDataBook())
 
     init(
         settings: RoomSettings, events: RoomEvents, delivery: EventDelivery?, logger: Logger, parts: RoomParts
