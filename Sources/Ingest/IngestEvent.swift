@@ -19,6 +19,8 @@ package enum IngestEvent: Sendable, Hashable {
     case firstAudio(SourceID)
     /// A track is in a codec that is not supported; the others go on.
     case unsupportedCodec(SourceID, codec: String)
+    /// The publisher says something to players: the name of its message and an array of values, as JSON text.
+    case data(SourceID, name: String, values: String)
     /// The publisher has taken leave.
     case unpublished(SourceID, reason: String)
     /// The publisher is gone without leave: network, timeout, protocol fault, or sent away.

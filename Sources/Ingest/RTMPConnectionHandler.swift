@@ -206,6 +206,8 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             case .publishRequested(let request): self.decide(request)
             case .unpublished(let reason): self.endPublication(reason)
             case .close(let failure): self.close(failure)
+            case .data(let name, let values):
+                if let hub = self.hub { self.core.emit(.data(hub.source, name: name, values: values)) }
             case .metadata, .message, .wallClock: break
             }
         }

@@ -14,6 +14,8 @@ package final class HLSPackager: Sendable {
     package enum Outcome: Sendable, Equatable {
         /// `EXT-X-ENDLIST` is written.
         case ended
+        /// Nothing follows, and the store did not take the end; only of an output that ``HLSOutputSettings/waitsForStore``.
+        case endLost
         /// The playlists are left open for a successor.
         case drained
         /// A newer worker serves this directory.
@@ -138,6 +140,8 @@ package final class HLSPackager: Sendable {
     /// When the last packet came, on ``clock``; 0 before the first.
     private let lastPacket = Atomic<Int64>(0)
     private let space = DispatchSemaphore(value: 0)
+    /// The end could not be written yet.
+    private let isEndDue = Atomic(false)
     /// The state file knows the segments below.
     let recordedNumber: Atomic<Int64>
 
@@ -348,16 +352,23 @@ package final class HLSPackager: Sendable {
     // MARK: The writer's thread
 
     /// Publishes until ``finish(endlist:)`` or a newer worker ends it. Blocks; call it on a thread of its own.
+    ///
+    /// An end that the store does not take is tried again each second: whoever cannot wait leaves it to another worker.
     package func run() -> Outcome {
         while true {
-            self.work.wait()
+            _ = self.work.wait(
+                timeout: self.isEndDue.load(ordering: .relaxed)
+                    ? .now() + .nanoseconds(Self.endPace) : .distantFuture)
             if let outcome = self.step() { return outcome }
         }
     }
 
+    /// Nanoseconds from one attempt at the end to the next.
+    private static let endPace = 1_000_000_000
+
     /// Publishes everything that is ready, without waiting.
     ///
-    /// - Returns: `nil` while more may come.
+    /// - Returns: `nil` while more may come, and where the end could not be written.
     package func step() -> Outcome? {
         while true {
             if self.isToLook() {
@@ -395,7 +406,15 @@ package final class HLSPackager: Sendable {
             }
             for event in events { self.report(event) }
             if result == .superseded || self.makeSpace(after: events) == .superseded { return self.over(.superseded) }
-            if slot == nil, let endlist { return self.over(endlist ? .ended : .drained) }
+            if slot == nil, let endlist {
+                let isUnwritten = result == .unwritten
+                // Nobody waits at a job's live edge, and nobody gives it a time to end.
+                guard !isUnwritten || self.settings.waitsForStore else {
+                    self.isEndDue.store(true, ordering: .relaxed)
+                    return nil
+                }
+                return self.over(isUnwritten ? .endLost : endlist ? .ended : .drained)
+            }
         }
     }
 

@@ -28,9 +28,15 @@ extension Publication {
                     leftBehind: restored.isEmpty ? Self.leftBehind(state, tracks: tracks, settings: settings) : [],
                     store: store, keepsMaps: keepsMaps, keys: keys))
         }
-        return Publication(
+        var publication = Publication(
             settings: settings, origin: origin, incarnation: state.incarnation, tracks: restored,
             nextMediaSequence: state.nextMediaSequence, nextFrame: state.nextFrame)
+        for (index, track) in tracks.enumerated() {
+            if let rates = state.tracks.first(where: { $0.name == track.name })?.rates {
+                publication.resumeRates(rates, of: index)
+            }
+        }
+        return publication
     }
 
     private static func track(

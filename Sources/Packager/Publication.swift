@@ -145,6 +145,16 @@ struct Publication: Sendable {
         }
     }
 
+    /// What the worker before has listed of a track was coded by up to so much.
+    mutating func resumeRates(_ highest: BitRates, of index: Int) {
+        let now = self.tracks[index].description.rates
+        guard highest.bounding(now) != now else { return }
+        var history = RateHistory(highest)
+        history.change(to: now, at: self.nextMediaSequence)
+        self.rates[index] = history
+        self.tracks[index].description.rates = history.bound
+    }
+
     /// As whoever keeps every segment is to list them.
     var multivariantOfAll: MultivariantPlaylist {
         var all = self
@@ -221,8 +231,12 @@ struct Publication: Sendable {
         RoomState(
             origin: self.origin, incarnation: self.incarnation, ended: self.isEnded,
             multivariantName: self.settings.multivariantName, grid: RoomState.Grid(self.grid),
-            nextMediaSequence: self.nextMediaSequence, nextFrame: self.nextFrame, tracks: self.tracks.map(\.state),
-            dateRanges: self.rangeRows)
+            nextMediaSequence: self.nextMediaSequence, nextFrame: self.nextFrame,
+            tracks: self.tracks.enumerated().map { index, track in
+                var state = track.state
+                state.rates = self.rates[index]?.highest ?? track.description.rates
+                return state
+            }, dateRanges: self.rangeRows)
     }
 
     /// Media playlists, sound first: a player that sees a new picture segment then always finds its sound.

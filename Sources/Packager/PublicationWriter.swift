@@ -8,8 +8,8 @@ import MediaTypes
 /// A slot whose segments cannot be written is *held*: tried again when the next slot is ready, and after that listed as a
 /// gap in the playlists concerned. Nothing here traps or gives up for good.
 struct PublicationWriter: Sendable {
-    /// What an attempt to publish came to.
-    enum Result: Sendable, Equatable { case done, superseded }
+    /// What an attempt to publish came to; `unwritten`: the end is not in the store.
+    enum Result: Sendable, Equatable { case done, superseded, unwritten }
 
     private struct HeldSlot {
         let slot: CompleteSlot
@@ -32,6 +32,8 @@ struct PublicationWriter: Sendable {
     private var objects: [String: PublishedObject] = [:]
     private var writtenMultivariant: [UInt8] = []
     private var writtenState: [UInt8] = []
+    /// The store's playlists carry `EXT-X-ENDLIST`, and its state file says so.
+    private var isEndWritten = false
     /// The next media sequence number in the state file; never above the publication's.
     private(set) var recordedMediaSequence: Int64
     private var events: [PackagerEvent] = []
@@ -90,7 +92,7 @@ struct PublicationWriter: Sendable {
                 self.add(segment.uri, segment.byteCount, of: track)
             }
         }
-        self.showPlaylists()
+        self.showPlaylists(Texts(self.publication))
     }
 
     /// Publishes a slot, and before it one that is held.
@@ -107,7 +109,7 @@ struct PublicationWriter: Sendable {
         return held.unwritten.isEmpty ? self.settleHeld() : .done
     }
 
-    /// Publishes what is held, then closes the playlists or leaves them open.
+    /// Publishes what is held, then closes the playlists or leaves them open. One whose end could not be written is asked again.
     mutating func end(endlist: Bool) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         if self.settleHeld() == .superseded { return .superseded }
@@ -116,6 +118,7 @@ struct PublicationWriter: Sendable {
         }
         self.publication.end()
         if self.publish() == .superseded { return .superseded }
+        guard self.isEndWritten else { return .unwritten }
         // Whoever is told that the playlists have ended may take the machine away.
         do {
             try self.store.synchronize(self.publication.listedNames)
@@ -253,18 +256,17 @@ struct PublicationWriter: Sendable {
                 try self.putState()
                 // From here on the numbers are safe: viewers of this process may see them even if a file fails below.
                 self.recorded(self.recordedMediaSequence)
-                self.showPlaylists()
-                for (name, text) in self.publication.mediaPlaylists {
+                let texts = Texts(self.publication)
+                self.showPlaylists(texts)
+                for (name, text) in texts.media {
                     guard self.isStillOurs() else { return .superseded }
-                    try store.put(name, bytes: Array(text.utf8))
+                    try store.put(name, bytes: text)
                 }
                 guard self.isStillOurs() else { return .superseded }
-                let text = self.publication.multivariant.rendered()
-                let multivariant = Array(text.utf8)
-                if multivariant != self.writtenMultivariant {
+                if texts.multivariant != self.writtenMultivariant {
                     self.keeper?.keep(multivariant: self.publication.multivariantOfAll.rendered())
-                    try store.put(self.publication.settings.multivariantName, bytes: multivariant)
-                    self.writtenMultivariant = multivariant
+                    try store.put(self.publication.settings.multivariantName, bytes: texts.multivariant)
+                    self.writtenMultivariant = texts.multivariant
                 }
                 return .done
             }
@@ -273,6 +275,7 @@ struct PublicationWriter: Sendable {
             self.events.append(.outputFailed(error))
             return .done
         }
+        self.isEndWritten = self.publication.isEnded
         self.announce()
         self.deleteExpired()
         return .done
@@ -361,17 +364,28 @@ struct PublicationWriter: Sendable {
             body: .bytes(bytes), contentType: track.contentType, cacheControl: PublishedObject.immutable)
     }
 
-    private mutating func showPlaylists() {
+    /// The playlists, rendered once for viewers and the store: those of a day are megabytes.
+    private struct Texts {
+        let media: [(name: String, text: [UInt8])]
+        let multivariant: [UInt8]
+
+        init(_ publication: Publication) {
+            self.media = publication.mediaPlaylists.map { ($0.name, Array($0.text.utf8)) }
+            self.multivariant = Array(publication.multivariant.rendered().utf8)
+        }
+    }
+
+    private mutating func showPlaylists(_ texts: Texts) {
         self.note(self.publication)
         let target = self.publication.grid.targetDuration
-        for (name, text) in self.publication.mediaPlaylists {
+        for (name, text) in texts.media {
             self.objects[name] = PublishedObject(
-                body: .bytes(Array(text.utf8)), contentType: PublishedObject.playlistType,
+                body: .bytes(text), contentType: PublishedObject.playlistType,
                 cacheControl: "max-age=\(max(1, target / 2))")
         }
         self.objects[self.publication.settings.multivariantName] = PublishedObject(
-            body: .bytes(Array(self.publication.multivariant.rendered().utf8)),
-            contentType: PublishedObject.playlistType, cacheControl: "max-age=\(target)")
+            body: .bytes(texts.multivariant), contentType: PublishedObject.playlistType,
+            cacheControl: "max-age=\(target)")
         self.show(self.objects)
     }
 }

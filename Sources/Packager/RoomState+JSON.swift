@@ -68,6 +68,9 @@ extension RoomState.Track {
         var text = "\n{\"name\": \"\(self.name)\", \"discontinuitySequence\": \(self.discontinuitySequence), "
         text += "\"longestDuration\": \(self.longestDuration), "
         if let number = self.iFrameSequence { text += "\"iFrameSequence\": \(number), " }
+        if let rates = self.rates {
+            text += "\"rates\": [\(rates.bitrate), \(rates.maxBitrate), \(rates.bufferSize)], "
+        }
         text += "\"maps\": [" + self.maps.map { "\"\($0)\"" }.joined(separator: ", ") + "],\n\"entries\": ["
         text += self.entries.map { entry in
             let flags = (entry.discontinuity ? 1 : 0) + (entry.gap ? 2 : 0) + (entry.independent ? 4 : 0)
@@ -90,7 +93,8 @@ extension RoomState.Track {
             maps.count == json["maps"]?.array?.count, let entryRows = json["entries"]?.array,
             let retiredRows = json["retired"]?.array,
             (json["iFrameSequence"]?.integer ?? 0) >= 0,
-            (json["iFrameSequence"]?.integer ?? 0) < RoomState.largestNumber
+            (json["iFrameSequence"]?.integer ?? 0) < RoomState.largestNumber,
+            let rates = Self.rates(json["rates"])
         else { return nil }
         var entries: [RoomState.Entry] = []
         for row in entryRows {
@@ -113,7 +117,16 @@ extension RoomState.Track {
         }
         self.init(
             name: name, maps: maps, discontinuitySequence: discontinuities, longestDuration: longest, entries: entries,
-            retired: retired, iFrameSequence: json["iFrameSequence"]?.integer)
+            retired: retired, iFrameSequence: json["iFrameSequence"]?.integer, rates: rates)
+    }
+
+    /// - Returns: `nil` where they are damaged; nothing where the worker before did not write them.
+    private static func rates(_ value: JSONValue?) -> BitRates?? {
+        guard let value else { return .some(nil) }
+        guard let numbers = value.array?.compactMap(\.integer), numbers.count == 3, value.array?.count == 3,
+            numbers.allSatisfy({ (0...RoomState.largestNumber).contains($0) })
+        else { return nil }
+        return BitRates(bitrate: numbers[0], maxBitrate: numbers[1], bufferSize: numbers[2])
     }
 }
 

@@ -1,4 +1,5 @@
 import HLS
+import MediaTypes
 
 /// What a later worker must know to continue an output: the room's state file.
 ///
@@ -42,6 +43,8 @@ struct RoomState: Sendable, Hashable {
         var retired: [Retired]
         /// Entries that have left its I-frame playlist; `nil`: there is none.
         var iFrameSequence: Int64?
+        /// Bounds what its segments were ever coded by; `nil`: it is not known.
+        var rates: BitRates?
     }
 
     /// The grid's numbers; they may not change while the room lives, because players keep the durations that follow.

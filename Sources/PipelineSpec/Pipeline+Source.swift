@@ -34,6 +34,8 @@ extension Pipeline {
         package var offsetMs = 0
         /// Default ``WallClock/use``.
         package var wallClock = WallClock.use
+        /// What its publisher says to players goes to viewers. Default false.
+        package var metadata = false
         /// Degrees its pictures are turned clockwise, on top of what the stream says of itself (0, 90, 180, 270).
         package var rotation = 0
         package var onNoVideo = OnNoVideo.placeholder

@@ -72,6 +72,10 @@ struct SourceDraft: Sendable {
                 "times of day in its stream (SEI, onFI): show it together with other sources that have them, or ignore them"
             ),
             Field(
+                "metadata", \.source.metadata, .boolean,
+                "whether its publisher's onTextData and onCuePoint go to viewers, ten a second at most, as POST /v1/metadata's events "
+                    + "of type source do"),
+            Field(
                 "rotation", \.source.rotation, .rotation,
                 "degrees its pictures are turned clockwise: 0, 90, 180 or 270"),
             Field(

@@ -7,8 +7,8 @@ enum DataMessageTime {
     static let names = ["onFI", "onTextData"]
 
     /// Whether a message has one of ``names``, by its first bytes.
-    static func isNamed(_ bytes: [UInt8], from offset: Int) -> Bool {
-        self.names.contains { name in
+    static func isNamed(_ bytes: [UInt8], from offset: Int, among names: [String] = DataMessageTime.names) -> Bool {
+        names.contains { name in
             let text = Array(name.utf8)
             return bytes.dropFirst(offset).starts(with: [0x02, 0, UInt8(truncatingIfNeeded: text.count)] + text)
         }

@@ -11,6 +11,9 @@ package enum RTMPServerAction: Sendable {
     case metadata([AMF0Property])
     /// What the encoder says the time was at `timestamp`, in the milliseconds of its media messages.
     case wallClock(WallClockTime, timestamp: UInt32)
+    /// What the encoder says to players: the name of its message, and an array of the values behind it, as JSON text of at most 4,096
+    /// bytes.
+    case data(name: String, values: String)
     /// The accepted publication is over; the connection may publish again.
     case unpublished(UnpublishReason)
     /// Send what is left, close the sending side, read and drop for a second, close. Comes last, and once.

@@ -48,6 +48,7 @@ package struct RTMPServerSession: ~Copyable {
     private var tinyBudget: RateBudget
     private var metadataBudget: RateBudget
     private var clockBudget: RateBudget
+    private var dataBudget: RateBudget
     private var unknownMessages = 0
     var ownQuirks: RTMPQuirks = []
 
@@ -83,6 +84,7 @@ package struct RTMPServerSession: ~Copyable {
         self.tinyBudget = RateBudget(limits.tinyMessageRate, now: now)
         self.metadataBudget = RateBudget((perSecond: 2, burst: 4), now: now)
         self.clockBudget = RateBudget((perSecond: 5, burst: 10), now: now)
+        self.dataBudget = RateBudget((perSecond: 20, burst: 20), now: now)
     }
 
     /// What the peer did against the letter of the specification so far.
@@ -312,9 +314,18 @@ package struct RTMPServerSession: ~Copyable {
         }
         let bytes = message.payload.bytes
         let start = message.type == .dataAMF3 ? 1 : 0
-        if DataMessageTime.isNamed(bytes, from: start) {
-            guard self.clockBudget.take(now: now) else { return }
-            self.tell(DataMessageTime.find(AMF0Reader.values(in: bytes, from: start).values.dropFirst()), of: message)
+        let (isTime, isData) = (
+            DataMessageTime.isNamed(bytes, from: start), DataEvent.isNamed(bytes, from: start)
+        )
+        if isTime || isData {
+            let tells = isTime && self.clockBudget.take(now: now)
+            let says = isData && self.dataBudget.take(now: now)
+            guard tells || says else { return }
+            let values = AMF0Reader.values(in: bytes, from: start).values
+            if tells { self.tell(DataMessageTime.find(values.dropFirst()), of: message) }
+            if says, let name = values.first?.string, let text = DataEvent.text(values.dropFirst()) {
+                self.actions.append(.data(name: name, values: text))
+            }
             return
         }
         guard bytes != self.lastMetadata, self.metadataBudget.take(now: now) else { return }

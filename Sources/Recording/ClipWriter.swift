@@ -16,6 +16,7 @@ package struct ClipWriter: Sendable {
         package let segments: Int
     }
 
+    private let room: String
     private let directory: String
     /// Where files are held meanwhile.
     private let holds: String
@@ -24,9 +25,13 @@ package struct ClipWriter: Sendable {
     private let movie: RecordingSettings.Movie
 
     /// - Parameters:
-    ///   - directory: Where files are made; with its parents if it is not there.
+    ///   - room: A plain name that no other room has.
+    ///   - directory: Where files are made, other rooms' too; with its parents if it is not there.
     ///   - holds: Where the output's own files are held while a clip is made, on its file system.
-    package init(directory: String, holds: String, range: Range<Int64>, movie: RecordingSettings.Movie) {
+    package init(
+        room: String, directory: String, holds: String, range: Range<Int64>, movie: RecordingSettings.Movie
+    ) {
+        self.room = room
         self.directory = directory
         self.holds = holds
         self.range = range
@@ -107,7 +112,8 @@ package struct ClipWriter: Sendable {
                         .notFound, "\(name) has gone already", at: "clip",
                         fix: "choose a later range, or record the room")
                 }
-                try folder.take(name, from: file)
+                // Whoever asks for a clip waits meanwhile, and what is copied is one more of it on the disk.
+                try folder.take(name, from: file, copies: false)
             }
         } catch {
             hold.release()
@@ -126,35 +132,46 @@ package struct ClipWriter: Sendable {
         }
     }
 
-    /// Takes away what a worker was killed over: holds and files that are not whole. Before the first clip.
-    package static func removeLeftovers(in directory: String) {
+    /// Takes away what a worker of a room was killed over: holds and files that are not whole. Before the first clip.
+    ///
+    /// - Parameter hasHolds: It is where the room's files are held; elsewhere such directories are others'.
+    package static func removeLeftovers(of room: String, in directory: String, hasHolds: Bool) {
         let folder = RecordingFolder(path: directory)
-        for entry in DiskUse.entries(of: directory) ?? [] {
-            if entry.isDirectory, entry.name.hasPrefix(Self.holdMark + Self.idMark) {
-                let hold = RecordingFolder(path: folder.full(entry.name))
-                for held in DiskUse.entries(of: hold.path) ?? [] where !held.isDirectory { hold.remove(held.name) }
-                hold.removeItself()
-            } else if !entry.isDirectory, MovieFile.isPartial(entry.name) {
-                folder.remove(entry.name)
+        let owner = "\(room)-\(Self.idMark.dropLast())"
+        var (holds, partials): ([String], [String]) = ([], [])
+        DiskUse.forEachEntry(of: directory, prefix: Self.holdMark) { entry in
+            if entry.isDirectory {
+                if hasHolds, entry.name.hasPrefix(Self.holdMark + Self.idMark) { holds.append(entry.name) }
+            } else if MovieFile.isPartial(entry.name, of: owner) {
+                partials.append(entry.name)
             }
         }
+        for name in holds {
+            let hold = RecordingFolder(path: folder.full(name))
+            var held: [String] = []
+            DiskUse.forEachEntry(of: hold.path) { if !$0.isDirectory { held.append($0.name) } }
+            for name in held { hold.remove(name) }
+            hold.removeItself()
+        }
+        for name in partials { folder.remove(name) }
     }
 
     /// Makes the file. Blocks for as long as the disk takes.
     ///
     /// - Parameters:
     ///   - name: Plain; `.mp4` is added.
+    ///   - id: The clip's.
     ///   - slots: What the clip is made of.
     ///   - hold: Has the files of those that are listed.
     ///   - opened: A held segment's bytes as the segment was cut.
     ///   - recorded: The bytes of a file that is not held.
-    ///   - isOver: Asked between two segments whether to stop.
+    ///   - reason: Asked between two segments why to stop; `nil`: it goes on.
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``,
-    ///   ``MediaError/Code/unfinished``.
+    ///   ``MediaError/Code/rejected`` for a name that is taken, and `reason`.
     package func write(
-        _ name: String, of slots: [KeptSlot], from hold: Hold,
+        _ name: String, id: String, of slots: [KeptSlot], from hold: Hold,
         opened: @escaping (KeptSlot.Track, [UInt8]) -> [UInt8]? = { $1 },
-        recorded: @escaping (String) -> [UInt8]? = { _ in nil }, until isOver: () -> Bool = { false }
+        recorded: @escaping (String) -> [UInt8]? = { _ in nil }, until reason: () -> MediaError? = { nil }
     ) throws(MediaError) -> Made {
         let slots = self.chosen(Self.slots(slots, in: self.range))
         guard let segment = slots.lazy.flatMap(\.tracks).first(where: { !$0.segment.gap })?.segment else {
@@ -179,9 +196,10 @@ package struct ClipWriter: Sendable {
             damaged: { name in
                 MediaError(.invalidData, "\(name) is missing or damaged", at: "clip", fix: "choose another range")
             })
+        movie.owner = "\(self.room)-\(id)"
         movie.shown = (self.range.lowerBound &- origin)..<(self.range.upperBound &- origin)
         let made = try movie.write("\(name).mp4", in: folder) { _ throws(MediaError) in
-            if isOver() { throw MediaError(.unfinished, "the room is over", at: "clip", fix: "cut the recording") }
+            if let error = reason() { throw error }
         }
         try folder.synchronize([])
         return Made(

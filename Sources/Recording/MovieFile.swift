@@ -11,6 +11,8 @@ struct MovieFile {
     let title: String?
     /// What of the room's time is shown, in nanoseconds since its origin; `nil`: all.
     var shown: Range<Int64>?
+    /// Whose the file is in a directory of several rooms' files, of which it replaces none; `nil`: nobody else writes there.
+    var owner: String?
     /// The bytes of a segment or an initialization segment.
     let read: (String) -> [UInt8]?
     /// What is wrong with a file that is missing or damaged.
@@ -19,7 +21,13 @@ struct MovieFile {
     /// Ends the name of a file that is being written.
     private static let partialMark = ".partial"
 
-    static func isPartial(_ name: String) -> Bool { name.hasPrefix(".") && name.hasSuffix(".mp4" + Self.partialMark) }
+    /// It is the beginning of a file of an owner whose name ends in numbers and begins so.
+    static func isPartial(_ name: String, of owner: String) -> Bool {
+        guard name.hasPrefix("."), name.hasSuffix(Self.partialMark) else { return false }
+        let mark = name.dropLast(Self.partialMark.count)
+        let numbers = mark.reversed().prefix { $0.isNumber || $0 == "-" }
+        return mark.dropLast(numbers.count).hasSuffix(".mp4.\(owner)")
+    }
 
     struct Made {
         let file: FinishedRecording.File
@@ -31,8 +39,8 @@ struct MovieFile {
     /// Reads every segment twice: for the tables, and to write it.
     ///
     /// - Parameter step: Told how many bytes were read.
-    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``; no file has
-    ///   the name then that had not before.
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``, and
+    ///   ``MediaError/Code/rejected`` for another's name; no file has the name then that had not before.
     func write(
         _ name: String, in folder: RecordingFolder, step: (Int) throws(MediaError) -> Void
     ) throws(MediaError) -> Made {
@@ -54,7 +62,7 @@ struct MovieFile {
         }
         var writer = MovieWriter(video: video, audio: audio, chapters: self.chapters, title: self.title)
         writer.shown = self.shown
-        let partial = folder.full(".\(name)\(Self.partialMark)")
+        let partial = folder.full(".\(name)\(self.owner.map { ".\($0)" } ?? "")\(Self.partialMark)")
         var file = try RecordingFolder.FileWriter(path: partial, folder: folder)
         do throws(MediaError) {
             try file.write(writer.head)
@@ -64,7 +72,7 @@ struct MovieFile {
                 for fragment in samples.fragments { try file.write(bytes[fragment.data]) }
             }
             try file.close(durable: true)
-            try folder.rename(partial, to: name)
+            if self.owner == nil { try folder.rename(partial, to: name) } else { try folder.publish(partial, as: name) }
         } catch {
             file.abandon()
             throw error

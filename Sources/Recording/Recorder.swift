@@ -17,16 +17,33 @@ package final class Recorder: SlotKeeping {
         case stopped(MediaError)
         /// What is listed from now on is recorded again.
         case resumed
-        /// ``Recorder/resume()`` was in vain.
+        /// ``Recorder/resume()`` was in vain, or was called off by a ``Recorder/stop(_:)`` that came before it was done.
         case notResumed(MediaError)
     }
 
+    /// What there is of a recording.
+    package struct Kept: Sendable, Hashable {
+        /// Slots that this worker has kept.
+        package var slots = 0
+        /// Bytes that the files of its renditions take beside it once they are made, nearly; of the workers before, too.
+        package var movieBytes: Int64 = 0
+
+        package init(slots: Int = 0, movieBytes: Int64 = 0) {
+            self.slots = slots
+            self.movieBytes = movieBytes
+        }
+    }
+
     private struct State {
+        var kept = Kept()
         var pending = 0
         var isSlow = false
         /// Why nothing is recorded; `nil`: something is.
         var stopReason: String?
         var isResuming = false
+        /// The newest of ``Recorder/stop(_:)``, and how many there were.
+        var lastStop: MediaError?
+        var stops = 0
         var isEnded = false
         /// Date ranges' changes that have not been written meanwhile, in order, and the newest multivariant playlist.
         var missed: [DateRange.Change] = []
@@ -56,6 +73,7 @@ package final class Recorder: SlotKeeping {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "recording")
     private let roomID: String
+    private let movies: [RecordingSettings.Movie]
     private let multivariantName: String
     private let waits: Bool
 
@@ -79,6 +97,7 @@ package final class Recorder: SlotKeeping {
                 .roomExited, "\(settings.directory) holds a recording that is finished", at: "recording",
                 fix: "choose another directory, or take that recording away")
         }
+        let recorder = Recorder(folder: folder, settings: settings, source: source, clear: clear, report: report)
         // One without a whole line is what a worker was killed over.
         if folder.read(RecordingJournal.name)?.contains(UInt8(ascii: "\n")) == true {
             let journal = try RecordingFinisher.journal(in: folder)
@@ -87,8 +106,19 @@ package final class Recorder: SlotKeeping {
                     .rejected, "\(settings.directory) holds the recording of room \(journal.roomID)", at: "recording",
                     fix: "choose another directory")
             }
+            let bytes = journal.slots.reduce(Int64(0)) { $0 &+ recorder.movieBytes(of: $1) }
+            recorder.state.withLock { $0.kept.movieBytes = bytes }
         }
-        return Recorder(folder: folder, settings: settings, source: source, clear: clear, report: report)
+        return recorder
+    }
+
+    private func movieBytes(of slot: KeptSlot) -> Int64 {
+        self.movies.reduce(Int64(0)) { sum, movie in
+            slot.tracks.reduce(sum) { sum, track in
+                let isIn = !track.segment.gap && (track.name == movie.video || track.name == movie.audio)
+                return isIn ? sum &+ Int64(track.segment.byteCount) : sum
+            }
+        }
     }
 
     private init(
@@ -100,6 +130,7 @@ package final class Recorder: SlotKeeping {
         self.clear = clear
         self.report = report
         self.roomID = settings.roomID
+        self.movies = settings.movies
         self.multivariantName = settings.multivariantName
         self.waits = settings.waits
     }
@@ -121,25 +152,41 @@ package final class Recorder: SlotKeeping {
     package func keep(_ slot: KeptSlot) {
         let (source, clear) = (self.source, self.clear)
         self.work { folder throws(MediaError) in
-            for track in slot.tracks where !track.segment.gap {
-                // Initialization segments are clear everywhere.
-                let names = [track.segment.map.uri] + (clear == nil ? [track.segment.uri] : [])
-                for name in names where !folder.contains(name) {
-                    guard let path = source(name) else {
-                        throw folder.lost("the output keeps no file \(name)")
+            var taken: [String] = []
+            do throws(MediaError) {
+                for track in slot.tracks where !track.segment.gap {
+                    // Initialization segments are clear everywhere.
+                    let names = [track.segment.map.uri] + (clear == nil ? [track.segment.uri] : [])
+                    for name in names where !folder.contains(name) {
+                        guard let path = source(name) else {
+                            throw folder.lost("the output keeps no file \(name)")
+                        }
+                        taken.append(name)
+                        try folder.take(name, from: path)
                     }
-                    try folder.take(name, from: path)
+                    let name = track.segment.uri
+                    guard let clear, !folder.contains(name) else { continue }
+                    guard let bytes = clear(track), bytes.count == track.segment.byteCount else {
+                        throw folder.lost("the output keeps no file \(name) that its key opens")
+                    }
+                    taken.append(name)
+                    try folder.put(name, bytes)
                 }
-                let name = track.segment.uri
-                guard let clear, !folder.contains(name) else { continue }
-                guard let bytes = clear(track), bytes.count == track.segment.byteCount else {
-                    throw folder.lost("the output keeps no file \(name) that its key opens")
-                }
-                try folder.put(name, bytes)
+                try folder.append(RecordingJournal.line(slot), to: RecordingJournal.name)
+            } catch {
+                // No line names them: they would hold for nothing what the room lets go.
+                for name in taken { folder.remove(name) }
+                throw error
             }
-            try folder.append(RecordingJournal.line(slot), to: RecordingJournal.name)
+            self.state.withLock { state in
+                state.kept.slots += 1
+                state.kept.movieBytes &+= self.movieBytes(of: slot)
+            }
         }
     }
+
+    /// What there is so far.
+    package var kept: Kept { self.state.withLock(\.kept) }
 
     package func keep(_ change: DateRange.Change) {
         self.work { folder throws(MediaError) in
@@ -229,6 +276,8 @@ package final class Recorder: SlotKeeping {
     package func stop(_ error: MediaError) {
         let isFirst = self.state.withLock { state in
             defer { state.stopReason = state.stopReason ?? error.what }
+            state.lastStop = error
+            state.stops += 1
             return !state.isStopped
         }
         guard isFirst else { return }
@@ -244,19 +293,26 @@ package final class Recorder: SlotKeeping {
     /// Goes on where it has stopped: slots that were listed meanwhile are missing, date ranges are not. Returns at once, and
     /// tells what came of it; nothing comes of it where it has not stopped. Callable from any thread.
     package func resume() {
-        let reason = self.state.withLock { state -> String? in
+        let begun = self.state.withLock { state -> (reason: String, stops: Int)? in
             guard !state.isResuming, !state.isEnded, let reason = state.stopReason else { return nil }
             state.isResuming = true
-            return reason
+            return (reason, state.stops)
         }
-        guard let reason else { return }
+        guard let begun else { return }
         self.queue.async {
             do throws(MediaError) {
                 // The disk may not even have taken the first line, nor the one that says why there is a hole.
                 try self.begin()
-                try self.folder.append(RecordingJournal.stop(reason), to: RecordingJournal.name)
+                try self.folder.append(RecordingJournal.stop(begun.reason), to: RecordingJournal.name)
                 try self.writeMissed()
-                self.report(.resumed)
+                // Whoever stopped it meanwhile was told that it stands still, and so it does.
+                let stop = self.state.withLock { state -> MediaError? in
+                    state.isResuming = false
+                    guard state.stops == begun.stops else { return state.lastStop }
+                    state.stopReason = nil
+                    return nil
+                }
+                self.report(stop.map(Event.notResumed) ?? .resumed)
             } catch {
                 self.state.withLock { $0.isResuming = false }
                 self.report(.notResumed(error))
@@ -274,8 +330,6 @@ package final class Recorder: SlotKeeping {
         self.state.withLock { state in
             state.missed = []
             state.missedList = nil
-            state.stopReason = nil
-            state.isResuming = false
         }
     }
 }

@@ -25,10 +25,18 @@ struct RecordingFolder: Sendable {
 
     /// Puts a file of the live output here under its name: the same file, or a copy where it lies on another file system.
     ///
-    /// - Throws: ``MediaError/Code/outputLost``.
-    func take(_ name: String, from source: String) throws(MediaError) {
+    /// - Parameter copies: Whether it may be a copy, which takes as long as the file is large.
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``.
+    func take(_ name: String, from source: String, copies: Bool = true) throws(MediaError) {
         let target = self.full(name)
         if link(source, target) == 0 || errno == EEXIST { return }
+        let number = errno
+        guard copies || number == ENOENT || DirectoryStore.isFull(number) else {
+            throw MediaError(
+                .outputLost, "\(self.path) has no second names for files: \(String(cString: strerror(number)))",
+                at: "clip", fix: "put the hls output on a file system with hard links")
+        }
+        guard copies else { throw self.lost("cannot hold \(source)", number) }
         guard let bytes = Self.read(source) else { throw self.lost("cannot read \(source)", errno) }
         try self.put(name, bytes)
     }
@@ -54,6 +62,26 @@ struct RecordingFolder: Sendable {
         guard systemRename(path, self.full(name)) == 0 else {
             throw self.lost("cannot write \(self.full(name))", errno)
         }
+    }
+
+    /// Makes a file that is whole the one of a name that nobody has.
+    ///
+    /// - Throws: ``MediaError/Code/rejected`` where somebody has, ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``.
+    func publish(_ path: String, as name: String) throws(MediaError) {
+        if link(path, self.full(name)) == 0 {
+            unlink(path)
+            return
+        }
+        let number = errno
+        guard number != EEXIST, !self.contains(name) else {
+            throw MediaError(
+                .rejected, "there is a file \(self.full(name)) already", at: "clip", fix: "choose another name")
+        }
+        // A file system without second names: nothing better is to be had there.
+        guard number == EPERM || number == EOPNOTSUPP || number == ENOSYS else {
+            throw self.lost("cannot write \(self.full(name))", number)
+        }
+        try self.rename(path, to: name)
     }
 
     /// Adds text to the end of a file in one write, all of it or nothing.

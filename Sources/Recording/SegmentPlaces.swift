@@ -1,17 +1,17 @@
 /// Finds segments by their dates, of which a clock that was set back may have made later ones smaller.
-struct SegmentPlaces: Sendable {
+package struct SegmentPlaces: Sendable {
     /// Of each segment the smallest date of its own and those behind it, so that they never fall.
     private let floors: [Int64]
 
     /// - Parameter dates: Of the segments, in their order.
-    init(_ dates: [Int64]) {
+    package init(_ dates: [Int64]) {
         var floors = dates
         for index in floors.indices.dropLast().reversed() { floors[index] = min(floors[index], floors[index + 1]) }
         self.floors = floors
     }
 
     /// The last segment that does not begin after a date. O(log *n*).
-    func last(notAfter date: Int64) -> Int? {
+    package func last(notAfter date: Int64) -> Int? {
         var (low, high) = (0, self.floors.count)
         while low < high {
             let middle = low + (high - low) / 2

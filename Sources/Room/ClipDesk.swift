@@ -47,6 +47,8 @@ package final class ClipDesk: Sendable {
         var waiting: [Work] = []
         var isWorking = false
         var isClosed = false
+        /// The one that works, or worked last.
+        var thread: StageThread?
         var count = 0
     }
 
@@ -54,12 +56,22 @@ package final class ClipDesk: Sendable {
     static let mostAtOnce = 4
     /// Clips that are remembered.
     private static let mostKnown = 64
+    /// Why one is not made.
+    static let roomIsOver = MediaError(.unfinished, "the room is over", at: "clip", fix: "cut the recording")
+    static let diskIsFull = MediaError(
+        .diskFull, "the disk is nearly full", at: "clip", fix: "free space, and ask again")
 
+    private let roomID: String
     private let shelf = Mutex(Shelf())
     private let report: @Sendable (Clip) -> Void
 
-    /// - Parameter report: Told of a clip that is ready or has failed.
-    package init(report: @escaping @Sendable (Clip) -> Void) { self.report = report }
+    /// - Parameters:
+    ///   - roomID: Keeps the names of rooms apart whose clips lie in one directory.
+    ///   - report: Told of a clip that is ready or has failed.
+    package init(roomID: String, report: @escaping @Sendable (Clip) -> Void) {
+        self.roomID = roomID
+        self.report = report
+    }
 
     /// Takes on a clip.
     ///
@@ -77,7 +89,7 @@ package final class ClipDesk: Sendable {
             }
             shelf.count += 1
             let id = "clip-\(incarnation)-\(shelf.count)"
-            let chosen = name ?? id
+            let chosen = name ?? "clip-\(self.roomID)-\(incarnation)-\(shelf.count)"
             guard !shelf.clips.contains(where: { $0.name == chosen && $0.state != .failed }) else {
                 throw ControlFailure(
                     code: "duplicateId", number: 1403, status: 409, what: "there is a clip named \(chosen)",
@@ -111,7 +123,7 @@ package final class ClipDesk: Sendable {
             work.release()
             throw .roomExited("the room is over", fix: "cut its recording")
         }
-        if starts { _ = StageThread("clip", yields: true) { self.run() } }
+        if starts { self.shelf.withLock { $0.thread = StageThread("clip", yields: true) { self.run() } } }
         return Clip(id: id, name: chosen, rendition: rendition, range: range)
     }
 
@@ -161,8 +173,25 @@ package final class ClipDesk: Sendable {
 
     /// The room is over: what has not begun is given up, what is being made stops at the next segment.
     package func close() {
+        self.shelf.withLock { $0.isClosed = true }
+        self.giveUpWaiting(Self.roomIsOver)
+    }
+
+    /// Once it is ``close()``d: waits for what is being made to be given up, and its files to be taken away. Blocks.
+    ///
+    /// - Returns: Whether it has been in so many nanoseconds.
+    @discardableResult
+    package func join(within nanoseconds: Int64) -> Bool {
+        let thread = self.shelf.withLock { shelf in
+            defer { shelf.thread = nil }
+            return shelf.thread
+        }
+        return thread?.join(within: nanoseconds) ?? true
+    }
+
+    /// What has not begun is given up, and what is held for it given back.
+    package func giveUpWaiting(_ reason: MediaError) {
         let given = self.shelf.withLock { shelf in
-            shelf.isClosed = true
             defer { shelf.waiting = [] }
             return shelf.waiting
         }
@@ -170,7 +199,7 @@ package final class ClipDesk: Sendable {
             work.release()
             let clip = self.change(work.id) {
                 $0.state = .failed
-                $0.reason = "the room is over"
+                $0.reason = reason.description
             }
             if let clip { self.report(clip) }
         }

@@ -3,14 +3,18 @@ package import Packager
 
 /// Decides what is given up as a room's disk fills, and when it is told: the space of the live playlists is the last to go.
 ///
+/// Each file system counts for itself, and all of them together against the limit. The alarm is the fullest one's; what is
+/// given up is what lies on one that is full.
+///
 /// | taken of what the room may take | |
 /// |---|---|
 /// | 80 % | alarm `alert_2`, cleared below 75 % |
 /// | 95 %, or a write that found no space | alarm `alert_3`; the window is limited, the recording stops. Space is back below 80 % |
 ///
-/// A recording holds what the window lets go, so it stops earlier where a limited window would not find room beside it. Where
-/// there is room again for twice as much below 80 %, and writing works, it goes on behind a hole: nothing of its own makes that
-/// room, so it does not go to and fro.
+/// A recording holds what the window lets go, and its files take as much again when the room is over, so it stops earlier: where
+/// these and a limited window would not find room beside it. Where there is room again for them and two windows below 80 %, and
+/// writing works, it goes on behind a hole: nothing of its own makes that room, so it does not go to and fro. What does not come to
+/// record anything is tried less and less often.
 /// Writes that fail for another reason leave the window alone as long as memory holds what no file has.
 package struct DiskGuard: Sendable {
     /// The words of the alarm levels.
@@ -34,7 +38,7 @@ package struct DiskGuard: Sendable {
     package struct Reading: Sendable, Hashable {
         /// Bytes.
         package var used: Int64
-        /// What the room may take: its limit, or what it has and the disk still gives.
+        /// What the room may take: its limit, or what it has on a file system and what that still gives.
         package var capacity: Int64
 
         package init(used: Int64, capacity: Int64) {
@@ -45,6 +49,54 @@ package struct DiskGuard: Sendable {
         package var percent: Int {
             self.capacity > 0
                 ? Int(clamping: TimeMath.scale(max(0, self.used), by: 100, over: self.capacity, rounding: .down)) : 100
+        }
+
+        var rest: Int64 { self.capacity &- self.used }
+
+        /// By shares, without rounding.
+        func isFuller(than other: Reading) -> Bool {
+            guard self.capacity > 0, other.capacity > 0 else { return self.capacity <= 0 && other.capacity > 0 }
+            let mine = max(0, self.used).multipliedFullWidth(by: other.capacity)
+            let theirs = max(0, other.used).multipliedFullWidth(by: self.capacity)
+            return (mine.high, mine.low) > (theirs.high, theirs.low)
+        }
+    }
+
+    /// What is to find room beside a recording.
+    package struct Need: Sendable, Hashable {
+        /// Bytes that a limited window takes.
+        package var window: Int64
+        /// Bytes that the files made of the recording take.
+        package var movies: Int64
+        /// Slots that were recorded.
+        package var slots: Int
+
+        package init(window: Int64, movies: Int64 = 0, slots: Int = 0) {
+            self.window = window
+            self.movies = movies
+            self.slots = slots
+        }
+    }
+
+    /// What may fill, and what lies there.
+    private struct Share {
+        let purpose: DiskUse.Purpose
+        let reading: Reading
+
+        /// Bytes a limited window takes of it.
+        func window(_ need: Need) -> Int64 { self.purpose.contains(.live) ? need.window : 0 }
+
+        /// A recording there ends with its files made, and with a window beside it. However large that is, it may have a
+        /// quarter.
+        func holds(_ need: Need) -> Bool {
+            let window = min(self.window(need), self.reading.capacity / 4 * 3)
+            return self.reading.rest &- window >= need.movies
+        }
+
+        /// It may go on.
+        func holdsMore(than need: Need) -> Bool {
+            let windows = min(self.window(need), self.reading.capacity / 16 * 7) &* 2
+            return self.reading.percent < DiskGuard.criticalClearsBelow && self.reading.rest &- windows >= need.movies
         }
     }
 
@@ -64,44 +116,81 @@ package struct DiskGuard: Sendable {
     private static let criticalClearsBelow = 80
     /// Memory holds 64 segments that no file has; segments are 1 s long and more.
     private static let longestStall: Int64 = 45_000_000_000
-    /// From one attempt at a recording to the next.
+    /// From one attempt at a recording to the next. It doubles as long as none records anything: what fails for good is not
+    /// tried six times a minute.
     private static let shortestStop: Int64 = 10_000_000_000
+    private static let longestStop: Int64 = 600_000_000_000
 
     /// Bytes; `nil`: what the disk gives.
     let limit: Int64?
     package private(set) var level = Level.normal
     private(set) var last = Reading(used: 0, capacity: 0)
+    /// The live playlists have too little.
+    private var isShort = false
     private var isLimited = false
+    /// Recording and live playlists lie on one file system.
+    private var isShared = true
     /// When the recording stopped, or last could not go on, in nanoseconds; `nil`: it runs, or there is none.
     private var recordingStoppedAt: Int64?
+    /// How long the next attempt waits, and the slots that were recorded before the last.
+    private var pause = DiskGuard.shortestStop
+    private var recordedSlots = 0
     /// When writing began to fail, in nanoseconds.
     private var failsSince: Int64?
 
     package init(limit: Int64?) { self.limit = limit }
 
-    /// - Parameter reserve: Bytes that a limited window takes.
-    package mutating func measured(_ use: DiskUse, reserve: Int64, at now: Int64) -> [Action] {
-        let whole = use.used.addingReportingOverflow(use.free)
-        let disk = whole.overflow ? Int64.max : whole.partialValue
-        let reading = Reading(used: use.used, capacity: min(self.limit ?? .max, disk))
-        self.last = reading
-        let level: Level =
-            switch reading.percent {
-            case Self.criticalPercent...: .critical
-            case Self.criticalClearsBelow...: self.level == .critical ? .critical : .low
-            case Self.lowClearsBelow...: self.level == .normal ? .normal : .low
-            default: .normal
-            }
-        var actions = self.move(to: level, reading, at: now)
-        let rest = reading.capacity &- reading.used
-        if level != .critical, rest < min(reserve, reading.capacity / 4 * 3) {
-            actions += self.stopRecording(reading, at: now)
-        }
-        return actions + self.settle(at: now) + self.resumeRecording(reading, reserve: reserve, at: now)
+    package mutating func measured(_ use: DiskUse, need: Need, at now: Int64) -> [Action] {
+        let shares = self.shares(of: use)
+        guard let fullest = Self.fullest(shares) else { return [] }
+        self.last = fullest
+        if need.slots != self.recordedSlots { (self.recordedSlots, self.pause) = (need.slots, Self.shortestStop) }
+        self.isShared = use.volumes.contains { $0.purpose.isSuperset(of: [.live, .recording]) }
+        let live = Self.fullest(shares.filter { $0.purpose.contains(.live) })
+        let share = live?.percent ?? 0
+        self.isShort = share >= (self.isShort ? Self.criticalClearsBelow : Self.criticalPercent)
+        var actions = self.move(to: Self.level(fullest.percent, after: self.level), fullest)
+        let places = shares.filter { $0.purpose.contains(.recording) }
+        let full = places.first { $0.reading.percent >= Self.criticalPercent || !$0.holds(need) }
+        if let full { actions += self.stopRecording(full.reading, at: now) }
+        return actions + self.settle(at: now) + self.resumeRecording(places, need, at: now)
     }
 
+    private func shares(of use: DiskUse) -> [Share] {
+        var shares = use.volumes.map { volume in
+            let whole = volume.used.addingReportingOverflow(volume.free)
+            return Share(
+                purpose: volume.purpose,
+                reading: Reading(used: volume.used, capacity: whole.overflow ? .max : whole.partialValue))
+        }
+        if let limit = self.limit {
+            shares.append(
+                Share(purpose: [.live, .recording, .clips], reading: Reading(used: use.used, capacity: limit)))
+        }
+        return shares
+    }
+
+    private static func fullest(_ shares: [Share]) -> Reading? {
+        shares.map(\.reading).max { $1.isFuller(than: $0) }
+    }
+
+    private static func level(_ percent: Int, after level: Level) -> Level {
+        switch percent {
+        case Self.criticalPercent...: .critical
+        case Self.criticalClearsBelow...: level == .critical ? .critical : .low
+        case Self.lowClearsBelow...: level == .normal ? .normal : .low
+        default: .normal
+        }
+    }
+
+    /// A write of the live playlists has failed.
     package mutating func failed(isFull: Bool, reason: String, at now: Int64) -> [Action] {
-        if isFull { return self.move(to: .critical, self.last, at: now) + self.settle(at: now) }
+        if isFull {
+            self.isShort = true
+            var actions = self.move(to: .critical, self.last)
+            if self.isShared { actions += self.stopRecording(self.last, at: now) }
+            return actions + self.settle(at: now)
+        }
         guard self.failsSince == nil else { return self.settle(at: now) }
         self.failsSince = now
         return [.stalled(true, reason: reason)]
@@ -112,12 +201,9 @@ package struct DiskGuard: Sendable {
         return [.stalled(false, reason: "writing works again")] + self.settle(at: now)
     }
 
-    private mutating func move(to level: Level, _ reading: Reading, at now: Int64) -> [Action] {
-        var actions: [Action] = []
-        if level != self.level { actions.append(.alarm(level, was: self.level, reading)) }
-        self.level = level
-        if level == .critical { actions += self.stopRecording(reading, at: now) }
-        return actions
+    private mutating func move(to level: Level, _ reading: Reading) -> [Action] {
+        defer { self.level = level }
+        return level == self.level ? [] : [.alarm(level, was: self.level, reading)]
     }
 
     private mutating func stopRecording(_ reading: Reading, at now: Int64) -> [Action] {
@@ -129,18 +215,18 @@ package struct DiskGuard: Sendable {
     /// The recording has stopped, for whatever reason, or could not go on.
     package mutating func recordingStopped(at now: Int64) { self.recordingStoppedAt = now }
 
-    private mutating func resumeRecording(_ reading: Reading, reserve: Int64, at now: Int64) -> [Action] {
-        guard let stopped = self.recordingStoppedAt, now &- stopped >= Self.shortestStop, self.failsSince == nil,
-            self.level != .critical, reading.percent < Self.criticalClearsBelow,
-            reading.capacity &- reading.used >= min(reserve, reading.capacity / 16 * 7) &* 2
+    private mutating func resumeRecording(_ places: [Share], _ need: Need, at now: Int64) -> [Action] {
+        guard let stopped = self.recordingStoppedAt, now &- stopped >= self.pause, self.failsSince == nil,
+            places.allSatisfy({ $0.holdsMore(than: need) })
         else { return [] }
         self.recordingStoppedAt = nil
+        self.pause = min(self.pause * 2, Self.longestStop)
         return [.resumeRecording]
     }
 
     /// The window follows what is known now.
     private mutating func settle(at now: Int64) -> [Action] {
-        let isLimited = self.level == .critical || self.failsSince.map { now &- $0 > Self.longestStall } ?? false
+        let isLimited = self.isShort || self.failsSince.map { now &- $0 > Self.longestStall } ?? false
         guard isLimited != self.isLimited else { return [] }
         self.isLimited = isLimited
         return [.limitWindow(isLimited)]

@@ -2,6 +2,7 @@ import Dispatch
 import MediaTypes
 import Packager
 import PipelineSpec
+import Recording
 import Stages
 import Synchronization
 
@@ -17,23 +18,30 @@ final class DiskWatch: Sendable {
     /// Nanoseconds between two looks; where a look takes long, a hundred times as long.
     private static let pace: Int64 = 500_000_000
 
-    private let directories: [String]
-    /// Those of clips, with what is held in directories of their own.
-    private let clips: [String]
-    /// Stills and sheets of stills, which may lie beside anything.
-    private let stills: [(directory: String, prefix: String)]
+    private let places: [DiskUse.Place]
     private let state: Mutex<State>
     private let wake = DispatchSemaphore(value: 0)
 
     init(_ pipeline: Pipeline) {
-        self.directories =
-            [pipeline.hls?.path, pipeline.record?.path].compactMap { $0 } + pipeline.transports.map(\.path)
-        self.clips = Room.clipDirectories(pipeline)
-        self.stills = pipeline.images.map { image in
+        var places = ([pipeline.hls?.path].compactMap { $0 } + pipeline.transports.map(\.path)).map {
+            DiskUse.Place($0, .live)
+        }
+        if let record = pipeline.record { places.append(DiskUse.Place(record.path, .recording)) }
+        for directory in Room.clipDirectories(pipeline) {
+            var place = DiskUse.Place(directory, .clips)
+            // What is held lies in directories of its own.
+            place.isDeep = true
+            places.append(place)
+        }
+        // Stills and sheets of stills may lie beside anything, and are few: where they do is nobody's disk to free.
+        for image in pipeline.images {
             let parts = image.path.split(separator: "/", omittingEmptySubsequences: false)
             let directory = parts.dropLast().joined(separator: "/")
-            return (parts.count < 2 ? "." : directory + "/", String((parts.last ?? "").dropLast(4)))
+            var place = DiskUse.Place(parts.count < 2 ? "." : directory + "/", [])
+            place.prefix = String((parts.last ?? "").dropLast(4))
+            places.append(place)
         }
+        self.places = places
         self.state = Mutex(State(disk: DiskGuard(limit: pipeline.limits.maxDiskBytes.map(Int64.init))))
     }
 
@@ -42,16 +50,22 @@ final class DiskWatch: Sendable {
         self.state.withLock { ($0.disk.level, $0.disk.last) }
     }
 
-    func start(_ perform: @escaping @Sendable ([DiskGuard.Action]) -> Void) {
-        guard !self.directories.isEmpty else { return }
+    /// - Parameter recorded: What there is of the room's recording.
+    func start(
+        recorded: @escaping @Sendable () -> Recorder.Kept, _ perform: @escaping @Sendable ([DiskGuard.Action]) -> Void
+    ) {
+        guard self.places.contains(where: { !$0.purpose.isEmpty }) else { return }
         _ = StageThread("disk") {
             let clock = SystemClock()
             while !self.state.withLock(\.isStopped) {
                 let began = clock.now()
-                if let use = DiskUse.measure(self.directories, deep: self.clips, named: self.stills) {
+                if let use = DiskUse.measure(self.places) {
+                    let kept = recorded()
                     perform(
                         self.state.withLock { state in
-                            state.disk.measured(use, reserve: Self.reserve(state.sizes), at: clock.now())
+                            let need = DiskGuard.Need(
+                                window: Self.reserve(state.sizes), movies: kept.movieBytes, slots: kept.slots)
+                            return state.disk.measured(use, need: need, at: clock.now())
                         })
                 }
                 let taken = clock.now() &- began
@@ -92,7 +106,8 @@ final class DiskWatch: Sendable {
 extension Room {
     func startDiskWatch() {
         guard self.packager != nil, !self.isOffline else { return }
-        self.disk.start { [weak self] in self?.perform($0) }
+        let recorder = self.recorder
+        self.disk.start(recorded: { recorder?.kept ?? Recorder.Kept() }, { [weak self] in self?.perform($0) })
     }
 
     func perform(_ actions: [DiskGuard.Action]) {
@@ -117,6 +132,8 @@ extension Room {
                     ])
             case .limitWindow(let isLimited):
                 guard !self.isOffline else { continue }
+                // What is held for clips is what the window lets go.
+                if isLimited { self.clips.giveUpWaiting(ClipDesk.diskIsFull) }
                 self.packager?.limitWindow(to: isLimited ? HLSPackager.fewestSegments : nil)
                 self.events.emit(
                     "output.window", ["segments": isLimited ? JSONValue(HLSPackager.fewestSegments) : .null])

@@ -2,7 +2,7 @@ package import Control
 import HLS
 import MediaTypes
 import Packager
-import PipelineSpec
+package import PipelineSpec
 import Recording
 
 /// Pieces of the room while it is on air.
@@ -22,12 +22,19 @@ extension Room {
                 "a clip is clear, this room's segments are encrypted, and there is no place for it beside their directory",
                 fix: "give the hls output a clipPath, or the room a record output, and start it again")
         }
+        let disk = self.disk
+        guard disk.current.level != .critical else {
+            throw ControlFailure(
+                code: "requestFailed", number: 1417, status: 409, what: ClipDesk.diskIsFull.what,
+                fix: ClipDesk.diskIsFull.fix)
+        }
         let range = try self.clipRange(request, packager)
         let rendition = try self.clippedRendition(request.rendition)
         let movie = RecordingSettings.Movie(
             video: rendition.isAudioOnly ? nil : rendition.name, audio: rendition.audio.first)
         let writer = ClipWriter(
-            directory: directory, holds: "\(output.path)/\(Self.clipDirectory)", range: range, movie: movie)
+            room: self.pipeline.room.roomID, directory: directory, holds: "\(output.path)/\(Self.clipDirectory)",
+            range: range, movie: movie)
         let store = DirectoryStore(directory: output.path)
         let listed = packager.listedSlots()
         let isListed = ClipWriter.dates(of: listed).map { $0.lowerBound <= range.lowerBound } ?? false
@@ -50,9 +57,13 @@ extension Room {
                     dates.lowerBound <= range.lowerBound, dates.upperBound >= range.upperBound
                 else { throw Self.outside(ClipWriter.dates(of: joined ?? listed)) }
                 return try writer.write(
-                    name, of: slots, from: hold,
+                    name, id: id, of: slots, from: hold,
                     opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) },
-                    recorded: { recorder?.bytes(of: $0) }, until: isOver)
+                    recorded: { recorder?.bytes(of: $0) },
+                    until: {
+                        if isOver() { return ClipDesk.roomIsOver }
+                        return disk.current.level == .critical ? ClipDesk.diskIsFull : nil
+                    })
             }
         }
         return clip.json.text
@@ -76,16 +87,26 @@ extension Room {
         return pipeline.record.map { "\($0.path)/\(Self.clipDirectory)" }
     }
 
-    /// Directories of clips, and of what is held for them.
+    /// Directories of what is held for clips, which is the first, and of clips.
     static func clipDirectories(_ pipeline: Pipeline) -> [String] {
         guard let output = pipeline.hls else { return [] }
         let (held, place) = ("\(output.path)/\(Self.clipDirectory)", self.clipPlace(pipeline))
         return [held] + (place.map { $0 == held ? [] : [$0] } ?? [])
     }
 
+    /// Takes away what a worker was killed over whose room had ended: no other comes to make clips of it.
+    package static func removeEndedLeftovers(_ pipeline: Pipeline) {
+        guard let output = pipeline.hls, let settings = try? self.hlsSettings(output, pipeline),
+            (try? EndedOutput.open(settings)) != nil
+        else { return }
+        self.removeClipLeftovers(pipeline)
+    }
+
     /// Takes away what a worker before this one was killed over.
-    func removeClipLeftovers() {
-        for directory in Self.clipDirectories(self.pipeline) { ClipWriter.removeLeftovers(in: directory) }
+    static func removeClipLeftovers(_ pipeline: Pipeline) {
+        for (index, directory) in Self.clipDirectories(pipeline).enumerated() {
+            ClipWriter.removeLeftovers(of: pipeline.room.roomID, in: directory, hasHolds: index == 0)
+        }
     }
 
     /// What is clear must not be had beside what is encrypted.

@@ -5,19 +5,22 @@ import Stages
 
 /// The files a room runs by, followed while it runs.
 extension Room {
-    /// Looks at the pipeline file, if there is one to follow, at tokens and webhooks' secrets, about once a second from now on.
+    /// Looks at the pipeline file, if there is one to follow, at tokens, webhooks' and stores' secrets, about once a second from
+    /// now on.
     func followFiles() {
         let pipeline = self.settings.file.map { file in
             PipelineFileWatch(
                 file.path, bytes: file.bytes, take: { bytes throws(ControlFailure) in try self.take(bytes) },
                 report: { self.noteFile(file.path, $0) })
         }
-        let (tokens, hooks) = (SecretFiles(), SecretFiles())
+        let (tokens, hooks, stores) = (SecretFiles(), SecretFiles(), SecretFiles())
         _ = tokens.haveChanged(self.tokenSecrets) || hooks.haveChanged(self.webhookSecrets)
+        _ = stores.haveChanged(self.uploadSecrets)
         let looks = LookThread("files") { isTold in
             pipeline?.look(isTold: isTold)
             if tokens.haveChanged(self.tokenSecrets) || isTold { self.reloadTokens() }
             if hooks.haveChanged(self.webhookSecrets) || isTold { self.reloadWebhooks() }
+            if stores.haveChanged(self.uploadSecrets) || isTold { self.reloadUploads() }
             if isTold { self.reloadKeys() }
         }
         self.listeners.update { $0.files = looks }

@@ -112,6 +112,7 @@ extension Room {
             self.events.emit(
                 "ingest.hookFailed",
                 ["uid": .string(id.description), "reason": .string(reason), "allowed": .bool(isAllowed)])
+        case .data(let id, let name, let values): self.source(id, says: name, values)
         case .unpublished(let id, let reason): self.left(id, "ingest.unpublished", reason)
         case .lost(let id, let reason): self.left(id, "ingest.lost", reason)
         case .refused(let remote, let key, let reason, let code):

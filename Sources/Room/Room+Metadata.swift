@@ -24,6 +24,23 @@ extension Room {
         }
     }
 
+    /// What a publisher says to players, where its source is to be heard: as an event of type `source`.
+    ///
+    /// - Parameter values: An array, as JSON text.
+    func source(_ id: SourceID, says name: String, _ values: String) {
+        guard self.pipeline.source(id)?.metadata == true else { return }
+        let now = self.machine.now()
+        guard self.sourceData.withLock({ $0.take(id, now: now) }) else { return }
+        var request = MetadataRequest()
+        request.type = "source"
+        let (uid, type) = (JSONValue.string(id.uid).text, JSONValue.string(id.streamType.rawValue).text)
+        request.data =
+            "{\"uid\":\(uid),\"streamType\":\(type),\"name\":\(JSONValue.string(name).text),\"values\":\(values)}"
+        // Before the program begins, or where other events leave no room for it, it is gone.
+        let isTaken = (try? self.add(request)) != nil
+        self.sourceData.withLock { $0.note(id, isTaken: isTaken) }
+    }
+
     private func add(_ request: MetadataRequest) throws(ControlFailure) -> String {
         try self.checkOpen()
         guard let packager = self.packager else {

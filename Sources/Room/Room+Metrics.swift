@@ -107,6 +107,13 @@ extension Room {
                     "tandem_source_frames_total", ["uid": $3, "stream_type": $4, "result": result], count)
             }
         }
+        let data = self.sourceData.withLock { $0 }
+        each("tandem_source_data_total", .counter, "Messages of the publisher to players.") {
+            let count = data.count(of: $1.spec.id)
+            for (result, value) in [("taken", count.taken), ("dropped", count.dropped)] {
+                $0.sample("tandem_source_data_total", ["uid": $3, "stream_type": $4, "result": result], value)
+            }
+        }
         each("tandem_source_buffer_seconds", .gauge, "Media of the source that is ahead of the program.") {
             guard let buffered = $1.decode.timing.buffered else { return }
             $0.seconds("tandem_source_buffer_seconds", ["uid": $3, "stream_type": $4], nanoseconds: buffered)

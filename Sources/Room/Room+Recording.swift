@@ -98,6 +98,13 @@ extension Room {
         guard let recorder = self.recorder, case .ended = outcome,
             let settings = RecordingSettings(self.pipeline)
         else { return nil }
+        guard !self.mutable.withLock(\.isEndOwed) else {
+            // A recording that is finished takes no worker, and the one who writes the end adds to this one.
+            let error = MediaError(
+                .unfinished, "the playlists have not ended", at: "recording", fix: "start the room again, and end it")
+            self.events.emit("recording.unfinished", ["reason": .string(error.description)])
+            return error
+        }
         let clock = self.machine
         return await withCheckedContinuation { continuation in
             _ = StageThread("end") {

@@ -73,6 +73,34 @@ extension Room {
         }
     }
 
+    /// What stores know this room by.
+    var uploadSecrets: [Secret?] {
+        self.pipeline.uploads.flatMap { output -> [Secret?] in
+            switch output {
+            case .http(let http): [http.credentials?.secret]
+            case .s3(let bucket): [bucket.accessKey, bucket.secretKey, bucket.sessionToken]
+            default: []
+            }
+        }
+    }
+
+    /// Reads the secrets of stores again: keys of a service's sessions are good for some hours. What cannot be read changes
+    /// nothing; where one of several files is another already, the next look takes the others.
+    func reloadUploads() {
+        for upload in self.uploads {
+            guard let output = self.pipeline.uploads.first(where: { $0.outputID == upload.outputID }) else { continue }
+            do throws(MediaError) {
+                guard let (target, _, _) = try Self.target(of: output) else { continue }
+                upload.replace(target)
+                self.logger.info("secrets of a store read again", metadata: ["output": "\(upload.outputID)"])
+            } catch {
+                self.logger.warning(
+                    "secrets of a store cannot be read, the old ones stay",
+                    metadata: ["output": "\(upload.outputID)", "error": "\(error)"])
+            }
+        }
+    }
+
     /// What becomes of a store.
     func store(_ outputID: String, did notice: UploadNotice) {
         if case .unreachable(let reason) = notice {

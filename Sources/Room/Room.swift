@@ -42,6 +42,8 @@ package final class Room: Sendable {
         var addresses: [(name: String, address: String)] = []
         /// What the next worker has to finish.
         var debt: MediaError?
+        /// The playlists of a room that is over lack their end.
+        var isEndOwed = false
     }
 
     let settings: RoomSettings
@@ -101,6 +103,8 @@ package final class Room: Sendable {
     let latencies = Mutex<(at: Int64, json: JSONValue)?>(nil)
     /// What has been said with the pictures, by command.
     let metadata: Mutex<MetadataDesk>
+    /// What publishers have said with theirs.
+    let sourceData = Mutex(SourceDataBook())
 
     init(
         settings: RoomSettings, events: RoomEvents, delivery: EventDelivery?, logger: Logger, parts: RoomParts
@@ -136,7 +140,7 @@ package final class Room: Sendable {
         self.life = RoomLifeBox(life)
         self.overload = OverloadGuard(settings.pipeline, renditions: Self.costliestFirst(settings.pipeline))
         self.disk = DiskWatch(settings.pipeline)
-        self.clips = ClipDesk { [events] clip in
+        self.clips = ClipDesk(roomID: settings.pipeline.room.roomID) { [events] clip in
             events.emit(clip.state == .ready ? "clip.ready" : "clip.failed", ["clip": clip.json])
         }
     }
@@ -161,7 +165,7 @@ package final class Room: Sendable {
     /// Runs the room until it has ended. Everything that is to be written is written when this returns.
     package func run() async -> RoomOutcome {
         // Before anybody can ask for a clip.
-        self.removeClipLeftovers()
+        Self.removeClipLeftovers(self.pipeline)
         do {
             try await self.startListeners()
         } catch {
@@ -174,7 +178,13 @@ package final class Room: Sendable {
         for upload in self.uploads { upload.begin() }
         self.announceQuarantines()
         self.listeners.startPulls()
-        let packagerThread = self.packager.map { packager in StageThread("package") { _ = packager.run() } }
+        let packaged = Mutex<HLSPackager.Outcome?>(nil)
+        let packagerThread = self.packager.map { packager in
+            StageThread("package") {
+                let outcome = packager.run()
+                packaged.withLock { $0 = outcome }
+            }
+        }
         let transportThreads = self.transports.map { output in StageThread("ts") { output.run() } }
         let readers = self.startSources()
         let life = self.isOffline ? nil : StageThread("life") { self.runLife() }
@@ -191,8 +201,13 @@ package final class Room: Sendable {
         let deadline = self.machine.now() &+ Int64(self.pipeline.shutdown.endTimeoutMs) &* 1_000_000
         if self.isOffline {
             packagerThread?.join()
+            if packaged.withLock({ $0 }) == .endLost {
+                self.oweEnd(.outputLost, "the playlists' end could not be written", fix: "restore the directory")
+            }
         } else if packagerThread?.join(within: deadline &- self.machine.now()) == false {
-            self.owe(MediaError(.unfinished, "the disk does not answer", at: "hls", fix: "start the room again"))
+            self.oweEnd(
+                .unfinished, "the disk did not take the playlists' end in time",
+                fix: "start the room again, and end it")
         }
         self.finishTransports(transportThreads, by: deadline)
         self.disk.stop()
@@ -322,6 +337,11 @@ package final class Room: Sendable {
 
     private func owe(_ debt: MediaError) { self.mutable.withLock { $0.debt = $0.debt ?? debt } }
 
+    private func oweEnd(_ code: MediaError.Code, _ what: String, fix: String) {
+        self.owe(MediaError(code, what, at: "hls", fix: fix))
+        self.mutable.withLock { $0.isEndOwed = true }
+    }
+
     /// - Parameter deadline: Of what the room leaves behind, on the machine's clock.
     private func close(_ outcome: RoomOutcome, by deadline: Int64) async -> RoomOutcome {
         var targetDuration: Int?
@@ -338,6 +358,8 @@ package final class Room: Sendable {
         let recordingDebt = await recorded
         if let recordingDebt { self.owe(recordingDebt) }
         if let debt = await uploaded { self.owe(debt) }
+        // It stops at its next segment, long since.
+        self.clips.join(within: deadline &- self.machine.now())
         self.mutable.withLock { mutable in
             mutable.state = .closed
             mutable.outcome = mutable.outcome ?? outcome

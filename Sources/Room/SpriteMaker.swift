@@ -113,6 +113,21 @@ final class SpriteMaker: Sendable {
             changed: isFirst ? sheets.filter { files[$0] != nil } : [place.sheet], gone: gone, interval: self.interval)
     }
 
+    /// All that lies beside the index and that it names, for stores that may lack some of a room that is over; `nil` where there
+    /// is nothing. Reads the disk.
+    func left() -> SpriteUpdate? {
+        guard let text = self.store.read(self.indexName) else { return nil }
+        let index = SpriteIndex(
+            name: self.name, columns: self.sprites.columns, rows: self.sprites.rows, width: 0, height: 0,
+            interval: Int64(self.interval) * 1_000, incarnation: self.incarnation,
+            kept: String(decoding: text, as: UTF8.self))
+        let sheets = index.sheets.filter { self.store.contains($0) }
+        guard !sheets.isEmpty else { return nil }
+        return SpriteUpdate(
+            index: self.indexName, text: text, directory: self.store.directory, changed: sheets,
+            interval: self.interval)
+    }
+
     /// What viewers may have.
     func object(named name: String) -> PublishedObject? {
         self.shown.withLock { shown in

@@ -3,7 +3,7 @@ package import MediaTypes
 import Packager
 package import PipelineSpec
 import Stages
-import Upload
+package import Upload
 
 /// What stores elsewhere have not been sent of a room that is over. A worker that is started for it again sends that, and does
 /// nothing else.
@@ -28,22 +28,27 @@ package struct UploadDebt: Sendable {
         for sound in pipeline.audioRenditions { kinds[sound.name] = .audio }
         let listing = try ended.listing(kinds)
         let time = Int64(pipeline.shutdown.endTimeoutMs) &* 1_000_000
+        let sheets = Self.sheets(of: pipeline.images)
         var uploads: [Uploader] = []
         for output in owed {
             guard let (target, method, store) = try Room.target(of: output) else { continue }
             let id = output.outputID
-            // Nobody waits at a live edge any more: each segment is tried for as long as there is time.
-            var rules = UploadRules(store)
-            rules.patience = max(rules.patience ?? 0, time)
-            rules.mostSlots = max(rules.mostSlots, listing.tracks.map(\.segments.count).max() ?? 0)
-            uploads.append(
-                Uploader(
-                    outputID: id, target: target, method: method, rules: rules, connections: listing.tracks.count,
-                    files: OutputFiles(directory: ended, outputID: id, slate: nil), clock: SystemClock(),
-                    authorities: store.authorities
-                ) { events.emit($0, of: id) })
+            let upload = Uploader(
+                outputID: id, target: target, method: method,
+                rules: UploadRules(store).settling(listing, within: time), connections: listing.tracks.count,
+                files: OutputFiles(directory: ended, outputID: id, slate: nil), clock: SystemClock(),
+                authorities: store.authorities
+            ) { events.emit($0, of: id) }
+            // How far it got with them is noted nowhere.
+            for update in sheets { upload.put(update) }
+            uploads.append(upload)
         }
         return UploadDebt(uploads: uploads, listing: listing, time: time, events: events)
+    }
+
+    /// The sheets of stills that image outputs have left, with their indexes. Reads the disk.
+    package static func sheets(of images: [ImageOutput]) -> [SpriteUpdate] {
+        images.compactMap { SpriteMaker($0, incarnation: 1)?.left() }
     }
 
     /// Sends what is left.
@@ -68,18 +73,21 @@ package struct UploadDebt: Sendable {
         await withTaskGroup(of: MediaError?.self) { group in
             for upload in uploads {
                 group.addTask {
-                    let isDone = await upload.finish(by: deadline)
+                    let end = await upload.finish(by: deadline, isLast: isOver)
                     guard isOver else { return nil }
-                    guard !isDone else {
+                    guard case .owed(let isNoted) = end else {
                         await upload.forget()
                         events.emit("output.finished", ["outputId": .string(upload.outputID)])
                         return nil
                     }
-                    let what = "the store did not take all of it in time"
+                    let unnoted = isNoted ? "" : ", and that could not be noted beside the segments"
+                    let what = "the store did not take all of it in time\(unnoted)"
                     events.emit("output.unfinished", ["outputId": .string(upload.outputID), "reason": .string(what)])
                     return MediaError(
                         .unfinished, what, at: "outputs[\(upload.outputID)]",
-                        fix: "start the room again: it sends what is left; or raise shutdown.endTimeoutMs")
+                        fix: isNoted
+                            ? "start the room again: it sends what is left; or raise shutdown.endTimeoutMs"
+                            : "copy the directory of the hls output there: no worker knows what is left")
                 }
             }
             var debts: [MediaError] = []

@@ -11,7 +11,7 @@ package import Packager
 ///     behind all others.
 /// (3) A segment that was not taken within ``UploadRules/patience`` since it was listed is given up: it becomes slate or a gap
 ///     in this store's playlists, under its number, and nothing behind it waits. Playlists and slate are tried until they are
-///     taken.
+///     taken; so is what still waits when the end is listed: nobody is at a live edge any more.
 /// (4) An index of sheets of stills is sent only when every sheet it names has been taken as the index shows it, or later.
 /// (5) No more than ``UploadRules/mostSlots`` wait: the oldest becomes a gap. Nothing holds media here but a request under way,
 ///     of which there is one a track.
@@ -41,7 +41,8 @@ package struct UploadQueue: Sendable {
 
     struct Slot: Sendable {
         let mediaSequence: Int64
-        let deadline: Int64
+        /// When it is given up; `Int64.max`: never.
+        var deadline: Int64
         var entries: [Entry]
         /// Tracks that were given up, until it has been told.
         var lost: Set<Int> = []
@@ -112,7 +113,10 @@ package struct UploadQueue: Sendable {
         }
         let first = self.slots.last.map { $0.mediaSequence + 1 } ?? self.nextMediaSequence
         for number in first..<max(first, listing.nextMediaSequence) { self.add(number, listing, at: now) }
-        self.isEnded = self.isEnded || listing.isEnded
+        if listing.isEnded, !self.isEnded {
+            self.isEnded = true
+            for index in self.slots.indices { self.slots[index].deadline = .max }
+        }
         while self.slots.count > self.rules.mostSlots {
             self.giveUp(0) { _ in true }
             self.settle()
@@ -412,6 +416,10 @@ package struct UploadQueue: Sendable {
             && !self.multivariantIsDue && self.sprites.values.allSatisfy(\.isSettled)
     }
 
+    /// The end was listed, and everything before it ``isSettled``: nothing is owed to the store. So it is of one that was told of
+    /// nothing.
+    package var isWhole: Bool { (self.origin == nil || self.isEnded) && self.isSettled }
+
     /// When ``next(at:)`` is to be asked again if nothing happens; `nil`: not at all.
     package func wake(after now: Int64) -> Int64? {
         var times = self.slots.filter { slot in slot.entries.contains { $0.state == .waiting } }.map(\.deadline)
@@ -432,7 +440,7 @@ package struct UploadQueue: Sendable {
         }
         if !self.deletions.isEmpty, self.deletionLane.request == nil { times.append(self.deletionLane.due) }
         // What is due and held up by something else begins with the answer to that.
-        return times.filter { $0 > now }.min()
+        return times.filter { $0 > now && $0 < .max }.min()
     }
 }
 

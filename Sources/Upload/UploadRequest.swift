@@ -1,4 +1,5 @@
 package import HLS
+package import Packager
 
 /// One thing to be done at a store, and how.
 package struct UploadRequest: Sendable, Hashable {
@@ -78,6 +79,18 @@ package struct UploadRules: Sendable, Hashable {
     static let deletionAttempts = 3
 
     package init() {}
+
+    /// For what is listed of a room that is over: nobody waits at a live edge any more, so each segment is tried for as long as
+    /// there is time, and all of them wait.
+    ///
+    /// - Parameter time: Nanoseconds.
+    package func settling(_ listing: OutputListing, within time: Int64) -> UploadRules {
+        var rules = self
+        rules.patience = max(self.patience ?? 0, time)
+        // A store that nothing is known of begins with the newest half of what may wait.
+        rules.mostSlots = max(self.mostSlots, 2 * (listing.tracks.map(\.segments.count).max() ?? 0))
+        return rules
+    }
 }
 
 /// One after another to the same end, later each time it fails.

@@ -41,7 +41,7 @@ package final class Uploader: Sendable {
     private static let longestAnswer = 64 << 10
 
     package let outputID: String
-    package let target: any UploadTarget
+    private let place: Mutex<any UploadTarget>
     private let method: String
     private let files: any UploadFiles
     private let notify: Notify
@@ -69,7 +69,7 @@ package final class Uploader: Sendable {
     ) {
         self.authorities = authorities
         self.outputID = outputID
-        self.target = target
+        self.place = Mutex(target)
         self.method = method
         self.files = files
         self.notify = notify
@@ -93,6 +93,12 @@ package final class Uploader: Sendable {
         }
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
+
+    /// Where the store is, and how it knows us now.
+    package var target: any UploadTarget { self.place.withLock { $0 } }
+
+    /// What is sent from now on is sent there: the same store, which knows us by other keys.
+    package func replace(_ target: any UploadTarget) { self.place.withLock { $0 = target } }
 
     /// Listings that may wait for a disk that does not say how far the store was.
     private static let mostNews = 64
@@ -140,10 +146,19 @@ package final class Uploader: Sendable {
         self.work.withLock { $0 = task }
     }
 
+    /// What has become of a store when nothing more is listed.
+    package enum End: Sendable, Hashable {
+        /// Everything is there, and the end with it.
+        case whole
+        /// Something is not; where that is noted another worker finds how far it was.
+        case owed(isNoted: Bool)
+    }
+
     /// Nothing more is listed: sends what is left, and stops.
     ///
-    /// - Returns: Everything is there.
-    package func finish(by deadline: Int64) async -> Bool {
+    /// - Parameter isLast: The room is over: what is not sent is noted, whether or not that is news, for the note alone says that
+    ///   there is something.
+    package func finish(by deadline: Int64, isLast: Bool = true) async -> End {
         self.state.withLock { $0.deadline = deadline }
         self.signal.yield()
         let task = self.work.withLock { $0.take() }
@@ -155,32 +170,43 @@ package final class Uploader: Sendable {
         await task?.value
         alarm.cancel()
         try? await self.client.withLock { $0.take() }?.shutdown()
+        // What the queue was never told it knows nothing of.
+        let unknown = self.news.withLock(\.last)
+        let isWhole = unknown == nil && self.state.withLock { $0.queue.isWhole }
+        let isOwed = isLast && !isWhole
         // For whoever goes on: what was taken last is not noted yet.
         let record = self.state.withLock { state -> UploadRecord? in
-            guard let record = state.queue.record, record != state.record else { return nil }
+            guard let record = state.queue.record, record != state.record || isOwed else { return nil }
             state.record = record
             return record
         }
-        await self.soon { files in if let record { files.keep(record) } }
-        let isKnown = self.news.withLock(\.isEmpty)
-        return isKnown && self.state.withLock { $0.queue.isSettled }
+        let begun = isOwed ? unknown.map { UploadRecord(origin: $0.origin, next: 0) } : nil
+        let isNoted = await self.soon { files in
+            if let record, files.keep(record) { return true }
+            if files.record() != nil { return true }
+            return begun.map { files.keep($0) } ?? false
+        }
+        return isWhole ? .whole : .owed(isNoted: isNoted ?? false)
     }
 
     /// Nobody goes on with it: the room is over. Waits for the disk, two seconds at most.
-    package func forget() async { await self.soon { $0.forget() } }
+    package func forget() async { _ = await self.soon { $0.forget() } }
 
     /// Nanoseconds a disk has for the last notes.
     private static let notePatience: Int64 = 2_000_000_000
 
     /// Everything the disk was asked to do is done when this returns, and this behind it, unless it hangs.
-    private func soon(_ body: @escaping @Sendable (any UploadFiles) -> Void) async {
-        let work = Task { _ = await self.onDisk { body($0) } }
+    ///
+    /// - Returns: `nil` where it hangs.
+    private func soon<R: Sendable>(_ body: @escaping @Sendable (any UploadFiles) -> R) async -> R? {
+        let work = Task { await self.onDisk(body) }
         let alarm = Task {
             try? await Task.sleep(for: .nanoseconds(Self.notePatience))
             work.cancel()
         }
-        await work.value
+        let result = await work.value
         alarm.cancel()
+        return result
     }
 
     package var statistics: Statistics {
@@ -213,7 +239,7 @@ package final class Uploader: Sendable {
             let now = self.clock.now()
             let step = self.step(at: now)
             for notice in step.notices { self.notify(notice) }
-            if let record = step.record { self.disk.async { self.files.keep(record) } }
+            if let record = step.record { self.disk.async { _ = self.files.keep(record) } }
             for request in step.requests { group.addTask { await self.perform(request, client) } }
             if step.isOver { break }
             let alarm = step.wake.map { wake in
@@ -358,7 +384,11 @@ package protocol UploadFiles: Sendable {
     func slate(like segment: Segment, track: String) -> [UInt8]?
 
     func record() -> UploadRecord?
-    func keep(_ record: UploadRecord)
+
+    /// - Returns: Whether it could be written.
+    @discardableResult
+    func keep(_ record: UploadRecord) -> Bool
+
     /// Removes the record.
     func forget()
 }

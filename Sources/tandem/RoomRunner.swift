@@ -106,6 +106,7 @@ enum RoomRunner {
     ///
     /// - Returns: `nil` where nothing is owed: the room is to be run.
     private static func finishEnded(_ settings: RoomSettings, _ events: RoomEvents) async -> ExitStatus? {
+        Room.removeEndedLeftovers(settings.pipeline)
         var debts: [MediaError] = []
         var isOwed = false
         events.speakForLastWorker(of: settings.pipeline)

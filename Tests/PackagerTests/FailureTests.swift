@@ -85,6 +85,58 @@ struct FailureTests {
         #expect(ListText(store.text("720p.m3u8")).uris == ["720p-1-0.m4s"])
     }
 
+    /// What a recording is told.
+    private final class Keeper: SlotKeeping {
+        private let ends = Mutex(0)
+
+        func keep(_ slot: KeptSlot) {}
+        func keep(_ change: DateRange.Change) {}
+        func keep(multivariant: String) {}
+        func ended(nextMediaSequence: Int64) { self.ends.withLock { $0 += 1 } }
+        var endCount: Int { self.ends.withLock { $0 } }
+    }
+
+    @Test(
+        "an end that the store does not take is told to nobody, and written as soon as it does", arguments: [1, 5, 17])
+    func endWhileReadOnly(attempts: Int) throws {
+        let store = MemoryStore()
+        let keeper = Keeper()
+        let output = try Output(store, keeper: keeper)
+        let ends = Mutex(0)
+        output.packager.watchListing { listing in
+            if listing.isEnded { ends.withLock { $0 += 1 } }
+            return true
+        }
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<200)
+        #expect(output.packager.step() == nil)
+        store.refuse { _ in true }
+        output.packager.finish(endlist: true)
+        for _ in 0..<attempts { #expect(output.packager.step() == nil) }
+        #expect(!output.events.isEnded && keeper.endCount == 0 && ends.withLock { $0 } == 0)
+        #expect(!store.text("720p.m3u8").contains("#EXT-X-ENDLIST"))
+        store.refuse { _ in false }
+        #expect(output.packager.step() == .ended)
+        #expect(output.events.isEnded && keeper.endCount == 1 && ends.withLock { $0 } == 1)
+        for name in ["720p.m3u8", "360p.m3u8", "audio.m3u8"] {
+            let list = ListText(store.text(name))
+            #expect(list.count("#EXT-X-ENDLIST") == 1 && list.uris.count == 4)
+        }
+        #expect(store.text("state.json").contains("\"ended\": true"))
+    }
+
+    @Test("a job whose end its store does not take says so, and is over")
+    func jobWithoutEnd() throws {
+        let store = MemoryStore()
+        let output = try Output(store, settings: Output.settings { $0.waitsForStore = true })
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<64)
+        store.refuse { _ in true }
+        output.packager.finish(endlist: true)
+        #expect(output.packager.run() == .endLost)
+        #expect(!output.events.isEnded)
+    }
+
     @Test("tracks and names that cannot be are refused with a reason")
     func badTracks() throws {
         let cases: [([TrackDescription], String)] = [

@@ -204,21 +204,76 @@ struct SpaceTests {
         let other = folder.appendingPathComponent("other")
         try FileManager.default.createDirectory(at: other, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let empty = try #require(DiskUse.measure([folder.path, other.path]))
+        func measure(_ paths: [String]) -> DiskUse? { DiskUse.measure(paths.map { DiskUse.Place($0, .live) }) }
+        let empty = try #require(measure([folder.path, other.path]))
         let file = folder.appendingPathComponent("file")
         try Data(repeating: 1, count: 1_000_000).write(to: file)
         try FileManager.default.linkItem(at: file, to: other.appendingPathComponent("again"))
-        let use = try #require(DiskUse.measure([folder.path, other.path]))
+        let use = try #require(measure([folder.path, other.path]))
         #expect((1_000_000...1_200_000).contains(use.used - empty.used))
-        #expect(use.free > 0)
-        #expect(DiskUse.measure([folder.path + "/nowhere"]) == nil)
+        #expect(use.volumes.count == 1 && use.volumes.allSatisfy { $0.free > 0 && $0.used == use.used })
+        #expect(measure([folder.path + "/nowhere"]) == nil)
         // What lies deeper counts where somebody says so.
         let deep = other.appendingPathComponent("deep")
         try FileManager.default.createDirectory(at: deep, withIntermediateDirectories: true)
         try Data(repeating: 2, count: 1_000_000).write(to: deep.appendingPathComponent("more"))
-        #expect(try #require(DiskUse.measure([folder.path, other.path])).used == use.used)
-        let all = try #require(DiskUse.measure([folder.path], deep: [other.path]))
+        #expect(try #require(measure([folder.path, other.path])).used == use.used)
+        var below = DiskUse.Place(other.path, .clips)
+        below.isDeep = true
+        let all = try #require(DiskUse.measure([DiskUse.Place(folder.path, .live), below]))
         #expect((1_000_000...1_200_000).contains(all.used - use.used))
+    }
+
+    @Test("what lies in directories of two file systems counts for each, and stills alone make none")
+    func volumes() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("two-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for (name, size) in [("live/a", 1_000_000), ("live/still-1.jpg", 300_000), ("run/still.jpg", 100_000)] {
+            let file = folder.appendingPathComponent(name)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(repeating: 1, count: size).write(to: file)
+        }
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("rec"), withIntermediateDirectories: true)
+        var stills = [DiskUse.Place(folder.path + "/live", []), DiskUse.Place(folder.path + "/run", [])]
+        for index in stills.indices { stills[index].prefix = "still" }
+        let places = [DiskUse.Place(folder.path + "/rec", .recording)] + stills
+        let systems: [String: (id: UInt64, free: Int64)] = ["live": (1, 500), "rec": (2, 900), "run": (3, 7)]
+        func measure(_ places: [DiskUse.Place]) -> DiskUse? {
+            DiskUse.measure(places) { systems[String($0.split(separator: "/").last ?? "")] }
+        }
+        let use = try #require(measure([DiskUse.Place(folder.path + "/live", .live)] + places))
+        let all = use.volumes.map { "\($0.purpose.rawValue) \($0.free)" }
+        #expect(all == ["1 500", "2 900"], "what is full for stills alone is nobody's: \(use)")
+        #expect((1_300_000...1_350_000).contains(use.volumes[0].used) && use.volumes[1].used == 0)
+        #expect((100_000...120_000).contains(use.used - use.volumes[0].used), "it counts against a limit all the same")
+        // Of a directory of stills alone only those count.
+        let few = try #require(measure(places))
+        #expect((400_000...450_000).contains(few.used) && few.volumes.map(\.free) == [900])
+    }
+
+    @Test("a directory is looked at one by one, and only at what is asked for")
+    func listing() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("list-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("still-d"), withIntermediateDirectories: true)
+        for name in ["still.jpg", "still-1.jpg", "other", ".still"] {
+            try Data([1]).write(to: folder.appendingPathComponent(name))
+        }
+        func names(_ prefix: String) -> Set<String> {
+            var names: [String] = []
+            let isRead = DiskUse.forEachEntry(of: folder.path, prefix: prefix) { entry in
+                names.append(entry.name + (entry.isDirectory ? "/" : ""))
+            }
+            #expect(isRead)
+            #expect(Set(names).count == names.count)
+            return Set(names)
+        }
+        #expect(names("") == ["still.jpg", "still-1.jpg", "other", ".still", "still-d/"])
+        #expect(names("still-") == ["still-1.jpg", "still-d/"] && names("x").isEmpty && names(".") == [".still"])
+        #expect(!DiskUse.forEachEntry(of: folder.path + "/nowhere") { _ in Issue.record("nothing is there") })
     }
 
     @Test("a directory lies in another, however the two are written")

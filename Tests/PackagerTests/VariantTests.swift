@@ -153,4 +153,54 @@ struct VariantTests {
         #expect(bandwidths(keeper.last) == raised, "a recording has every segment there was")
         #expect(output.events.failures.isEmpty && !store.text("720p.m3u8").contains("EXT-X-DISCONTINUITY\n"))
     }
+
+    @Test("a successor declares no less than what is listed of the worker before was coded by, until that has left")
+    func ratesOverRestart() throws {
+        let store = MemoryStore()
+        let settings = try Output.settings { $0.windowSeconds = 8 }
+        func bandwidths(_ text: String) -> [Int] {
+            Self.variants(text).map { Int($0.split(separator: ":BANDWIDTH=")[1].prefix { $0 != "," }) ?? 0 }
+        }
+        let output = try Output(store, settings: settings)
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<64)
+        _ = output.packager.step()
+        let plain = bandwidths(store.text("index.m3u8"))
+        let high = BitRates(bitrate: 4_000_000, maxBitrate: 4_800_000, bufferSize: 4_800_000)
+        output.packager.declare(high, track: 0)
+        output.feed(64..<320)
+        output.packager.finish(endlist: false)
+        #expect(output.packager.step() == .drained)
+        let raised = bandwidths(store.text("index.m3u8"))
+        #expect(raised[0] > plain[0] + 1_000_000 && raised[1] == plain[1])
+        // Two workers later, which both know of nothing but their own rates.
+        var keeper = Keeper()
+        for _ in 0..<2 {
+            keeper = Keeper()
+            let next = try Output(store, settings: settings, keeper: keeper)
+            let first = try next.packager.begin(now: Output.origin).firstTick
+            next.feed(first..<first + 64)
+            next.packager.finish(endlist: false)
+            #expect(next.packager.step() == .drained)
+            #expect(bandwidths(store.text("index.m3u8")) == raised)
+        }
+        let last = try Output(store, settings: settings, keeper: keeper)
+        let first = try last.packager.begin(now: Output.origin).firstTick
+        last.feed(first..<first + 64 * 20)
+        _ = last.packager.step()
+        #expect(bandwidths(store.text("index.m3u8")) == plain, "nothing by the higher rates is listed any more")
+        #expect(bandwidths(keeper.last) == raised, "a recording has every segment there was")
+        // What stands there in their place is damage.
+        let state = store.text("state.json")
+        #expect(state.contains("\"rates\": [4000000, 4800000, 4800000]"))
+        for wrong in ["[1, 2]", "[1, 2, -3]", "7", "[1, 2, \"3\"]"] {
+            let damaged = state.replacing("[4000000, 4800000, 4800000]", with: wrong)
+            store.content.withLock { $0.files["state.json"] = Array(damaged.utf8) }
+            #expect(throws: MediaError.self) { try Output(store, settings: settings) }
+        }
+        store.content.withLock {
+            $0.files["state.json"] = Array(state.replacing("\"rates\": [4000000, 4800000, 4800000], ", with: "").utf8)
+        }
+        _ = try Output(store, settings: settings)
+    }
 }

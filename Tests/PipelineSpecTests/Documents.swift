@@ -50,7 +50,7 @@ enum Documents {
           "sources": [
             { "uid": 1001, "streamType": "main", "name": "anchorA", "type": "rtmp", "streamKey": "hunter2a", "volume": 90,
               "jitterBufferMs": 300, "maxJitterBufferMs": 2000, "maxDriftPpm": 300, "stallMs": 900, "rotation": 90,
-              "onNoVideo": "leavePane", "offsetMs": -40, "audioTracks": [{ "track": 1, "volume": 50 }], "wallClock": "ignore",
+              "onNoVideo": "leavePane", "offsetMs": -40, "audioTracks": [{ "track": 1, "volume": 50 }], "wallClock": "ignore", "metadata": true,
               "expected": { "width": 720, "height": 1280, "fps": 25, "variableFrameRate": true, "videoBitrate": 1000000,
                 "keyFrameIntervalSeconds": 4, "audioSampleRate": 44100, "audioBitrate": 96000 },
               "onLost": { "holdMs": 1000, "placeholderImage": "away.png", "then": "fallbackScene", "fallbackScene": "solo" },

@@ -69,7 +69,7 @@ private final class Line {
                 self.serve(self.server.decide(self.decision, on: request.id, now: self.now))
             case .message(let media): self.received.append(media)
             case .unpublished: self.unpublished += 1
-            case .metadata, .wallClock, .close: break
+            case .metadata, .wallClock, .data, .close: break
             }
         }
     }

@@ -103,7 +103,7 @@ final class PushServer: Sendable {
                     let bytes = message.payload.bytes
                     self.state.change { $0.media.append(bytes) }
                 case .unpublished: self.state.change { $0.unpublished += 1 }
-                case .wallClock: break
+                case .wallClock, .data: break
                 case .close: context.close(promise: nil)
                 }
             }

@@ -39,7 +39,7 @@ struct CaptureSplitTests {
                     demuxer.receive(message, arrival: 0, into: &items)
                     for item in items { note(item) }
                 case .wallClock(let time, let timestamp): demuxer.note(time, at: timestamp)
-                case .metadata: break
+                case .metadata, .data: break
                 case .unpublished: result.ends += 1
                 case .close(let failure): result.failure = failure
                 }

@@ -16,6 +16,8 @@ final class SessionHarness {
 
     private(set) var session: RTMPServerSession
     private(set) var events: [Event] = []
+    /// What the encoder said to players.
+    private(set) var said: [String] = []
     private(set) var sent: [UInt8] = []
     /// Sizes of the writes.
     private(set) var writes: [Int] = []
@@ -57,6 +59,7 @@ final class SessionHarness {
                     .media(media.kind, timestamp: media.timestamp, payload: media.payload.bytes))
             case .metadata(let properties): self.events.append(.metadata(properties))
             case .wallClock(let time, let timestamp): self.events.append(.wallClock(time, timestamp: timestamp))
+            case .data(let name, let values): self.said.append("\(name) \(values)")
             case .unpublished(let reason): self.events.append(.unpublished(reason))
             case .close(let failure): self.events.append(.close(failure))
             }

@@ -4,6 +4,7 @@ import HLSTestKit
 import MediaTypes
 import Packager
 import Recording
+import Synchronization
 import Testing
 
 @Suite("What an encrypted room leaves behind is clear")
@@ -51,16 +52,28 @@ struct EncryptedRoomTests {
         let range = (dates.lowerBound + 1_000_000_000)..<(dates.lowerBound + 4_000_000_000)
         let (clips, holds) = (room.folder.path + "/clips", room.live + "/clips")
         let writer = ClipWriter(
-            directory: clips, holds: holds, range: range,
+            room: "88231", directory: clips, holds: holds, range: range,
             movie: RecordingSettings.Movie(video: "90p", audio: "audio"))
         let store = DirectoryStore(directory: room.live)
         let hold = try writer.hold(ClipWriter.slots(listed, in: range), id: "clip-1-1") { store.path(of: $0) }
         for name in try FileManager.default.contentsOfDirectory(atPath: room.live) where name.hasSuffix(".m4s") {
             try FileManager.default.removeItem(atPath: room.live + "/" + name)
         }
-        #expect(throws: MediaError.self) { try writer.write("sealed", of: listed, from: hold) }
+        #expect(throws: MediaError.self) { try writer.write("sealed", id: "clip-1-1", of: listed, from: hold) }
+        let looks = Mutex(0)
+        let stopped = #expect(throws: MediaError.self) {
+            try writer.write(
+                "stopped", id: "clip-1-1", of: listed, from: hold,
+                opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) },
+                until: {
+                    looks.withLock { $0 += 1 }
+                    return looks.withLock { $0 > 2 } ? MediaError(.diskFull, "full", at: "clip", fix: "none") : nil
+                })
+        }
+        #expect(stopped?.code == .diskFull && looks.withLock { $0 } == 3)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: clips).isEmpty, "it takes its file with it")
         let made = try writer.write(
-            "clear", of: listed, from: hold,
+            "clear", id: "clip-1-1", of: listed, from: hold,
             opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) })
         #expect(made.segments == 2 && abs(made.durationMs - 3_000) < 40, "\(made)")
         #expect(
@@ -70,6 +83,15 @@ struct EncryptedRoomTests {
             let result = try ffmpeg.run(["-v", "error", "-i", made.path, "-f", "null", "-"])
             #expect(result.errors == "")
         }
+        // Another room of the directory took the name first.
+        let before = Self.bytes(made.path)
+        let taken = #expect(throws: MediaError.self) {
+            try writer.write(
+                "clear", id: "clip-1-2", of: listed, from: hold,
+                opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) })
+        }
+        #expect(taken?.code == .rejected && Self.bytes(made.path) == before)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: clips) == ["clear.mp4"])
         hold.release()
         #expect(try FileManager.default.contentsOfDirectory(atPath: holds).isEmpty)
         // Asked for too late: nothing is held.
@@ -91,13 +113,45 @@ struct EncryptedRoomTests {
             try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
             try Data([1]).write(to: path.appendingPathComponent("90p-1-1.m4s"))
         }
-        for file in ["a.mp4", ".b.mp4.partial", ".c.partial", "d.mp4.partial"] {
+        let others = ["a.mp4", ".c.partial", "d.mp4.partial", ".b.mp4.partial", ".b.mp4.2-clip-1-1.partial"]
+        for file in others + [".b.mp4.88231-clip-1-1.partial", ".a-88231.mp4.88231-clip-12-34.partial"] {
             try Data([1]).write(to: folder.appendingPathComponent(file))
         }
-        ClipWriter.removeLeftovers(in: folder.path)
-        ClipWriter.removeLeftovers(in: folder.path + "/nowhere")
-        let left = Set(try FileManager.default.contentsOfDirectory(atPath: folder.path))
-        #expect(left == [".other", "clip-3-1", "a.mp4", ".c.partial", "d.mp4.partial"])
+        func left() throws -> Set<String> {
+            Set(try FileManager.default.contentsOfDirectory(atPath: folder.path))
+        }
+        let directories = [".clip-3-1", ".clip-3-2", ".other", "clip-3-1"]
+        ClipWriter.removeLeftovers(of: "88231", in: folder.path, hasHolds: false)
+        #expect(try left() == Set(others + directories), "other rooms' stay, and so do holds where they are others'")
+        ClipWriter.removeLeftovers(of: "88231", in: folder.path, hasHolds: true)
+        ClipWriter.removeLeftovers(of: "88231", in: folder.path + "/nowhere", hasHolds: true)
+        #expect(try left() == Set(others + [".other", "clip-3-1"]))
+    }
+
+    @Test("what cannot be held under a second name is not copied for it")
+    func holdOnOther() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hold-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let segment = Segment(
+            mediaSequence: 0, uri: "v-1-0.m4s", start: 0, duration: MediaDuration(ticks: 1, timescale: 1),
+            programDate: 0, map: InitializationSegment(uri: "v-1.mp4"), byteCount: 1)
+        let slot = KeptSlot(
+            mediaSequence: 0, incarnation: 1, frames: 0..<1,
+            tracks: [KeptSlot.Track(name: "v", kind: .video, segment: segment)])
+        let writer = ClipWriter(
+            room: "1", directory: folder.path, holds: folder.path, range: 0..<1,
+            movie: RecordingSettings.Movie(video: "v", audio: nil))
+        // A file of another file system has no second name here.
+        let other = #expect(throws: MediaError.self) {
+            try writer.hold([slot], id: "clip-1-1") { _ in "/proc/self/status" }
+        }
+        #expect(other?.what.contains("no second names") == true && other?.fix.contains("hard links") == true)
+        let gone = #expect(throws: MediaError.self) {
+            try writer.hold([slot], id: "clip-1-2") { folder.path + "/nowhere/" + $0 }
+        }
+        #expect(gone?.code == .outputLost && gone?.what.contains("cannot hold") == true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty, "nothing is held then")
     }
 
     @Test("a recording and what is listed behind it are one list, where nothing lies between them")

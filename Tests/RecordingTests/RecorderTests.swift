@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import HLS
 import HLSLint
@@ -25,7 +26,10 @@ struct RecorderTests {
         try room.run(try room.recorder(room.settings()), ends: false, at: 0, marks: [(90, "pk")])
         let finisher = RecordingFinisher(room.settings())
         #expect(!finisher.isDue)
-        try room.run(try room.recorder(room.settings()), ends: true, at: 30, marks: [(60, "pk"), (150, nil)])
+        let successor = try room.recorder(room.settings())
+        let inherited = successor.kept
+        #expect(inherited.slots == 0 && inherited.movieBytes > 100_000)
+        try room.run(successor, ends: true, at: 30, marks: [(60, "pk"), (150, nil)])
         #expect(finisher.isDue)
         let steps = Mutex<[Int]>([])
         let finished = try finisher.run { done, total in
@@ -37,6 +41,9 @@ struct RecorderTests {
         // Whole segments of the first run (of 64 frames), all of the second.
         let frames = 256 + 270
         #expect(finished.frames == frames)
+        // What the disk's guard leaves room for is what it takes.
+        let (size, kept) = (Int64(finished.files[0].byteCount), successor.kept)
+        #expect(kept.slots == 5 && abs(kept.movieBytes - size) < size / 10, "\(kept.movieBytes) for \(size)")
         let movie = room.recording + "/90p.mp4"
         let counted = try Self.probe(
             ["-count_frames", "-select_streams", "v:0", "-show_entries", "stream=nb_read_frames"], movie)
@@ -229,6 +236,93 @@ struct RecorderTests {
         recorder.resume()
         recorder.settle()
         #expect(events.withLock { $0.last } == "stopped", "the room is over")
+    }
+
+    @Test("a stop that comes while it goes on again holds: nothing is recorded until it is told to once more")
+    func stoppedMeanwhile() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("again-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let events = Mutex<[String]>([])
+        let settings = RecordingSettings(directory: folder.path, roomID: "1", movies: [.init(video: "v", audio: nil)])
+        // Looking for a file holds the recorder's thread, as a slow disk does.
+        let (busy, goes) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let recorder = try Recorder.open(
+            settings,
+            source: { _ in
+                busy.signal()
+                goes.wait()
+                return nil
+            }
+        ) { event in
+            events.withLock { events in
+                switch event {
+                case .stopped(let error): events.append("stopped \(error.what)")
+                case .resumed: events.append("resumed")
+                case .notResumed(let error): events.append("not resumed \(error.what)")
+                }
+            }
+        }
+        try recorder.begin()
+        let segment = Segment(
+            mediaSequence: 0, uri: "v-1-0.m4s", start: 0, duration: MediaDuration(ticks: 1, timescale: 1),
+            programDate: 0, map: InitializationSegment(uri: "v-1.mp4"), byteCount: 1)
+        let slot = KeptSlot(
+            mediaSequence: 0, incarnation: 1, frames: 0..<1,
+            tracks: [KeptSlot.Track(name: "v", kind: .video, segment: segment)])
+        recorder.keep(slot)
+        busy.wait()
+        recorder.stop(MediaError(.diskFull, "first", at: "recording", fix: "none"))
+        recorder.resume()
+        recorder.stop(MediaError(.diskFull, "second", at: "recording", fix: "none"))
+        goes.signal()
+        recorder.settle()
+        // What the slot found, told or not, is a stop before it.
+        #expect(events.withLock { $0.first } == "stopped first" && events.withLock { $0.count } == 2)
+        #expect(events.withLock { $0.last?.hasPrefix("not resumed") } == true, "\(events.withLock { $0 })")
+        recorder.keep(slot)
+        recorder.settle()
+        #expect(busy.wait(timeout: .now()) == .timedOut, "it stands still")
+        recorder.resume()
+        recorder.settle()
+        #expect(events.withLock { $0.last } == "resumed")
+        recorder.keep(slot)
+        busy.wait()
+        goes.signal()
+        recorder.settle()
+        #expect(events.withLock { $0.last?.hasPrefix("stopped") } == true)
+    }
+
+    @Test("a slot of which one file cannot be kept leaves nothing behind")
+    func halfASlot() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("half-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (live, kept) = (folder.appendingPathComponent("live"), folder.appendingPathComponent("kept"))
+        try FileManager.default.createDirectory(at: live, withIntermediateDirectories: true)
+        for name in ["v-1.mp4", "v-1-0.m4s", "v-1-1.m4s", "a-1.mp4", "a-1-0.m4s"] {
+            try Data([1, 2, 3]).write(to: live.appendingPathComponent(name))
+        }
+        let settings = RecordingSettings(directory: kept.path, roomID: "1", movies: [.init(video: "v", audio: nil)])
+        let store = DirectoryStore(directory: live.path)
+        let recorder = try Recorder.open(settings, source: { store.path(of: $0) }, report: { _ in })
+        try recorder.begin()
+        func slot(_ number: Int64) -> KeptSlot {
+            KeptSlot(
+                mediaSequence: number, incarnation: 1, frames: number..<number + 1,
+                tracks: ["v", "a"].map { name in
+                    let segment = Segment(
+                        mediaSequence: number, uri: "\(name)-1-\(number).m4s", start: number,
+                        duration: MediaDuration(ticks: 1, timescale: 1), programDate: number,
+                        map: InitializationSegment(uri: "\(name)-1.mp4"), byteCount: 3)
+                    return KeptSlot.Track(name: name, kind: name == "v" ? .video : .audio, segment: segment)
+                })
+        }
+        for number in Int64(0)..<2 {
+            recorder.keep(slot(number))
+            recorder.settle()
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: kept.path).sorted()
+        #expect(names == ["a-1-0.m4s", "a-1.mp4", "recording.journal", "v-1-0.m4s", "v-1.mp4"])
+        #expect(recorder.kept == Recorder.Kept(slots: 1, movieBytes: 3))
     }
 
     @Test("who has not taken the room writes nothing; who was killed over the first line is no obstacle")

@@ -7,7 +7,12 @@ struct DiskGuardTests {
     private static func look(_ disk: inout DiskGuard, used: Int64, free: Int64 = .max, reserve: Int64 = 0)
         -> [DiskGuard.Action]
     {
-        disk.measured(DiskUse(used: used, free: free), reserve: reserve, at: 0)
+        disk.measured(Self.use(used, free: free), need: DiskGuard.Need(window: reserve), at: 0)
+    }
+
+    /// Everything on one file system.
+    private static func use(_ used: Int64, free: Int64 = .max) -> DiskUse {
+        DiskUse([DiskUse.Volume([.live, .recording], used: used, free: free)])
     }
 
     private static func reading(_ used: Int64, _ capacity: Int64 = 1000) -> DiskGuard.Reading {
@@ -66,20 +71,24 @@ struct DiskGuardTests {
     func resumed() {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: 1000)
+        var slots = 0
         func look(_ used: Int64, at time: Int64) -> [DiskGuard.Action] {
-            disk.measured(DiskUse(used: used, free: .max), reserve: 150, at: time * second)
+            disk.measured(Self.use(used), need: DiskGuard.Need(window: 150, slots: slots), at: time * second)
         }
         #expect(look(960, at: 0).contains(.stopRecording(Self.reading(960))))
         // Below 95 %, and below 80 % with too little room beside a window.
         #expect(look(850, at: 20) == [])
         #expect(!look(750, at: 21).contains(.resumeRecording))
         #expect(look(700, at: 22) == [.alarm(.normal, was: .low, Self.reading(700)), .resumeRecording])
+        slots += 1
         #expect(look(700, at: 23) == [])
         // It fills again: told again. At once is too soon.
         #expect(
             look(855, at: 24) == [.alarm(.low, was: .normal, Self.reading(855)), .stopRecording(Self.reading(855))])
         #expect(look(600, at: 25) == [.alarm(.normal, was: .low, Self.reading(600))])
         #expect(look(600, at: 33) == [] && look(600, at: 34) == [.resumeRecording])
+        slots += 1
+        #expect(look(600, at: 35) == [])
         // It stopped by itself, and could not go on; while nothing can be written nobody tries.
         disk.recordingStopped(at: 40 * second)
         #expect(look(600, at: 49) == [] && look(600, at: 50) == [.resumeRecording])
@@ -88,6 +97,93 @@ struct DiskGuardTests {
         #expect(look(600, at: 80) == [])
         _ = disk.written(at: 81 * second)
         #expect(look(600, at: 82) == [.resumeRecording])
+    }
+
+    @Test("a recording leaves room for the files that are made of it, and does not go on into that")
+    func movies() {
+        let second: Int64 = 1_000_000_000
+        var disk = DiskGuard(limit: nil)
+        func look(_ used: Int64, movies: Int64, at time: Int64) -> [DiskGuard.Action] {
+            disk.measured(
+                Self.use(used, free: 1000 - used), need: DiskGuard.Need(window: 100, movies: movies), at: time * second)
+        }
+        // Half of what lies there is a rendition that becomes a file.
+        #expect(look(500, movies: 250, at: 0) == [])
+        #expect(look(600, movies: 300, at: 1) == [])
+        #expect(look(601, movies: 300, at: 2) == [.stopRecording(Self.reading(601))])
+        // Two windows fit beside it, but for those files.
+        #expect(look(550, movies: 300, at: 30) == [])
+        #expect(look(500, movies: 300, at: 31) == [.resumeRecording])
+        // On a disk of its own no window is in its way.
+        var apart = DiskGuard(limit: nil)
+        func lookApart(_ recording: Int64) -> [DiskGuard.Action] {
+            apart.measured(
+                DiskUse([
+                    DiskUse.Volume(.live, used: 10, free: 990),
+                    DiskUse.Volume(.recording, used: recording, free: 1000 - recording),
+                ]), need: DiskGuard.Need(window: 900, movies: recording / 2), at: 0)
+        }
+        #expect(lookApart(666) == [])
+        #expect(lookApart(668) == [.stopRecording(Self.reading(668))])
+    }
+
+    @Test("each file system counts for itself: what is given up lies on the one that is full")
+    func volumes() {
+        let gib: Int64 = 1 << 30
+        func look(_ disk: inout DiskGuard, live: (Int64, Int64), recording: (Int64, Int64), others: Int64 = 0)
+            -> [DiskGuard.Action]
+        {
+            disk.measured(
+                DiskUse(
+                    [
+                        DiskUse.Volume(.live, used: live.0, free: live.1),
+                        DiskUse.Volume(.recording, used: recording.0, free: recording.1),
+                    ], others: others), need: DiskGuard.Need(window: gib / 4), at: 0)
+        }
+        // A window in memory, a recording of many times its size on a disk, and the other way round.
+        var disk = DiskGuard(limit: nil)
+        #expect(look(&disk, live: (gib / 2, gib / 2), recording: (100 * gib, 1000 * gib)) == [])
+        #expect(look(&disk, live: (5 * gib, 1000 * gib), recording: (gib, gib)) == [])
+        let full = Self.reading(96, 100)
+        #expect(
+            look(&disk, live: (96, 4), recording: (gib, gib)) == [
+                .alarm(.critical, was: .normal, full), .limitWindow(true),
+            ])
+        #expect(
+            look(&disk, live: (5, 95), recording: (96, 4)) == [.stopRecording(full), .limitWindow(false)])
+        // A write of the window that found no space is nothing to the recording's disk.
+        var other = DiskGuard(limit: nil)
+        _ = look(&other, live: (gib, gib), recording: (gib, gib))
+        let refused = other.failed(isFull: true, reason: "x", at: 0)
+        #expect(refused == [.alarm(.critical, was: .normal, Self.reading(gib, 2 * gib)), .limitWindow(true)])
+        // With a limit all of it counts, stills elsewhere too.
+        var limited = DiskGuard(limit: 100)
+        let both = look(&limited, live: (40, gib), recording: (50, gib), others: 6)
+        #expect(both == [.alarm(.critical, was: .normal, full), .stopRecording(full), .limitWindow(true)])
+    }
+
+    @Test("what fails for good is tried less and less often; whatever is recorded begins anew")
+    func backOff() {
+        let second: Int64 = 1_000_000_000
+        var disk = DiskGuard(limit: 1000)
+        var slots = 0
+        /// The seconds from a stop to the next attempt.
+        func wait(from time: Int64) -> Int64? {
+            disk.recordingStopped(at: time * second)
+            return (0..<2_000).first { seconds in
+                let need = DiskGuard.Need(window: 10, slots: slots)
+                return disk.measured(Self.use(100), need: need, at: (time + seconds) * second) == [.resumeRecording]
+            }
+        }
+        var now: Int64 = 0
+        let waits = (0..<9).compactMap { _ in
+            let seconds = wait(from: now)
+            now += (seconds ?? 0) + 1
+            return seconds
+        }
+        #expect(waits == [10, 20, 40, 80, 160, 320, 600, 600, 600])
+        slots += 1
+        #expect(wait(from: now) == 10 && wait(from: now + 20) == 20)
     }
 
     @Test("a write that finds no space is as good as 95 %, whatever was measured")

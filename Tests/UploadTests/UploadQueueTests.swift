@@ -180,6 +180,25 @@ struct UploadQueueTests {
         #expect(origin.queue.isSettled && origin.rows("v.m3u8").isEnded)
     }
 
+    @Test(
+        "what waits when the end is listed is tried as long as there is time, however short a live segment's is",
+        arguments: [SimulatedOrigin.Mood.refusing, .silent])
+    func lastSegments(mood: SimulatedOrigin.Mood) {
+        var origin = SimulatedOrigin()
+        origin.run(seconds: 9)
+        // Away from shortly before the end: number 5 waits.
+        origin.run(seconds: 1.5, mood)
+        origin.end()
+        origin.run(seconds: 20, mood)
+        #expect(origin.queue.waitingSlots == 1 && !origin.queue.isSettled)
+        let (number, record) = (Int64(5), origin.queue.record)
+        #expect(record?.next == number, "a worker that is started again begins with it")
+        origin.run(seconds: 8)
+        #expect(origin.queue.isSettled && origin.rows("v.m3u8").isEnded)
+        #expect(Self.gaps(origin).isEmpty && Self.gaps(origin, "a.m3u8").isEmpty && Self.lost(origin).isEmpty)
+        #expect(origin.rows("v.m3u8").rows.last?.uri == "v-1-\(number).m4s")
+    }
+
     @Test("a successor goes on where the worker before stopped, with its gaps")
     func successor() throws {
         var first = SimulatedOrigin()
@@ -219,6 +238,19 @@ struct UploadQueueTests {
             SimulatedOrigin.listing(through: 10, isFirst: true), record: UploadRecord(origin: 6, next: 11), at: 0)
         // As new: the newest slots, as many as half of those that may wait.
         #expect(queue.waitingSlots == 8)
+    }
+
+    @Test("a store that nothing is known of is owed all that an ended room lists, not its newest half")
+    func wholeDebt() {
+        let listing = SimulatedOrigin.listing(through: 40, isFirst: true, isEnded: true)
+        var rules = UploadRules()
+        rules.mostSlots = 1
+        rules = rules.settling(listing, within: 30 * Self.second)
+        var queue = UploadQueue(rules: rules)
+        queue.list(listing, at: 0)
+        #expect(queue.waitingSlots == SimulatedOrigin.window + 1 && rules.patience == 30 * Self.second)
+        #expect(queue.next(at: 0).allSatisfy { $0.name.hasSuffix("-1.mp4") })
+        #expect(queue.record?.next == 28 && queue.takeNotices().isEmpty, "nothing is given up")
     }
 
     @Test("an answer to what was never asked, or twice, changes nothing")

@@ -27,7 +27,7 @@ struct UploadTLSTests {
         func bytes(of name: String, in directory: String) -> [UInt8]? { nil }
         func slate(like segment: Segment, track: String) -> [UInt8]? { nil }
         func record() -> UploadRecord? { nil }
-        func keep(_ record: UploadRecord) {}
+        func keep(_ record: UploadRecord) -> Bool { true }
         func forget() {}
     }
 
@@ -86,10 +86,10 @@ struct UploadTLSTests {
                 tell.yield()
             }
             uploader.begin()
-            uploader.list(SimulatedOrigin.listing(through: 0, isFirst: true))
+            uploader.list(SimulatedOrigin.listing(through: 0, isFirst: true, isEnded: true))
             if !isKnown { for await _ in told { break } }
-            let isDone = await uploader.finish(by: isKnown ? Running().now() + 20_000_000_000 : 0)
-            #expect(isDone == isKnown)
+            let end = await uploader.finish(by: isKnown ? Running().now() + 20_000_000_000 : 0)
+            #expect(end == (isKnown ? .whole : .owed(isNoted: true)))
             let names = origin.taken.withLock { $0 }
             #expect(names.contains("PUT /live/index.m3u8") && names.contains("PUT /live/v-1-0.m4s"))
             #expect(names.count == 8, "\(names): nothing beside the first room's")

@@ -66,6 +66,7 @@ enum SessionCase {
             case media(RTMPMediaMessage.Kind, UInt32, [UInt8])
             case metadata([UInt8])
             case wallClock(WallClockTime, UInt32)
+            case data(String, String)
             case unpublished(UnpublishReason)
         }
 
@@ -143,6 +144,9 @@ enum SessionCase {
                 case .wallClock(let time, let timestamp):
                     self.events.append(.wallClock(time, timestamp))
                     self.demuxer.note(time, at: timestamp)
+                case .data(let name, let values):
+                    if values.utf8.count > 4_096 { self.broken = "data beyond its limit" }
+                    self.events.append(.data(name, values))
                 case .unpublished(let reason): self.events.append(.unpublished(reason))
                 case .close:
                     self.isClosed = true
