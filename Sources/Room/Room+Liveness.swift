@@ -1,0 +1,34 @@
+package import Control
+import MediaTypes
+
+extension Room {
+    package var health: HealthReport {
+        let state = self.state
+        let lags = self.loopLags
+        return HealthReport(
+            live: lags.isAlive, ready: state == .waiting || state == .live, started: state != .starting,
+            state: state.rawValue, checks: lags.checks)
+    }
+
+    /// Whether the room's loops advance; media that is missing does not count.
+    package var isAlive: Bool { self.loopLags.isAlive }
+
+    private var loopLags: LoopLags {
+        let (state, firstTick) = self.mutable.withLock { ($0.state, $0.firstTick) }
+        guard state == .live, let now = self.clock.now() else { return LoopLags() }
+        var lags = LoopLags(tick: max(0, now &- self.time(of: self.program.tick)))
+        if !self.ladder.rungs.isEmpty {
+            // Before its first picture an encoder is where the program began.
+            lags.encoder = self.lag(ofEncodersAt: self.ladder.control.enteredByAll ?? firstTick, now: now)
+        }
+        return lags
+    }
+
+    /// How far encoders are behind the room's clock that have begun with a tick, in nanoseconds; a picture that is on its way at
+    /// its usual pace is no lag.
+    func lag(ofEncodersAt entered: Int64, now: Int64) -> Int64 {
+        // A rendition at half the rate has a picture every other tick; each is on its way within one.
+        let step = self.ladder.rungs.map { Int64($0.frameStep) }.max() ?? 1
+        return max(0, now &- self.time(of: entered &+ step &+ 1))
+    }
+}
