@@ -14,7 +14,10 @@ extension Room {
     package var isAlive: Bool { self.loopLags.isAlive }
 
     private var loopLags: LoopLags {
-        let (state, firstTick) = self.mutable.withLock { ($0.state, $0.firstTick) }
+        let (state, firstTick, stopUntil) = self.mutable.withLock { ($0.state, $0.firstTick, $0.stopUntil) }
+        if state == .ending || state == .draining {
+            return LoopLags(overdue: stopUntil.map { self.machine.now() &- $0 })
+        }
         guard state == .live, let now = self.clock.now() else { return LoopLags() }
         var lags = LoopLags(tick: max(0, now &- self.time(of: self.program.tick)))
         if !self.ladder.rungs.isEmpty {
@@ -22,6 +25,28 @@ extension Room {
             lags.encoder = self.lag(ofEncodersAt: self.ladder.control.enteredByAll ?? firstTick, now: now)
         }
         return lags
+    }
+
+    /// By when a room that begins to stop now must be over, on the machine's clock.
+    func stopDeadline(_ state: State) -> Int64 {
+        let shutdown = self.pipeline.shutdown
+        let milliseconds = Int64(state == .draining ? shutdown.drainTimeoutMs : shutdown.endTimeoutMs)
+        // The ended playlists are served on while viewers may ask for them (``OriginServer/linger(targetDuration:)``).
+        let linger = state == .draining ? 0 : Int64(self.packager?.targetDuration ?? 0) &* 1_500
+        return self.machine.now() &+ (milliseconds &+ linger) &* 1_000_000 &+ LoopLags.endMargin
+    }
+
+    /// As a service manager is told it.
+    package var serviceView: ServiceNotices.View {
+        let (state, stopUntil) = self.mutable.withLock { ($0.state, $0.stopUntil) }
+        let phase: ServiceNotices.Phase =
+            switch state {
+            case .starting: .starting
+            case .waiting, .live: .ready
+            case .ending, .draining: .stopping(until: stopUntil ?? .min)
+            case .closed: .over
+            }
+        return ServiceNotices.View(phase: phase, status: self.statusLine, isAlive: self.isAlive)
     }
 
     /// How far encoders are behind the room's clock that have begun with a tick, in nanoseconds; a picture that is on its way at

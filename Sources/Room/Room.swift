@@ -38,6 +38,8 @@ package final class Room: Sendable {
         var addresses: [(name: String, address: String)] = []
         /// What the next worker has to finish.
         var debt: MediaError?
+        /// When a stopping room must be over, on the machine's clock; `nil`: it is not stopping.
+        var stopUntil: Int64?
     }
 
     let settings: RoomSettings
@@ -282,10 +284,12 @@ package final class Room: Sendable {
     func superseded() { self.stop(.superseded, .draining, reason: "a newer worker serves this room") }
 
     private func stop(_ outcome: RoomOutcome, _ state: State, reason: String) {
+        let until = self.stopDeadline(state)
         let isFirst = self.mutable.withLock { mutable -> Bool in
             guard mutable.outcome == nil else { return false }
             mutable.outcome = outcome
             mutable.state = state
+            mutable.stopUntil = until
             return true
         }
         guard isFirst else { return }

@@ -74,7 +74,7 @@ enum RoomRunner {
                 return nil
             }
             group.addTask {
-                await ServiceNotifier.open()?.follow(room)
+                await ServiceNotifier.open()?.follow { room.serviceView }
                 return nil
             }
             var outcome: RoomOutcome?

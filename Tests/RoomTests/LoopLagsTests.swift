@@ -21,6 +21,15 @@ struct LoopLagsTests {
         #expect(!LoopLags(tick: LoopLags.tickLimit, encoder: 0).isAlive)
     }
 
+    @Test("an end that is overdue is one that hangs, whatever the loops did before")
+    func overdue() {
+        let inTime = LoopLags(overdue: -2 * Self.second)
+        #expect(inTime.isAlive && inTime.checks == ["end": "2 s left"])
+        let late = LoopLags(overdue: 3 * Self.second)
+        #expect(!late.isAlive && late.checks == ["end": "3 s overdue"])
+        #expect(!LoopLags(overdue: 0).isAlive)
+    }
+
     @Test("a room that waits for its first source is alive")
     func waiting() {
         #expect(LoopLags().isAlive)

@@ -1,0 +1,68 @@
+import Room
+import Testing
+
+@Suite("What a service manager is told: sd_notify(3)")
+struct ServiceNoticesTests {
+    private static let second: Int64 = 1_000_000_000
+
+    private static func view(
+        _ phase: ServiceNotices.Phase, _ status: String = "s", isAlive: Bool = true
+    ) -> ServiceNotices.View {
+        ServiceNotices.View(phase: phase, status: status, isAlive: isAlive)
+    }
+
+    /// One look after another, a tenth of a second apart; when what was told, in tenths.
+    private static func told(
+        _ notices: inout ServiceNotices, _ views: [ServiceNotices.View], from first: Int64 = 0
+    ) -> [(tenth: Int64, datagram: String)] {
+        var told: [(tenth: Int64, datagram: String)] = []
+        for (index, view) in views.enumerated() {
+            let tenth = first + Int64(index)
+            told += notices.next(view, now: tenth * Self.second / 10).map { (tenth, $0) }
+        }
+        return told
+    }
+
+    @Test("ready and stopping are told once, the status whenever it changes")
+    func phases() {
+        var notices = ServiceNotices(watchdog: nil)
+        #expect(notices.next(Self.view(.starting), now: 0).isEmpty)
+        #expect(notices.next(Self.view(.ready, "waiting"), now: 1) == ["READY=1\nSTATUS=waiting"])
+        #expect(notices.next(Self.view(.ready, "waiting"), now: 2).isEmpty)
+        #expect(notices.next(Self.view(.ready, "live,\n2 of 2"), now: 3) == ["STATUS=live, 2 of 2"])
+        #expect(
+            notices.next(Self.view(.stopping(until: 100), "ending"), now: 4) == [
+                "STOPPING=1\nEXTEND_TIMEOUT_USEC=5000000\nSTATUS=ending"
+            ])
+        #expect(notices.next(Self.view(.over, "closed"), now: 5) == ["STATUS=closed"])
+    }
+
+    @Test("a worker that is over at the first look was ready, and is stopping")
+    func brief() {
+        var notices = ServiceNotices(watchdog: nil)
+        #expect(notices.next(Self.view(.over, "closed"), now: 0) == ["READY=1\nSTOPPING=1\nSTATUS=closed"])
+    }
+
+    @Test("more time is asked for once a second, and no more when the end is overdue")
+    func extending() {
+        var notices = ServiceNotices(watchdog: nil)
+        _ = notices.next(Self.view(.ready), now: 0)
+        let stopping = Self.view(.stopping(until: 3 * Self.second + 1))
+        let told = Self.told(&notices, Array(repeating: stopping, count: 600))
+        let asked = told.filter { $0.datagram.contains("EXTEND_TIMEOUT_USEC=5000000") }.map(\.tenth)
+        #expect(asked == [0, 10, 20, 30], "a worker that hangs in its end is left to the manager")
+    }
+
+    @Test("it lives twice in each of the manager's intervals, as long as its loops advance")
+    func watchdog() {
+        var notices = ServiceNotices(watchdog: 2 * Self.second)
+        let ready = Self.view(.ready)
+        let signs = Self.told(&notices, Array(repeating: ready, count: 35)).filter {
+            $0.datagram.contains("WATCHDOG=1")
+        }
+        #expect(signs.map(\.tenth) == [0, 10, 20, 30])
+        let hanging = Self.view(.ready, isAlive: false)
+        #expect(Self.told(&notices, Array(repeating: hanging, count: 100), from: 35).isEmpty)
+        #expect(notices.next(ready, now: 14 * Self.second) == ["WATCHDOG=1"], "back at once")
+    }
+}
