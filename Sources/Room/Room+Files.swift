@@ -15,10 +15,14 @@ extension Room {
         let (tokens, hooks) = (SecretFiles(), SecretFiles())
         _ = tokens.haveChanged(self.tokenSecrets) || hooks.haveChanged(self.webhookSecrets)
         let looks = LookThread("files") { isTold in
+            let asked = self.reloads.withLock(\.asked)
             pipeline?.look(isTold: isTold)
             if tokens.haveChanged(self.tokenSecrets) || isTold { self.reloadTokens() }
             if hooks.haveChanged(self.webhookSecrets) || isTold { self.reloadWebhooks() }
-            if isTold { self.reloadKeys() }
+            guard isTold else { return }
+            self.reloadKeys()
+            self.listeners.reloadCertificates()
+            self.noteReloaded(asked)
         }
         self.listeners.update { $0.files = looks }
     }
@@ -32,9 +36,19 @@ extension Room {
 
     /// Takes everything that stands in files now: pipeline, certificates, tokens, keys, secrets. Returns at once.
     package func reloadFiles() {
-        self.reloadCertificates()
-        self.listeners.tellFiles()
+        let asked = self.reloads.withLock { reloads in
+            reloads.asked += 1
+            return reloads.asked
+        }
+        guard self.isOffline else { return self.listeners.tellFiles() }
+        // Nothing but certificates is followed there.
+        _ = StageThread("files") {
+            self.listeners.reloadCertificates()
+            self.noteReloaded(asked)
+        }
     }
+
+    private func noteReloaded(_ asked: Int) { self.reloads.withLock { $0.done = max($0.done, asked) } }
 
     /// Another version of the pipeline file, as `PUT /v1/room` takes it.
     private func take(_ bytes: [UInt8]) throws(ControlFailure) {

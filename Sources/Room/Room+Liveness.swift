@@ -46,7 +46,8 @@ extension Room {
             case .ending, .draining: .stopping(until: stopUntil ?? .min)
             case .closed: .over
             }
-        return ServiceNotices.View(phase: phase, status: self.statusLine, isAlive: self.isAlive)
+        return ServiceNotices.View(
+            phase: phase, status: self.statusLine, isAlive: self.isAlive, reloads: self.reloads.withLock { $0 })
     }
 
     /// How far encoders are behind the room's clock that have begun with a tick, in nanoseconds; a picture that is on its way at

@@ -93,6 +93,8 @@ package final class Room: Sendable {
     let alarms = Mutex(AlarmBook())
     /// What is wrong with the file the room runs by.
     let configurationAlarm = Mutex<AlarmBook.Alarm?>(nil)
+    /// How often its files were to be taken at once.
+    let reloads = Mutex(ServiceNotices.Reloads())
     /// Latencies as last looked at.
     let latencies = Mutex<(at: Int64, json: JSONValue)?>(nil)
     /// What has been said with the pictures, by command.

@@ -35,6 +35,7 @@ final class RoomListeners: Sendable {
 
     var viewerConnections: Int { self.servers.withLock(\.origin)?.connectionCount ?? 0 }
 
+    /// Takes the certificates' files now; blocks.
     func reloadCertificates() {
         for watch in self.servers.withLock(\.certificates) { watch.reload() }
     }

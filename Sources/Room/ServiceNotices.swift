@@ -1,7 +1,7 @@
 /// What a service manager is told of a worker, and when: a value without sockets, threads or clocks.
 ///
 /// Phases: starting → ready → stopping → over. That it is ready and that it is stopping is told once each; what it is doing whenever
-/// that changes; that it lives as often as the manager wants to hear it, while it does. While it stops it asks for more time, again and
+/// that changes; that it reads its files again, and that it has; that it lives as often as the manager wants to hear it, while it does. While it stops it asks for more time, again and
 /// again, until its end is overdue: a worker that hangs there is the manager's to kill.
 ///
 /// Spec: sd_notify(3).
@@ -16,6 +16,17 @@ package struct ServiceNotices: Sendable {
         case over
     }
 
+    /// How often somebody asked for its files to be read again, and how many of these times that is done.
+    package struct Reloads: Sendable, Hashable {
+        package var asked: Int
+        package var done: Int
+
+        package init(asked: Int = 0, done: Int = 0) {
+            self.asked = asked
+            self.done = done
+        }
+    }
+
     /// How a worker is at one look.
     package struct View: Sendable {
         package var phase: Phase
@@ -23,11 +34,13 @@ package struct ServiceNotices: Sendable {
         package var status: String
         /// Its loops advance.
         package var isAlive: Bool
+        package var reloads: Reloads
 
-        package init(phase: Phase, status: String, isAlive: Bool) {
+        package init(phase: Phase, status: String, isAlive: Bool, reloads: Reloads = Reloads()) {
             self.phase = phase
             self.status = status
             self.isAlive = isAlive
+            self.reloads = reloads
         }
     }
 
@@ -39,6 +52,9 @@ package struct ServiceNotices: Sendable {
     private let watchdog: Int64?
     private var isReady = false
     private var isStopping = false
+    private var isReloading = false
+    /// How many of the reloads asked for have been told.
+    private var reloads = 0
     private var status = ""
     private var lifeDue = Int64.min
     private var extensionDue = Int64.min
@@ -51,6 +67,7 @@ package struct ServiceNotices: Sendable {
     /// - Parameter now: Monotonic, in nanoseconds; never less than before.
     package mutating func next(_ view: View, now: Int64) -> [String] {
         var lines: [String] = []
+        let wasReady = self.isReady
         if !self.isReady, view.phase != .starting {
             self.isReady = true
             lines.append("READY=1")
@@ -73,7 +90,24 @@ package struct ServiceNotices: Sendable {
             self.lifeDue = now &+ watchdog
             lines.append("WATCHDOG=1")
         }
-        return lines.isEmpty ? [] : [lines.joined(separator: "\n")]
+        // In datagrams of their own: what is ready again was not before.
+        return (lines.isEmpty ? [] : [lines.joined(separator: "\n")])
+            + (wasReady && view.phase == .ready ? self.reload(view.reloads, now: now) : [])
+    }
+
+    /// Spec: sd_notify(3), `RELOADING=1`: with `MONOTONIC_USEC` in one datagram, and `READY=1` when it is done.
+    private mutating func reload(_ reloads: Reloads, now: Int64) -> [String] {
+        var datagrams: [String] = []
+        if !self.isReloading, reloads.asked > self.reloads {
+            self.isReloading = true
+            self.reloads = reloads.asked
+            datagrams.append("RELOADING=1\nMONOTONIC_USEC=\(now / 1_000)")
+        }
+        if self.isReloading, reloads.done >= self.reloads {
+            self.isReloading = false
+            datagrams.append("READY=1")
+        }
+        return datagrams
     }
 
     private mutating func stop(_ lines: inout [String]) {

@@ -28,7 +28,8 @@ extension Unhurried.Doors {
         func webhooks() throws {
             guard let python = EndToEnd.tool("python3"), Media.find() != nil else { return }
             let work = try WorkDirectory()
-            let (socket, refuse) = (work.path("notify"), work.path("refuse"))
+            // In the abstract namespace, where no file is left behind.
+            let (socket, refuse) = ("@tandem-\(UUID().uuidString)", work.path("refuse"))
             let receiver = try Child(
                 python,
                 ["\(EndToEnd.root)/Tests/EndToEndTests/Scripts/receiver.py", Self.secret, socket, refuse])
@@ -56,6 +57,11 @@ extension Unhurried.Doors {
             try second.event("source.live")
             try self.watch(second)
             try self.rewrite(second)
+            second.child.signal(SIGHUP)
+            let reloading = try #require(
+                receiver.line(from: 0, timeout: 10) { $0 == "notify RELOADING=1" }, "told of the reload")
+            #expect(
+                receiver.line(from: reloading.next, timeout: 10) { $0 == "notify READY=1" } != nil, "and of its end")
             again.stop()
             #expect(try second.end() == 0)
 

@@ -65,4 +65,23 @@ struct ServiceNoticesTests {
         #expect(Self.told(&notices, Array(repeating: hanging, count: 100), from: 35).isEmpty)
         #expect(notices.next(ready, now: 14 * Self.second) == ["WATCHDOG=1"], "back at once")
     }
+
+    @Test("files that are read again are told of when it begins and when it is done")
+    func reloading() {
+        var notices = ServiceNotices(watchdog: nil)
+        func next(_ asked: Int, _ done: Int, at second: Int64, phase: ServiceNotices.Phase = .ready) -> [String] {
+            notices.next(
+                ServiceNotices.View(
+                    phase: phase, status: "s", isAlive: true, reloads: .init(asked: asked, done: done)),
+                now: second * Self.second)
+        }
+        #expect(next(1, 0, at: 1) == ["READY=1\nSTATUS=s"], "once it is ready itself")
+        #expect(next(1, 0, at: 2) == ["RELOADING=1\nMONOTONIC_USEC=2000000"])
+        #expect(next(1, 0, at: 3).isEmpty)
+        #expect(next(2, 1, at: 4) == ["READY=1"], "asked again meanwhile, which is a reload of its own")
+        #expect(next(2, 1, at: 5) == ["RELOADING=1\nMONOTONIC_USEC=5000000"])
+        #expect(next(2, 2, at: 6) == ["READY=1"])
+        #expect(next(3, 3, at: 7) == ["RELOADING=1\nMONOTONIC_USEC=7000000", "READY=1"], "between two looks")
+        #expect(next(4, 3, at: 8, phase: .over) == ["STOPPING=1"], "there is nothing to be read for")
+    }
 }
