@@ -1,8 +1,9 @@
 /// What a service manager is told of a worker, and when: a value without sockets, threads or clocks.
 ///
-/// Phases: starting → ready → stopping → over. That it is ready and that it is stopping is told once each; what it is doing whenever
+/// Phases: starting → ready → stopping → over, or settling alone, which to the manager is a start that takes long. That it is ready and that it is stopping is told once each; what it is doing whenever
 /// that changes; that it reads its files again, and that it has; that it lives as often as the manager wants to hear it, while it does. While it stops it asks for more time, again and
-/// again, until its end is overdue: a worker that hangs there is the manager's to kill.
+/// again, until its end is overdue, and so it does while it settles, as long as it lives: a worker that hangs there is the manager's to
+/// kill.
 ///
 /// Spec: sd_notify(3).
 package struct ServiceNotices: Sendable {
@@ -10,6 +11,8 @@ package struct ServiceNotices: Sendable {
     package enum Phase: Sendable, Hashable {
         /// Its listeners are not open yet.
         case starting
+        /// There is no room to run: what it left behind is finished, and takes as long as it takes while it gets on.
+        case settling
         case ready
         /// - Parameter until: Monotonic time by which it is to be over, in nanoseconds.
         case stopping(until: Int64)
@@ -68,21 +71,19 @@ package struct ServiceNotices: Sendable {
     package mutating func next(_ view: View, now: Int64) -> [String] {
         var lines: [String] = []
         let wasReady = self.isReady
-        if !self.isReady, view.phase != .starting {
+        if !self.isReady, view.phase != .starting, view.phase != .settling {
             self.isReady = true
             lines.append("READY=1")
         }
         switch view.phase {
         case .starting, .ready: break
+        case .settling: if view.isAlive { self.extend(&lines, now: now) }
         case .stopping(let until):
             self.stop(&lines)
-            if now < until, now >= self.extensionDue {
-                self.extensionDue = now &+ Self.extensionPace
-                lines.append("EXTEND_TIMEOUT_USEC=\(Self.extraTime)")
-            }
+            if now < until { self.extend(&lines, now: now) }
         case .over: self.stop(&lines)
         }
-        if self.isReady, view.status != self.status {
+        if self.isReady || view.phase == .settling, view.status != self.status {
             self.status = view.status
             lines.append("STATUS=\(Self.line(view.status))")
         }
@@ -114,6 +115,12 @@ package struct ServiceNotices: Sendable {
         guard !self.isStopping else { return }
         self.isStopping = true
         lines.append("STOPPING=1")
+    }
+
+    private mutating func extend(_ lines: inout [String], now: Int64) {
+        guard now >= self.extensionDue else { return }
+        self.extensionDue = now &+ Self.extensionPace
+        lines.append("EXTEND_TIMEOUT_USEC=\(Self.extraTime)")
     }
 
     /// A line break would begin another assignment.

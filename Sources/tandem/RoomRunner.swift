@@ -4,6 +4,7 @@ import Logging
 import MediaTypes
 import Recording
 import Room
+import Stages
 import UnixSignals
 
 /// Opens a room, runs it to its end and obeys the signals of an orchestrator meanwhile.
@@ -55,7 +56,7 @@ enum RoomRunner {
         _ settings: RoomSettings, _ events: RoomEvents, _ delivery: EventDelivery, _ logger: Logger,
         alongside: @escaping @Sendable (Room) async -> Void
     ) async -> ExitStatus {
-        if let status = await self.finishEnded(settings, events) { return status }
+        if let status = await self.finishEnded(settings, events, logger) { return status }
         let room: Room
         do {
             room = try Room.open(Self.told(settings), events: events, delivery: delivery, logger: logger)
@@ -97,28 +98,57 @@ enum RoomRunner {
     /// A worker was stopped after the room's end: what it owes is made and sent, and nothing else is left to do.
     ///
     /// - Returns: `nil` where nothing is owed: the room is to be run.
-    private static func finishEnded(_ settings: RoomSettings, _ events: RoomEvents) async -> ExitStatus? {
+    private static func finishEnded(
+        _ settings: RoomSettings, _ events: RoomEvents, _ logger: Logger
+    ) async -> ExitStatus? {
         var debts: [MediaError] = []
-        var isOwed = false
-        if let recording = RecordingSettings(settings.pipeline), RecordingFinisher(recording).isDue {
-            isOwed = true
-            if let error = RecordingReport(recording, events: events).finish() { debts.append(error) }
+        var watch: SettlementWatch?
+        let pipeline = settings.pipeline
+        if let recording = RecordingSettings(pipeline), RecordingFinisher(recording).isDue {
+            let begun = await SettlementWatch.begin(
+                "finishing the recording", patience: Self.stepPatience, pipeline, logger)
+            watch = begun
+            let error = await Self.onThread("record") {
+                RecordingReport(recording, events: events).finish { begun.settlement.advanced() }
+            }
+            if let error { debts.append(error) }
         }
+        var isOwed = watch != nil
         do throws(MediaError) {
             // A new session takes the ended one's directory over, and owes nobody the rest of it.
-            if !settings.newSession, let uploads = try UploadDebt.open(settings.pipeline, events: events) {
+            if !settings.newSession, let uploads = try UploadDebt.open(pipeline, events: events) {
                 isOwed = true
+                let doing = "sending the rest of the room to its stores"
+                let patience = uploads.time &+ LoopLags.endMargin
+                if let watch {
+                    watch.settlement.begin(doing, patience: patience)
+                } else {
+                    watch = await SettlementWatch.begin(doing, patience: patience, pipeline, logger)
+                }
                 if let error = await uploads.settle() { debts.append(error) }
             }
         } catch {
             isOwed = true
             debts.append(error)
         }
+        await watch?.end()
         guard isOwed else { return nil }
         for debt in debts { StandardError.write("\(debt)\n") }
         if let debt = debts.first { return ExitStatus(debt) }
         events.emit("room.closed", ["outcome": "ended"])
         return .roomOver
+    }
+
+    /// Nanoseconds a step of finishing may take: the longest is to make a long recording durable, which a slow disk writes for minutes.
+    private static let stepPatience = 300 * TimeMath.nanoseconds
+
+    /// Runs what blocks on a thread of its own, not on one that tasks share.
+    private static func onThread<Result: Sendable>(
+        _ name: String, _ body: @escaping @Sendable () -> Result
+    ) async -> Result {
+        await withCheckedContinuation { continuation in
+            _ = StageThread(name) { continuation.resume(returning: body()) }
+        }
     }
 
     /// SIGINT once ends the room, twice aborts; SIGTERM drains; SIGHUP takes what stands in files at once: pipeline,

@@ -53,6 +53,18 @@ struct ServiceNoticesTests {
         #expect(asked == [0, 10, 20, 30], "a worker that hangs in its end is left to the manager")
     }
 
+    @Test("a worker that settles is never ready; it asks for more time while it gets on, and not when it hangs")
+    func settling() {
+        var notices = ServiceNotices(watchdog: nil)
+        let working = Self.view(.settling, "finishing the recording")
+        let told = Self.told(&notices, Array(repeating: working, count: 25))
+        #expect(told.map(\.tenth) == [0, 10, 20])
+        #expect(told.first?.datagram == "EXTEND_TIMEOUT_USEC=5000000\nSTATUS=finishing the recording")
+        #expect(told.last?.datagram == "EXTEND_TIMEOUT_USEC=5000000")
+        let hanging = Self.view(.settling, "finishing the recording", isAlive: false)
+        #expect(Self.told(&notices, Array(repeating: hanging, count: 100), from: 25).isEmpty)
+    }
+
     @Test("it lives twice in each of the manager's intervals, as long as its loops advance")
     func watchdog() {
         var notices = ServiceNotices(watchdog: 2 * Self.second)
