@@ -5,34 +5,27 @@ import Stages
 
 /// The files a room runs by, followed while it runs.
 extension Room {
-    /// Looks at the pipeline file, if there is one to follow, at tokens and webhooks' secrets, about once a second from now on.
+    /// Looks at the pipeline file, if there is one to follow, and at the files of secrets, about once a second from now on.
     func followFiles() {
         let pipeline = self.settings.file.map { file in
             PipelineFileWatch(
                 file.path, bytes: file.bytes, take: { bytes throws(ControlFailure) in try self.take(bytes) },
                 report: { self.noteFile(file.path, $0) })
         }
-        let (tokens, hooks) = (SecretFiles(), SecretFiles())
-        _ = tokens.haveChanged(self.tokenSecrets) || hooks.haveChanged(self.webhookSecrets)
+        let secrets = self.settings.secretFiles
         let looks = LookThread("files") { isTold in
             let asked = self.reloads.withLock(\.asked)
             pipeline?.look(isTold: isTold)
-            if tokens.haveChanged(self.tokenSecrets) || isTold { self.reloadTokens() }
-            if hooks.haveChanged(self.webhookSecrets) || isTold { self.reloadWebhooks() }
+            let running = self.pipeline
+            for use in RoomSecretFiles.Use.allCases where secrets.haveChanged(use, in: running) || isTold {
+                self.reload(use)
+            }
             guard isTold else { return }
-            self.reloadKeys()
             self.listeners.reloadCertificates()
             self.noteReloaded(asked)
         }
         self.listeners.update { $0.files = looks }
     }
-
-    private var tokenSecrets: [Secret?] {
-        let control = self.pipeline.control
-        return [control.token, control.readToken]
-    }
-
-    private var webhookSecrets: [Secret?] { self.pipeline.control.events.map(\.secret) }
 
     /// Takes everything that stands in files now: pipeline, certificates, tokens, keys, secrets. Returns at once.
     package func reloadFiles() {

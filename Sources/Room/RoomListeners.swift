@@ -23,6 +23,8 @@ final class RoomListeners: Sendable {
         var control: ControlServer?
         var certificates: [CertificateWatch] = []
         var files: LookThread?
+        /// Who may watch; `nil`: anybody.
+        var playback: PlaybackGate?
     }
 
     private let servers = Mutex(Servers())
@@ -32,6 +34,8 @@ final class RoomListeners: Sendable {
     var relays: RelayService? { self.servers.withLock { $0.relays } }
 
     var ingest: IngestServer? { self.servers.withLock { $0.ingest } }
+
+    var playback: PlaybackGate? { self.servers.withLock { $0.playback } }
 
     var viewerConnections: Int { self.servers.withLock(\.origin)?.connectionCount ?? 0 }
 
@@ -157,14 +161,18 @@ extension Room {
                 content = gate
                 self.listeners.update { $0.gate = gate }
             }
+            let gate = try self.pipeline.playbackGate()
             let origin = try await OriginServer.start(
                 listen: listen, content: content,
                 allowOrigins: http.allowOrigins, roomTitle: self.pipeline.room.title ?? self.pipeline.room.roomID,
-                gate: try self.pipeline.playbackGate(), live: http.flv ? self.live?.outputs : nil,
+                gate: gate, live: http.flv ? self.live?.outputs : nil,
                 playlist: hls.multivariantPlaylist, keyURI: hls.encryption?.keyURI,
                 certificates: try self.openCertificates(http.tls, place: "viewer"), connections: http.maxConnections,
                 connectionsPerAddress: http.maxConnectionsPerAddress, logger: self.logger)
-            self.listeners.update { $0.origin = origin }
+            self.listeners.update {
+                $0.origin = origin
+                $0.playback = gate
+            }
             self.note("viewer", origin.boundAddress)
         }
         if !self.isOffline {
