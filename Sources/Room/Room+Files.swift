@@ -24,7 +24,7 @@ extension Room {
             self.listeners.reloadCertificates()
             self.noteReloaded(asked)
         }
-        self.listeners.update { $0.files = looks }
+        self.listeners.follow(by: looks)
     }
 
     /// Takes everything that stands in files now: pipeline, certificates, tokens, keys, secrets. Returns at once.

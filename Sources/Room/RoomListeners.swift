@@ -23,6 +23,8 @@ final class RoomListeners: Sendable {
         var control: ControlServer?
         var certificates: [CertificateWatch] = []
         var files: LookThread?
+        /// Somebody has asked for a look before anybody looked.
+        var isLookDue = false
         /// Who may watch; `nil`: anybody.
         var playback: PlaybackGate?
     }
@@ -44,8 +46,24 @@ final class RoomListeners: Sendable {
         for watch in self.servers.withLock(\.certificates) { watch.reload() }
     }
 
-    /// Looks at the files the room runs by now.
-    func tellFiles() { self.servers.withLock(\.files)?.tell() }
+    /// Looks at the files the room runs by now; as soon as they are followed, if they are not yet.
+    func tellFiles() {
+        let looks = self.servers.withLock { servers in
+            if servers.files == nil { servers.isLookDue = true }
+            return servers.files
+        }
+        looks?.tell()
+    }
+
+    /// The files are followed from now on.
+    func follow(by looks: LookThread) {
+        let isDue = self.servers.withLock { servers in
+            servers.files = looks
+            defer { servers.isLookDue = false }
+            return servers.isLookDue
+        }
+        if isDue { looks.tell() }
+    }
 
     /// The room's document has changed, and not by a command.
     func noteChange() { self.servers.withLock(\.control)?.noteChange() }

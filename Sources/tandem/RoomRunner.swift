@@ -18,6 +18,8 @@ enum RoomRunner {
     ) async -> ExitStatus {
         LibAV.limitHeaps()
         RoomProcess.ignoreBrokenPipes()
+        // Before secrets are read: one that comes while the room opens is obeyed when it is open.
+        let hangups = await UnixSignalsSequence(trapping: .sighup)
         let logger = Logger(label: "tandem")
         LibAV.setNativeLogging(logger.logLevel <= .debug)
         let webhooks: [Webhook]
@@ -35,7 +37,7 @@ enum RoomRunner {
             webhooks, of: events.log, roomID: settings.pipeline.room.roomID, directory: directory
         ) { events.tell($0, $1) }
         delivery.begin(new: events.log.last)
-        let status = await Self.run(settings, events, delivery, logger, alongside: alongside)
+        let status = await Self.run(settings, events, delivery, logger, hangups, alongside: alongside)
         events.close()
         await delivery.finish(within: Self.deliveryTime)
         return status
@@ -54,7 +56,7 @@ enum RoomRunner {
 
     private static func run(
         _ settings: RoomSettings, _ events: RoomEvents, _ delivery: EventDelivery, _ logger: Logger,
-        alongside: @escaping @Sendable (Room) async -> Void
+        _ hangups: UnixSignalsSequence, alongside: @escaping @Sendable (Room) async -> Void
     ) async -> ExitStatus {
         if let status = await self.finishEnded(settings, events, logger) { return status }
         let room: Room
@@ -68,6 +70,10 @@ enum RoomRunner {
             group.addTask { await room.run() }
             group.addTask {
                 await self.obeySignals(room)
+                return nil
+            }
+            group.addTask {
+                for await _ in hangups { room.reloadFiles() }
                 return nil
             }
             group.addTask {
@@ -151,14 +157,11 @@ enum RoomRunner {
         }
     }
 
-    /// SIGINT once ends the room, twice aborts; SIGTERM drains; SIGHUP takes what stands in files at once: pipeline,
-    /// certificates, tokens and stream keys.
+    /// SIGINT once ends the room, twice aborts; SIGTERM drains.
     private static func obeySignals(_ room: Room) async {
         var interrupts = 0
-        for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup) {
-            if signal == .sighup {
-                room.reloadFiles()
-            } else if signal == .sigterm {
+        for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
+            if signal == .sigterm {
                 room.drain(reason: "SIGTERM")
             } else {
                 interrupts += 1
