@@ -150,6 +150,30 @@ struct PipelineFileWatchTests {
         watch.look()
         #expect(taker.taken == ["two"] && taker.reports == ["early", "good"])
     }
+
+    @Test("what stays too early is tried ever more rarely; another version, or being told, is an attempt at once")
+    func patience() throws {
+        defer { self.remove() }
+        try self.write("one")
+        let taker = Taker()
+        let watch = taker.watch("\(self.directory)/room.json", "one")
+        taker.setEarly(true)
+        try self.write("two")
+        let tried = (1...30).filter { _ in
+            let before = taker.attempts
+            watch.look()
+            return taker.attempts > before
+        }
+        #expect(tried == [1, 2, 4, 8, 13, 18, 23, 28])
+        let before = taker.attempts
+        watch.look(isTold: true)
+        #expect(taker.attempts == before + 1)
+        try self.write("three")
+        watch.look()
+        watch.look()
+        #expect(taker.attempts == before + 3)
+        #expect(taker.reports == ["early", "early"], "told once, and when somebody asks")
+    }
 }
 
 /// The kernel's clock for inodes, which stands still for some milliseconds.
