@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import HLS
+import LibAV
 import Logging
 import MediaTypes
 import Stages
@@ -42,7 +43,8 @@ struct LogOutput: LogHandler {
     static func bootstrap(_ format: LogFormat, level: Logger.Level) {
         let isJSON = format == .json || (format == .auto && !StandardError.isTerminal)
         let lines = StandardError.lines()
-        let book = LogBook(level: level)
+        // The libraries' own lines are for those who look for a fault.
+        let book = LogBook(level: level) { LibAV.setNativeLogging($0 <= .debug) }
         self.current.withLock { $0 = (lines, book) }
         LoggingSystem.bootstrap { LogOutput(label: $0, isJSON: isJSON, lines: lines, book: book) }
     }

@@ -21,7 +21,6 @@ enum RoomRunner {
         // Before secrets are read: one that comes while the room opens is obeyed when it is open.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
         let logger = Logger(label: "tandem")
-        LibAV.setNativeLogging(logger.logLevel <= .debug)
         let webhooks: [Webhook]
         do {
             webhooks = try settings.pipeline.webhooks()

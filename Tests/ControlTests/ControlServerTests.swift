@@ -317,7 +317,8 @@ struct ControlServerTests {
 
     @Test("the process's log lines and their level")
     func logs() async throws {
-        let book = LogBook(level: .info)
+        let applied = Mutex<[Logger.Level]>([])
+        let book = LogBook(level: .info) { level in applied.withLock { $0.append(level) } }
         var doors = ControlDoors()
         doors.logs = book
         doors.versions = [("version", "1.2.3")]
@@ -335,6 +336,7 @@ struct ControlServerTests {
         #expect(try await probe.request("PUT /v1/log-level", body: #"{"level":"loud"}"#).status == 422)
         let set = try await probe.request("PUT /v1/log-level", body: #"{"level":"debug"}"#)
         #expect(set.text == #"{"level":"debug","changed":true}"# + "\n" && book.level == .debug)
+        #expect(applied.withLock { $0 } == [.info, .debug], "libraries that log by themselves are told, too")
         #expect(try await probe.request("GET /version").text == #"{"version":"1.2.3"}"# + "\n")
         await server.stop()
         let plain = try await Self.start("127.0.0.1:0")
