@@ -107,6 +107,9 @@ extension Room {
         let snapshots = SnapshotDesk(pipeline, slots)
         let program = try self.makeProgram(settings, slots, clock, ladder, latency, passthrough, snapshots, joint)
         let slate = packager.get().flatMap { SlateWork($0, ladder, program, pipeline) }
+        let incarnation = packager.get()?.incarnation ?? 1
+        var logger = logger
+        logger[metadataKey: "incarnation"] = "\(incarnation)"
         let room = Room(
             settings: settings, events: events, delivery: delivery, logger: logger,
             parts: RoomParts(
@@ -114,7 +117,7 @@ extension Room {
                 latency: latency, slate: slate, partLatency: parts, recorder: recorder,
                 live: live, passthrough: passthrough, uploads: uploads ?? [], snapshots: snapshots,
                 transports: transports ?? []))
-        events.setIncarnation(packager.get()?.incarnation ?? 1)
+        events.setIncarnation(incarnation)
         joint.set(room)
         return room
     }

@@ -20,7 +20,9 @@ enum RoomRunner {
         RoomProcess.ignoreBrokenPipes()
         // Before secrets are read: one that comes while the room opens is obeyed when it is open.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
-        let logger = Logger(label: "tandem")
+        var logger = Logger(label: "tandem")
+        logger[metadataKey: LogOutput.Whose.room] = "\(settings.pipeline.room.roomID)"
+        logger[metadataKey: LogOutput.Whose.instance] = "\(InstanceName.ofThisProcess)"
         let webhooks: [Webhook]
         do {
             webhooks = try settings.pipeline.webhooks()

@@ -35,7 +35,9 @@ extension Unhurried.Doors {
                 ["\(EndToEnd.root)/Tests/EndToEndTests/Scripts/receiver.py", Self.secret, socket, refuse])
             defer { receiver.stop(SIGKILL) }
             let port = try #require(receiver.line(from: 0, timeout: 10) { _ in true }).line
-            let environment = ["HOOK_SECRET": Self.secret, "NOTIFY_SOCKET": socket, "WATCHDOG_USEC": "2000000"]
+            let environment = [
+                "HOOK_SECRET": Self.secret, "NOTIFY_SOCKET": socket, "WATCHDOG_USEC": "2000000", "POD_NAME": "pod-7",
+            ]
             let pipeline = Self.room(work.path("out"), port: port)
 
             let first = try RunningRoom(pipeline, environment: environment)
@@ -62,6 +64,11 @@ extension Unhurried.Doors {
                 receiver.line(from: 0, timeout: 10) { $0 == "notify RELOADING=1" }, "told of the reload")
             #expect(
                 receiver.line(from: reloading.next, timeout: 10) { $0 == "notify READY=1" } != nil, "and of its end")
+            let logs = try HTTPClient.request("GET", second.control, "/v1/logs?tail=20").body
+            let line = logs.split(separator: "{").first { $0.contains("secrets of webhooks read again") } ?? ""
+            for member in [#""room":"e2e""#, #""instance":"pod-7""#, #""incarnation":"2""#] {
+                #expect(line.contains(member), "\(member): \(line)")
+            }
             again.stop()
             #expect(try second.end() == 0)
 
