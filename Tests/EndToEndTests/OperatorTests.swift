@@ -102,7 +102,8 @@ extension Unhurried.Doors {
             let metrics = try HTTPClient.request("GET", room.control, "/metrics").body
             for line in [
                 #"tandem_state{state="live"} 1"#, #"tandem_source_state{uid="1001",stream_type="main",state="live"} 1"#,
-                #"tandem_send_to_part_seconds_bucket{le="+Inf"}"#, "process_resident_memory_bytes ",
+                #"tandem_send_to_part_seconds_bucket{rendition="180p",le="+Inf"}"#, "process_resident_memory_bytes ",
+                #"tandem_build_info{version=""#,
             ] { #expect(metrics.contains(line), "\(line) is not in the metrics") }
             for name in try Self.watchedMetrics() {
                 #expect(metrics.contains("\n\(name)"), "deploy/ asks for \(name), which the room does not tell")
