@@ -11,21 +11,27 @@ struct ServiceNoticesTests {
         ServiceNotices.View(phase: phase, status: status, isAlive: isAlive)
     }
 
-    /// One look after another, a tenth of a second apart; when what was told, in tenths.
-    private static func told(
-        _ notices: inout ServiceNotices, _ views: [ServiceNotices.View], from first: Int64 = 0
-    ) -> [(tenth: Int64, datagram: String)] {
-        var told: [(tenth: Int64, datagram: String)] = []
-        for (index, view) in views.enumerated() {
-            let tenth = first + Int64(index)
-            told += notices.next(view, now: tenth * Self.second / 10).map { (tenth, $0) }
+    /// So that what changes it can stand in an expectation.
+    private final class Manager {
+        private var notices: ServiceNotices
+
+        init(watchdog: Int64? = nil) { self.notices = ServiceNotices(watchdog: watchdog) }
+
+        func next(_ view: ServiceNotices.View, now: Int64) -> [String] { self.notices.next(view, now: now) }
+
+        /// So many looks, a tenth of a second apart; when what was told, in tenths.
+        func looks(
+            _ count: Int64, at view: ServiceNotices.View, from first: Int64 = 0
+        ) -> [(tenth: Int64, datagram: String)] {
+            (first..<first + count).flatMap { tenth in
+                self.next(view, now: tenth * ServiceNoticesTests.second / 10).map { (tenth, $0) }
+            }
         }
-        return told
     }
 
     @Test("ready and stopping are told once, the status whenever it changes")
     func phases() {
-        var notices = ServiceNotices(watchdog: nil)
+        let notices = Manager()
         #expect(notices.next(Self.view(.starting), now: 0).isEmpty)
         #expect(notices.next(Self.view(.ready, "waiting"), now: 1) == ["READY=1\nSTATUS=waiting"])
         #expect(notices.next(Self.view(.ready, "waiting"), now: 2).isEmpty)
@@ -39,48 +45,46 @@ struct ServiceNoticesTests {
 
     @Test("a worker that is over at the first look was ready, and is stopping")
     func brief() {
-        var notices = ServiceNotices(watchdog: nil)
+        let notices = Manager()
         #expect(notices.next(Self.view(.over, "closed"), now: 0) == ["READY=1\nSTOPPING=1\nSTATUS=closed"])
     }
 
     @Test("more time is asked for once a second, and no more when the end is overdue")
     func extending() {
-        var notices = ServiceNotices(watchdog: nil)
+        let notices = Manager()
         _ = notices.next(Self.view(.ready), now: 0)
         let stopping = Self.view(.stopping(until: 3 * Self.second + 1))
-        let told = Self.told(&notices, Array(repeating: stopping, count: 600))
+        let told = notices.looks(600, at: stopping)
         let asked = told.filter { $0.datagram.contains("EXTEND_TIMEOUT_USEC=5000000") }.map(\.tenth)
         #expect(asked == [0, 10, 20, 30], "a worker that hangs in its end is left to the manager")
     }
 
     @Test("a worker that settles is never ready; it asks for more time while it gets on, and not when it hangs")
     func settling() {
-        var notices = ServiceNotices(watchdog: nil)
+        let notices = Manager()
         let working = Self.view(.settling, "finishing the recording")
-        let told = Self.told(&notices, Array(repeating: working, count: 25))
+        let told = notices.looks(25, at: working)
         #expect(told.map(\.tenth) == [0, 10, 20])
         #expect(told.first?.datagram == "EXTEND_TIMEOUT_USEC=5000000\nSTATUS=finishing the recording")
         #expect(told.last?.datagram == "EXTEND_TIMEOUT_USEC=5000000")
         let hanging = Self.view(.settling, "finishing the recording", isAlive: false)
-        #expect(Self.told(&notices, Array(repeating: hanging, count: 100), from: 25).isEmpty)
+        #expect(notices.looks(100, at: hanging, from: 25).isEmpty)
     }
 
     @Test("it lives twice in each of the manager's intervals, as long as its loops advance")
     func watchdog() {
-        var notices = ServiceNotices(watchdog: 2 * Self.second)
+        let notices = Manager(watchdog: 2 * Self.second)
         let ready = Self.view(.ready)
-        let signs = Self.told(&notices, Array(repeating: ready, count: 35)).filter {
-            $0.datagram.contains("WATCHDOG=1")
-        }
+        let signs = notices.looks(35, at: ready).filter { $0.datagram.contains("WATCHDOG=1") }
         #expect(signs.map(\.tenth) == [0, 10, 20, 30])
         let hanging = Self.view(.ready, isAlive: false)
-        #expect(Self.told(&notices, Array(repeating: hanging, count: 100), from: 35).isEmpty)
+        #expect(notices.looks(100, at: hanging, from: 35).isEmpty)
         #expect(notices.next(ready, now: 14 * Self.second) == ["WATCHDOG=1"], "back at once")
     }
 
     @Test("files that are read again are told of when it begins and when it is done")
     func reloading() {
-        var notices = ServiceNotices(watchdog: nil)
+        let notices = Manager()
         func next(_ asked: Int, _ done: Int, at second: Int64, phase: ServiceNotices.Phase = .ready) -> [String] {
             notices.next(
                 ServiceNotices.View(
