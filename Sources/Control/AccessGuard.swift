@@ -46,11 +46,15 @@ package struct AccessGuard: Sendable {
     /// - Parameters:
     ///   - isOpen: A health endpoint, whose probe carries no token, or what says nothing of this room.
     ///   - isReading: Changes nothing, and shows what operators who do not change anything may see.
-    package func refusal(of head: HTTPRequest, isOpen: Bool, isReading: Bool = false) -> ControlFailure? {
+    ///   - isInner: Shows what nobody without a token may see, whatever else is open.
+    package func refusal(
+        of head: HTTPRequest, isOpen: Bool, isReading: Bool = false, isInner: Bool = false
+    ) -> ControlFailure? {
         switch self.rule {
         case .fileMode: nil
         case .token(let tokens, let opensReads):
-            isOpen || (isReading && opensReads) ? nil : Self.refusal(of: head, tokens.current, isReading: isReading)
+            isOpen || (isReading && opensReads && !isInner)
+                ? nil : Self.refusal(of: head, tokens.current, isReading: isReading)
         case .loopbackNames(let boundHost, let origins): Self.foreign(head, boundHost: boundHost, origins)
         }
     }

@@ -42,8 +42,18 @@ package final class ControlLedger: Sendable {
         return (revision, self.tag(revision))
     }
 
-    /// The room has been changed by its operators without a command: by its file.
-    package func noteChange() { self.state.withLock { $0.revision &+= 1 } }
+    /// A change by the room's operators without a command: by its file.
+    ///
+    /// - Parameter body: Tells whether it has changed something.
+    package func carryOut<Failure: Error>(_ body: () throws(Failure) -> Bool) throws(Failure) {
+        self.state.withLock { $0.running += 1 }
+        do throws(Failure) {
+            self.finish(changed: try body())
+        } catch {
+            self.finish(changed: false)
+            throw error
+        }
+    }
 
     private func tag(_ revision: Int64) -> String { "\"\(self.incarnation).\(revision)\"" }
 
@@ -66,12 +76,17 @@ package final class ControlLedger: Sendable {
             }
         } catch {
             // What was refused by its condition or for a moment may be tried again under its key.
-            self.keep(error.status == 412 || error.status == 429 || error.status >= 500 ? nil : .problem(error), key)
+            self.keep(Self.isMomentary(error) ? nil : .problem(error), key)
             throw error
         }
         reply.fields[.eTag] = self.finish(changed: Self.isChange(reply))
         self.keep(reply, key)
         return reply
+    }
+
+    private static func isMomentary(_ failure: ControlFailure) -> Bool {
+        failure.status == 412 || failure.status == 429 || failure.status >= 500
+            || failure.status == 409 && failure.code == "requestFailed"
     }
 
     // MARK: If-Match

@@ -25,7 +25,7 @@ package struct ControlResponder: Sendable {
         self.ledger = ControlLedger(incarnation: room.incarnation)
     }
 
-    func noteChange() { self.ledger.noteChange() }
+    func carryOut(_ body: () throws(ControlFailure) -> Bool) throws(ControlFailure) { try self.ledger.carryOut(body) }
 
     /// Answers at once, or when what is waited for has happened.
     package func answer(_ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
@@ -43,7 +43,10 @@ package struct ControlResponder: Sendable {
         if let refusal = self.guardian.refusal(of: request.head, isOpen: false, isReading: true) {
             return answer(.problem(refusal))
         }
-        guard let place = self.followers.take() else { return answer(.problem(FollowerPlaces.refusal)) }
+        let isCommander = self.guardian.refusal(of: request.head, isOpen: false) == nil
+        guard let place = self.followers.take(isCommander: isCommander) else {
+            return answer(.problem(FollowerPlaces.refusal))
+        }
         if let numbers { return answer(numbers.reply(from: self.room, request, place)) }
         waiting?.answer(from: self.room.eventLog, request, place, answer)
     }
@@ -56,7 +59,8 @@ package struct ControlResponder: Sendable {
             let route = ControlRoute(path: target.path)
             let isReading = request.head.method == .get || request.head.method == .head
             if let refusal = self.guardian.refusal(
-                of: request.head, isOpen: route?.isOpen == true, isReading: isReading)
+                of: request.head, isOpen: route?.isOpen == true, isReading: isReading,
+                isInner: route?.isInner == true)
             {
                 throw refusal
             }
@@ -104,7 +108,12 @@ package struct ControlResponder: Sendable {
                 return self.state(isCommander: isCommander)
             }
             return try self.setDocument(body, isPatch: method == .patch, query)
-        case .document: return .json(.ok, try self.room.documentJSON())
+        case .document:
+            // The tag first: what changes meanwhile makes it old, and never too new.
+            let tag = self.ledger.current.entityTag
+            var reply = ListenerReply.json(.ok, try self.room.documentJSON())
+            reply.fields[.eTag] = tag
+            return reply
         case .startup, .liveness, .readiness: return Self.probe(route, self.room.health)
         case .program: return .json(.ok, try self.room.setProgram(body))
         case .scenes: return .json(.ok, self.room.scenesJSON())

@@ -57,6 +57,9 @@ package enum ControlRoute: Hashable {
         }
     }
 
+    /// What `control.openReads` does not open: it names files and addresses of the room's own machine.
+    package var isInner: Bool { self == .document || self == .logs }
+
     /// A health endpoint.
     package var isProbe: Bool {
         switch self {

@@ -23,8 +23,12 @@ package final class ControlServer: Sendable {
     /// What comes from now on needs these. A listener without tokens stays without: who may reach it is who may use it.
     package func renewTokens(command: String, reader: String?) { self.tokens?.renew(command: command, reader: reader) }
 
-    /// Something other than a request has changed what commands change: they are told by its revision.
-    package func noteChange() { self.responder.noteChange() }
+    /// Something other than a request changes what commands change: they are told by its revision, as they are of each other.
+    ///
+    /// - Parameter body: Tells whether it has changed something.
+    package func carryOut(_ body: () throws(ControlFailure) -> Bool) throws(ControlFailure) {
+        try self.responder.carryOut(body)
+    }
 
     /// Connections that may be open. From ``crowd`` on those without a request give way, so that an orchestrator's probe gets
     /// in whoever holds the others.
@@ -84,10 +88,15 @@ package final class ControlServer: Sendable {
         return ControlServer(listener: listener, work: work, responder: responder, tokens: tokens)
     }
 
-    /// What reads waits for no command; but for the document, which a command may hold while it reads files.
+    /// What reads waits for no command; but for the document, which one may hold while it reads files.
     private static func lane(_ request: ListenerRequest, _ route: ControlRoute?) -> ControlWork.Lane {
         let isReading = request.head.method == .get || request.head.method == .head
-        return isReading && route != .document ? .reads : .commands
+        return switch route {
+        case .end, .drain: .leaving
+        case .document: .document
+        case .room: isReading ? .reads : .document
+        default: isReading ? .reads : .commands
+        }
     }
 
     private static func now() -> Int64 { Int64(clamping: NIODeadline.now().uptimeNanoseconds) }

@@ -6,26 +6,40 @@
 import Stages
 
 /// The threads that answer operators: what a command waits for (a file on a server that is away, a lock, a picture that is
-/// compressed) holds up no other command's thread, nobody who only looks, no probe, and nothing of the media path.
+/// compressed) holds up nobody who only looks, no probe, nothing of the media path, and never what ends the room.
 ///
-/// Two lanes of two threads each, and as many requests waiting as there may be connections.
+/// A queue for each lane, in which as many requests may wait as there may be connections, and threads of its own.
 final class ControlWork: Sendable {
-    enum Lane: Sendable { case reads, commands }
+    enum Lane: Sendable, CaseIterable {
+        case reads
+        case commands
+        /// The room's document, which is read and written one after the other.
+        case document
+        /// The room's end, and its drain.
+        case leaving
+
+        fileprivate var threads: Int {
+            switch self {
+            case .reads, .commands: 2
+            case .document, .leaving: 1
+            }
+        }
+    }
 
     /// Requests that may wait in a lane: fewer than there may be connections, so that some are left for who only looks, and
     /// for probes.
     static let capacity = 224
-    private static let threads = 2
     /// As the viewers' listener: a flood of requests takes what the clock, the mixer and the encoders leave.
     static let niceness: Int32 = 5
 
-    private let reads = BoundedQueue<@Sendable () -> Void>(capacity: ControlWork.capacity)
-    private let commands = BoundedQueue<@Sendable () -> Void>(capacity: ControlWork.capacity)
+    private let queues: [Lane: BoundedQueue<@Sendable () -> Void>]
 
     init() {
-        for (name, queue) in [("control reads", self.reads), ("control does", self.commands)] {
-            for _ in 0..<Self.threads {
-                _ = StageThread(name) {
+        self.queues = Dictionary(
+            uniqueKeysWithValues: Lane.allCases.map { ($0, BoundedQueue(capacity: Self.capacity)) })
+        for (lane, queue) in self.queues {
+            for _ in 0..<lane.threads {
+                _ = StageThread("ctl \(lane)") {
                     Self.yieldToMedia()
                     while let work = queue.take() { work() }
                 }
@@ -35,16 +49,12 @@ final class ControlWork: Sendable {
 
     /// - Returns: False if too much waits, or ``stop()`` has been called; `work` is not done then.
     func submit(_ lane: Lane, _ work: @escaping @Sendable () -> Void) -> Bool {
-        switch lane {
-        case .reads: self.reads.offer(work)
-        case .commands: self.commands.offer(work)
-        }
+        self.queues[lane]?.offer(work) ?? false
     }
 
     /// Takes no more. What hangs is left behind: nothing waits for it.
     func stop() {
-        self.reads.close()
-        self.commands.close()
+        for queue in self.queues.values { queue.close() }
     }
 
     /// Gives the calling thread its niceness (on Linux each thread has its own).

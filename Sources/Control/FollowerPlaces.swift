@@ -13,16 +13,19 @@ final class FollowerPlaces: Sendable {
     }
 
     static let usual = 32
+    /// Of those, for who may command.
+    static let reserved = 8
 
     private let most: Int
     private let taken = Mutex(0)
 
     init(most: Int = FollowerPlaces.usual) { self.most = most }
 
-    /// `nil`: all are taken.
-    func take() -> Place? {
+    /// `nil`: all are taken, or all but those for who may command.
+    func take(isCommander: Bool = true) -> Place? {
+        let most = isCommander ? self.most : self.most - Self.reserved
         let isFree = self.taken.withLock { taken in
-            guard taken < self.most else { return false }
+            guard taken < most else { return false }
             taken += 1
             return true
         }
@@ -30,6 +33,6 @@ final class FollowerPlaces: Sendable {
     }
 
     static let refusal = ControlFailure.limitExceeded(
-        "\(FollowerPlaces.usual) clients follow this room already",
+        "\(FollowerPlaces.usual) clients follow this room already, or all but the \(FollowerPlaces.reserved) who may command",
         fix: "close one of them, or ask for GET /v1/events?after=N")
 }

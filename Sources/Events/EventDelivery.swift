@@ -126,16 +126,22 @@ package final class EventDelivery: Sendable {
         let number = state.lastNumber
         // Taken out by itself, once the lock that is held here is free.
         state.tasks[number] = Task {
-            await self.send(to: receiver, from: delivered, once: told)
+            await self.send(to: receiver, number, from: delivered, once: told)
             _ = self.state.withLock { $0.tasks.removeValue(forKey: number) }
         }
         return Service(number: number, receiver: receiver)
     }
 
-    private func send(to receiver: WebhookReceiver, from delivered: Int64, once told: Int64) async {
+    private func send(to receiver: WebhookReceiver, _ number: Int, from delivered: Int64, once told: Int64) async {
         var queue = WebhookQueue(types: receiver.webhook.types, delivered: delivered)
         await self.send(to: receiver, &queue, once: told)
-        guard let last = receiver.lastEvent else { return }
+        let last = self.state.withLock { state in
+            let last = receiver.lastEvent
+            // In one step: whoever lets it go from here on tells what is to be told.
+            if last == nil { state.tasks.removeValue(forKey: number) }
+            return last
+        }
+        guard let last else { return }
         var left: Int64 = 0
         while queue.delivered < last {
             let page = self.log.page(after: queue.delivered)
@@ -207,8 +213,10 @@ package final class EventDelivery: Sendable {
         request.body = .bytes(ByteBuffer(bytes: sent.body))
         do {
             let response = try await self.client.execute(request, timeout: .nanoseconds(webhook.timeout))
-            // Read, so that the connection can be used again; what it says matters to nobody.
-            _ = try? await response.body.collect(upTo: 64 << 10)
+            // Read, so that the connection can be used again; what it says matters to nobody. The timeout of `execute` ends
+            // with the head of the answer.
+            let body = response.body
+            _ = await Deadline.run(within: webhook.timeout) { try? await body.collect(upTo: 64 << 10) }
             let retryAfter = response.headers.first(name: "retry-after").flatMap { Int($0) }
             return .status(Int(response.status.code), retryAfter: retryAfter)
         } catch let error as HTTPClientError {

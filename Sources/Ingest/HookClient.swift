@@ -4,6 +4,7 @@ import MediaTypes
 import NIOCore
 import NIOHTTP1
 package import RTMP
+import Stages
 
 /// Asks a webhook whether somebody may publish.
 ///
@@ -66,9 +67,19 @@ package struct HookClient: Sendable {
         request.headers.add(name: "user-agent", value: TandemVersion.userAgent)
         for (name, value) in question.fields { request.headers.add(name: name, value: value) }
         request.body = .bytes(ByteBuffer(bytes: question.body))
+        let clock = SystemClock()
+        let began = clock.now()
         do {
             let response = try await client.execute(request, timeout: .nanoseconds(self.timeout))
-            let body = try await response.body.collect(upTo: Self.largestAnswer)
+            let content = response.body
+            // The timeout of `execute` ends with the head.
+            let left = self.timeout - (clock.now() - began)
+            let reading = await Deadline.run(within: left) { () -> Result<ByteBuffer, any Error> in
+                do { return .success(try await content.collect(upTo: Self.largestAnswer)) } catch {
+                    return .failure(error)
+                }
+            }
+            guard let body = try reading?.get() else { return .failed("deadlineExceeded") }
             return self.hook.answer(status: Int(response.status.code), body: Array(body.readableBytesView))
         } catch let error as HTTPClientError {
             // Its description names the case, and no part of the URL.

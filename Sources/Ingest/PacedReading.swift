@@ -10,7 +10,7 @@ package import NIOCore
 /// One publisher's socket, whose bytes are read together; see ``ReadPacer``.
 ///
 /// Bound to the channel's event loop. Life: made when it publishes, ``arrival(of:newest:read:)`` and
-/// ``received(_:missing:isAway:)`` with every read, its own and the channel's, ``end()``.
+/// ``received(_:missing:isAway:at:)`` with every read, its own and the channel's, ``end()``.
 package final class PacedReading {
     private let channel: any Channel
     private let grid: ReadGrid
@@ -59,11 +59,16 @@ package final class PacedReading {
         self.estimate.arrival(of: timestamp, newest: newest, read: now)
     }
 
-    /// Bytes have been read and what they hold is handed out; `missing` more must come before the message in progress is whole.
-    package func received(_ bytes: Int, missing: Int, isAway: Bool) {
-        let now = self.clock.now()
+    /// Bytes have been read at `now` and what they hold is handed out; `missing` more must come before the message in progress is
+    /// whole.
+    package func received(_ bytes: Int, missing: Int, isAway: Bool, at now: Int64) {
         if let mark = self.pacer?.received(bytes, missing: missing, isAway: isAway, now: now) { self.set(mark: mark) }
-        self.noteRead(until: now)
+        if bytes < ReadPacer.readBytes {
+            self.noteRead(until: now)
+        } else if !self.isAway {
+            // A full read may have left something, of which nobody knows when it came.
+            self.noteCaughtUp()
+        }
     }
 
     /// It publishes no more: what it says is an answer to us, or a good-bye.
@@ -88,7 +93,7 @@ package final class PacedReading {
         }
     }
 
-    /// ``received(_:missing:isAway:)`` is called from inside.
+    /// ``received(_:missing:isAway:at:)`` is called from inside.
     private func read() {
         guard let socket = self.socket else { return self.tell() }
         let now = self.clock.now()

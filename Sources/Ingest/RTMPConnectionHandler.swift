@@ -122,7 +122,8 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         }
         if let pacing = self.pacing {
             pacing.received(
-                buffer.readableBytes, missing: self.session.missingBytes, isAway: self.hub?.isPatient == true)
+                buffer.readableBytes, missing: self.session.missingBytes, isAway: self.hub?.isPatient == true,
+                at: now)
         }
         self.checkCodecs(now: now)
         self.updateStatistics()
@@ -236,7 +237,8 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             guard let hook = self.core.hook, let client = self.core.client, let context = self.context
             else { return self.claim(source, request) }
             guard self.core.mayAsk(from: self.address) else {
-                return self.turnAway(request, .undecided, "too many questions to the webhook from its address")
+                // Its key is right: nothing that is held against those who guess.
+                return self.deny(request, .undecided, "too many questions to the webhook from its address")
             }
             self.ask(hook, client, source, request, on: context.eventLoop)
         }
@@ -253,6 +255,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             stream: request.address.key(app: self.core.admission.app) ?? "", query: request.address.rawQuery,
             tcURL: request.tcURL, flashVersion: String(request.flashVersion.prefix(128)), server: self.core.address)
         let box = NIOLoopBound(self, eventLoop: loop)
+        self.withdrawQuestion()
         self.question = Task {
             let verdict = await hook.verdict(on: facts, client)
             loop.execute { box.value.answered(verdict, source, request) }
@@ -260,9 +263,9 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     }
 
     private func answered(_ verdict: HookClient.Verdict, _ source: SourceID, _ request: PublishRequest) {
-        self.question = nil
-        // Whoever is gone must not take the source from somebody who is there.
+        // Whoever is gone must not take the source from somebody who is there; and what has been asked since stays asked.
         guard self.context != nil, !self.isClosing, self.session.isDeciding(request.id) else { return }
+        self.question = nil
         if let failure = verdict.failure {
             self.logger.warning("the publish webhook gave no answer", metadata: ["reason": "\(failure)"])
             self.core.emit(.hookFailed(source, reason: failure, isAllowed: verdict.refusal == nil))

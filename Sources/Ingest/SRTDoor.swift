@@ -149,7 +149,8 @@ final class SRTDoor: ChannelInboundHandler {
                 tcURL: request.tcURL, flashVersion: request.flashVersion, server: self.core.srtAddress)
             facts.scheme = "srt"
             guard self.core.mayAsk(from: publisher.address) else {
-                return self.turnAway(publisher, .undecided, "too many questions to the webhook from its address")
+                return self.refuse(
+                    publisher, .undecided, reason: "too many questions to the webhook from its address")
             }
             let (asked, box, loop) = (facts, NIOLoopBound((self, publisher), eventLoop: self.loop), self.loop)
             publisher.question = Task {

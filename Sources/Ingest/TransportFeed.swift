@@ -119,7 +119,8 @@ package final class TransportFeed: Sendable {
         var isTold = false
         var began: Int64?
         while true {
-            self.waitWhilePaused()
+            // A pause of ours is no silence of the sender's.
+            if self.waitWhilePaused() { self.interrupt.allow(self.settings.idleTimeout) }
             switch reader.next() {
             case .ended: return self.tell(.ended(reason: "connection closed"))
             case .overrun: return self.tell(.ended(reason: "64 MiB without a picture's end"))
@@ -148,8 +149,14 @@ package final class TransportFeed: Sendable {
         }
     }
 
-    private func waitWhilePaused() {
-        while self.gate.withLock({ $0.isPaused && !$0.isClosed }) { self.resumed.wait() }
+    /// - Returns: Whether it has waited.
+    private func waitWhilePaused() -> Bool {
+        var hasWaited = false
+        while self.gate.withLock({ $0.isPaused && !$0.isClosed }) {
+            self.resumed.wait()
+            hasWaited = true
+        }
+        return hasWaited
     }
 
     private func handOut(_ items: [SourceItem], _ bytes: Int, _ counters: FLVDemuxer.Counters) {

@@ -18,6 +18,8 @@ struct RungEncoder {
     private var encoder: VideoEncoder
     /// It is the sibling that codes.
     private(set) var isCheap = false
+    /// Bit rates that no encoder for pictures of this size has in the way that is told of it.
+    private var unfitRates: BitRates?
     /// The GOP of the newest picture; `nil`: the next one is an IDR picture whatever its GOP.
     private var gop: Int64?
     /// Pictures none of whose packets, and of later ones, have come out. In order.
@@ -51,6 +53,7 @@ struct RungEncoder {
     /// - Parameter rates: `nil`: as before.
     mutating func reopen(_ format: PictureFormat, rates: BitRates?) throws(MediaError) {
         if let rates { self.settings.rates = rates }
+        self.unfitRates = nil
         (self.settings.width, self.settings.height) = (format.width, format.height)
         self.take(try VideoEncoder.open(self.settings, place: self.place), isCheap: false)
         self.gop = nil
@@ -96,9 +99,14 @@ struct RungEncoder {
     /// Where that one's parameter sets are others, as they may be while the canvas has another size, the rates count from the next
     /// ``reopen(_:rates:)`` on.
     mutating func exchange(_ rates: BitRates, _ body: (CodedPacket) -> Void) throws(MediaError) {
-        guard rates != self.settings.rates else { return }
+        guard rates != self.settings.rates, rates != self.unfitRates else { return }
+        let before = self.settings.rates
         self.settings.rates = rates
-        guard let other = self.replacement(isCheap: self.isCheap) else { return }
+        guard let other = self.replacement(isCheap: self.isCheap) else {
+            // What else is opened meanwhile must go on with what this one has said.
+            (self.settings.rates, self.unfitRates) = (before, rates)
+            return
+        }
         try self.encoder.finish(body)
         self.take(other, isCheap: self.isCheap)
     }

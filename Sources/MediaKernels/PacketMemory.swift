@@ -23,6 +23,8 @@ public final class PacketMemory: @unchecked Sendable {
     private var payload: Int
     /// Payload bytes.
     public var count: Int { self.payload }
+    /// Bytes of memory that it holds, payload and padding among them.
+    public var blockSize: Int { self.size }
 
     /// Takes over `base`, a block of ``PacketBlocks`` of `size` bytes, at least `count` + ``padding``, whose padding is
     /// already zero.

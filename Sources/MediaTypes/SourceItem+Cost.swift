@@ -7,7 +7,7 @@ extension SourceItem {
     public var cost: Int {
         switch self {
         case .configuration(let parameters): parameters.configuration.count + Self.overhead
-        case .packet(let packet): packet.memory.count + Self.overhead
+        case .packet(let packet): packet.memory.blockSize + Self.overhead
         case .end: Self.overhead
         }
     }

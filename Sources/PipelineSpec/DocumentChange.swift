@@ -80,7 +80,7 @@ package struct DocumentChange: Sendable {
     /// Webhooks whose URLs have lost what is not shown: whoever sends a document back that was asked for means no other receiver.
     private static func hiddenURLs(from current: Pipeline, to next: Pipeline) -> [SpecMistake] {
         let known = Set(current.control.events.map(\.url))
-        let cut = Set(known.map { JSONNode.plain($0) }).subtracting(known)
+        let cut = Set(known.map { JSONNode.origin($0) }).subtracting(known)
         return next.control.events.enumerated().filter { cut.contains($0.element.url) }.map { index, _ in
             SpecMistake(
                 path: "control.events[\(index)].url", at: .none, what: "is what is shown of a URL that says more",

@@ -94,6 +94,9 @@ extension JSONNode {
                     case "streamKey", "streamKeys": return nil
                     case "key" where parent == "outputs": return nil
                     case "url" where hidesURL: return nil
+                    case "url" where parent == "events":
+                        guard let url = member.value.string else { return nil }
+                        return JSONMember(member.key, .string(Self.origin(url)))
                     case "url", "endpoint", "keyUri":
                         guard let url = member.value.string else { return nil }
                         return JSONMember(member.key, .string(Self.plain(url)))
@@ -102,6 +105,13 @@ extension JSONNode {
                 })
         default: return JSONNode(self.content)
         }
+    }
+
+    /// Of a webhook's URL only where it leads: chat services have their secret in its path.
+    static func origin(_ url: String) -> String {
+        let plain = Self.plain(url)
+        guard let scheme = plain.firstRange(of: "://") else { return plain }
+        return String(plain[..<scheme.upperBound] + plain[scheme.upperBound...].prefix { $0 != "/" })
     }
 
     /// A URL without user, password and query.

@@ -59,7 +59,9 @@ extension ValueRule where Value == String {
 
     /// The name of an environment variable (POSIX.1 §8.1).
     static var variable: ValueRule {
-        self.text("letters, digits and _, no digit first", pattern: "^[A-Za-z_][A-Za-z0-9_]*$") { text in
+        // Not shown: what stands in the wrong place may be the secret itself.
+        self.text("letters, digits and _, no digit first", pattern: "^[A-Za-z_][A-Za-z0-9_]*$", isSecret: true) {
+            text in
             guard let first = text.utf8.first, !(0x30...0x39).contains(first), text.utf8.count <= 256 else {
                 return false
             }

@@ -12,7 +12,7 @@ package struct PacketBudget: Sendable {
     /// Bytes that wait.
     package private(set) var bytes = 0
     package private(set) var isOverflowed = false
-    /// The publication has pictures.
+    /// The publication has pictures, not only their format.
     private var hasVideo = false
     /// What is told before the next packet.
     private var held: [CodecParameters] = []
@@ -82,8 +82,8 @@ package struct PacketBudget: Sendable {
 
     private mutating func noteKind(of item: SourceItem) {
         switch item {
-        case .configuration(let parameters): if parameters.kind == .video { self.hasVideo = true }
-        case .packet: break
+        case .configuration: break
+        case .packet(let packet): if packet.kind == .video { self.hasVideo = true }
         case .end: self.hasVideo = false
         }
     }

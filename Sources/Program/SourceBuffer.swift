@@ -55,8 +55,10 @@ package final class SourceBuffer: Sendable {
         var formatWatcher: (@Sendable (PictureFormat) -> Void)?
         /// Time of the newest picture that was kept from the decoder.
         var withheldUntil: Int64 = .min
-        /// The tick the offline program asked for last.
+        /// The tick the offline program asked for last, and the sample position it needs sound up to for it: at few ticks a second
+        /// more than a reader is ahead.
         var wanted: Int64 = .min
+        var wantedSound: Int64 = .min
         /// The reader of a file is as far ahead as it may be, and the program still has what it needs: it rests, to do
         /// several pictures in a row when it is woken.
         var isResting = false
@@ -192,7 +194,8 @@ package final class SourceBuffer: Sendable {
                 let isAhead = state.pictures.last.map { $0.time > state.wanted } ?? false
                 let pictures = !state.hasVideo || isPast || isAhead && state.pictures.count >= Self.fileLead
                 let wanted = soundWantedUntil()
-                let sound = !state.hasAudio || state.sound.end >= wanted + Self.fileSoundLead
+                let sound =
+                    !state.hasAudio || state.sound.end >= max(wanted + Self.fileSoundLead, state.wantedSound)
                 let isApart =
                     state.pictures.count >= Self.fileGapPictures
                     || state.hasAudio && state.sound.end >= wanted + Self.fileGapSound
@@ -282,7 +285,7 @@ package final class SourceBuffer: Sendable {
         self.state.withLock { state in
             if state.isFinished { return true }
             guard state.status != .idle else { return false }
-            state.wanted = time
+            (state.wanted, state.wantedSound) = (time, soundPosition)
             let isPast = self.need.isHidden && state.withheldUntil > time
             let pictures = !state.hasVideo || isPast || (state.pictures.last.map { $0.time > time } ?? false)
             let sound = !state.hasAudio || state.sound.end >= soundPosition

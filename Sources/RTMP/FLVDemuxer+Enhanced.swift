@@ -116,7 +116,9 @@ extension FLVDemuxer {
             self.counters.empty += 1
             return
         }
-        guard let configuration = HEVCConfiguration(record: record) else {
+        guard let configuration = HEVCConfiguration(record: record),
+            configuration.record.count <= CodecParameters.largestConfiguration
+        else {
             self.counters.badConfigurations += 1
             return
         }

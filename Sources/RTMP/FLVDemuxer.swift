@@ -136,7 +136,9 @@ package struct FLVDemuxer: Sendable {
             self.counters.empty += 1
             return
         }
-        guard let configuration = AVCConfiguration(record: record) else {
+        guard let configuration = AVCConfiguration(record: record),
+            configuration.record.count <= CodecParameters.largestConfiguration
+        else {
             self.counters.badConfigurations += 1
             return
         }

@@ -13,7 +13,8 @@ package import MediaTypes
 package struct PublisherPace: Sendable {
     /// By how much more than the time may pass in a second: ten times what the worst clocks are off by.
     static let forgiveness: Int64 = 50
-    /// The same while it is racing, where it is a drift that the source's timeline follows without a seam.
+    /// The same while it is racing, where it is a drift that the source's timeline follows without a seam: of its pictures one in
+    /// 83 s is left out for it.
     static let racingForgiveness: Int64 = 2_500
     /// Ahead by more than this, and by more with each of the last two GOPs, it is racing.
     package static let patience: Int64 = 5_000_000_000
@@ -64,9 +65,12 @@ package struct PublisherPace: Sendable {
         let arrival = packet.arrival
         switch packet.kind {
         case .video:
-            Self.advance(&self.video, packet.track, dts, arrival, isRacing: self.isRacing)
+            Self.advance(
+                &self.video, packet.track, dts, arrival, beside: self.isRacing ? self.audio : nil, self.isRacing)
             if packet.isKey { self.noteKey(at: arrival) }
-        case .audio: Self.advance(&self.audio, packet.track, dts, arrival, isRacing: self.isRacing)
+        case .audio:
+            Self.advance(
+                &self.audio, packet.track, dts, arrival, beside: self.isRacing ? self.video : nil, self.isRacing)
         }
         let lead = self.lead(at: arrival)
         if !self.isRacing {
@@ -93,6 +97,12 @@ package struct PublisherPace: Sendable {
     package func lead(at now: Int64) -> Int64 {
         guard let video = self.video else { return self.audio?.lead(at: now) ?? 0 }
         guard let audio = self.audio else { return video.lead(at: now) }
+        if self.isRacing {
+            // It is read by media time: a track that has stayed behind the other one has a hole there, or is over.
+            let ahead = (video.lead &+ video.arrival) &- (audio.lead &+ audio.arrival)
+            if ahead > Self.mostApart { return video.lead(at: now) }
+            if ahead < -Self.mostApart { return audio.lead(at: now) }
+        }
         let apart = video.arrival &- audio.arrival
         if apart >= Self.silence || video.isRegular && !audio.isRegular { return video.lead(at: now) }
         if apart <= -Self.silence || audio.isRegular && !video.isRegular { return audio.lead(at: now) }
@@ -113,24 +123,34 @@ package struct PublisherPace: Sendable {
         return self.isHeld != before
     }
 
+    /// - Parameter other: Of the same publication's other track while it is racing: one that begins, or goes on behind a hole,
+    ///   does so in step with it.
     private static func advance(
-        _ line: inout Line?, _ track: UInt8, _ dts: Int64, _ arrival: Int64, isRacing: Bool
+        _ line: inout Line?, _ track: UInt8, _ dts: Int64, _ arrival: Int64, beside other: Line?, _ isRacing: Bool
     ) {
         guard var known = line, known.track == track || arrival &- known.arrival >= Self.silence else {
             // Further tracks are stamped by the clock of the first one.
-            if line == nil { line = Line(track: track, dts: dts, arrival: arrival) }
+            guard line == nil else { return }
+            var first = Line(track: track, dts: dts, arrival: arrival)
+            if let other { first.lead = other.lead(at: arrival) &+ Self.near(dts &- other.dts) }
+            line = first
             return
         }
         let passed = min(max(0, arrival &- known.arrival), 86_400 * TimeMath.nanoseconds)
         let step = dts &- known.dts
         known.isRegular = known.track == track && step >= 0 && step <= Self.longestStep
-        let gained = known.isRegular ? step : min(max(0, step), passed)
+        let rejoins = step > Self.longestStep && other.map { Self.near(dts &- $0.dts) == dts &- $0.dts } == true
+        let gained = known.isRegular || rejoins ? step : min(max(0, step), passed)
         let lead = known.lead &+ gained &- passed
         // A long silence is a stall, which what comes next makes up for; nothing of it is forgiven.
         let forgiven = min(passed, Self.longestStep) / (isRacing ? Self.racingForgiveness : Self.forgiveness)
         known.lead = lead > 0 ? max(0, lead &- forgiven) : min(0, lead &+ forgiven)
         (known.track, known.dts, known.arrival) = (track, dts, arrival)
         line = known
+    }
+
+    private static func near(_ difference: Int64) -> Int64 {
+        max(-Self.mostApart, min(Self.mostApart, difference))
     }
 
     private mutating func noteKey(at arrival: Int64) {

@@ -44,9 +44,12 @@ extension Room {
     package func reloadKeys() {
         guard let server = self.listeners.ingest else { return }
         do throws(MediaError) {
-            let pipeline = self.pipeline
-            server.replaceKeys(
-                try Self.streamKeys(of: pipeline), secrets: try Self.signingSecrets(of: pipeline))
+            // With the document, so that no other version of it comes between.
+            try self.document.withLock { _ throws(MediaError) in
+                let pipeline = self.pipeline
+                server.replaceKeys(
+                    try Self.streamKeys(of: pipeline), secrets: try Self.signingSecrets(of: pipeline))
+            }
             self.logger.info("stream keys read again")
             self.events.emit("ingest.keysRenewed", [:])
         } catch {

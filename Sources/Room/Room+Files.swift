@@ -45,8 +45,9 @@ extension Room {
 
     /// Another version of the pipeline file, as `PUT /v1/room` takes it.
     private func take(_ bytes: [UInt8]) throws(ControlFailure) {
-        let answer = try self.setDocument(bytes, isPatch: false, isDryRun: false)
-        if answer.contains(#""changed":true"#) { self.listeners.noteChange() }
+        try self.listeners.carryOut { () throws(ControlFailure) in
+            try self.setDocument(bytes, isPatch: false, isDryRun: false).contains(#""changed":true"#)
+        }
     }
 
     /// Most mistakes that are told.

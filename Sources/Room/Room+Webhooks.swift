@@ -13,8 +13,7 @@ extension Pipeline {
     package func webhooks() throws(MediaError) -> [Webhook] {
         var webhooks: [Webhook] = []
         for (index, sink) in self.control.events.enumerated() {
-            let text = try sink.secret?.resolved(place: "control.events[\(index)]") ?? ""
-            let secrets = text.split(separator: "\n").map(String.init)
+            let secrets = try sink.secret?.lines(place: "control.events[\(index)]") ?? []
             webhooks.append(
                 Webhook(
                     url: sink.url, types: sink.types, timeout: Int64(sink.timeoutMs) * 1_000_000, secrets: secrets))

@@ -65,8 +65,10 @@ final class RoomListeners: Sendable {
         if isDue { looks.tell() }
     }
 
-    /// The room's document has changed, and not by a command.
-    func noteChange() { self.servers.withLock(\.control)?.noteChange() }
+    /// Changes the room's document, not by a command; `body` tells whether it has.
+    func carryOut(_ body: () throws(ControlFailure) -> Bool) throws(ControlFailure) {
+        if let control = self.servers.withLock(\.control) { try control.carryOut(body) } else { _ = try body() }
+    }
 
     /// What operators send from now on needs these tokens.
     func renewTokens(command: String, reader: String?) {

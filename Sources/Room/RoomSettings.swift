@@ -65,10 +65,23 @@ extension Secret {
                     .notReadable, "environment variable \(name) is not set", at: place,
                     fix: "set it, or name another one")
             }
-            return String(cString: value)
+            let text = String(cString: value)
+            guard !text.isEmpty else {
+                throw MediaError(
+                    .notReadable, "environment variable \(name) is empty", at: place, fix: "set it, or name another one"
+                )
+            }
+            return text
         case .file(let path):
+            // One character where a line ends in CR LF.
             let text = try Self.read(path, place: place)
-            return text.hasSuffix("\n") ? String(text.dropLast()) : text
+            let secret = text.last?.isNewline == true ? String(text.dropLast()) : text
+            // So it is for a moment when a secret is written anew in place.
+            guard !secret.isEmpty else {
+                throw MediaError(
+                    .notReadable, "secret file \(path) holds nothing", at: place, fix: "write the secret in it")
+            }
+            return secret
         }
     }
 

@@ -284,8 +284,10 @@ package final class Uploader: Sendable {
         if head.method != "DELETE" { request.body = .bytes(ByteBuffer(bytes: head.body)) }
         do {
             let response = try await client.execute(request, timeout: .nanoseconds(timeout))
-            // Read, so that the connection can be used again, whatever it says.
-            let body = try? await response.body.collect(upTo: Self.longestAnswer)
+            // Read, so that the connection can be used again, whatever it says. The timeout of `execute` ends with the head.
+            let answer = response.body
+            let body =
+                await Deadline.run(within: timeout) { try? await answer.collect(upTo: Self.longestAnswer) } ?? nil
             switch (response.status.code, head.method) {
             case (200..<300, _), (404, "DELETE"), (410, "DELETE"): return .done
             default:

@@ -184,6 +184,7 @@ struct OpenAPITests {
         "what only reads may be open without a token; commands never are",
         arguments: [
             (HTTPRequest.Method.get, "/v1/room", 200), (.put, "/v1/program", 401), (.post, "/v1/room:end", 401),
+            (.get, "/v1/document", 401), (.get, "/v1/logs", 401),
         ])
     func openReads(method: HTTPRequest.Method, path: String, status: Int) throws {
         let listen = try ListenAddress(parsing: "0.0.0.0:1")

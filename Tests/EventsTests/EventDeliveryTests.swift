@@ -22,6 +22,9 @@ struct EventDeliveryTests {
 
         init(_ answers: [HTTPResponse.Status] = [.ok]) { self.state = Mutex(State(answers: answers)) }
 
+        /// Answers have no end, from here on.
+        let isEndless = Atomic(false)
+
         func start() async throws -> String {
             let server = try await HTTPListener.start(
                 listen: ListenAddress(parsing: "127.0.0.1:0"),
@@ -33,7 +36,8 @@ struct EventDeliveryTests {
                     state.numbers.append(id)
                     return state.answers.count > 1 ? state.answers.removeFirst() : state.answers[0]
                 }
-                answer(ListenerReply(status))
+                let isEndless = self.isEndless.load(ordering: .relaxed)
+                answer(ListenerReply(status, body: isEndless ? .stream(Endless()) : .none))
             }
             self.server.withLock { $0 = server }
             return server.boundAddress
@@ -45,6 +49,12 @@ struct EventDeliveryTests {
         var received: [String] { self.state.withLock { $0.numbers } }
 
         func stop() async { await self.server.withLock { $0 }?.stop(within: .seconds(0)) }
+    }
+
+    private final class Endless: ReplyStream {
+        func next() -> ReplyStreamPiece { .later }
+        func whenMore(_ body: @escaping @Sendable () -> Void) {}
+        func cancel() {}
     }
 
     private static func tell(_ log: EventLog, _ numbers: ClosedRange<Int64>, type: String = "a.b") {
@@ -110,6 +120,24 @@ struct EventDeliveryTests {
         #expect(receiver.received == ["r-2", "r-3", "r-4"], "not the first: nobody had begun to send then")
         await receiver.stop()
         directory.remove()
+    }
+
+    @Test("an answer without an end counts by its status, and what follows is sent")
+    func endless() async throws {
+        let receiver = Receiver()
+        receiver.isEndless.store(true, ordering: .relaxed)
+        let url = try await receiver.start()
+        let log = EventLog()
+        let delivery = EventDelivery(
+            [Webhook(url: url, timeout: 200_000_000)], of: log, roomID: "r", directory: nil
+        ) { _, _ in }
+        delivery.begin(new: 0)
+        Self.tell(log, 1...3)
+        try await Self.until { receiver.received.count == 3 }
+        #expect(receiver.received == ["r-1", "r-2", "r-3"])
+        log.close()
+        await delivery.finish(within: .seconds(20))
+        await receiver.stop()
     }
 
     @Test("where the journal is lost and the book is not, the new numbers are sent all the same")

@@ -9,6 +9,8 @@ final class HookServer: Sendable {
         /// Never answers.
         case silent
         case close
+        /// Answers, and keeps the last byte of the answer.
+        case withhold(status: Int, body: String)
     }
 
     let requests = Recorder<String>()
@@ -63,10 +65,14 @@ final class HookServer: Sendable {
             switch self.behaviour {
             case .silent: break
             case .close: context.close(promise: nil)
-            case .answer(let status, let body):
-                let head = "HTTP/1.1 \(status) X\r\ncontent-length: \(body.utf8.count)\r\nconnection: close\r\n\r\n"
-                context.writeAndFlush(self.wrapOutboundOut(ByteBuffer(string: head + body)), promise: nil)
+            case .answer(let status, let body): self.send(status, body, length: body.utf8.count, context)
+            case .withhold(let status, let body): self.send(status, body, length: body.utf8.count + 1, context)
             }
+        }
+
+        private func send(_ status: Int, _ body: String, length: Int, _ context: ChannelHandlerContext) {
+            let head = "HTTP/1.1 \(status) X\r\ncontent-length: \(length)\r\nconnection: close\r\n\r\n"
+            context.writeAndFlush(self.wrapOutboundOut(ByteBuffer(string: head + body)), promise: nil)
         }
     }
 }

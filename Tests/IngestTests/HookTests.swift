@@ -82,7 +82,10 @@ struct HookTests {
 
     @Test("without an answer in time, the setting decides", arguments: [HookClient.OnFailure.deny, .allow])
     func noAnswer(onFailure: HookClient.OnFailure) async throws {
-        for behaviour in [HookServer.Behaviour.silent, .close, .answer(status: 500, body: "0")] {
+        let behaviours = [
+            HookServer.Behaviour.silent, .close, .answer(status: 500, body: "0"), .withhold(status: 200, body: "0"),
+        ]
+        for behaviour in behaviours {
             try await Self.with(behaviour, timeout: 200_000_000, onFailure: onFailure) { server, _ in
                 let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
                 if onFailure == .allow {

@@ -45,7 +45,7 @@ struct PacedSocketTests {
     private func warm(_ reading: PacedReading, isAway: Bool = false) {
         for _ in 0..<75 {
             self.clock.advance(40, self.loop)
-            reading.received(10_000, missing: 0, isAway: isAway)
+            reading.received(10_000, missing: 0, isAway: isAway, at: self.clock.now())
         }
     }
 
@@ -78,13 +78,13 @@ struct PacedSocketTests {
         #expect(Self.mark(channel) == 4_096)
         self.clock.advance(21, self.loop)
         #expect(Self.mark(channel) == 1, "what is there has waited")
-        reading.received(200, missing: 0, isAway: false)
+        reading.received(200, missing: 0, isAway: false, at: self.clock.now())
         #expect(Self.mark(channel) == 4_096)
         reading.end()
         #expect(Self.mark(channel) == 1)
         #expect(!self.grid.isRunning)
         self.clock.advance(100, self.loop)
-        reading.received(10_000, missing: 0, isAway: false)
+        reading.received(10_000, missing: 0, isAway: false, at: self.clock.now())
         #expect(Self.mark(channel) == 1, "it is over")
         _ = try channel.finish()
     }
@@ -119,11 +119,11 @@ struct PacedSocketTests {
         #expect(Self.mark(channel) == 1)
         #expect(!reading.isAway)
         #expect(watcher.readUntil == nil)
-        reading.received(10_000, missing: 0, isAway: true)
+        reading.received(10_000, missing: 0, isAway: true, at: self.clock.now())
         #expect(watcher.readUntil == self.clock.now())
         reading.isPaused = true
         #expect(watcher.readUntil == nil, "a pause is no reading")
-        reading.received(10_000, missing: 0, isAway: true)
+        reading.received(10_000, missing: 0, isAway: true, at: self.clock.now())
         reading.end()
         #expect(watcher.readUntil == nil)
         _ = try channel.finish()
@@ -135,7 +135,7 @@ struct PacedSocketTests {
         let readings = channels.enumerated().map { self.reading($1, number: $0) }
         for _ in 0..<75 {
             self.clock.advance(40, self.loop)
-            for reading in readings { reading.received(10_000, missing: 0, isAway: true) }
+            for reading in readings { reading.received(10_000, missing: 0, isAway: true, at: self.clock.now()) }
         }
         var reads = [Int](repeating: 0, count: 100)
         for _ in 0..<52 {
@@ -143,7 +143,7 @@ struct PacedSocketTests {
             var atOnce = 0
             // There is no socket to be read: it is told instead.
             for (index, channel) in channels.enumerated() where Self.mark(channel) == 1 {
-                readings[index].received(5_000, missing: 77, isAway: true)
+                readings[index].received(5_000, missing: 77, isAway: true, at: self.clock.now())
                 reads[index] += 1
                 atOnce += 1
             }
@@ -177,7 +177,7 @@ struct PacedSocketTests {
         try channel.close().wait()
         self.clock.advance(100, self.loop)
         #expect(!self.grid.isRunning)
-        reading.received(1, missing: 0, isAway: false)
+        reading.received(1, missing: 0, isAway: false, at: self.clock.now())
         reading.end()
     }
 

@@ -198,7 +198,7 @@ struct RoomDocumentTests {
             return try Self.read(
                 Documents.room.replacingOccurrences(of: listen, with: #"\#(listen), "events": [\#(sinks)]"#))
         }
-        let (plain, whole) = ("https://h.example/a", "https://u:p@h.example/a?t=1")
+        let (plain, whole) = ("https://h.example", "https://u:p@h.example/services/T0/B0/secret?t=1")
         let refusal = #expect(throws: DocumentChange.Refusal.self) {
             try DocumentChange(from: room(whole), to: room("https://other.example/", plain))
         }

@@ -42,6 +42,37 @@ struct SourceBufferTests {
         #expect(shown.count >= 299)
     }
 
+    @Test("a file's reader reads on for as long as the program waits for sound, however long its ticks are")
+    func longTicks() throws {
+        let buffer = SourceBuffer(source: SourceID(uid: "a"), isPaced: true)
+        buffer.setTracks(video: true, audio: true)
+        buffer.setStatus(.live, at: 0)
+        let picture = try self.picture()
+        for frame in 1...3 { self.push(frame, 0, picture, buffer) }
+        buffer.push([Float](repeating: 0, count: 2 * 5_000), at: 0, restart: true)
+        /// Looks that it takes the reader to be let go on; it is stopped at the second one.
+        func looks() -> Int {
+            var looks = 0
+            buffer.waitUntilWanted(
+                {
+                    looks += 1
+                    return looks > 1
+                }, soundWantedUntil: { 0 })
+            return looks
+        }
+        #expect(looks() == 2, "it is as far ahead as it may be")
+        buffer.waitUntilReady(for: 0, soundPosition: 6_000) { true }
+        #expect(looks() == 1)
+        buffer.push([Float](repeating: 0, count: 2 * 1_000), at: 5_000, restart: false)
+        #expect(looks() == 2)
+        var isReady = true
+        buffer.waitUntilReady(for: 0, soundPosition: 6_000) {
+            isReady = false
+            return true
+        }
+        #expect(isReady)
+    }
+
     @Test("a publisher that comes back is shown at the nearest tick, at any phase", arguments: 0..<34)
     func nearestAfterReturn(phaseMs: Int64) throws {
         let buffer = self.buffer()

@@ -12,7 +12,7 @@ struct FLVDemuxerTests {
         let first: [UInt8] = [
             1, 0x42, 0xC0, 0x1E, (reserved ? 0xFC : 0) | UInt8(lengthSize - 1), (reserved ? 0xE0 : 0) | 1,
         ]
-        return first + [0, UInt8(sps.count)] + sps + [1, 0, UInt8(Self.pps.count)] + Self.pps
+        return first + [UInt8(sps.count >> 8), UInt8(sps.count & 0xFF)] + sps + [1, 0, UInt8(Self.pps.count)] + Self.pps
     }
 
     static func avcc(_ units: [UInt8]...) -> [UInt8] {
@@ -76,6 +76,18 @@ struct FLVDemuxerTests {
         run.audio([0xAF, 1, 1, 2, 3])
         #expect(run.configurations.map(\.configuration) == [[0x12, 0x10], [0x12, 0x10]])
         #expect(run.demuxer.counters.badConfigurations == 2 && run.packets.count == 1)
+    }
+
+    @Test("a record of pictures that is too large to be one changes nothing: not even how long a length is")
+    func giantRecord() {
+        var run = Run()
+        run.video([0x17, 0, 0, 0, 0] + Self.record())
+        // A sequence parameter set of 20,000 bytes.
+        let giant: [UInt8] = [0x67, 0x64, 0, 0x1F] + [UInt8](repeating: 1, count: 20_000)
+        run.video([0x17, 0, 0, 0, 0] + Self.record(sps: giant, lengthSize: 2))
+        run.video([0x17, 1, 0, 0, 0, 0, 0, 0, 2, 0x65, 1])
+        #expect(run.configurations.map(\.configuration) == [Self.record()])
+        #expect(run.demuxer.counters.badConfigurations == 1 && run.packets.count == 1)
     }
 
     @Test("P02: a configuration is sent on when it differs, in one form")

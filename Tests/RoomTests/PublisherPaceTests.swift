@@ -16,12 +16,16 @@ struct PublisherPaceTests {
         var gop: Int64 = 2_000
         /// What sound's timestamps are off by, in thousandths.
         var soundOff: Int64 = 0
-        /// Latest and earliest of how much later than its own time a packet counts as come, in nanoseconds.
+        /// In milliseconds of media: where there is no sound.
+        var silence: Range<Int64> = 0..<0
+        /// Of how much later than its own time a packet counts as come, in nanoseconds.
         var delays: [Int64] = []
 
         mutating func send(at arrival: Int64) {
             self.note(.video, self.time, isKey: self.time % self.gop < 40, arrival)
-            self.note(.audio, self.time + self.time * self.soundOff / 1000, isKey: true, arrival)
+            if !self.silence.contains(self.time) {
+                self.note(.audio, self.time + self.time * self.soundOff / 1000, isKey: true, arrival)
+            }
             self.time += 40
         }
 
@@ -116,6 +120,34 @@ struct PublisherPaceTests {
         // By the drift that the timeline follows softly, and by nothing else.
         let spread = (sender.delays.max() ?? 0) - (sender.delays.min() ?? 0)
         #expect(spread < 60_000_000, "\(spread / 1_000_000) ms")
+    }
+
+    @Test(
+        "a file whose sound begins late, ends early or has a hole is read in real time, and no packet counts as come earlier",
+        arguments: [0..<20_000, 20_000..<Int64.max, 20_000..<22_500, 20_000..<23_900, 20_000..<40_000])
+    func holes(silence: Range<Int64>) {
+        var sender = Sender(silence: silence)
+        var now: Int64 = 5
+        var begin: (now: Int64, time: Int64)?
+        while now < 60 * Self.second {
+            for _ in 0..<12 where !sender.pace.isHeld {
+                sender.send(at: now)
+                now += 1_000_000
+            }
+            _ = sender.pace.look(at: now, waiting: 0)
+            if sender.pace.isRacing, begin == nil {
+                begin = (now, sender.time)
+                sender.delays = []
+            }
+            if let begin {
+                let ahead = (sender.time - begin.time) * 1_000_000 - (now - begin.now)
+                #expect(ahead < 3 * Self.second, "\(ahead / 1_000_000) ms ahead at \(sender.time) ms")
+            }
+            if sender.pace.isHeld { now += 100_000_000 }
+        }
+        #expect(begin != nil && sender.time > 60_000)
+        let spread = (sender.delays.max() ?? 0) - (sender.delays.min() ?? 0)
+        #expect(spread < 500_000_000, "\(spread / 1_000_000) ms")
     }
 
     @Test("sound alone is held as well, and nobody is ahead by more than half a minute")
