@@ -14,7 +14,8 @@ WORKDIR /src
 COPY . .
 RUN swift build -c release --static-swift-stdlib --product tandem -Xlinker -s \
     && install -D .build/release/tandem /out/usr/bin/tandem \
-    && install -D LICENSE /out/usr/share/doc/tandem/LICENSE
+    && install -D LICENSE /out/usr/share/doc/tandem/LICENSE \
+    && deploy/completions .build/release/tandem /out/usr
 
 FROM ${PROGRAM} AS program
 

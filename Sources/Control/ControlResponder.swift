@@ -199,7 +199,7 @@ package struct ControlResponder: Sendable {
         }
     }
 
-    private static func probe(_ route: ControlRoute, _ report: HealthReport) -> ListenerReply {
+    static func probe(_ route: ControlRoute, _ report: HealthReport) -> ListenerReply {
         switch route {
         case .startup: .health(report, passes: report.started)
         case .readiness: .health(report, passes: report.ready)
@@ -219,7 +219,7 @@ package struct ControlResponder: Sendable {
             "there is no \(path.prefix(64))", fix: "\(nearest)known: \(ControlRoute.paths.joined(separator: ", "))")
     }
 
-    private static func wrongMethod(_ method: HTTPRequest.Method, _ route: ControlRoute) -> ListenerReply {
+    static func wrongMethod(_ method: HTTPRequest.Method, _ route: ControlRoute) -> ListenerReply {
         let allowed = route.methods.map(\.rawValue).joined(separator: ", ")
         var reply = ListenerReply.problem(
             .invalidFormat("\(method.rawValue) is not a method of this path", fix: "use \(allowed)", status: 405))

@@ -14,13 +14,25 @@ package final class LogBook: Sendable {
     private static let longestLine = 4 << 10
 
     private let state: Mutex<State>
+    private let applied: @Sendable (Logger.Level) -> Void
 
-    package init(level: Logger.Level) { self.state = Mutex(State(level: level)) }
+    /// - Parameter applied: Called with the level, now and whenever it is set, for those who log by themselves. One call at a time.
+    package init(level: Logger.Level, applied: @escaping @Sendable (Logger.Level) -> Void = { _ in }) {
+        self.state = Mutex(State(level: level))
+        self.applied = applied
+        applied(level)
+    }
 
     /// The least severe lines that are written. Takes effect at once.
     package var level: Logger.Level {
         get { self.state.withLock(\.level) }
-        set { self.state.withLock { $0.level = newValue } }
+        set {
+            // Under the lock: of two that are set at once, the same one is in force everywhere.
+            self.state.withLock { state in
+                state.level = newValue
+                self.applied(newValue)
+            }
+        }
     }
 
     /// - Parameter line: One JSON object, without a line break.

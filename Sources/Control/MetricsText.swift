@@ -23,6 +23,12 @@ package struct MetricsText: Sendable {
         self.line(name, labels.map { ($0.key, $0.value) }, "\(value)")
     }
 
+    /// A family whose one sample is 1 and whose labels say something.
+    package mutating func info(_ name: String, _ labels: [(name: String, value: String)], _ help: String) {
+        self.family(name, .gauge, help)
+        self.line(name, labels.map { ($0.name, $0.value) }, "1")
+    }
+
     /// - Parameter nanoseconds: Written as seconds.
     package mutating func seconds(
         _ name: String, _ labels: KeyValuePairs<String, String> = [:], nanoseconds: Int64
@@ -33,14 +39,26 @@ package struct MetricsText: Sendable {
     /// A whole family of durations.
     package mutating func histogram(_ name: String, _ histogram: DurationHistogram, _ help: String) {
         self.family(name, .histogram, help)
+        self.add(name, [], histogram)
+    }
+
+    /// The same by the values of a label.
+    package mutating func histograms(
+        _ name: String, by label: String, _ rows: [(value: String, histogram: DurationHistogram)], _ help: String
+    ) {
+        self.family(name, .histogram, help)
+        for row in rows { self.add(name, [(label, row.value)], row.histogram) }
+    }
+
+    private mutating func add(_ name: String, _ labels: [(String, String)], _ histogram: DurationHistogram) {
         var sum: Int64 = 0
         for (bound, count) in zip(DurationHistogram.bounds, histogram.counts) {
             sum += count
-            self.line("\(name)_bucket", [("le", Self.seconds(bound * 1_000_000))], "\(sum)")
+            self.line("\(name)_bucket", labels + [("le", Self.seconds(bound * 1_000_000))], "\(sum)")
         }
-        self.line("\(name)_bucket", [("le", "+Inf")], "\(histogram.count)")
-        self.line("\(name)_sum", [], Self.seconds(histogram.sum))
-        self.line("\(name)_count", [], "\(histogram.count)")
+        self.line("\(name)_bucket", labels + [("le", "+Inf")], "\(histogram.count)")
+        self.line("\(name)_sum", labels, Self.seconds(histogram.sum))
+        self.line("\(name)_count", labels, "\(histogram.count)")
     }
 
     private mutating func line(_ name: String, _ labels: [(String, String)], _ value: String) {

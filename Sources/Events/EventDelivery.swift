@@ -97,6 +97,11 @@ package final class EventDelivery: Sendable {
         for webhook in refusing { self.notify(webhook, .removed(undelivered: 0)) }
     }
 
+    /// How attempts came out, for each webhook there is now, by what may be shown of its URL.
+    package var tallies: [(url: String, tally: WebhookTally)] {
+        self.state.withLock { $0.services.map { ($0.receiver.webhook.shownURL, $0.receiver.tally) } }
+    }
+
     /// Once the log is closed: gives every webhook some time to take what it has not, then stops. What is left is the next
     /// worker's, or can be asked for.
     package func finish(within time: Duration) async {
@@ -178,6 +183,7 @@ package final class EventDelivery: Sendable {
             let outcome = await self.post(event, to: webhook)
             // The end of the worker is no failure of its receiver.
             if Task.isCancelled, case .failed = outcome { return }
+            receiver.count(outcome)
             let notice = queue.attempted(event, outcome, now: self.clock.now(), jitter: Int64.random(in: 0..<1000))
             if queue.isDisabled, !receiver.refuse(webhook) {
                 queue = WebhookQueue(types: webhook.types, delivered: queue.delivered)

@@ -8,6 +8,7 @@ final class WebhookReceiver: Sendable {
         var webhook: Webhook
         var isRefusing = false
         var lastEvent: Int64?
+        var tally = WebhookTally()
     }
 
     /// Of its URL, which stays.
@@ -24,6 +25,11 @@ final class WebhookReceiver: Sendable {
 
     /// The last event there was when it went; `nil`: it has not gone.
     var lastEvent: Int64? { self.state.withLock { $0.lastEvent } }
+
+    var tally: WebhookTally { self.state.withLock { $0.tally } }
+
+    /// An attempt has come out so.
+    func count(_ outcome: WebhookQueue.Outcome) { self.state.withLock { $0.tally.count(outcome) } }
 
     /// - Returns: Whether it is to be served anew: it wanted no more, and is another one now.
     func change(to webhook: Webhook) -> Bool {

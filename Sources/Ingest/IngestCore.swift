@@ -27,6 +27,8 @@ final class IngestCore {
     /// Questions to the webhook of one place. Ten publishers behind one address come back at once after a cut; who asks more often
     /// than the webhook's connections can take would keep everybody else waiting.
     private var questions = PlaceBudget((perSecond: 4, burst: 32))
+    /// Asked about each publisher whose key is right; nil: nobody is asked.
+    var hook: HookClient?
     /// For the webhook; nil: there is none.
     let client: HTTPClient?
     /// `HOST:PORT` of the listener.
@@ -51,6 +53,7 @@ final class IngestCore {
         self.admission = configuration.admission
         self.ledger = ConnectionLedger(
             maximum: configuration.maximumConnections, maximumPerPlace: configuration.maximumWaitingPerAddress)
+        self.hook = configuration.hook
         self.client = configuration.hook.map { _ in HookClient.client() }
         for (source, refused) in configuration.refused {
             self.refusals.refuse(source, refused.refusal, until: refused.until)

@@ -197,6 +197,11 @@ package final class IngestServer: Sendable {
         self.loop.execute { [core] in core.value.admission.renew(from: admission) }
     }
 
+    /// From now on questions to the publish webhook are signed with this secret; nothing happens where there is no webhook.
+    package func replaceHookSecret(_ secret: String) {
+        self.loop.execute { [core] in core.value.hook?.hook.secret = secret }
+    }
+
     /// Closes the listener and every connection, and ends the thread.
     ///
     /// - Parameter isHandedOver: Another server listens from now on: publishers that can be asked to connect anew are.

@@ -237,7 +237,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             if let refusal = self.core.refusal(of: source) {
                 return self.deny(request, refusal, "\(source) is refused for some time")
             }
-            guard let hook = self.core.configuration.hook, let client = self.core.client, let context = self.context
+            guard let hook = self.core.hook, let client = self.core.client, let context = self.context
             else { return self.claim(source, request) }
             guard self.core.mayAsk(from: self.address) else {
                 // Its key is right: nothing that is held against those who guess.

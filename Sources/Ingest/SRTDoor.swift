@@ -139,7 +139,7 @@ final class SRTDoor: ChannelInboundHandler {
             }
             self.core.advanced(publisher)
             publisher.source = source
-            guard let hook = self.core.configuration.hook, let client = self.core.client else {
+            guard let hook = self.core.hook, let client = self.core.client else {
                 return self.join(publisher, source)
             }
             var facts = PublishFacts(

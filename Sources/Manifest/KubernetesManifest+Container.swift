@@ -54,23 +54,27 @@ extension KubernetesManifest {
             YAMLEntry("args", .words(["run", RoomNeeds.pipelinePath])),
             YAMLEntry("workingDir", .text(RoomNeeds.workingDirectory)),
         ]
-        if !needs.variables.isEmpty {
-            let variables = needs.variables.map { name, file in
-                YAMLNode.map([
-                    YAMLEntry("name", .text(name)),
-                    YAMLEntry(
-                        "valueFrom",
-                        .map([
-                            YAMLEntry(
-                                "secretKeyRef",
-                                .flow([
-                                    YAMLEntry("name", .text(needs.name.label)), YAMLEntry("key", .text(file.name)),
-                                ]))
-                        ])),
-                ])
-            }
-            entries.append(YAMLEntry("env", .list(variables)))
+        // Under this name the worker's log lines are found.
+        let podName = YAMLNode.flow([
+            YAMLEntry("name", "POD_NAME"),
+            YAMLEntry(
+                "valueFrom", .flow([YAMLEntry("fieldRef", .flow([YAMLEntry("fieldPath", "metadata.name")]))])),
+        ])
+        let variables = needs.variables.map { name, file in
+            YAMLNode.map([
+                YAMLEntry("name", .text(name)),
+                YAMLEntry(
+                    "valueFrom",
+                    .map([
+                        YAMLEntry(
+                            "secretKeyRef",
+                            .flow([
+                                YAMLEntry("name", .text(needs.name.label)), YAMLEntry("key", .text(file.name)),
+                            ]))
+                    ])),
+            ])
         }
+        entries.append(YAMLEntry("env", .list([podName] + variables)))
         let ports = self.ports(needs)
         if !ports.isEmpty { entries.append(YAMLEntry("ports", .list(ports))) }
         entries += [

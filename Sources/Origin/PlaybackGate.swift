@@ -1,5 +1,6 @@
 import LibAV
 import MediaTypes
+import Synchronization
 
 /// Lets in whoever shows a URL that somebody with the secret has signed, for as long as it says and below the path it names.
 ///
@@ -29,8 +30,14 @@ package struct PlaybackGate: Sendable, CustomReflectable {
     /// The longest scope; it is a path of ours or the beginning of one.
     private static let longestScope = 256
 
+    /// Of all copies of a gate.
+    private final class Secrets: Sendable {
+        let current: Mutex<[[UInt8]]>
+        init(_ secrets: [[UInt8]]) { self.current = Mutex(secrets) }
+    }
+
     private let room: String
-    private let secrets: [[UInt8]]
+    private let secrets: Secrets
     private let now: @Sendable () -> Int64
 
     /// A dump shows no secret.
@@ -42,7 +49,13 @@ package struct PlaybackGate: Sendable, CustomReflectable {
     package init(room: String, secrets: [String], now: @escaping @Sendable () -> Int64) {
         self.now = now
         self.room = room
-        self.secrets = secrets.map { Array($0.utf8) }
+        self.secrets = Secrets(secrets.map { Array($0.utf8) })
+    }
+
+    /// From now on these are the secrets, for all copies of this gate. At least one.
+    package func renew(secrets: [String]) {
+        let secrets = secrets.map { Array($0.utf8) }
+        self.secrets.current.withLock { $0 = secrets }
     }
 
     /// Of the scope every byte counts, and nothing else: it is the beginning of the path, whether or not that is a whole name.
@@ -64,7 +77,7 @@ package struct PlaybackGate: Sendable, CustomReflectable {
         let message = self.message(scope: scope, expiry: until)
         // To the end, whichever is right.
         var isGenuine = false
-        for secret in self.secrets {
+        for secret in self.secrets.current.withLock({ $0 }) {
             let code = MessageAuthentication.hmacSHA256(key: secret, message: message)
             isGenuine = ConstantTime.isEqual(code, signature) || isGenuine
         }
@@ -78,7 +91,7 @@ package struct PlaybackGate: Sendable, CustomReflectable {
     /// - Parameter seconds: How long it is good from now on.
     package func query(scope: String, seconds: Int64) -> String {
         let expiry = self.now().addingReportingOverflow(seconds).partialValue
-        guard let secret = self.secrets.first else { return "" }
+        guard let secret = self.secrets.current.withLock({ $0.first }) else { return "" }
         let signature = Hexadecimal.text(
             MessageAuthentication.hmacSHA256(key: secret, message: self.message(scope: scope, expiry: "\(expiry)")))
         let pairs = [("exp", "\(expiry)")] + (scope == "/" ? [] : [("scope", scope)]) + [("sig", signature)]

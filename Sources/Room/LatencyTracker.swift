@@ -16,10 +16,16 @@ final class LatencyTracker: Sendable {
         var partResults: [Int32] = []
         var nextPart = 0
         var histogram = DurationHistogram()
-        var partHistogram = DurationHistogram()
+        /// By track.
+        var partHistograms: [DurationHistogram]
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+
+    /// - Parameter tracks: Renditions with pictures.
+    init(tracks: Int) {
+        self.state = Mutex(State(partHistograms: Array(repeating: DurationHistogram(), count: tracks)))
+    }
 
     /// - Parameter arrival: Program time of arrival of the newest picture in this tick.
     func composed(tick: Int64, arrival: Int64) {
@@ -48,12 +54,12 @@ final class LatencyTracker: Sendable {
     }
 
     /// The part of one rendition with these ticks could be fetched at `time` (program time).
-    func partPublished(_ ticks: Range<Int64>, at time: Int64) {
+    func partPublished(track: Int, _ ticks: Range<Int64>, at time: Int64) {
         self.state.withLock { state in
-            guard ticks.count <= Self.window else { return }
+            guard ticks.count <= Self.window, state.partHistograms.indices.contains(track) else { return }
             for tick in ticks {
                 guard let arrival = state.arrivals[tick] else { continue }
-                state.partHistogram.add(time &- arrival)
+                state.partHistograms[track].add(time &- arrival)
                 let milliseconds = Int32(clamping: (time &- arrival) / 1_000_000)
                 if state.partResults.count < Self.limit {
                     state.partResults.append(milliseconds)
@@ -65,9 +71,9 @@ final class LatencyTracker: Sendable {
         }
     }
 
-    /// To the segment, and to the part, of every picture so far.
-    var histograms: (segments: DurationHistogram, parts: DurationHistogram) {
-        self.state.withLock { ($0.histogram, $0.partHistogram) }
+    /// To the segment, and by track to the part, of every picture so far.
+    var histograms: (segments: DurationHistogram, parts: [DurationHistogram]) {
+        self.state.withLock { ($0.histogram, $0.partHistograms) }
     }
 
     /// Percentiles in milliseconds from a picture's arrival to its part, over all renditions; `nil` before the first part.

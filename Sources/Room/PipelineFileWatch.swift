@@ -6,7 +6,8 @@ import Synchronization
 ///
 /// The file is known by what links lead to, so that a Kubernetes ConfigMap, which turns a link (`..data`), is seen to change.
 /// States: *taken* (the room runs by it) → *doubtful* (this version is refused; it may be half of one that is being written) →
-/// *refused*; from each, a version that is taken → taken. Whoever owns the watch calls ``look(isTold:)``, from one thread.
+/// *refused*, or → *early* (it fits only later, and is tried again, after ever more looks); from each, a version that is taken →
+/// taken. Whoever owns the watch calls ``look(isTold:)``, from one thread.
 package final class PipelineFileWatch: Sendable {
     /// What ``FileMark`` says, `nil` where there is no file.
     private struct Seen: Equatable { let mark: FileMark? }
@@ -16,9 +17,27 @@ package final class PipelineFileWatch: Sendable {
         var bytes: [UInt8]
         var seen: Seen?
         var doubtful: Seen?
+        var early: Early?
         var refusal: ControlFailure?
     }
 
+    /// A version that comes too early.
+    private struct Early {
+        let seen: Seen
+        /// Looks from one attempt to the next.
+        var pace = 1
+        /// Looks until the next attempt, less one.
+        var wait = 0
+
+        /// It was tried in vain. To judge a version reads all it names, under the lock that commands wait for.
+        mutating func failed() {
+            self.pace = min(PipelineFileWatch.longestPace, self.pace * 2)
+            self.wait = self.pace - 1
+        }
+    }
+
+    /// Looks between two attempts with a version that comes too early: about five seconds.
+    private static let longestPace = 5
     /// A pipeline file larger than this is not one.
     private static let limit = 4 << 20
 
@@ -50,6 +69,10 @@ package final class PipelineFileWatch: Sendable {
         var state = self.state.withLock { $0 }
         guard isTold || seen != state.seen else { return }
         defer { self.state.withLock { $0 = state } }
+        if !isTold, let early = state.early, early.seen == seen, early.wait > 0 {
+            state.early?.wait -= 1
+            return
+        }
         do throws(ControlFailure) {
             let bytes = try self.read()
             if bytes != state.bytes { try self.take(bytes) }
@@ -63,7 +86,14 @@ package final class PipelineFileWatch: Sendable {
                 state.doubtful = seen
                 return
             }
-            if !isEarly { state.seen = seen }
+            if !isEarly {
+                state.seen = seen
+                state.early = nil
+            } else if state.early?.seen == seen {
+                state.early?.failed()
+            } else {
+                state.early = Early(seen: seen)
+            }
             guard isTold || state.refusal != error else { return }
             state.refusal = error
             self.report(error)

@@ -48,6 +48,21 @@ enum ProcessFacts {
         metrics.sample("process_open_fds", self.openFiles)
         metrics.family("process_start_time_seconds", .gauge, "When this process began, since the Unix epoch.")
         metrics.seconds("process_start_time_seconds", nanoseconds: self.startTime)
+        self.addThrottling(to: &metrics)
+    }
+
+    private static func addThrottling(to metrics: inout MetricsText) {
+        let throttling = CPUThrottling.ofThisProcess
+        metrics.family(
+            "tandem_cpu_periods_total", .counter, "Periods in which the cgroup ran under its CPU limit; 0 without one.")
+        metrics.sample("tandem_cpu_periods_total", throttling.periods)
+        metrics.family(
+            "tandem_cpu_throttled_periods_total", .counter, "Those of them in which the limit was used up.")
+        metrics.sample("tandem_cpu_throttled_periods_total", throttling.throttledPeriods)
+        metrics.family(
+            "tandem_cpu_throttled_seconds_total", .counter,
+            "Time for which threads of the cgroup might not run because of that.")
+        metrics.seconds("tandem_cpu_throttled_seconds_total", nanoseconds: throttling.throttled)
     }
 
     /// Nanoseconds since the Unix epoch: of the first look at it, which is made when the room opens.

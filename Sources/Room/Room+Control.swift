@@ -122,22 +122,4 @@ extension Room: RoomControlling {
     package func end() { self.end(reason: "control") }
 
     package func drain() { self.drain(reason: "control") }
-
-    package var health: HealthReport {
-        let state = self.state
-        let (lag, isLive) = self.tickLag()
-        let ready = state == .waiting || state == .live
-        return HealthReport(
-            live: isLive, ready: ready, started: state != .starting, state: self.phaseState.rawValue,
-            checks: ["tick": lag.map { "\($0 / 1_000_000) ms behind the clock" } ?? "waiting for the first source"])
-    }
-
-    /// How far the tick loop is behind the room's clock, and whether that is alive: within 3 s.
-    private func tickLag() -> (lag: Int64?, isLive: Bool) {
-        guard self.state == .live, let now = self.clock.now() else { return (nil, true) }
-        let tick = TimeMath.scale(
-            self.program.tick, by: TimeMath.nanoseconds, over: Int64(self.pipeline.canvas.fps))
-        let lag = max(0, now - tick)
-        return (lag, lag < 3 * TimeMath.nanoseconds)
-    }
 }

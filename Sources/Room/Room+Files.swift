@@ -5,39 +5,43 @@ import Stages
 
 /// The files a room runs by, followed while it runs.
 extension Room {
-    /// Looks at the pipeline file, if there is one to follow, at tokens, webhooks' and stores' secrets, about once a second from
-    /// now on.
+    /// Looks at the pipeline file, if there is one to follow, and at the files of secrets, about once a second from now on.
     func followFiles() {
         let pipeline = self.settings.file.map { file in
             PipelineFileWatch(
                 file.path, bytes: file.bytes, take: { bytes throws(ControlFailure) in try self.take(bytes) },
                 report: { self.noteFile(file.path, $0) })
         }
-        let (tokens, hooks, stores) = (SecretFiles(), SecretFiles(), SecretFiles())
-        _ = tokens.haveChanged(self.tokenSecrets) || hooks.haveChanged(self.webhookSecrets)
-        _ = stores.haveChanged(self.uploadSecrets)
+        let secrets = self.settings.secretFiles
         let looks = LookThread("files") { isTold in
+            let asked = self.reloads.withLock(\.asked)
             pipeline?.look(isTold: isTold)
-            if tokens.haveChanged(self.tokenSecrets) || isTold { self.reloadTokens() }
-            if hooks.haveChanged(self.webhookSecrets) || isTold { self.reloadWebhooks() }
-            if stores.haveChanged(self.uploadSecrets) || isTold { self.reloadUploads() }
-            if isTold { self.reloadKeys() }
+            let running = self.pipeline
+            for use in RoomSecretFiles.Use.allCases where secrets.haveChanged(use, in: running) || isTold {
+                self.reload(use)
+            }
+            guard isTold else { return }
+            self.listeners.reloadCertificates()
+            self.noteReloaded(asked)
         }
-        self.listeners.update { $0.files = looks }
+        self.listeners.follow(by: looks)
     }
-
-    private var tokenSecrets: [Secret?] {
-        let control = self.pipeline.control
-        return [control.token, control.readToken]
-    }
-
-    private var webhookSecrets: [Secret?] { self.pipeline.control.events.map(\.secret) }
 
     /// Takes everything that stands in files now: pipeline, certificates, tokens, keys, secrets. Returns at once.
     package func reloadFiles() {
-        self.reloadCertificates()
-        self.listeners.tellFiles()
+        let asked = self.reloads.withLock { reloads in
+            reloads.asked += 1
+            return reloads.asked
+        }
+        guard self.isOffline else { return self.listeners.tellFiles() }
+        // Nothing but certificates is followed there.
+        _ = StageThread("files") {
+            self.listeners.reloadCertificates()
+            self.noteReloaded(asked)
+        }
     }
+
+    private func noteReloaded(_ asked: Int) { self.reloads.withLock { $0.done = max($0.done, asked) } }
 
     /// Another version of the pipeline file, as `PUT /v1/room` takes it.
     private func take(_ bytes: [UInt8]) throws(ControlFailure) {

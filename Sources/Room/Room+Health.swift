@@ -65,9 +65,6 @@ extension SourceSlot {
 }
 
 extension Room {
-    /// Whether the room's loops advance; media that is missing does not count.
-    package var isAlive: Bool { self.health.live }
-
     /// One line for people: `live, 2 of 2 sources, 3 s on air, 0 late`.
     package var statusLine: String {
         let slots = self.pipeline.sources.compactMap { self.slots[$0.id] }

@@ -13,11 +13,14 @@ extension Room {
         self.addOutputs(&metrics)
         self.addUploads(&metrics)
         self.addOutputAlarms(&metrics)
+        self.addWebhooks(&metrics)
         ProcessFacts.add(to: &metrics)
         return metrics.text
     }
 
     private func addRoom(_ metrics: inout MetricsText) {
+        metrics.info(
+            "tandem_build_info", self.settings.versions.map { ($0.name, $0.version) }, "What this worker is made of.")
         metrics.family("tandem_info", .gauge, "Which room and which worker of it this is.")
         metrics.sample(
             "tandem_info",
@@ -125,12 +128,17 @@ extension Room {
         metrics.family("tandem_segments_total", .counter, "Segments that were published, of all renditions together.")
         metrics.sample("tandem_segments_total", self.mutable.withLock(\.segments))
         let latency = self.latency.histograms
-        metrics.histogram(
-            "tandem_part_encode_seconds", self.partLatency.histogram,
+        let names = self.ladder.rungs.map(\.name)
+        let encoding = self.partLatency.histograms
+        metrics.histograms(
+            "tandem_encode_seconds", by: "rendition", zip(names, encoding).map { ($0, $1.pictures) },
+            "From a picture entering its encoder to its being out of it, what the encoder looks ahead included.")
+        metrics.histograms(
+            "tandem_part_encode_seconds", by: "rendition", zip(names, encoding).map { ($0, $1.parts) },
             "From the last picture of a part entering its encoder to players being able to have the part.")
-        metrics.histogram(
-            "tandem_send_to_part_seconds", latency.parts,
-            "From a picture's arrival at the socket to its part being there, for every picture and rendition.")
+        metrics.histograms(
+            "tandem_send_to_part_seconds", by: "rendition", zip(names, latency.parts).map { ($0, $1) },
+            "From a picture's arrival at the socket to its part being there, for every picture.")
         metrics.histogram(
             "tandem_send_to_segment_seconds", latency.segments,
             "From a picture's arrival at the socket to its segment being there, for every picture.")

@@ -38,10 +38,8 @@ extension Room {
         guard self.state == .live, let now = self.clock.now(), let entered = self.ladder.control.enteredByAll else {
             return nil
         }
-        // A rendition at half the rate has a picture every other tick; each is on its way within one.
-        let step = self.ladder.rungs.map { Int64($0.frameStep) }.max() ?? 1
         let behind = self.slots.values.filter { !$0.buffer.need.isHidden }.map(\.decode.lateness).max() ?? 0
-        return max(0, behind, now &- self.time(of: entered &+ step &+ 1))
+        return max(behind, self.lag(ofEncodersAt: entered, now: now))
     }
 
     /// - Parameter steps: How many are taken after it.

@@ -8,7 +8,7 @@ extension Pipeline {
     /// The secrets that viewers' URLs are signed with; `nil`: anybody may watch.
     ///
     /// - Throws: ``MediaError/Code/notReadable``.
-    private func playbackSecrets() throws(MediaError) -> [String]? {
+    func playbackSecrets() throws(MediaError) -> [String]? {
         guard let settings = self.hls?.http.signedURLs, let secret = settings.secret else { return nil }
         let place = "outputs.http.signedUrls"
         let secrets = try secret.resolved(place: place).split(separator: "\n").map(String.init)

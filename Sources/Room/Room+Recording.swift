@@ -41,11 +41,13 @@ package struct RecordingReport: Sendable {
 
     /// Makes the files and tells of it. Blocks.
     ///
-    /// - Parameter deadline: Of the clock, in nanoseconds: after the step that passes it the rest is left to another worker;
-    ///   `nil`: there is none.
+    /// - Parameters:
+    ///   - deadline: Of the clock, in nanoseconds: after the step that passes it the rest is left to another worker; `nil`: there is
+    ///     none.
+    ///   - advanced: Called after each step.
     /// - Returns: What went wrong; the files are made when the room is started again.
     @discardableResult
-    package func finish(by deadline: Int64? = nil) -> MediaError? {
+    package func finish(by deadline: Int64? = nil, advanced: @escaping () -> Void = {}) -> MediaError? {
         self.events.emit("recording.finishing", ["path": .string(self.settings.directory)])
         do throws(MediaError) {
             let clock = self.clock
@@ -54,6 +56,7 @@ package struct RecordingReport: Sendable {
             let finished = try RecordingFinisher(self.settings).run(until: { deadline.map { now > $0 } ?? false }) {
                 done, total in
                 now = clock.now()
+                advanced()
                 guard now &- told >= Self.pace else { return }
                 told = now
                 self.events.emit("recording.progress", ["bytes": JSONValue(done), "of": JSONValue(total)])

@@ -77,13 +77,18 @@ extension Room {
     /// Refuses what ``apply(_:after:)`` refuses, but for what shows only when a scene is composed.
     private func tryOut(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) {
         let after = change.document.pipeline
+        try self.checkScenes(from: current.pipeline, to: after)
         _ = try self.rosterChange(from: current.pipeline, to: after, isReal: false)
         _ = try self.admission(from: current.pipeline, to: after)
         _ = try self.pushChange(from: current.pipeline, to: after)
         _ = try self.webhooks(from: current.pipeline, to: after)
         _ = try self.rateChanges(from: current.pipeline, to: after)
+    }
+
+    /// What comes too early, perhaps for minutes, is refused before files are read and encoders opened to judge the rest.
+    private func checkScenes(from before: Pipeline, to after: Pipeline) throws(ControlFailure) {
         try self.desk.withLock { desk throws(ControlFailure) in
-            _ = try self.sceneChange(from: current.pipeline, to: after, &desk)
+            _ = try self.sceneChange(from: before, to: after, &desk)
         }
     }
 
@@ -95,6 +100,7 @@ extension Room {
         var after = change.document.pipeline
         // What a flag of the command line says holds as long as the worker lives.
         after.durationMs = before.durationMs
+        try self.checkScenes(from: current.pipeline, to: after)
         let roster = try self.rosterChange(from: current.pipeline, to: after, isReal: true)
         let admission = try self.admission(from: current.pipeline, to: after)
         let pushes = try self.pushChange(from: current.pipeline, to: after)

@@ -25,9 +25,6 @@ extension Room {
         return store
     }
 
-    /// Takes the certificates' files now.
-    package func reloadCertificates() { self.listeners.reloadCertificates() }
-
     private func certificatesLooked(_ look: CertificateStore.Look, _ store: CertificateStore, _ place: String) {
         switch look {
         case .unchanged: break

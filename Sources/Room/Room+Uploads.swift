@@ -73,17 +73,6 @@ extension Room {
         }
     }
 
-    /// What stores know this room by.
-    var uploadSecrets: [Secret?] {
-        self.pipeline.uploads.flatMap { output -> [Secret?] in
-            switch output {
-            case .http(let http): [http.credentials?.secret]
-            case .s3(let bucket): [bucket.accessKey, bucket.secretKey, bucket.sessionToken]
-            default: []
-            }
-        }
-    }
-
     /// Reads the secrets of stores again: keys of a service's sessions are good for some hours. What cannot be read changes
     /// nothing; where one of several files is another already, the next look takes the others.
     func reloadUploads() {
@@ -182,5 +171,18 @@ private final class UploadSlate: Sendable {
         let black = try PictureCanvas.open(width: self.size.width, height: self.size.height, fill: .black).finish()
         return Slate(
             frames: self.frames, tracks: try SlateCoder.code(black, frames: self.frames, like: self.ladder))
+    }
+}
+
+extension Pipeline {
+    /// What stores know this room by.
+    var uploadSecrets: [Secret?] {
+        self.uploads.flatMap { output -> [Secret?] in
+            switch output {
+            case .http(let http): [http.credentials?.secret]
+            case .s3(let bucket): [bucket.accessKey, bucket.secretKey, bucket.sessionToken]
+            default: []
+            }
+        }
     }
 }

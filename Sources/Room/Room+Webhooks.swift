@@ -37,6 +37,22 @@ extension RoomEvents {
 }
 
 extension Room {
+    func addWebhooks(_ metrics: inout MetricsText) {
+        metrics.family(
+            "tandem_webhook_deliveries_total", .counter,
+            "Attempts to deliver an event: taken, refused by a status, or failed without one.")
+        // Two may be at one host, which is all that may be shown of them.
+        var tallies: [String: WebhookTally] = [:]
+        for (url, tally) in self.delivery?.tallies ?? [] { tallies[url, default: WebhookTally()].add(tally) }
+        for (url, tally) in tallies.sorted(by: { $0.key < $1.key }) {
+            for (result, count) in [
+                ("delivered", tally.delivered), ("refused", tally.refused), ("failed", tally.failed),
+            ] {
+                metrics.sample("tandem_webhook_deliveries_total", ["webhook": url, "result": result], count)
+            }
+        }
+    }
+
     /// Reads the webhooks' secrets again. What cannot be read changes nothing.
     func reloadWebhooks() {
         guard let delivery = self.delivery, self.pipeline.control.events.contains(where: { $0.secret != nil }) else {

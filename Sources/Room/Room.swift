@@ -44,6 +44,8 @@ package final class Room: Sendable {
         var debt: MediaError?
         /// The playlists of a room that is over lack their end.
         var isEndOwed = false
+        /// When a stopping room must be over, on the machine's clock; `nil`: it is not stopping.
+        var stopUntil: Int64?
     }
 
     let settings: RoomSettings
@@ -99,6 +101,8 @@ package final class Room: Sendable {
     let alarms = Mutex(AlarmBook())
     /// What is wrong with the file the room runs by.
     let configurationAlarm = Mutex<AlarmBook.Alarm?>(nil)
+    /// How often its files were to be taken at once.
+    let reloads = Mutex(ServiceNotices.Reloads())
     /// Latencies as last looked at.
     let latencies = Mutex<(at: Int64, json: JSONValue)?>(nil)
     /// What has been said with the pictures, by command.
@@ -310,11 +314,13 @@ package final class Room: Sendable {
     func superseded() { self.stop(.superseded, .draining, reason: "a newer worker serves this room") }
 
     private func stop(_ outcome: RoomOutcome, _ state: State, reason: String, _ code: ErrorCode? = nil) {
+        let until = self.stopDeadline(state)
         // With the phase in hand: that the room ends is told before what it is because of that.
         let isFirst = self.phase.withLock { _ -> Bool in
             let isFirst = self.mutable.withLock { mutable -> Bool in
                 guard mutable.outcome == nil else { return false }
                 (mutable.outcome, mutable.endCode, mutable.state) = (outcome, code, state)
+                mutable.stopUntil = until
                 return true
             }
             guard isFirst else { return false }

@@ -23,6 +23,10 @@ final class RoomListeners: Sendable {
         var control: ControlServer?
         var certificates: [CertificateWatch] = []
         var files: LookThread?
+        /// Somebody has asked for a look before anybody looked.
+        var isLookDue = false
+        /// Who may watch; `nil`: anybody.
+        var playback: PlaybackGate?
     }
 
     private let servers = Mutex(Servers())
@@ -33,14 +37,33 @@ final class RoomListeners: Sendable {
 
     var ingest: IngestServer? { self.servers.withLock { $0.ingest } }
 
+    var playback: PlaybackGate? { self.servers.withLock { $0.playback } }
+
     var viewerConnections: Int { self.servers.withLock(\.origin)?.connectionCount ?? 0 }
 
+    /// Takes the certificates' files now; blocks.
     func reloadCertificates() {
         for watch in self.servers.withLock(\.certificates) { watch.reload() }
     }
 
-    /// Looks at the files the room runs by now.
-    func tellFiles() { self.servers.withLock(\.files)?.tell() }
+    /// Looks at the files the room runs by now; as soon as they are followed, if they are not yet.
+    func tellFiles() {
+        let looks = self.servers.withLock { servers in
+            if servers.files == nil { servers.isLookDue = true }
+            return servers.files
+        }
+        looks?.tell()
+    }
+
+    /// The files are followed from now on.
+    func follow(by looks: LookThread) {
+        let isDue = self.servers.withLock { servers in
+            servers.files = looks
+            defer { servers.isLookDue = false }
+            return servers.isLookDue
+        }
+        if isDue { looks.tell() }
+    }
 
     /// Changes the room's document, not by a command; `body` tells whether it has.
     func carryOut(_ body: () throws(ControlFailure) -> Bool) throws(ControlFailure) {
@@ -158,14 +181,18 @@ extension Room {
                 content = gate
                 self.listeners.update { $0.gate = gate }
             }
+            let gate = try self.pipeline.playbackGate()
             let origin = try await OriginServer.start(
                 listen: listen, content: content,
                 allowOrigins: http.allowOrigins, roomTitle: self.pipeline.room.title ?? self.pipeline.room.roomID,
-                gate: try self.pipeline.playbackGate(), live: http.flv ? self.live?.outputs : nil,
+                gate: gate, live: http.flv ? self.live?.outputs : nil,
                 playlist: hls.multivariantPlaylist, keyURI: hls.encryption?.keyURI,
                 certificates: try self.openCertificates(http.tls, place: "viewer"), connections: http.maxConnections,
                 connectionsPerAddress: http.maxConnectionsPerAddress, logger: self.logger)
-            self.listeners.update { $0.origin = origin }
+            self.listeners.update {
+                $0.origin = origin
+                $0.playback = gate
+            }
             self.note("viewer", origin.boundAddress)
         }
         if !self.isOffline {

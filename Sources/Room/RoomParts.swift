@@ -56,17 +56,26 @@ extension Room {
         let clock = ProgramClock(machine: SystemClock())
         let roster = try self.makeSlots(pipeline, clock, joint)
         let packager = Joint<HLSPackager>()
-        let latency = LatencyTracker()
-        let parts = PartLatency()
+        let rungs = self.rungs(pipeline)
+        let steps = rungs.map { Int64($0.frameStep) }
+        let latency = LatencyTracker(tracks: rungs.count)
+        let parts = PartLatency(tracks: rungs.count)
         let live = LiveDesk(pipeline)
         var ladderOutput = LadderStage.Output(
             packet: { track, packet in
+                if steps.indices.contains(track) {
+                    let tick = packet.pts / VideoEncoder.ticksPerPicture &* steps[track]
+                    parts.coded(track: track, tick: tick, at: SystemClock().now())
+                }
                 live?.receive(track: track, packet)
                 packager.get()?.receive(track: track, packet)
             },
             configuration: { track, change in
                 live?.configure(track: track, change)
-                if let isPassed = change.isPassed { packager.get()?.beginStream(track: track, isPlaced: isPassed) }
+                if let isPassed = change.isPassed {
+                    parts.setPassing(isPassed, track: track)
+                    packager.get()?.beginStream(track: track, isPlaced: isPassed)
+                }
                 do throws(MediaError) {
                     try packager.get()?.configure(
                         track: track, change.parameters, width: change.width, height: change.height,
@@ -79,21 +88,20 @@ extension Room {
             failed: { error in joint.get()?.fail(error) })
         ladderOutput.entered = { parts.entered(track: $0, tick: $1, at: SystemClock().now()) }
         let ladder = try LadderStage.open(
-            rungs: self.rungs(pipeline), settings: self.ladderSettings(pipeline), output: ladderOutput)
+            rungs: rungs, settings: self.ladderSettings(pipeline), output: ladderOutput)
         live?.begin(ladder.parameters)
         var recorder: Recorder?
         if let output = pipeline.hls {
             try self.checkClearPlaces(pipeline)
             recorder = try self.makeRecorder(output, pipeline, packager, joint)
             let made = try self.makePackager(output, settings, ladder, recorder, joint)
-            let steps = pipeline.pictureRenditions.map { Int64(self.frameStep(of: $0, pipeline)) }
             made.watchParts { track, frames in
                 guard steps.indices.contains(track) else { return }
                 // The last picture the encoder had for it.
                 let last = (frames.upperBound - 1) / steps[track] * steps[track]
                 let now = SystemClock().now()
                 parts.published(track: track, lastTick: last, at: now)
-                if let time = clock.program(of: now) { latency.partPublished(frames, at: time) }
+                if let time = clock.program(of: now) { latency.partPublished(track: track, frames, at: time) }
             }
             packager.set(made)
         }
@@ -110,6 +118,9 @@ extension Room {
         let program = try self.makeProgram(
             settings, roster.slots, clock, ladder, latency, passthrough, snapshots, joint)
         let slate = packager.get().flatMap { SlateWork($0, ladder, program, pipeline) }
+        let incarnation = packager.get()?.incarnation ?? 1
+        var logger = logger
+        logger[metadataKey: "incarnation"] = "\(incarnation)"
         let room = Room(
             settings: settings, events: events, delivery: delivery, logger: logger,
             parts: RoomParts(
@@ -117,7 +128,7 @@ extension Room {
                 latency: latency, slate: slate, partLatency: parts, recorder: recorder,
                 live: live, passthrough: passthrough, uploads: uploads ?? [], snapshots: snapshots,
                 transports: transports ?? []))
-        events.setIncarnation(packager.get()?.incarnation ?? 1)
+        events.setIncarnation(incarnation)
         joint.set(room)
         return room
     }

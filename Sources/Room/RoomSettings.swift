@@ -31,6 +31,8 @@ package struct RoomSettings: Sendable {
     /// Time zero of a fresh room: nanoseconds since the Unix epoch. `nil`: now for a live room, the epoch itself for an
     /// offline one, so that the same job makes the same bytes.
     package var origin: Int64?
+    /// Marked before any of them is read.
+    package let secretFiles: RoomSecretFiles
     /// The process's log lines; `nil`: it keeps none.
     package var logs: LogBook?
     /// What the process is made of, for those who ask.
@@ -40,6 +42,7 @@ package struct RoomSettings: Sendable {
         pipeline: Pipeline, document: RoomDocument? = nil, file: File? = nil, newSession: Bool = false,
         origin: Int64? = nil
     ) {
+        self.secretFiles = RoomSecretFiles(pipeline)
         self.pipeline = pipeline
         self.document = document
         self.file = file

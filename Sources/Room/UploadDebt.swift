@@ -11,7 +11,7 @@ package struct UploadDebt: Sendable {
     private let uploads: [Uploader]
     private let listing: OutputListing
     /// Nanoseconds there are for it.
-    private let time: Int64
+    package let time: Int64
     private let events: RoomEvents
 
     /// Looks into the HLS output's directory, and changes nothing there.

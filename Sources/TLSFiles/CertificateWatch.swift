@@ -11,7 +11,7 @@ package final class CertificateWatch: Sendable {
     /// - Parameters:
     ///   - loop: Whose clock counts.
     ///   - pace: Time between two looks; a look costs two stat(2).
-    ///   - report: Called for each look but those that found nothing new, from a thread of NIO's pool.
+    ///   - report: Called for each look but those that found nothing new, from a thread of NIO's pool or that of ``reload()``.
     package init(
         _ store: CertificateStore, on loop: any EventLoop, every pace: TimeAmount = .seconds(1),
         report: @escaping @Sendable (CertificateStore.Look) -> Void
@@ -24,11 +24,8 @@ package final class CertificateWatch: Sendable {
         }
     }
 
-    /// Takes the files' pair now, changed or not.
-    package func reload() {
-        let (store, report) = (self.store, self.report)
-        NIOThreadPool.singleton.submit { _ in Self.tell(store.reload(), report) }
-    }
+    /// Takes the files' pair now, changed or not. Blocks until it is taken or refused.
+    package func reload() { Self.tell(self.store.reload(), self.report) }
 
     package func stop() { self.task.cancel() }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import HLS
+import LibAV
 import Logging
 import MediaTypes
 import Stages
@@ -16,6 +17,13 @@ enum LogFormat: String, ExpressibleByArgument, CaseIterable {
 
 /// Writes each log line whole, on standard error: for people, or one JSON object a line.
 struct LogOutput: LogHandler {
+    /// What every line bears: whose it is. People at a terminal know.
+    enum Whose {
+        static let room = "room"
+        static let instance = "instance"
+        static let all: Set<String> = [Self.room, Self.instance, "incarnation"]
+    }
+
     var metadata: Logger.Metadata = [:]
     let label: String
     let isJSON: Bool
@@ -42,7 +50,8 @@ struct LogOutput: LogHandler {
     static func bootstrap(_ format: LogFormat, level: Logger.Level) {
         let isJSON = format == .json || (format == .auto && !StandardError.isTerminal)
         let lines = StandardError.lines()
-        let book = LogBook(level: level)
+        // The libraries' own lines are for those who look for a fault.
+        let book = LogBook(level: level) { LibAV.setNativeLogging($0 <= .debug) }
         self.current.withLock { $0 = (lines, book) }
         LoggingSystem.bootstrap { LogOutput(label: $0, isJSON: isJSON, lines: lines, book: book) }
     }
@@ -67,7 +76,7 @@ struct LogOutput: LogHandler {
         if self.isJSON {
             self.lines.write(line)
         } else {
-            let details = merged.map { " \($0.key)=\($0.value)" }.joined()
+            let details = merged.filter { !Whose.all.contains($0.key) }.map { " \($0.key)=\($0.value)" }.joined()
             self.lines.write("\(time.dropFirst(11).prefix(12)) \(event.level) \(event.message)\(details)")
         }
     }

@@ -4,6 +4,7 @@ import Logging
 import MediaTypes
 import Recording
 import Room
+import Stages
 import UnixSignals
 
 /// Opens a room, runs it to its end and obeys the signals of an orchestrator meanwhile.
@@ -17,8 +18,11 @@ enum RoomRunner {
     ) async -> ExitStatus {
         LibAV.limitHeaps()
         RoomProcess.ignoreBrokenPipes()
-        let logger = Logger(label: "tandem")
-        LibAV.setNativeLogging(logger.logLevel <= .debug)
+        // Before secrets are read: one that comes while the room opens is obeyed when it is open.
+        let hangups = await UnixSignalsSequence(trapping: .sighup)
+        var logger = Logger(label: "tandem")
+        logger[metadataKey: LogOutput.Whose.room] = "\(settings.pipeline.room.roomID)"
+        logger[metadataKey: LogOutput.Whose.instance] = "\(InstanceName.ofThisProcess)"
         let webhooks: [Webhook]
         do {
             webhooks = try settings.pipeline.webhooks()
@@ -34,7 +38,7 @@ enum RoomRunner {
             webhooks, of: events.log, roomID: settings.pipeline.room.roomID, directory: directory
         ) { events.tell($0, $1) }
         delivery.begin(new: events.log.last)
-        let status = await Self.run(settings, events, delivery, logger, alongside: alongside)
+        let status = await Self.run(settings, events, delivery, logger, hangups, alongside: alongside)
         events.close()
         await delivery.finish(within: Self.deliveryTime)
         return status
@@ -53,9 +57,9 @@ enum RoomRunner {
 
     private static func run(
         _ settings: RoomSettings, _ events: RoomEvents, _ delivery: EventDelivery, _ logger: Logger,
-        alongside: @escaping @Sendable (Room) async -> Void
+        _ hangups: UnixSignalsSequence, alongside: @escaping @Sendable (Room) async -> Void
     ) async -> ExitStatus {
-        if let status = await self.finishEnded(settings, events) { return status }
+        if let status = await self.finishEnded(settings, events, logger) { return status }
         let room: Room
         do {
             room = try Room.open(Self.told(settings), events: events, delivery: delivery, logger: logger)
@@ -69,11 +73,15 @@ enum RoomRunner {
                 return nil
             }
             group.addTask {
+                for await _ in hangups { room.reloadFiles() }
+                return nil
+            }
+            group.addTask {
                 await alongside(room)
                 return nil
             }
             group.addTask {
-                await ServiceNotifier.open()?.follow(room)
+                await ServiceNotifier.open()?.follow { room.serviceView }
                 return nil
             }
             var outcome: RoomOutcome?
@@ -105,25 +113,42 @@ enum RoomRunner {
     /// A worker was stopped after the room's end: what it owes is made and sent, and nothing else is left to do.
     ///
     /// - Returns: `nil` where nothing is owed: the room is to be run.
-    private static func finishEnded(_ settings: RoomSettings, _ events: RoomEvents) async -> ExitStatus? {
+    private static func finishEnded(
+        _ settings: RoomSettings, _ events: RoomEvents, _ logger: Logger
+    ) async -> ExitStatus? {
         Room.removeEndedLeftovers(settings.pipeline)
         var debts: [MediaError] = []
-        var isOwed = false
+        var watch: SettlementWatch?
         events.speakForLastWorker(of: settings.pipeline)
-        if let recording = RecordingSettings(settings.pipeline), RecordingFinisher(recording).isDue {
-            isOwed = true
-            if let error = RecordingReport(recording, events: events).finish() { debts.append(error) }
+        let pipeline = settings.pipeline
+        if let recording = RecordingSettings(pipeline), RecordingFinisher(recording).isDue {
+            let begun = await SettlementWatch.begin(
+                "finishing the recording", patience: Self.stepPatience, pipeline, logger)
+            watch = begun
+            let error = await Self.onThread("record") {
+                RecordingReport(recording, events: events).finish { begun.settlement.advanced() }
+            }
+            if let error { debts.append(error) }
         }
+        var isOwed = watch != nil
         do throws(MediaError) {
             // A new session takes the ended one's directory over, and owes nobody the rest of it.
-            if !settings.newSession, let uploads = try UploadDebt.open(settings.pipeline, events: events) {
+            if !settings.newSession, let uploads = try UploadDebt.open(pipeline, events: events) {
                 isOwed = true
+                let doing = "sending the rest of the room to its stores"
+                let patience = uploads.time &+ LoopLags.endMargin
+                if let watch {
+                    watch.settlement.begin(doing, patience: patience)
+                } else {
+                    watch = await SettlementWatch.begin(doing, patience: patience, pipeline, logger)
+                }
                 if let error = await uploads.settle() { debts.append(error) }
             }
         } catch {
             isOwed = true
             debts.append(error)
         }
+        await watch?.end()
         guard isOwed else { return nil }
         for debt in debts { StandardError.write("\(debt)\n") }
         if let debt = debts.first { return ExitStatus(debt) }
@@ -132,14 +157,23 @@ enum RoomRunner {
         return .roomOver
     }
 
-    /// SIGINT once ends the room, twice aborts; SIGTERM drains; SIGHUP takes what stands in files at once: pipeline,
-    /// certificates, tokens and stream keys.
+    /// Nanoseconds a step of finishing may take: the longest is to make a long recording durable, which a slow disk writes for minutes.
+    private static let stepPatience = 300 * TimeMath.nanoseconds
+
+    /// Runs what blocks on a thread of its own, not on one that tasks share.
+    private static func onThread<Result: Sendable>(
+        _ name: String, _ body: @escaping @Sendable () -> Result
+    ) async -> Result {
+        await withCheckedContinuation { continuation in
+            _ = StageThread(name) { continuation.resume(returning: body()) }
+        }
+    }
+
+    /// SIGINT once ends the room, twice aborts; SIGTERM drains.
     private static func obeySignals(_ room: Room) async {
         var interrupts = 0
-        for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup) {
-            if signal == .sighup {
-                room.reloadFiles()
-            } else if signal == .sigterm {
+        for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
+            if signal == .sigterm {
                 room.drain(reason: "SIGTERM")
             } else {
                 interrupts += 1

@@ -21,7 +21,8 @@ struct RunCommand: AsyncParsableCommand {
             stops this worker and leaves the playlists open for a successor: exit 143.
 
             A pipeline file that changes while the room runs is taken as PUT /v1/room takes it, within two seconds or at
-            SIGHUP; --no-watch reads it once.
+            SIGHUP; --no-watch reads it once. A file that has not changed is not taken again, whatever commands have
+            changed since.
             """)
 
     @Argument(help: "The pipeline file; - is standard input.")

@@ -3,36 +3,31 @@
 #elseif canImport(Musl)
     import Musl
 #endif
-import MediaTypes
-import NIOCore
-import NIOPosix
 import Room
+import Stages
 
-/// Tells a service manager how the room is: that it is ready, what it is doing whenever that changes, that it lives, that it is stopping.
+/// Tells a service manager what ``ServiceNotices`` has for it.
 ///
-/// The sign of life is sent only while the room's loops advance: a worker that hangs is started anew.
-///
-/// Spec: sd_notify(3): a datagram to the socket `$NOTIFY_SOCKET` names.
+/// Spec: sd_notify(3): datagrams to the socket that `$NOTIFY_SOCKET` names.
 struct ServiceNotifier: Sendable {
-    /// Between two looks at the room.
-    private static let look: Int64 = 200_000_000
-    /// Time a draining worker asks for, again and again.
-    private static let stopTime = 5_000_000
+    /// Between two looks at the worker.
+    private static let look = Duration.milliseconds(200)
 
-    private let channel: any Channel
-    /// Nanoseconds between two signs of life; `nil`: none is asked for.
+    /// Datagrams that wait for a manager that takes none; more of them are none it still waits for.
+    private static let mostWaiting = 16
+
+    private let socket: NotifySocket
+    /// Nanoseconds within which a sign of life must come; `nil`: none is asked for.
     private let watchdog: Int64?
 
-    /// `nil` where no service manager asks, or where its socket cannot be reached.
-    static func open() async -> ServiceNotifier? {
-        guard let socket = Self.variable("NOTIFY_SOCKET"), socket.hasPrefix("/") else { return nil }
-        let bootstrap = DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-        guard let channel = try? await bootstrap.connect(unixDomainSocketPath: socket).get() else { return nil }
+    /// `nil` where no service manager asks.
+    static func open() -> ServiceNotifier? {
+        guard let socket = Self.variable("NOTIFY_SOCKET").flatMap({ NotifySocket($0) }) else { return nil }
         // Meant for another process when it says so.
         let isOurs = Self.variable("WATCHDOG_PID").map { $0 == "\(getpid())" } ?? true
         let limit = isOurs ? Self.variable("WATCHDOG_USEC").flatMap { Int64($0) } : nil
-        let interval = limit.flatMap { (1...86_400_000_000).contains($0) ? $0 * 500 : nil }
-        return ServiceNotifier(channel: channel, watchdog: interval)
+        let interval = limit.flatMap { (1...86_400_000_000).contains($0) ? $0 * 1_000 : nil }
+        return ServiceNotifier(socket: socket, watchdog: interval)
     }
 
     private static func variable(_ name: String) -> String? {
@@ -41,41 +36,17 @@ struct ServiceNotifier: Sendable {
         return text.isEmpty ? nil : text
     }
 
-    /// Follows the room until it is closed or the task is cancelled.
-    func follow(_ room: Room) async {
-        var (isReady, isStopping) = (false, false)
-        var (status, lifeIn): (String, Int64) = ("", 0)
-        while !Task.isCancelled {
-            var lines: [String] = []
-            let state = room.state
-            if !isReady, state != .starting {
-                isReady = true
-                lines.append("READY=1")
-            }
-            if !isStopping, [.ending, .draining, .closed].contains(state) {
-                isStopping = true
-                lines.append("STOPPING=1")
-            }
-            let said = room.statusLine
-            if isReady, said != status {
-                status = said
-                lines.append("STATUS=\(said)")
-            }
-            if isStopping, state != .closed { lines.append("EXTEND_TIMEOUT_USEC=\(Self.stopTime)") }
-            if let watchdog = self.watchdog, lifeIn <= 0, room.isAlive {
-                lifeIn = watchdog
-                lines.append("WATCHDOG=1")
-            }
-            if !lines.isEmpty { await self.send(lines.joined(separator: "\n")) }
-            try? await Task.sleep(for: .nanoseconds(Self.look))
-            lifeIn -= Self.look
+    /// Follows a worker until the task is cancelled, and tells the last of it then.
+    func follow(_ view: @Sendable () -> ServiceNotices.View) async {
+        var notices = ServiceNotices(watchdog: self.watchdog)
+        var waiting: [String] = []
+        while true {
+            let isLast = Task.isCancelled
+            waiting += notices.next(view(), now: SystemClock().now())
+            waiting.removeFirst(max(0, waiting.count - Self.mostWaiting))
+            while let datagram = waiting.first, self.socket.send(datagram) { waiting.removeFirst() }
+            if isLast { return }
+            try? await Task.sleep(for: Self.look)
         }
-        try? await self.channel.close().get()
-    }
-
-    private func send(_ text: String) async {
-        guard let address = self.channel.remoteAddress else { return }
-        let datagram = AddressedEnvelope(remoteAddress: address, data: ByteBuffer(string: text))
-        try? await self.channel.writeAndFlush(datagram).get()
     }
 }

@@ -57,6 +57,31 @@ struct ControlServerTests {
         await server.stop()
     }
 
+    @Test("a worker without a room answers probes, and says so to everybody else")
+    func probes() async throws {
+        let isAlive = Atomic(true)
+        let server = try await ProbeServer.start(
+            listen: ListenAddress(parsing: "127.0.0.1:0"), logger: Logger(label: "test")
+        ) {
+            HealthReport(
+                live: isAlive.load(ordering: .relaxed), ready: false, started: true, state: "closed",
+                checks: ["settlement": "1 ms ago"])
+        }
+        let probe = HTTPProbe(server.boundAddress)
+        let start = try await probe.request("GET /startupz")
+        #expect(start.status == 200)
+        #expect(start.text.contains(#""state":"closed","checks":{"settlement":"1 ms ago"}"#), "\(start.text)")
+        #expect(try await probe.request("GET /livez").status == 200)
+        #expect(try await probe.request("GET /readyz").status == 503)
+        #expect(try await probe.request("POST /livez").status == 405)
+        for line in ["GET /v1/room", "POST /v1/room:end", "GET /", "GET /nowhere"] {
+            #expect(try await probe.request(line).status == 410, "\(line)")
+        }
+        isAlive.store(false, ordering: .relaxed)
+        #expect(try await probe.request("GET /livez").status == 503)
+        await server.stop()
+    }
+
     @Test("sockets that are held without a request keep neither probes nor operators out")
     func heldSockets() async throws {
         let server = try await Self.start("127.0.0.1:0")
@@ -295,7 +320,8 @@ struct ControlServerTests {
 
     @Test("the process's log lines and their level")
     func logs() async throws {
-        let book = LogBook(level: .info)
+        let applied = Mutex<[Logger.Level]>([])
+        let book = LogBook(level: .info) { level in applied.withLock { $0.append(level) } }
         var doors = ControlDoors()
         doors.logs = book
         doors.versions = [("version", "1.2.3")]
@@ -313,6 +339,7 @@ struct ControlServerTests {
         #expect(try await probe.request("PUT /v1/log-level", body: #"{"level":"loud"}"#).status == 422)
         let set = try await probe.request("PUT /v1/log-level", body: #"{"level":"debug"}"#)
         #expect(set.text == #"{"level":"debug","changed":true}"# + "\n" && book.level == .debug)
+        #expect(applied.withLock { $0 } == [.info, .debug], "libraries that log by themselves are told, too")
         #expect(try await probe.request("GET /version").text == #"{"version":"1.2.3"}"# + "\n")
         await server.stop()
         let plain = try await Self.start("127.0.0.1:0")

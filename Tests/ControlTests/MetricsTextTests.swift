@@ -27,6 +27,25 @@ struct MetricsTextTests {
                 """)
     }
 
+    @Test("what is known of the build, and a histogram for each value of a label")
+    func labeled() {
+        var (one, other) = (DurationHistogram(), DurationHistogram())
+        one.add(3_000_000)
+        other.add(30_000_000)
+        other.add(3_000_000)
+        var metrics = MetricsText()
+        metrics.info("tandem_d_info", [("version", "1.0"), ("ffmpeg", "5.1")], "d")
+        metrics.histograms("tandem_e_seconds", by: "rendition", [("720p", one), ("3\"60p", other)], "e")
+        let lines = metrics.text.split(separator: "\n").map(String.init)
+        #expect(lines[2] == #"tandem_d_info{version="1.0",ffmpeg="5.1"} 1"#)
+        #expect(lines.count { $0.hasPrefix("# TYPE tandem_e_seconds") } == 1, "one family")
+        #expect(lines.contains(#"tandem_e_seconds_bucket{rendition="720p",le="0.005"} 1"#))
+        #expect(lines.contains(#"tandem_e_seconds_bucket{rendition="3\"60p",le="0.02"} 1"#))
+        #expect(lines.contains(#"tandem_e_seconds_bucket{rendition="3\"60p",le="+Inf"} 2"#))
+        #expect(lines.contains(#"tandem_e_seconds_sum{rendition="3\"60p"} 0.033"#))
+        #expect(lines.last == #"tandem_e_seconds_count{rendition="3\"60p"} 2"#)
+    }
+
     @Test("a histogram's buckets count all below them, and the last one all")
     func histogram() {
         var histogram = DurationHistogram()

@@ -203,8 +203,34 @@ extension Unhurried.Pictures {
             for command in ["run", "validate", "plan", "manifest", "ctl", "lint-hls"] {
                 #expect(result.output.contains(command), "\(shell): \(command)")
             }
-            guard shell == "bash", let bash = EndToEnd.tool("bash") else { return }
-            #expect(try Command.run(bash, ["-n"], input: result.output).code == 0)
+            guard let judge = EndToEnd.tool(shell) else { return }
+            let flag = shell == "fish" ? "--no-execute" : "-n"
+            let work = try WorkDirectory()
+            #expect(try Command.run(judge, [flag, try work.write(result.output, to: "script")]).code == 0)
+        }
+
+        @Test("completions are installed where shells look, and bash completes a command by them")
+        func installedCompletions() throws {
+            guard let bash = EndToEnd.tool("bash") else { return }
+            let work = try WorkDirectory()
+            let script = "\(EndToEnd.root)/deploy/completions"
+            for (root, zsh) in [(work.path("usr/local"), "site-functions"), (work.path("usr"), "vendor-completions")] {
+                let made = try Command.run(script, [EndToEnd.binary, root])
+                #expect(made.code == 0, "\(made.errors)")
+                for path in [
+                    "bash-completion/completions/tandem", "zsh/\(zsh)/_tandem", "fish/vendor_completions.d/tandem.fish",
+                ] { #expect(try Files.text("\(root)/share/\(path)").contains("validate"), "\(path)") }
+            }
+            let completed = try Command.run(
+                bash,
+                [
+                    "-c",
+                    """
+                    source "$1"; COMP_WORDS=(tandem va); COMP_CWORD=1; COMP_LINE="tandem va"; COMP_POINT=9
+                    $(complete -p tandem | grep -o -- '-F [^ ]*' | cut -c4-) tandem va tandem; echo "${COMPREPLY[@]}"
+                    """, "bash", work.path("usr/share/bash-completion/completions/tandem"),
+                ])
+            #expect(completed.output.split(separator: " ").first?.hasPrefix("validate") == true, "\(completed)")
         }
     }
 }

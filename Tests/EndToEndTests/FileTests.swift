@@ -100,6 +100,43 @@ extension EndToEnd {
             #expect(try room.child.wait(timeout: 20) == 0, "\(room.child.errors.suffix(800))")
         }
 
+        @Test("stream keys and the secret of viewers' URLs in a mounted Secret are followed without a signal")
+        func secrets() throws {
+            let work = try WorkDirectory()
+            let mount = work.path("mount")
+            func turn(_ number: Int, _ word: String) throws {
+                try Self.mount(
+                    ["key": "stream-key-\(word)", "playback": "playback-secret-\(word)"], at: mount, turn: number)
+            }
+            try turn(1, "of-the-first-hour")
+            let pipeline = Rooms.small(work.path("out"))
+                .replacingOccurrences(of: #""streamKey": "a""#, with: #""streamKeyFile": "\#(mount)/key""#)
+                .replacingOccurrences(
+                    of: #""http": { "listen": "127.0.0.1:0" }"#,
+                    with: #""http": { "listen": "127.0.0.1:0", "signedUrls": { "secretFile": "\#(mount)/playback" } }"#)
+            let room = try RunningRoom(pipeline)
+            let viewer = try #require(room.viewer)
+            func signed() throws -> String {
+                let result = try Command.tandem(["sign-url", "-", "/index.m3u8"], input: pipeline)
+                return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
+            }
+            let first = try signed()
+            #expect(try HTTPClient.request("GET", viewer, first).status != 403)
+            let start = room.now
+            try turn(2, "of-the-second-hour")
+            try room.event("ingest.keysRenewed", from: start)
+            try room.event("playback.secretsRenewed", from: start)
+            #expect(try HTTPClient.request("GET", viewer, first).status == 403)
+            #expect(try HTTPClient.request("GET", viewer, signed()).status != 403)
+            let wrong = try Publisher.pattern("BEN", to: room.url("stream-key-of-the-first-hour"), size: "320x180")
+            try room.event("ingest.refused", timeout: 10)
+            wrong.stop(SIGKILL)
+            let right = try Publisher.pattern("ANNA", to: room.url("stream-key-of-the-second-hour"), size: "320x180")
+            try room.event("source.live")
+            right.stop()
+            #expect(try room.end() == 0)
+        }
+
         @Test("with --no-watch the file is read once")
         func unwatched() throws {
             let work = try WorkDirectory()

@@ -28,13 +28,16 @@ extension Unhurried.Doors {
         func webhooks() throws {
             guard let python = EndToEnd.tool("python3"), Media.find() != nil else { return }
             let work = try WorkDirectory()
-            let (socket, refuse) = (work.path("notify"), work.path("refuse"))
+            // In the abstract namespace, where no file is left behind.
+            let (socket, refuse) = ("@tandem-\(UUID().uuidString)", work.path("refuse"))
             let receiver = try Child(
                 python,
                 ["\(EndToEnd.root)/Tests/EndToEndTests/Scripts/receiver.py", Self.secret, socket, refuse])
             defer { receiver.stop(SIGKILL) }
             let port = try #require(receiver.line(from: 0, timeout: 10) { _ in true }).line
-            let environment = ["HOOK_SECRET": Self.secret, "NOTIFY_SOCKET": socket, "WATCHDOG_USEC": "2000000"]
+            let environment = [
+                "HOOK_SECRET": Self.secret, "NOTIFY_SOCKET": socket, "WATCHDOG_USEC": "2000000", "POD_NAME": "pod-7",
+            ]
             let pipeline = Self.room(work.path("out"), port: port)
 
             let first = try RunningRoom(pipeline, environment: environment)
@@ -56,6 +59,16 @@ extension Unhurried.Doors {
             try second.event("source.live")
             try self.watch(second)
             try self.rewrite(second)
+            second.child.signal(SIGHUP)
+            let reloading = try #require(
+                receiver.line(from: 0, timeout: 10) { $0 == "notify RELOADING=1" }, "told of the reload")
+            #expect(
+                receiver.line(from: reloading.next, timeout: 10) { $0 == "notify READY=1" } != nil, "and of its end")
+            let logs = try HTTPClient.request("GET", second.control, "/v1/logs?tail=20").body
+            let line = logs.split(separator: "{").first { $0.contains("secrets of webhooks read again") } ?? ""
+            for member in [#""room":"e2e""#, #""instance":"pod-7""#, #""incarnation":"2""#] {
+                #expect(line.contains(member), "\(member): \(line)")
+            }
             again.stop()
             #expect(try second.end() == 0)
 
@@ -83,7 +96,8 @@ extension Unhurried.Doors {
             let metrics = try HTTPClient.request("GET", room.control, "/metrics").body
             for line in [
                 #"tandem_state{state="live"} 1"#, #"tandem_source_state{uid="1001",stream_type="main",state="live"} 1"#,
-                #"tandem_send_to_part_seconds_bucket{le="+Inf"}"#, "process_resident_memory_bytes ",
+                #"tandem_send_to_part_seconds_bucket{rendition="180p",le="+Inf"}"#, "process_resident_memory_bytes ",
+                #"tandem_build_info{version=""#,
             ] { #expect(metrics.contains(line), "\(line) is not in the metrics") }
             let scene = try Command.run(EndToEnd.binary, ["ctl", "scene", "guest", "-a", room.control], timeout: 10)
             #expect(scene.code == 0 && scene.output.contains("tick"), "\(scene.output)\(scene.errors)")

@@ -111,9 +111,28 @@ extension EndToEnd {
                     Set(child.outputLines.compactMap { Event($0)?.integer("incarnation") })
                 )
             }
-            // Still away.
-            let second = try run()
-            #expect(second.code == 75 && second.events.contains("output.unfinished"), "\(second)")
+            // Still away. It is no room any more, and no engine is to take it for a dead one.
+            let (socket, control) = (work.path("notify"), "unix:\(work.path("control"))")
+            let manager = try Child(
+                python,
+                ["\(EndToEnd.root)/Tests/EndToEndTests/Scripts/receiver.py", "whsec_AAAA", socket, work.path("no")])
+            defer { manager.stop(SIGKILL) }
+            _ = try #require(manager.line(from: 0, timeout: 10) { _ in true })
+            let second = try Child(
+                EndToEnd.binary, ["run", "-", "--set", "control.listen=\(control)"],
+                environment: environment.merging(["NOTIFY_SOCKET": socket]) { $1 }, input: pipeline)
+            func health(_ flag: String) throws -> Command.Result {
+                try Command.run(EndToEnd.binary, ["healthcheck", control, flag], timeout: 10)
+            }
+            var started = try health("--started")
+            while second.isRunning, started.code != 0 { started = try health("--started") }
+            #expect(started.output.contains(#""status":"pass""#) && started.output.contains("closed"), "\(started)")
+            #expect(try health("--ready").code == 1)
+            #expect(try second.wait(timeout: 20) == 75, "\(second.errors)")
+            #expect(second.outputLines.contains { $0.contains("output.unfinished") }, "\(second.outputLines)")
+            #expect(manager.line(from: 0, timeout: 10) { $0 == "notify EXTEND_TIMEOUT_USEC=5000000" } != nil)
+            #expect(manager.line(from: 0, timeout: 10) { $0.hasPrefix("notify STATUS=sending") } != nil)
+            #expect(!manager.outputLines.contains("notify READY=1"))
             #expect(try !Files.text(place + "/180p.m3u8").contains("#EXT-X-ENDLIST"))
             try FileManager.default.removeItem(atPath: away)
             let third = try run()

@@ -92,6 +92,9 @@ struct EventDeliveryTests {
         await delivery.finish(within: .seconds(20))
         #expect(receiver.received == ["r-1", "r-2", "r-2", "r-2", "r-3", "r-4"])
         #expect(notices.withLock { $0 } == [.failing("status 500"), .restored(failures: 2)])
+        let tallies = delivery.tallies
+        #expect(tallies.map(\.url) == [url] && tallies.map(\.tally.delivered) == [4], "\(tallies)")
+        #expect(tallies.map(\.tally.refused) == [2] && tallies.map(\.tally.failed) == [0])
         await receiver.stop()
     }
 

@@ -63,6 +63,23 @@ struct HookTests {
         }
     }
 
+    @Test("a question is signed with the secret that is in force when it is asked")
+    func renewed() async throws {
+        let hook = try await HookServer(.answer(status: 200, body: #"{"allowed":true}"#))
+        try await TestServer.with({
+            $0.hook = HookClient(hook: PublishHook(form: .ome, secret: nil), url: hook.url)
+        }) { server in
+            let first = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            #expect(first.outcomes.elements == [.ready])
+            server.server.replaceHookSecret("s")
+            let second = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            #expect(second.outcomes.elements == [.ready])
+            let signed = hook.requests.elements.map { $0.lowercased().contains("x-ome-signature:") }
+            #expect(signed == [false, true])
+        }
+        await hook.stop()
+    }
+
     @Test("without an answer in time, the setting decides", arguments: [HookClient.OnFailure.deny, .allow])
     func noAnswer(onFailure: HookClient.OnFailure) async throws {
         let behaviours = [

@@ -49,6 +49,20 @@ struct PlaybackGateTests {
         #expect(Self.gate(["new"]).verdict(path: "/index.m3u8", query: all) == .forged)
     }
 
+    @Test("other secrets take the place of those there were, in every copy of the gate")
+    func renewed() {
+        let gate = Self.gate(["old"])
+        let copy = gate
+        let before = Self.pairs(gate.query(scope: "/", seconds: 60))
+        let after = Self.pairs(Self.gate(["new"]).query(scope: "/", seconds: 60))
+        #expect(copy.verdict(path: "/a", query: before) == .open && copy.verdict(path: "/a", query: after) == .forged)
+        gate.renew(secrets: ["new", "old"])
+        #expect(copy.verdict(path: "/a", query: before) == .open && copy.verdict(path: "/a", query: after) == .open)
+        gate.renew(secrets: ["new"])
+        #expect(copy.verdict(path: "/a", query: before) == .forged && copy.verdict(path: "/a", query: after) == .open)
+        #expect(Self.pairs(copy.query(scope: "/", seconds: 60)).map(\.value) == after.map(\.value))
+    }
+
     @Test("ten thousand forged ones: parameters left out, doubled, and every digit and letter changed")
     func forged() {
         var generator = SystemRandomNumberGenerator()

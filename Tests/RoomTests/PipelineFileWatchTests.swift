@@ -12,6 +12,7 @@ struct PipelineFileWatchTests {
     private final class Taker: Sendable {
         private struct State {
             var taken: [String] = []
+            var attempts = 0
             var reports: [String] = []
             var isEarly = false
         }
@@ -19,6 +20,7 @@ struct PipelineFileWatchTests {
         private let state = Mutex(State())
 
         var taken: [String] { self.state.withLock(\.taken) }
+        var attempts: Int { self.state.withLock(\.attempts) }
         var reports: [String] { self.state.withLock(\.reports) }
         func setEarly(_ isEarly: Bool) { self.state.withLock { $0.isEarly = isEarly } }
 
@@ -30,6 +32,7 @@ struct PipelineFileWatchTests {
 
         private func take(_ bytes: [UInt8]) throws(ControlFailure) {
             let text = String(decoding: bytes, as: UTF8.self)
+            self.state.withLock { $0.attempts += 1 }
             if self.state.withLock(\.isEarly) {
                 throw ControlFailure(code: "requestFailed", number: 1417, status: 409, what: "early", fix: "later")
             }
@@ -115,6 +118,24 @@ struct PipelineFileWatchTests {
         #expect(taker.taken == ["two", "three"] && taker.reports.last == "good")
     }
 
+    @Test("a refused version whose rights alone are changed is read again")
+    func rights() throws {
+        defer { self.remove() }
+        try self.write("one")
+        let taker = Taker()
+        let path = "\(self.directory)/room.json"
+        let watch = taker.watch(path, "one")
+        try self.write("bad file")
+        for _ in 0..<4 { watch.look() }
+        let attempts = taker.attempts
+        try InodeClock.pass(path)
+        try #require(chmod(path, 0o640) == 0)
+        watch.look()
+        #expect(taker.attempts == attempts + 1)
+        watch.look()
+        #expect(taker.attempts == attempts + 1)
+    }
+
     @Test("what comes too early is tried again")
     func early() throws {
         defer { self.remove() }
@@ -128,5 +149,49 @@ struct PipelineFileWatchTests {
         taker.setEarly(false)
         watch.look()
         #expect(taker.taken == ["two"] && taker.reports == ["early", "good"])
+    }
+
+    @Test("what stays too early is tried ever more rarely; another version, or being told, is an attempt at once")
+    func patience() throws {
+        defer { self.remove() }
+        try self.write("one")
+        let taker = Taker()
+        let watch = taker.watch("\(self.directory)/room.json", "one")
+        taker.setEarly(true)
+        try self.write("two")
+        let tried = (1...30).filter { _ in
+            let before = taker.attempts
+            watch.look()
+            return taker.attempts > before
+        }
+        #expect(tried == [1, 2, 4, 8, 13, 18, 23, 28])
+        let before = taker.attempts
+        watch.look(isTold: true)
+        #expect(taker.attempts == before + 1)
+        try self.write("three")
+        watch.look()
+        watch.look()
+        #expect(taker.attempts == before + 3)
+        #expect(taker.reports == ["early", "early"], "told once, and when somebody asks")
+    }
+}
+
+/// The kernel's clock for inodes, which stands still for some milliseconds.
+private enum InodeClock {
+    /// Returns when a change of a file from now on bears another time than the last one of `path`.
+    static func pass(_ path: String) throws {
+        let other = "\(path).clock"
+        let last = try self.change(of: path)
+        for _ in 0..<10_000_000 {
+            try Data().write(to: URL(fileURLWithPath: other))
+            if try self.change(of: other) != last { return }
+        }
+        Issue.record("the kernel's clock stands still")
+    }
+
+    private static func change(of path: String) throws -> [Int] {
+        var status = stat()
+        try #require(stat(path, &status) == 0)
+        return [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
     }
 }

@@ -119,7 +119,9 @@ struct RecordingReportTests {
             #expect(RecordingFinisher(settings).isDue)
             // In time: not one step too many.
             let next = RecordingReport(settings, events: events, clock: SteppingClock(step: 1_000_000))
-            #expect(next.finish(by: Int64(Self.steps + 1) * 1_000_000) == nil)
+            var steps = 0
+            #expect(next.finish(by: Int64(Self.steps + 1) * 1_000_000, advanced: { steps += 1 }) == nil)
+            #expect(steps == Self.steps, "whoever watches it sees each of them")
             let last = try lines.all().last
             #expect(last?["type"] as? String == "recording.ready")
             #expect(!RecordingFinisher(settings).isDue)

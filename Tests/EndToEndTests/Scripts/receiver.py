@@ -30,7 +30,7 @@ class Hook(http.server.BaseHTTPRequestHandler):
 
 def notifications():
     inbox = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    inbox.bind(path)
+    inbox.bind("\0" + path[1:] if path.startswith("@") else path)
     while True:
         for line in inbox.recv(4096).decode().splitlines(): say("notify", line)
 

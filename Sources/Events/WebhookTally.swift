@@ -1,0 +1,25 @@
+/// How attempts to deliver events came out, since the worker began.
+package struct WebhookTally: Sendable, Hashable {
+    /// Events that were taken: a status of 200 to 299.
+    package private(set) var delivered: Int64 = 0
+    /// Attempts that were answered by another status.
+    package private(set) var refused: Int64 = 0
+    /// Attempts without an answer.
+    package private(set) var failed: Int64 = 0
+
+    package init() {}
+
+    package mutating func count(_ outcome: WebhookQueue.Outcome) {
+        switch outcome {
+        case .status(200..<300, _): self.delivered += 1
+        case .status: self.refused += 1
+        case .failed: self.failed += 1
+        }
+    }
+
+    package mutating func add(_ other: WebhookTally) {
+        self.delivered += other.delivered
+        self.refused += other.refused
+        self.failed += other.failed
+    }
+}

@@ -1,0 +1,60 @@
+package import Control
+import MediaTypes
+
+extension Room {
+    package var health: HealthReport {
+        let state = self.state
+        let lags = self.loopLags
+        return HealthReport(
+            live: lags.isAlive, ready: state == .waiting || state == .live, started: state != .starting,
+            state: self.phaseState.rawValue, checks: lags.checks)
+    }
+
+    /// Whether the room's loops advance; media that is missing does not count.
+    package var isAlive: Bool { self.loopLags.isAlive }
+
+    private var loopLags: LoopLags {
+        let (state, firstTick, stopUntil) = self.mutable.withLock { ($0.state, $0.firstTick, $0.stopUntil) }
+        if state == .ending || state == .draining {
+            return LoopLags(overdue: stopUntil.map { self.machine.now() &- $0 })
+        }
+        guard state == .live, let now = self.clock.now() else { return LoopLags() }
+        var lags = LoopLags(tick: max(0, now &- self.time(of: self.program.tick)))
+        if !self.ladder.rungs.isEmpty {
+            // Before its first picture an encoder is where the program began.
+            lags.encoder = self.lag(ofEncodersAt: self.ladder.control.enteredByAll ?? firstTick, now: now)
+        }
+        return lags
+    }
+
+    /// By when a room that begins to stop now must be over, on the machine's clock.
+    func stopDeadline(_ state: State) -> Int64 {
+        let shutdown = self.pipeline.shutdown
+        let milliseconds = Int64(state == .draining ? shutdown.drainTimeoutMs : shutdown.endTimeoutMs)
+        // The ended playlists are served on while viewers may ask for them (``OriginServer/linger(targetDuration:)``).
+        let linger = state == .draining ? 0 : Int64(self.packager?.targetDuration ?? 0) &* 1_500
+        return self.machine.now() &+ (milliseconds &+ linger) &* 1_000_000 &+ LoopLags.endMargin
+    }
+
+    /// As a service manager is told it.
+    package var serviceView: ServiceNotices.View {
+        let (state, stopUntil) = self.mutable.withLock { ($0.state, $0.stopUntil) }
+        let phase: ServiceNotices.Phase =
+            switch state {
+            case .starting: .starting
+            case .waiting, .live: .ready
+            case .ending, .draining: .stopping(until: stopUntil ?? .min)
+            case .closed: .over
+            }
+        return ServiceNotices.View(
+            phase: phase, status: self.statusLine, isAlive: self.isAlive, reloads: self.reloads.withLock { $0 })
+    }
+
+    /// How far encoders are behind the room's clock that have begun with a tick, in nanoseconds; a picture that is on its way at
+    /// its usual pace is no lag.
+    func lag(ofEncodersAt entered: Int64, now: Int64) -> Int64 {
+        // A rendition at half the rate has a picture every other tick; each is on its way within one.
+        let step = self.ladder.rungs.map { Int64($0.frameStep) }.max() ?? 1
+        return max(0, now &- self.time(of: entered &+ step &+ 1))
+    }
+}
