@@ -286,7 +286,7 @@ package final class Room: Sendable {
     func superseded() { self.stop(.superseded, .draining, reason: "a newer worker serves this room") }
 
     private func stop(_ outcome: RoomOutcome, _ state: State, reason: String) {
-        let until = self.stopDeadline(state)
+        let until = self.stopDeadline()
         let isFirst = self.mutable.withLock { mutable -> Bool in
             guard mutable.outcome == nil else { return false }
             mutable.outcome = outcome
