@@ -28,11 +28,11 @@ extension Room {
     }
 
     /// By when a room that begins to stop now must be over, on the machine's clock.
-    func stopDeadline(_ state: State) -> Int64 {
-        let shutdown = self.pipeline.shutdown
-        let milliseconds = Int64(state == .draining ? shutdown.drainTimeoutMs : shutdown.endTimeoutMs)
-        // The ended playlists are served on while viewers may ask for them (``OriginServer/linger(targetDuration:)``).
-        let linger = state == .draining ? 0 : Int64(self.packager?.targetDuration ?? 0) &* 1_500
+    func stopDeadline() -> Int64 {
+        let milliseconds = Int64(self.pipeline.shutdown.endTimeoutMs)
+        // A drained room goes on to the end of its segment; an ended one's playlists are served on while viewers may ask for
+        // them (``OriginServer/linger(targetDuration:)``).
+        let linger = Int64(self.packager?.targetDuration ?? 0) &* 1_500
         return self.machine.now() &+ (milliseconds &+ linger) &* 1_000_000 &+ LoopLags.endMargin
     }
 

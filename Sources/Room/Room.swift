@@ -314,7 +314,7 @@ package final class Room: Sendable {
     func superseded() { self.stop(.superseded, .draining, reason: "a newer worker serves this room") }
 
     private func stop(_ outcome: RoomOutcome, _ state: State, reason: String, _ code: ErrorCode? = nil) {
-        let until = self.stopDeadline(state)
+        let until = self.stopDeadline()
         // With the phase in hand: that the room ends is told before what it is because of that.
         let isFirst = self.phase.withLock { _ -> Bool in
             let isFirst = self.mutable.withLock { mutable -> Bool in
