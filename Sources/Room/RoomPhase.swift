@@ -54,6 +54,12 @@ package struct RoomPhase: Sendable, Equatable {
         /// The same as ``from`` where only the cause is another.
         package var to: State
         package var cause: Cause?
+
+        package init(from: State, to: State, cause: Cause?) {
+            self.from = from
+            self.to = to
+            self.cause = cause
+        }
     }
 
     package private(set) var state = State.starting
