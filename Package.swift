@@ -114,6 +114,7 @@ let package = Package(
             name: "HTTPListener",
             dependencies: [
                 "TLSFiles", "MediaTypes", nioSSL, httpTypes, logging, .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
             ] + hummingbird + nio,
             swiftSettings: house),
         .target(
@@ -240,7 +241,10 @@ let package = Package(
             swiftSettings: judged),
         .testTarget(
             name: "HTTPListenerTests",
-            dependencies: ["HTTPListener", "HTTPProbe", "TLSFiles", "MediaTypes", httpTypes, logging] + nio,
+            dependencies: [
+                "HTTPListener", "HTTPProbe", "TLSFiles", "MediaTypes", httpTypes, logging,
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+            ] + nio,
             swiftSettings: judged),
         .testTarget(
             name: "OriginTests",

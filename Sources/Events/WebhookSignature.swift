@@ -1,4 +1,5 @@
 import LibAV
+import MediaTypes
 
 /// Signs what is sent to a webhook, so that its receiver knows whom it comes from and when it was sent.
 ///

@@ -36,8 +36,9 @@ final class HTTP1RequestReader: ChannelInboundHandler, Sendable {
                 fields.append(HTTPField(name: name, value: value))
             }
         }
-        // HTTP/1.0 closes unless it says otherwise (RFC 9112 §9.3).
-        if !head.isKeepAlive { fields[.connection] = "close" }
+        // HTTP/1.0 closes unless it says otherwise (RFC 9112 §9.3), and cannot be upgraded (RFC 9110 §7.8).
+        let isOld = head.version.minor == 0 && fields[.upgrade] != nil
+        if isOld || !head.isKeepAlive { fields[.connection] = "close" }
         return HTTPRequest(method: method, scheme: "http", authority: authority, path: head.uri, headerFields: fields)
     }
 

@@ -13,6 +13,9 @@ package struct ListenerReply: Sendable {
         case file(path: String, range: Range<Int>)
         /// Bytes that come as time goes by. The reply has no length, and the connection ends with it.
         case stream(any ReplyStream)
+        /// A WebSocket, each piece in a binary frame of its own: of a reply that has switched protocols (RFC 6455 §4.2.2), to a
+        /// request that asked for it. Of the client nothing is read but control frames.
+        case socket(any ReplyStream)
 
         package static func bytes(_ bytes: [UInt8]) -> Body { .bytes(bytes, range: 0..<bytes.count) }
         package static func text(_ text: String) -> Body { .bytes(Array(text.utf8)) }
@@ -20,7 +23,7 @@ package struct ListenerReply: Sendable {
         /// Bytes to send, as far as they are known.
         package var count: Int {
             switch self {
-            case .none, .stream: 0
+            case .none, .stream, .socket: 0
             case .bytes(_, let range), .file(_, let range): range.count
             case .buffers(let buffers): buffers.reduce(0) { $0 + $1.readableBytes }
             }
@@ -28,7 +31,9 @@ package struct ListenerReply: Sendable {
     }
 
     /// Whether it is known how long it is.
-    var hasLength: Bool { if case .stream = self.body { false } else { true } }
+    var hasLength: Bool { if case .stream = self.body { false } else { !self.isSocket } }
+
+    var isSocket: Bool { if case .socket = self.body { true } else { false } }
 
     package var status: HTTPResponse.Status { didSet { self.shared = nil } }
     package var fields: HTTPFields { didSet { self.shared = nil } }

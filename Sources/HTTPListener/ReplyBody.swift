@@ -8,6 +8,8 @@ struct ReplyBody {
         case file(ServedFile, Range<Int>)
         /// Nothing for now.
         case later
+        /// Nothing any more: the client was too slow.
+        case tooSlow
     }
 
     private enum Rest {
@@ -25,7 +27,7 @@ struct ReplyBody {
         case (.bytes(let bytes, let range), _): self.rest = .bytes(bytes, range.clamped(to: bytes.indices))
         case (.buffers(let buffers), _): self.rest = .buffers(buffers[...])
         case (.file(_, let range), .some(let file)): self.rest = .file(file, range)
-        case (.stream(let stream), _): self.rest = .stream(stream)
+        case (.stream(let stream), _), (.socket(let stream), _): self.rest = .stream(stream)
         case (.file, nil), (.none, _): self.rest = .buffers([])
         }
     }
@@ -60,6 +62,7 @@ struct ReplyBody {
             switch stream.next() {
             case .bytes(let bytes): return .bytes(bytes)
             case .later: return .later
+            case .tooSlow: return .tooSlow
             case .end: return nil
             }
         }

@@ -20,4 +20,6 @@ package enum ReplyStreamPiece: Sendable {
     case later
     /// Nothing any more.
     case end
+    /// Nothing any more: the client takes it too slowly.
+    case tooSlow
 }

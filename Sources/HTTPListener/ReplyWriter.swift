@@ -3,10 +3,13 @@ import NIOCore
 import NIOHTTPTypes
 
 /// How replies are written: as the parts that the encoder of an HTTP/2 stream or a TLS connection takes, or as the bytes of
-/// HTTP/1.1 themselves, whose heads and bodies many connections then share.
+/// HTTP/1.1 themselves, whose heads and bodies many connections then share; what follows the head of a WebSocket, as its
+/// frames.
 enum ReplyWriter {
     case parts
     case bytes
+    /// Has no heads.
+    case frames(WebSocketHandler)
 
     private static let carryOn = ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")
 
@@ -15,6 +18,7 @@ enum ReplyWriter {
         switch self {
         case .parts: context.write(NIOAny(HTTPResponsePart.head(HTTPResponse(status: .continue))), promise: nil)
         case .bytes: context.write(NIOAny(Self.carryOn), promise: nil)
+        case .frames: return
         }
         context.flush()
     }
@@ -39,6 +43,7 @@ enum ReplyWriter {
                     reply.status, reply.fields, contentLength: reply.hasLength ? reply.body.count : nil)
             context.write(NIOAny(head), promise: nil)
             context.write(NIOAny(date.ending(closes: closes)), promise: nil)
+        case .frames: break
         }
     }
 
@@ -46,6 +51,7 @@ enum ReplyWriter {
         switch self {
         case .parts: context.write(NIOAny(HTTPResponsePart.body(bytes)), promise: nil)
         case .bytes: context.write(NIOAny(bytes), promise: nil)
+        case .frames(let socket): socket.send(bytes)
         }
     }
 }

@@ -12,6 +12,9 @@ import NIOPosix
 /// its own request is waited for; (3) a connection is closed after what was written, never in the middle of it, unless
 /// its peer does not take it.
 ///
+/// A WebSocket takes its connection over (see ``WebSocketHandler``): *sending* → our close frame, or the client's → *idle*, for
+/// no longer than the close frame that is missing may take → *closed*.
+///
 /// Nothing reaches the handlers behind this one, where there are any, but the end of the channel: Hummingbird's server, which
 /// they belong to, only keeps count of the connections.
 final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
@@ -29,13 +32,15 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private let service: RequestService
-    private let writer: ReplyWriter
+    private var writer: ReplyWriter
     private var state = State.idle
     /// Without room until something waits: an element is as large as a request's head.
     private var queue: [HTTPRequestPart] = []
     private var isDraining = false
     /// A read was asked for while something waited in the queue.
     private var isReadHeld = false
+    /// HTTP's parser hands on nothing more and would keep all that comes: so nothing more is read.
+    private var isParserDone = false
     /// Of the request that is being answered.
     private var number: UInt64 = 0
     private var isHead = false
@@ -71,7 +76,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        if self.queue.isEmpty { context.read() } else { self.isReadHeld = true }
+        if self.queue.isEmpty, !self.isParserDone { context.read() } else { self.isReadHeld = true }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -90,12 +95,13 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard error is HTTPParserError else { return self.close(context) }
+        self.isParserDone = true
+        self.isLast = true
         switch self.state {
         case .idle, .reading:
-            self.isLast = true
             self.isHead = false
             self.begin(ListenerReply(.badRequest), context)
-        default: self.isLast = true
+        case .waiting, .opening, .sending, .closed: break
         }
     }
 
@@ -107,6 +113,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case is ChannelShouldQuiesceEvent:
             self.isLast = true
             if case .idle = self.state { self.closeOnceFlushed(context) }
+        case is WebSocketHandler.Ended: self.socketEnded(context)
         default: context.fireUserInboundEventTriggered(event)
         }
     }
@@ -148,9 +155,13 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func closeOnceFlushed(_ context: ChannelHandlerContext) {
-        guard self.writer == .bytes else {
+        switch self.writer {
+        case .bytes: break
+        case .parts:
             if self.unflushed == 0 { self.close(context) }
             return
+        // Our close frame is on its way, and the client has a deadline for its own.
+        case .frames: return
         }
         // Written in order: nothing, after everything, tells when all of it has left.
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -197,10 +208,13 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         // A close has emptied it in the meantime.
         self.queue.removeFirst(min(taken, self.queue.count))
         if self.isLast, case .idle = self.state { self.queue.removeAll() }
-        if self.isReadHeld, self.queue.isEmpty {
-            self.isReadHeld = false
-            context.read()
-        }
+        self.readOn(context)
+    }
+
+    private func readOn(_ context: ChannelHandlerContext) {
+        guard self.isReadHeld, self.queue.isEmpty, !self.isParserDone else { return }
+        self.isReadHeld = false
+        context.read()
     }
 
     private var takesInput: Bool {
@@ -240,6 +254,11 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.state = .waiting(client)
         self.number &+= 1
         self.isHead = head.method == .head
+        // Behind these NIO's parser waits for another protocol, and gathers what comes meanwhile.
+        if !self.isStream, head.method == .connect || head.headerFields[.upgrade] != nil {
+            self.isParserDone = true
+            self.isLast = true
+        }
         if body.isTooLarge || head.headerFields[.connection]?.lowercased() == "close" { self.isLast = true }
         let (number, loop, gate) = (self.number, context.eventLoop, self.service.gate)
         let bound = NIOLoopBound((self, context), eventLoop: loop)
@@ -262,6 +281,9 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Replies
 
     private func begin(_ reply: ListenerReply, _ context: ChannelHandlerContext) {
+        if reply.isSocket, self.isStream {
+            return self.sendHead(.plain(.badRequest, "a WebSocket is opened over HTTP/1.1"), nil, context)
+        }
         guard case .file(let path, _) = reply.body else { return self.sendHead(reply, nil, context) }
         guard self.service.takeFilePiece() else {
             let busy = ListenerReply.plain(.serviceUnavailable, "too many readers", fields: [.retryAfter: "1"])
@@ -280,8 +302,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func sendHead(_ reply: ListenerReply, _ file: ServedFile?, _ context: ChannelHandlerContext) {
         if !reply.hasLength, !self.isHead { self.isLast = true }
-        self.writer.head(reply, closes: self.isLast && !self.isStream, date: self.service.date, context)
-        let hasBody = !self.isHead && reply.status.mayHaveBody
+        let closes = self.isLast && !self.isStream && !reply.isSocket
+        self.writer.head(reply, closes: closes, date: self.service.date, context)
+        if reply.isSocket, !self.openSocket(context) { return self.close(context) }
+        let hasBody = reply.isSocket || !self.isHead && reply.status.mayHaveBody
         let body = ReplyBody(hasBody ? reply.body : .none, file: file)
         self.state = .sending(body)
         if let stream = body.stream {
@@ -311,6 +335,9 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 self.state = .sending(body)
                 self.deadline = nil
                 return context.flush()
+            case .tooSlow:
+                body.stream?.cancel()
+                return self.finish(context, WebSocketSession.Code.policyViolation)
             case nil:
                 body.stream?.cancel()
                 return self.finish(context)
@@ -354,7 +381,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    private func finish(_ context: ChannelHandlerContext) {
+    /// - Parameter code: Says why, over a WebSocket.
+    private func finish(_ context: ChannelHandlerContext, _ code: UInt16 = WebSocketSession.Code.normal) {
         self.giveFilePieceBack()
         self.state = .idle
         self.service.note(context.channel, hasRequest: false)
@@ -369,6 +397,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             // Flushing may have closed the connection, or begun the next reply.
             if self.isLast, case .idle = self.state { self.closeOnceFlushed(context) }
         case .parts: self.writeEnd(context)
+        case .frames(let socket): self.close(socket, code, context)
         }
         self.drain(context)
     }
@@ -383,6 +412,37 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             if handler.isLast, case .idle = handler.state { handler.closeOnceFlushed(context) }
         }
         context.writeAndFlush(NIOAny(HTTPResponsePart.end(nil)), promise: flushed)
+    }
+
+    // MARK: WebSockets
+
+    /// From here on what is read and written are frames.
+    private func openSocket(_ context: ChannelHandlerContext) -> Bool {
+        guard let socket = try? WebSocketHandler.added(to: context.pipeline.syncOperations) else { return false }
+        self.writer = .frames(socket)
+        self.isParserDone = false
+        self.readOn(context)
+        return true
+    }
+
+    /// Nothing more to send: once the client has all of it, it has a moment for its own close frame.
+    private func close(_ socket: WebSocketHandler, _ code: UInt16, _ context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let flushed = context.eventLoop.makePromise(of: Void.self)
+        flushed.futureResult.whenComplete { _ in
+            let (handler, context) = bound.value
+            if case .idle = handler.state { handler.setDeadline(WebSocketHandler.patience, context) }
+        }
+        socket.end(code, promise: flushed)
+    }
+
+    /// The client has closed, or is not one of this protocol.
+    private func socketEnded(_ context: ChannelHandlerContext) {
+        guard case .sending(let body) = self.state else { return }
+        body.stream?.cancel()
+        self.state = .idle
+        self.service.note(context.channel, hasRequest: false)
+        self.setDeadline(WebSocketHandler.patience, context)
     }
 
     private func giveFilePieceBack() {

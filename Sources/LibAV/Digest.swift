@@ -6,6 +6,7 @@ import CLibAV
 package enum Digest {
     fileprivate static let sha256Size = 32
     private static let md5Size = 16
+    private static let sha1Size = 20
 
     /// Spec: FIPS 180-4 §6.2.
     ///
@@ -25,6 +26,24 @@ package enum Digest {
         var digest = [UInt8](repeating: 0, count: Self.md5Size)
         // As many bytes are written as an MD5 has, and the state lies on the stack.
         unsafe av_md5_sum(&digest, message, message.count)
+        return digest
+    }
+
+    /// Not for anything new, as ``md5(of:)``: for what others have laid down.
+    ///
+    /// Spec: FIPS 180-4 §6.1.
+    ///
+    /// - Returns: 20 bytes.
+    package static func sha1(of message: [UInt8]) -> [UInt8] {
+        // A hundred bytes. Where they are not to be had, neither is the array of the digest.
+        guard let context = unsafe av_sha_alloc() else { fatalError("out of memory for a digest") }
+        // Refuses lengths of digests that it does not know, of which 160 is none.
+        _ = unsafe av_sha_init(context, 160)
+        unsafe av_sha_update(context, message, message.count)
+        var digest = [UInt8](repeating: 0, count: Self.sha1Size)
+        // Writes the 160 bits that it was begun for, which the array has room for.
+        unsafe av_sha_final(context, &digest)
+        unsafe av_free(UnsafeMutableRawPointer(context))
         return digest
     }
 }

@@ -41,6 +41,21 @@ package struct CORSPolicy: Sendable, Hashable {
         return fields
     }
 
+    /// Whether a page may open a WebSocket here, which no browser keeps it from (RFC 6455 §10.2): one of this listener itself, one
+    /// that may read replies, and who names no origin and so is no page.
+    ///
+    /// - Parameter authority: Of the request.
+    package func admits(origin: String?, authority: String?) -> Bool {
+        guard let origin else { return true }
+        switch self.rule {
+        case .everyone: return true
+        case .listed(let origins):
+            if origins.contains(Self.normalized(origin)) { return true }
+            guard let authority, let scheme = origin.firstRange(of: "://") else { return false }
+            return origin[scheme.upperBound...].lowercased() == authority.lowercased()
+        }
+    }
+
     /// The further fields for a preflight request. `Range` is the only field of a player that needs leave.
     package static let preflight: HTTPFields = [
         .accessControlAllowMethods: "GET, HEAD, OPTIONS",

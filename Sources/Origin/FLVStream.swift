@@ -4,7 +4,7 @@ package import Push
 import HTTPTypes
 import Synchronization
 
-/// One viewer of a rendition over HTTP-FLV: a file header, the tags since the last IDR picture, then each tag as it comes.
+/// One viewer of a rendition over HTTP-FLV or WebSocket-FLV: a file header, the tags since the last IDR picture, then each tag as it comes.
 ///
 /// Tags are shared by all viewers. A viewer who is too slow loses whole groups of pictures; one who goes on losing them is
 /// sent away, and costs nothing from then on.
@@ -13,6 +13,7 @@ package final class FLVStream: ReplyStream, LiveReader {
         var queue = TagQueue()
         var isBegun = false
         var isOver = false
+        var isTooSlow = false
         /// Asked, and got nothing: it is to be told when there is more.
         var isIdle = false
         var more: (@Sendable () -> Void)?
@@ -41,7 +42,7 @@ package final class FLVStream: ReplyStream, LiveReader {
             while let tag = state.queue.pop() {
                 if tag.file.readableBytes > 0 { return .bytes(tag.file) }
             }
-            if state.isOver { return .end }
+            if state.isOver { return state.isTooSlow ? .tooSlow : .end }
             state.isIdle = true
             return .later
         }
@@ -73,6 +74,7 @@ package final class FLVStream: ReplyStream, LiveReader {
                 state.overruns.append(now)
                 if state.overruns.count >= Self.mostOverruns {
                     state.isOver = true
+                    state.isTooSlow = true
                     state.queue = TagQueue()
                     return (state.more, true)
                 }

@@ -10,7 +10,7 @@ package struct OriginResponder: Sendable {
     private let policy: CORSPolicy
     /// `nil`: anybody may watch.
     private let gate: PlaybackGate?
-    /// Renditions over HTTP-FLV; `nil`: none.
+    /// Renditions over HTTP-FLV and WebSocket-FLV; `nil`: none.
     private let live: LiveOutputs?
     private let page: [UInt8]
     /// The page's policy.
@@ -76,7 +76,7 @@ package struct OriginResponder: Sendable {
         }
         if let live = self.live, let rendition = FLVStream.rendition(name) {
             guard !self.content.ended, let feed = live.feed(named: rendition) else { return answer(self.missing) }
-            return answer(FLVStream.reply(feed))
+            return answer(self.reply(with: feed, to: request.head))
         }
         let fields = request.head.headerFields
         let asked = OriginRequest(
@@ -98,6 +98,19 @@ package struct OriginResponder: Sendable {
                     .plain(
                         .serviceUnavailable, reason, fields: [.cacheControl: "no-store", .retryAfter: "1"]))
             }
+        }
+    }
+
+    /// Over the WebSocket that the request asks for, or as the reply itself.
+    private func reply(with feed: LiveFeed, to head: HTTPRequest) -> ListenerReply {
+        switch WebSocketHandshake(head) {
+        case .notAsked: return FLVStream.reply(feed)
+        case .refused(let reply): return reply
+        case .accepted(let fields):
+            guard self.policy.admits(origin: head.headerFields[.origin], authority: head.authority) else {
+                return .plain(.forbidden, "not for pages of this origin", fields: [.cacheControl: "no-store"])
+            }
+            return ListenerReply(.switchingProtocols, fields: fields, body: .socket(FLVStream(feed)))
         }
     }
 

@@ -43,7 +43,7 @@ package final class OriginServer: Sendable {
     ///   - allowOrigins: See ``CORSPolicy/init(allowOrigins:)``.
     ///   - roomTitle: Shown by the page.
     ///   - gate: Who may watch; `nil`: anybody.
-    ///   - live: Renditions over HTTP-FLV; `nil`: none.
+    ///   - live: Renditions over HTTP-FLV and WebSocket-FLV; `nil`: none.
     ///   - playlist: File name of the multivariant playlist, for the page.
     ///   - keyURI: Where players get keys; `nil`: here.
     ///   - certificates: HTTPS with HTTP/2 by these; `nil`: HTTP/1.1 in clear text.

@@ -25,7 +25,7 @@ package struct HLSOutput: Sendable, Hashable {
         package var maxConnections = 8_192
         /// Connections at once from one address (1…65,535), more are closed; `nil`: no limit, since a proxy is one address.
         package var maxConnectionsPerAddress: Int?
-        /// Each rendition is there as HTTP-FLV too, at `live/NAME.flv`. Default false.
+        /// Each rendition is there as HTTP-FLV and WebSocket-FLV too, at `live/NAME.flv`. Default false.
         package var flv = false
 
         package init() {}

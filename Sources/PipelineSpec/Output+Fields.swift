@@ -151,7 +151,9 @@ extension HLSOutput.HTTP {
             Field(
                 optional: "signedUrls", \.signedURLs, .object(SignedURLs.rule),
                 "lets in only viewers whose URL is signed: see tandem sign-url"),
-            Field("flv", \.flv, .boolean, "whether each rendition is there as HTTP-FLV too, at live/NAME.flv"),
+            Field(
+                "flv", \.flv, .boolean,
+                "whether each rendition is there as HTTP-FLV and WebSocket-FLV too, at live/NAME.flv"),
             Field(
                 "maxConnections", \.maxConnections, .integer(1...65_535),
                 "connections at once, as far as the process may open so many files; more wait"),

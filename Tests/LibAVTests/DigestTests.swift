@@ -42,6 +42,20 @@ struct DigestTests {
         #expect(Hexadecimal.text(Digest.md5(of: Array(message.utf8))) == digest)
     }
 
+    @Test(
+        "SHA-1 of the standard's examples, and of nothing",
+        arguments: [
+            ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"), ("abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+            (
+                "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+                "84983e441c3bd26ebaae4aa1f95129e5e54670f1"
+            ),
+            (String(repeating: "a", count: 1_000_000), "34aa973cd4c4daa4f61eeb2bdbad27316534016f"),
+        ])
+    func sha1(message: String, digest: String) {
+        #expect(Hexadecimal.text(Digest.sha1(of: Array(message.utf8))) == digest)
+    }
+
     @Test("a stream gives what the whole gives, however it is cut")
     func splits() {
         var random = SystemRandomNumberGenerator()

@@ -21,6 +21,20 @@ struct CORSPolicyTests {
         #expect((fields[.accessControlExposeHeaders]?.contains("Content-Range") == true) == (expected != nil))
     }
 
+    @Test(
+        "a WebSocket is for pages that may read replies, for our own, and for what is no page",
+        arguments: [
+            (["*"], "https://a.example", true), ([], "https://a.example", false), ([], nil, true),
+            (["https://a.example"], "https://A.example", true), (["https://a.example"], "https://b.example", false),
+            ([], "https://room.example:8080", true), ([], "http://Room.example:8080", true),
+            ([], "https://room.example", false), ([], "https://room.example:8080.evil.example", false),
+            ([], "null", false), ([], "", false), ([], "room.example:8080", false),
+        ] as [([String], String?, Bool)])
+    func sockets(origins: [String], origin: String?, isAdmitted: Bool) {
+        let policy = CORSPolicy(allowOrigins: origins)
+        #expect(policy.admits(origin: origin, authority: "room.example:8080") == isAdmitted)
+    }
+
     @Test("caches keep the answers for different pages apart")
     func vary() {
         #expect(CORSPolicy(allowOrigins: ["https://a.example"]).fields(origin: nil)[.vary] == "Origin")

@@ -27,7 +27,7 @@ struct LiveContentTests {
         switch reply.body {
         case .buffers(let buffers): String(decoding: buffers.flatMap { Array($0.readableBytesView) }, as: UTF8.self)
         case .bytes(let bytes, let range): String(decoding: bytes[range], as: UTF8.self)
-        case .none, .file, .stream: ""
+        case .none, .file, .stream, .socket: ""
         }
     }
 

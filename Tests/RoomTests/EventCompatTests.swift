@@ -102,7 +102,7 @@ struct EventCompatTests {
         let events = RoomEvents(roomID: "r", vocabularies: [.nertc, .agora]) { line in
             lines.withLock { $0.append(line) }
         }
-        events.emit("broadcast.active")
+        events.emit("broadcast.active", ["slate": "false"])
         events.emit("segment.published", ["mediaSequence": 1])
         let told = lines.withLock { $0 }
         #expect(told[0].hasSuffix(#""compat":{"nertc":{"state":505},"agora":{"state":2,"name":"RUNNING"}}}"#))

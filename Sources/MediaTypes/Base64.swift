@@ -1,3 +1,5 @@
+/// Bytes as digits of base 64.
+///
 /// Spec: RFC 4648 §4.
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)

@@ -1,0 +1,98 @@
+import HTTPProbe
+import NIOCore
+import NIOPosix
+import Testing
+
+import HTTPListener
+
+@Suite("Requests for another protocol: RFC 9110 §7.8 and §9.3.6", .timeLimit(.minutes(1)))
+struct UpgradeTests {
+    /// Bytes: more than sockets of one machine hold on their own.
+    private static let flood = 48 << 20
+    /// Bytes that two sockets' buffers hold at most (tcp_wmem and tcp_rmem), and some.
+    private static let kernel = 20 << 20
+
+    @Test(
+        "they are answered as if nothing were asked, and the connection ends",
+        arguments: [
+            "GET / HTTP/1.1\nConnection: Upgrade, HTTP2-Settings\nUpgrade: h2c\nHTTP2-Settings: AAMAAABkAAQAAP__\n",
+            "GET / HTTP/1.1\nConnection: Upgrade\nUpgrade: anything\n", "GET / HTTP/1.1\nUpgrade: TLS/1.2\n",
+            "CONNECT a:1 HTTP/1.1\n", "GET / HTTP/1.0\nConnection: keep-alive, Upgrade\nUpgrade: websocket\n",
+        ])
+    func answered(request: String) async throws {
+        try await FedStream.serve(tls: false) { _, listener in
+            let reply = try await HTTPProbe(listener.boundAddress).send(request + "Host: a\n\n")
+            #expect(reply.status == 200 && reply.text == "hello 0")
+            #expect(reply.fields["connection"] == "close")
+            #expect(try await HTTPProbe(listener.boundAddress).bytesUntilClosed(after: request + "Host: a\n\n") > 100)
+        }
+    }
+
+    @Test("one with a body is read to its end")
+    func body() async throws {
+        try await FedStream.serve(tls: false) { _, listener in
+            let probe = HTTPProbe(listener.boundAddress)
+            let fields = ["Connection: Upgrade", "Upgrade: anything"]
+            let read = try await probe.request("POST /", fields, body: "abcdef")
+            let refused = try await probe.request("POST /", fields, body: String(repeating: "x", count: 101))
+            #expect(read.text == "hello 6" && refused.status == 413)
+        }
+    }
+
+    /// Client and server share a thread, and what waits at the server's socket is taken, if it is, before the next byte of the
+    /// reply: enough bytes of it, and all of the flood would have been.
+    @Test("what follows one is left with the client for as long as the reply goes on", arguments: [false, true])
+    func flooded(tls: Bool) async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        try await FedStream.serve(tls: tls, group: group) { stream, listener in
+            let channel = try await WebSocketProbe(listener.boundAddress).connect(group: group)
+            try await channel.executeThenClose { inbound, outbound in
+                var chunks = inbound.makeAsyncIterator()
+                let request = "GET /stream HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: anything\r\n\r\n"
+                try await outbound.write(ByteBuffer(string: request))
+                #expect(try await chunks.next() != nil)
+                try await outbound.write(ByteBuffer(repeating: UInt8(ascii: "a"), count: Self.flood))
+                for _ in 0..<4_000 {
+                    stream.feed([1])
+                    guard try await chunks.next() != nil else {
+                        Issue.record("closed")
+                        break
+                    }
+                }
+                let unsent = try await channel.channel.getOption(.bufferedWritableBytes).get()
+                #expect(unsent >= Self.flood - Self.kernel, "\(unsent) bytes are left with the client")
+            }
+            // That it has gone is noticed all the same.
+            while !stream.isCancelled {
+                stream.feed([1])
+                try await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        try await group.shutdownGracefully()
+    }
+
+    @Test("what follows bytes that are no HTTP is left with the client, too")
+    func notHTTP() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        try await FedStream.serve(tls: false, group: group) { stream, listener in
+            let channel = try await WebSocketProbe(listener.boundAddress).connect(group: group)
+            try await channel.executeThenClose { inbound, outbound in
+                var chunks = inbound.makeAsyncIterator()
+                let requests = "GET /stream HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/9.9\r\n\r\n"
+                try await outbound.write(ByteBuffer(string: requests))
+                #expect(try await chunks.next() != nil)
+                try await outbound.write(ByteBuffer(repeating: UInt8(ascii: "a"), count: Self.flood))
+                for _ in 0..<4_000 {
+                    stream.feed([1])
+                    guard try await chunks.next() != nil else {
+                        Issue.record("closed")
+                        break
+                    }
+                }
+                let unsent = try await channel.channel.getOption(.bufferedWritableBytes).get()
+                #expect(unsent >= Self.flood - Self.kernel, "\(unsent) bytes are left with the client")
+            }
+        }
+        try await group.shutdownGracefully()
+    }
+}
