@@ -73,10 +73,12 @@ enum NativePlayer: String, CaseIterable {
             case .mpv: !line.isEmpty && !line.hasPrefix("shown ") && !line.contains("duplicated MOOV")
             case .gstreamer, .oldGStreamer:
                 line.hasPrefix("ERROR") || line.hasPrefix("WARNING") || line.contains("got EOS")
-            // Where VLC takes a breath to make its buffer longer it says that a clock reference came late.
+            // Where VLC takes a breath to make its buffer longer it says that a clock reference came late, and where it begins,
+            // of what comes before the first, that there is none.
             case .vlc:
                 line.contains(/error|cannot|failed|late picture|corrupted  :\s*[1-9]/.ignoresCase())
                     && !line.contains(/interface|dbus|libvlc|pulse|vdpau|xcb|lua|no error|pts_delay increased/)
+                    && !line.contains(/no reference clock|Could not convert timestamp 0/)
             }
         }
     }
