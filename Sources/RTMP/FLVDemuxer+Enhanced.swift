@@ -116,14 +116,16 @@ extension FLVDemuxer {
             self.counters.empty += 1
             return
         }
-        guard let configuration = HEVCConfiguration(record: record),
-            configuration.record.count <= CodecParameters.largestConfiguration
-        else {
+        guard let configuration = HEVCConfiguration(record: record) else {
+            self.counters.badConfigurations += 1
+            return
+        }
+        let canonical = configuration.record
+        guard canonical.count <= CodecParameters.largestConfiguration else {
             self.counters.badConfigurations += 1
             return
         }
         self.lengthSize = configuration.lengthSize
-        let canonical = configuration.record
         if self.video?.codec == .hevc, self.videoHeader == canonical { return }
         self.videoHeader = canonical
         self.emit(CodecParameters(codec: .hevc, configuration: canonical), &items)

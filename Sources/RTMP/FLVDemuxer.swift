@@ -136,17 +136,20 @@ package struct FLVDemuxer: Sendable {
             self.counters.empty += 1
             return
         }
-        guard let configuration = AVCConfiguration(record: record),
-            configuration.record.count <= CodecParameters.largestConfiguration
-        else {
+        guard let configuration = AVCConfiguration(record: record) else {
+            self.counters.badConfigurations += 1
+            return
+        }
+        let canonical = configuration.record
+        guard canonical.count <= CodecParameters.largestConfiguration else {
             self.counters.badConfigurations += 1
             return
         }
         self.lengthSize = configuration.lengthSize
         // Once more what is known already: parameter sets that came in band since then still hold.
-        if self.video?.codec == .h264, self.videoHeader == configuration.record { return }
-        self.videoHeader = configuration.record
-        self.emit(CodecParameters(codec: .h264, configuration: configuration.record), &items)
+        if self.video?.codec == .h264, self.videoHeader == canonical { return }
+        self.videoHeader = canonical
+        self.emit(CodecParameters(codec: .h264, configuration: canonical), &items)
     }
 
     /// - Parameter start: Where the NAL units begin.
