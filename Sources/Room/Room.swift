@@ -238,9 +238,11 @@ package final class Room: Sendable {
         }
         self.listeners.openGate()
         self.program.run()
+        // One that is over by itself: whoever looks at the room's loops must not take them for loops that hang.
+        if !self.isOffline { self.end(reason: "the program is over") }
         self.ladder.finish()
         let outcome = self.mutable.withLock { mutable -> RoomOutcome in
-            // A program that ends by itself (its files or its duration are over) ends the room.
+            // A program of files that ends by itself ends the room.
             let outcome = mutable.outcome ?? .ended
             mutable.outcome = outcome
             return outcome

@@ -66,6 +66,20 @@ extension Unhurried.Doors {
             #expect(states.last?.text("to") == "closed")
         }
 
+        @Test("a program that is over by itself: its room is ending, as one that was told to")
+        func duration() throws {
+            let work = try WorkDirectory()
+            let room = try RunningRoom(Rooms.small(work.path("out")), ["--duration", "4"])
+            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            let ending = try room.event("room.ending")
+            #expect(ending.text("reason") == "the program is over" && ending.text("code") == nil)
+            #expect(try room.child.wait(timeout: 30) == 0)
+            publisher.stop()
+            #expect(room.events("room.state").suffix(2).map { $0.text("to") } == ["ending", "closed"])
+            #expect(room.events("room.closed").map { $0.text("outcome") } == ["ended"])
+            #expect(try Playlist(contentsOf: work.path("out/180p.m3u8")).isEnded)
+        }
+
         private func expect(_ room: RunningRoom, _ word: String, cause: String?) throws {
             let state = try room.state()
             #expect(state["state"] as? String == word && state["cause"] as? String == cause)
