@@ -21,7 +21,12 @@ import Upload
 /// States: starting (``open(_:events:logger:)``) → waiting (nobody has published) → live → ending or draining → closed.
 /// ``run()`` goes through all of them once. What others are told is ``RoomPhase``, which follows from them and more.
 package final class Room: Sendable {
-    package enum State: String, Sendable, CaseIterable { case starting, waiting, live, ending, draining, closed }
+    package enum State: String, Sendable, CaseIterable {
+        case starting, waiting, live, ending, draining, closed
+
+        /// What it is once the listeners are open: a room that was told to stop meanwhile goes on stopping.
+        package var opened: State { self == .starting ? .waiting : self }
+    }
 
     /// What changes while the room lives.
     struct Mutable {
@@ -175,7 +180,7 @@ package final class Room: Sendable {
         } catch {
             return await self.close(.failed(error), by: self.machine.now())
         }
-        self.mutable.withLock { $0.state = .waiting }
+        self.mutable.withLock { $0.state = $0.state.opened }
         self.announceReady()
         self.notePhase()
         self.beginRecording()
