@@ -160,6 +160,11 @@ extension Room {
         for change in self.alarms.withLock({ $0.update(alarms, at: SystemClock.wallClock()) }) { self.tell(change) }
     }
 
+    /// What this worker has called wrong is over with it: an alarm's id is of its worker, so no other could tell.
+    func endAlarms() {
+        for change in self.alarms.withLock({ $0.update([], at: SystemClock.wallClock()) }) { self.tell(change) }
+    }
+
     /// The level is what it is from now on; the alarm itself is as the state has it.
     private func tell(_ change: AlarmBook.Change) {
         let (type, entry, level) =

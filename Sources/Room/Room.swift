@@ -378,6 +378,7 @@ package final class Room: Sendable {
             mutable.outcome = mutable.outcome ?? outcome
         }
         self.notePhase()
+        self.endAlarms()
         let name =
             switch outcome {
             case .ended: "ended"

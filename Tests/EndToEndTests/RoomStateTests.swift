@@ -59,6 +59,8 @@ extension Unhurried.Doors {
                 room.events.last?.type == "room.closed" && room.events("room.closed").first?.text("outcome") == "ended")
             #expect(room.child.errors.contains("\"code\":\"idleTimeout\""), "\(room.child.errors.suffix(500))")
             #expect(try Playlist(contentsOf: work.path("out/180p.m3u8")).isEnded)
+            let (set, cleared) = (room.events("alarm.set"), room.events("alarm.cleared"))
+            #expect(Set(set.map { $0.text("id") }) == Set(cleared.map { $0.text("id") }), "none outlives its worker")
             let states = room.events("room.state")
             for (before, after) in zip(states, states.dropFirst()) {
                 #expect(before.text("to") == after.text("from"), "each begins where the one before ended")
