@@ -153,6 +153,12 @@ extension Room {
                     "output.disk_low", level.name, kind: "output",
                     message: "\(reading.percent) % of the space for segments and recordings is taken"))
         }
+        if self.disk.isStalled {
+            alarms.append(
+                AlarmBook.Alarm(
+                    "output.stalled", "alert_2", kind: "output",
+                    message: "segments cannot be written; memory holds them for a while"))
+        }
         let lost = self.outputAlarms
         alarms += lost
         self.notePhase { $0.isOutputLost = !lost.isEmpty }
