@@ -138,6 +138,9 @@ package struct DiskGuard: Sendable {
     /// When writing began to fail, in nanoseconds.
     private var failsSince: Int64?
 
+    /// Writing the live playlists fails, for another reason than space.
+    package var isStalled: Bool { self.failsSince != nil }
+
     package init(limit: Int64?) { self.limit = limit }
 
     package mutating func measured(_ use: DiskUse, need: Need, at now: Int64) -> [Action] {

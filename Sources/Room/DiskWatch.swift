@@ -50,6 +50,9 @@ final class DiskWatch: Sendable {
         self.state.withLock { ($0.disk.level, $0.disk.last) }
     }
 
+    /// See ``DiskGuard/isStalled``.
+    var isStalled: Bool { self.state.withLock { $0.disk.isStalled } }
+
     /// - Parameter recorded: What there is of the room's recording.
     func start(
         recorded: @escaping @Sendable () -> Recorder.Kept, _ perform: @escaping @Sendable ([DiskGuard.Action]) -> Void

@@ -3,7 +3,7 @@ import Synchronization
 
 /// From the moment a picture enters its encoder to the moment it is out of it, and from the last picture of a part to the moment
 /// players can have the part; for each rendition.
-final class PartLatency: Sendable {
+package final class PartLatency: Sendable {
     /// Durations of one rendition.
     struct Histograms: Sendable {
         /// Of pictures that were encoded.
@@ -13,6 +13,8 @@ final class PartLatency: Sendable {
 
     /// Pictures of a rendition whose entry is remembered: 20 seconds at 60 a second, longer than any encoder holds one.
     private static let window: Int64 = 1_200
+    /// Entries of a rendition, those included that no later tick has taken away.
+    private static let mostEntries = 2 * Int(PartLatency.window)
     /// Results kept: the newest quarter of an hour of three renditions with two parts a second.
     private static let limit = 5_400
 
@@ -31,16 +33,22 @@ final class PartLatency: Sendable {
     private let state: Mutex<State>
 
     /// - Parameter tracks: Renditions with pictures.
-    init(tracks: Int) { self.state = Mutex(State(tracks: (0..<tracks).map { _ in Track() })) }
+    package init(tracks: Int) { self.state = Mutex(State(tracks: (0..<tracks).map { _ in Track() })) }
 
     /// A picture enters the encoder of a track; times in nanoseconds of one clock.
-    func entered(track: Int, tick: Int64, at time: Int64) {
+    package func entered(track: Int, tick: Int64, at time: Int64) {
         self.state.withLock { state in
             guard state.tracks.indices.contains(track) else { return }
             state.tracks[track].entries[tick] = time
             state.tracks[track].entries.removeValue(forKey: tick &- Self.window)
+            // A tick that was lost takes nobody's entry away.
+            guard state.tracks[track].entries.count > Self.mostEntries else { return }
+            state.tracks[track].entries = state.tracks[track].entries.filter { $0.key > tick &- Self.window }
         }
     }
+
+    /// Entries that are remembered, of all renditions.
+    package var remembered: Int { self.state.withLock { $0.tracks.reduce(0) { $0 + $1.entries.count } } }
 
     /// A publisher's own packets stand for the track from here on, or no more.
     func setPassing(_ isPassing: Bool, track: Int) {

@@ -153,11 +153,22 @@ extension Room {
                     "output.disk_low", level.name, kind: "output",
                     message: "\(reading.percent) % of the space for segments and recordings is taken"))
         }
+        if self.disk.isStalled {
+            alarms.append(
+                AlarmBook.Alarm(
+                    "output.stalled", "alert_2", kind: "output",
+                    message: "segments cannot be written; memory holds them for a while"))
+        }
         let lost = self.outputAlarms
         alarms += lost
         self.notePhase { $0.isOutputLost = !lost.isEmpty }
         if let alarm = self.configurationAlarm.withLock({ $0 }) { alarms.append(alarm) }
         for change in self.alarms.withLock({ $0.update(alarms, at: SystemClock.wallClock()) }) { self.tell(change) }
+    }
+
+    /// What this worker has called wrong is over with it: an alarm's id is of its worker, so no other could tell.
+    func endAlarms() {
+        for change in self.alarms.withLock({ $0.update([], at: SystemClock.wallClock()) }) { self.tell(change) }
     }
 
     /// The level is what it is from now on; the alarm itself is as the state has it.

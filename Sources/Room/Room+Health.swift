@@ -26,14 +26,9 @@ extension Room {
         last = now
         let lag = self.programLag
         for source in self.pipeline.sources {
-            guard let slot = self.slots[source.id], !slot.isFile else { continue }
-            var surroundings = SourceHealth.Surroundings()
-            switch slot.state {
-            case .live: break
-            case .stalled, .lost, .reconnecting: surroundings.isAbsent = true
-            // Nobody is expected there, or not yet.
-            case .idle, .connected, .publishing, .gone, .ended: continue
-            }
+            guard let slot = self.slots[source.id], !slot.isFile,
+                var surroundings = SourceHealth.Surroundings(slot.state)
+            else { continue }
             surroundings.damaged = slot.decode.stats.damaged
             surroundings.buffered = slot.decode.timing.buffered
             surroundings.lag = lag

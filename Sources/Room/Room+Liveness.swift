@@ -38,7 +38,9 @@ extension Room {
 
     /// As a service manager is told it.
     package var serviceView: ServiceNotices.View {
-        let (state, stopUntil) = self.mutable.withLock { ($0.state, $0.stopUntil) }
+        let (state, stopUntil, outcome) = self.mutable.withLock { ($0.state, $0.stopUntil, $0.outcome) }
+        var hasFailed = false
+        if case .failed? = outcome { hasFailed = true }
         let phase: ServiceNotices.Phase =
             switch state {
             case .starting: .starting
@@ -47,7 +49,8 @@ extension Room {
             case .closed: .over
             }
         return ServiceNotices.View(
-            phase: phase, status: self.statusLine, isAlive: self.isAlive, reloads: self.reloads.withLock { $0 })
+            phase: phase, status: self.statusLine, isAlive: self.isAlive, hasFailed: hasFailed,
+            reloads: self.reloads.withLock { $0 })
     }
 
     /// How far encoders are behind the room's clock that have begun with a tick, in nanoseconds; a picture that is on its way at

@@ -21,7 +21,12 @@ import Upload
 /// States: starting (``open(_:events:logger:)``) → waiting (nobody has published) → live → ending or draining → closed.
 /// ``run()`` goes through all of them once. What others are told is ``RoomPhase``, which follows from them and more.
 package final class Room: Sendable {
-    package enum State: String, Sendable, CaseIterable { case starting, waiting, live, ending, draining, closed }
+    package enum State: String, Sendable, CaseIterable {
+        case starting, waiting, live, ending, draining, closed
+
+        /// What it is once the listeners are open: a room that was told to stop meanwhile goes on stopping.
+        package var opened: State { self == .starting ? .waiting : self }
+    }
 
     /// What changes while the room lives.
     struct Mutable {
@@ -175,7 +180,7 @@ package final class Room: Sendable {
         } catch {
             return await self.close(.failed(error), by: self.machine.now())
         }
-        self.mutable.withLock { $0.state = .waiting }
+        self.mutable.withLock { $0.state = $0.state.opened }
         self.announceReady()
         self.notePhase()
         self.beginRecording()
@@ -238,9 +243,11 @@ package final class Room: Sendable {
         }
         self.listeners.openGate()
         self.program.run()
+        // One that is over by itself: whoever looks at the room's loops must not take them for loops that hang.
+        if !self.isOffline { self.end(reason: "the program is over") }
         self.ladder.finish()
         let outcome = self.mutable.withLock { mutable -> RoomOutcome in
-            // A program that ends by itself (its files or its duration are over) ends the room.
+            // A program of files that ends by itself ends the room.
             let outcome = mutable.outcome ?? .ended
             mutable.outcome = outcome
             return outcome
@@ -371,6 +378,7 @@ package final class Room: Sendable {
             mutable.outcome = mutable.outcome ?? outcome
         }
         self.notePhase()
+        self.endAlarms()
         let name =
             switch outcome {
             case .ended: "ended"

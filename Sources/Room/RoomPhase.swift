@@ -16,7 +16,8 @@
 /// | `closed` | is done with, as far as this worker goes |
 ///
 /// starting → waiting ⇄ preparing → live ⇄ recovering ⇄ degraded, each with each; from any of them → ending or draining → closed;
-/// from any but closed → failed. A room that is read from files passes through them as one that is published to.
+/// from any but closed → failed. A room that is read from files passes through them as one that is published to; offline, one whose
+/// files or whose duration are over is closed at once.
 ///
 /// It keeps these:
 /// 1. The state never goes back to an earlier one of: the states before the end, ending and draining, failed and closed.

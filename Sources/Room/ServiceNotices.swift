@@ -1,9 +1,12 @@
 /// What a service manager is told of a worker, and when: a value without sockets, threads or clocks.
 ///
-/// Phases: starting → ready → stopping → over, or settling alone, which to the manager is a start that takes long. That it is ready and that it is stopping is told once each; what it is doing whenever
-/// that changes; that it reads its files again, and that it has; that it lives as often as the manager wants to hear it, while it does. While it stops it asks for more time, again and
-/// again, until its end is overdue, and so it does while it settles, as long as it lives: a worker that hangs there is the manager's to
-/// kill.
+/// Phases: starting → ready → stopping → over, or settling → over; settling is to the manager a start that takes long. That it is ready and
+/// that it is stopping is told once each; what it is doing whenever that changes; that it reads its files again, and that it has; that it
+/// lives as often as the manager wants to hear it, while it does. While it stops it asks for more time, again and again, until its end is
+/// overdue, and so it does while it settles, as long as it lives: a worker that hangs there is the manager's to kill.
+///
+/// A worker that ends well has been ready, however short it was: to a manager one that ends before is one that failed to start
+/// (`protocol`), whatever its exit status, and is started again.
 ///
 /// Spec: sd_notify(3).
 package struct ServiceNotices: Sendable {
@@ -37,12 +40,17 @@ package struct ServiceNotices: Sendable {
         package var status: String
         /// Its loops advance.
         package var isAlive: Bool
+        /// It ends because of a failure: where it has not been ready, its start has failed.
+        package var hasFailed: Bool
         package var reloads: Reloads
 
-        package init(phase: Phase, status: String, isAlive: Bool, reloads: Reloads = Reloads()) {
+        package init(
+            phase: Phase, status: String, isAlive: Bool, hasFailed: Bool = false, reloads: Reloads = Reloads()
+        ) {
             self.phase = phase
             self.status = status
             self.isAlive = isAlive
+            self.hasFailed = hasFailed
             self.reloads = reloads
         }
     }
@@ -69,11 +77,12 @@ package struct ServiceNotices: Sendable {
     ///
     /// - Parameter now: Monotonic, in nanoseconds; never less than before.
     package mutating func next(_ view: View, now: Int64) -> [String] {
-        var lines: [String] = []
+        var (datagrams, lines): ([String], [String]) = ([], [])
         let wasReady = self.isReady
-        if !self.isReady, view.phase != .starting, view.phase != .settling {
+        if !self.isReady, !view.hasFailed, view.phase != .starting, view.phase != .settling {
             self.isReady = true
-            lines.append("READY=1")
+            // Where both stand in one datagram, the manager takes STOPPING=1 and leaves READY=1 out.
+            if view.phase == .ready { lines.append("READY=1") } else { datagrams.append("READY=1") }
         }
         switch view.phase {
         case .starting, .ready: break
@@ -83,7 +92,7 @@ package struct ServiceNotices: Sendable {
             if now < until { self.extend(&lines, now: now) }
         case .over: self.stop(&lines)
         }
-        if self.isReady || view.phase == .settling, view.status != self.status {
+        if view.phase != .starting, view.status != self.status {
             self.status = view.status
             lines.append("STATUS=\(Self.line(view.status))")
         }
@@ -91,9 +100,10 @@ package struct ServiceNotices: Sendable {
             self.lifeDue = now &+ watchdog
             lines.append("WATCHDOG=1")
         }
+        if !lines.isEmpty { datagrams.append(lines.joined(separator: "\n")) }
         // In datagrams of their own: what is ready again was not before.
-        return (lines.isEmpty ? [] : [lines.joined(separator: "\n")])
-            + (wasReady && view.phase == .ready ? self.reload(view.reloads, now: now) : [])
+        if wasReady, view.phase == .ready { datagrams += self.reload(view.reloads, now: now) }
+        return datagrams
     }
 
     /// Spec: sd_notify(3), `RELOADING=1`: with `MONOTONIC_USEC` in one datagram, and `READY=1` when it is done.

@@ -6,12 +6,13 @@ import Synchronization
 /// What a worker is doing that finishes what an ended room left behind, for those who watch it.
 ///
 /// It takes as long as it takes: it lives as long as its steps follow one another. Begun by ``begin(_:patience:)`` for each part of the
-/// work, moved by ``advanced()``.
+/// work, moved by ``advanced()``, over with ``finish()``.
 package final class Settlement: Sendable {
     private struct State {
         var doing: String
         var patience: Int64
         var lastStep: Int64
+        var isOver = false
     }
 
     private let clock: any MonotonicClock
@@ -39,6 +40,9 @@ package final class Settlement: Sendable {
         self.state.withLock { $0.lastStep = now }
     }
 
+    /// All of it is done, and the worker with it.
+    package func finish() { self.state.withLock { $0.isOver = true } }
+
     /// For probes: it lives, its start is over, and publishers are not to be sent to it.
     package var health: HealthReport {
         let (doing, standstill, isAlive) = self.look()
@@ -47,10 +51,11 @@ package final class Settlement: Sendable {
             checks: ["settlement": "\(doing), last step \(standstill / 1_000_000) ms ago"])
     }
 
-    /// For a service manager. To it the worker is starting until it is over.
+    /// For a service manager. To it the worker is starting until all is done.
     package var serviceView: ServiceNotices.View {
         let (doing, _, isAlive) = self.look()
-        return ServiceNotices.View(phase: .settling, status: doing, isAlive: isAlive)
+        let isOver = self.state.withLock { $0.isOver }
+        return ServiceNotices.View(phase: isOver ? .over : .settling, status: doing, isAlive: isAlive)
     }
 
     private func look() -> (doing: String, standstill: Int64, isAlive: Bool) {

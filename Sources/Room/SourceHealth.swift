@@ -43,6 +43,17 @@ package struct SourceHealth: Sendable {
         package var buffered: Int64?
 
         package init() {}
+
+        /// Of a source in that state; `nil`: there is nothing yet to judge it by.
+        package init?(_ state: SourceLife.State) {
+            switch state {
+            case .live: break
+            case .stalled, .lost, .reconnecting: self.isAbsent = true
+            // Nobody waits for it any longer: what was wrong with it is over in its time.
+            case .gone: break
+            case .idle, .connected, .publishing, .ended: return nil
+            }
+        }
     }
 
     /// What the window holds.

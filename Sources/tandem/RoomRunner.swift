@@ -27,8 +27,7 @@ enum RoomRunner {
         do {
             webhooks = try settings.pipeline.webhooks()
         } catch {
-            StandardError.write("\(error)\n")
-            return ExitStatus(error)
+            return Self.say(error, logger)
         }
         let directory = settings.pipeline.eventDirectory
         let events = RoomEvents(
@@ -112,7 +111,7 @@ enum RoomRunner {
 
     /// A worker was stopped after the room's end: what it owes is made and sent, and nothing else is left to do.
     ///
-    /// - Returns: `nil` where nothing is owed: the room is to be run.
+    /// - Returns: `nil` where nothing is owed, or nothing is any more and a new session is to begin: the room is to be run.
     private static func finishEnded(
         _ settings: RoomSettings, _ events: RoomEvents, _ logger: Logger
     ) async -> ExitStatus? {
@@ -148,13 +147,14 @@ enum RoomRunner {
             isOwed = true
             debts.append(error)
         }
-        await watch?.end()
+        await watch?.end(isOver: debts.isEmpty && !settings.newSession)
         guard isOwed else { return nil }
-        for debt in debts { StandardError.write("\(debt)\n") }
-        if let debt = debts.first { return ExitStatus(debt) }
+        for debt in debts.dropFirst() { StandardError.write("\(debt)\n") }
+        if let debt = debts.first { return Self.say(debt, logger) }
         // The worker before has told that the room is closed, and what it was.
         events.emit("room.settled", ["outcome": "ended"])
-        return .roomOver
+        // A new session has waited for that, or says why it cannot begin.
+        return settings.newSession ? nil : Self.say(.roomOver, "ok", logger)
     }
 
     /// Nanoseconds a step of finishing may take: the longest is to make a long recording durable, which a slow disk writes for minutes.

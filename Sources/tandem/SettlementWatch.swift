@@ -30,7 +30,9 @@ struct SettlementWatch {
         return SettlementWatch(settlement: settlement, notices: notices, probes: probes)
     }
 
-    func end() async {
+    /// - Parameter isOver: All is done, and the worker with it; a service manager starts it again otherwise.
+    func end(isOver: Bool) async {
+        if isOver { self.settlement.finish() }
         await self.probes?.stop()
         self.notices.cancel()
         await self.notices.value

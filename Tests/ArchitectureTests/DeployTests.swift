@@ -36,6 +36,13 @@ struct DeployTests {
         for state in asked { #expect(states.contains(state), "\(state)") }
     }
 
+    @Test("a room without an hls output, which is on air and never has a segment, wakes nobody")
+    func withoutSegments() throws {
+        let rules = SourceTree.text("deploy/prometheus/alerts.yml").split(separator: "\n")
+        let rule = try #require(rules.first { $0.contains("increase(tandem_segments_total[1m]) == 0") })
+        #expect(rule.contains("and tandem_segments_total > 0 and"))
+    }
+
     @Test("the dashboard is JSON with a query in each panel and no two panels in one place")
     func dashboard() throws {
         let data = Data(SourceTree.text("deploy/grafana/tandem.json").utf8)

@@ -28,6 +28,9 @@ extension EndToEnd {
             let from = room.now
             try disk.remount("ro")
             try room.event("output.stalled", from: from, timeout: 10) { $0.text("state") == "set" }
+            let alarm = try room.event("alarm.set", from: from, timeout: 10) {
+                $0.object("alarm")["type"] as? String == "output.stalled"
+            }
             let viewer = try #require(room.viewer)
             let before = try Self.lastNumber(viewer)
             Thread.sleep(forTimeInterval: Self.outage)
@@ -35,6 +38,7 @@ extension EndToEnd {
             #expect(during > before, "the live playlist stands still")
             try disk.remount("rw")
             try room.event("output.stalled", from: from, timeout: 15) { $0.text("state") == "cleared" }
+            try room.event("alarm.cleared", from: from, timeout: 10) { $0.text("id") == alarm.text("id") }
             try room.segments(2)
             try CrampedRoom.expectHonest(disk.path + "/out", "360p.m3u8")
             let ticks = try #require(try room.state()["ticks"] as? [String: Any])

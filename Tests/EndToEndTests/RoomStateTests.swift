@@ -59,11 +59,27 @@ extension Unhurried.Doors {
                 room.events.last?.type == "room.closed" && room.events("room.closed").first?.text("outcome") == "ended")
             #expect(room.child.errors.contains("\"code\":\"idleTimeout\""), "\(room.child.errors.suffix(500))")
             #expect(try Playlist(contentsOf: work.path("out/180p.m3u8")).isEnded)
+            let (set, cleared) = (room.events("alarm.set"), room.events("alarm.cleared"))
+            #expect(Set(set.map { $0.text("id") }) == Set(cleared.map { $0.text("id") }), "none outlives its worker")
             let states = room.events("room.state")
             for (before, after) in zip(states, states.dropFirst()) {
                 #expect(before.text("to") == after.text("from"), "each begins where the one before ended")
             }
             #expect(states.last?.text("to") == "closed")
+        }
+
+        @Test("a program that is over by itself: its room is ending, as one that was told to")
+        func duration() throws {
+            let work = try WorkDirectory()
+            let room = try RunningRoom(Rooms.small(work.path("out")), ["--duration", "4"])
+            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            let ending = try room.event("room.ending")
+            #expect(ending.text("reason") == "the program is over" && ending.text("code") == nil)
+            #expect(try room.child.wait(timeout: 30) == 0)
+            publisher.stop()
+            #expect(room.events("room.state").suffix(2).map { $0.text("to") } == ["ending", "closed"])
+            #expect(room.events("room.closed").map { $0.text("outcome") } == ["ended"])
+            #expect(try Playlist(contentsOf: work.path("out/180p.m3u8")).isEnded)
         }
 
         private func expect(_ room: RunningRoom, _ word: String, cause: String?) throws {

@@ -103,8 +103,11 @@ extension EndToEnd {
             let note = work.path("out/.upload-http")
             #expect(FileManager.default.fileExists(atPath: note))
             #expect(room.events("output.unfinished").count == 1 && room.events("output.finished").isEmpty)
-            func run() throws -> (code: Int32, events: [String], incarnations: Set<Int>) {
-                let child = try Child(EndToEnd.binary, ["run", "-"], environment: environment, input: pipeline)
+            func run(
+                _ more: [String: String] = [:]
+            ) throws -> (code: Int32, events: [String], incarnations: Set<Int>) {
+                let child = try Child(
+                    EndToEnd.binary, ["run", "-"], environment: environment.merging(more) { $1 }, input: pipeline)
                 let code = try child.wait(timeout: 20)
                 return (
                     code, child.outputLines.compactMap { $0.firstMatch(of: #/"type":"([^"]+)"/#).map { String($0.1) } },
@@ -135,10 +138,13 @@ extension EndToEnd {
             #expect(!manager.outputLines.contains("notify READY=1"))
             #expect(try !Files.text(place + "/180p.m3u8").contains("#EXT-X-ENDLIST"))
             try FileManager.default.removeItem(atPath: away)
-            let third = try run()
+            let third = try run(["NOTIFY_SOCKET": socket])
             #expect(third.code == 0 && third.events.suffix(2) == ["output.finished", "room.settled"], "\(third)")
             #expect(third.incarnations == [1], "it speaks for the worker whose debts it pays: \(third)")
             #expect(!third.events.contains("room.ready"))
+            // One that is never ready failed to start, whatever its exit code.
+            let ready = try #require(manager.line(from: 0, timeout: 10) { $0 == "notify READY=1" })
+            #expect(manager.line(from: ready.next, timeout: 10) { $0 == "notify STOPPING=1" } != nil)
             #expect(!FileManager.default.fileExists(atPath: note))
             let (there, here) = (try Files.text(place + "/180p.m3u8"), try Files.text(work.path("out/180p.m3u8")))
             #expect(there.contains("#EXT-X-ENDLIST") && !there.contains("#EXT-X-GAP"))

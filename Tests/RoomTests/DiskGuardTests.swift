@@ -206,7 +206,9 @@ struct DiskGuardTests {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: 1000)
         #expect(disk.written(at: 0) == [])
+        #expect(!disk.isStalled)
         #expect(disk.failed(isFull: false, reason: "read-only", at: 0) == [.stalled(true, reason: "read-only")])
+        #expect(disk.isStalled)
         for time in 1...45 { #expect(disk.failed(isFull: false, reason: "x", at: Int64(time) * second) == []) }
         #expect(disk.failed(isFull: false, reason: "x", at: 46 * second) == [.limitWindow(true)])
         #expect(disk.failed(isFull: false, reason: "x", at: 47 * second) == [])

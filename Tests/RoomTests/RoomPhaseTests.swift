@@ -49,6 +49,12 @@ struct RoomPhaseTests {
         #expect(phase.noted(facts) == nil, "told once")
     }
 
+    @Test("listeners that are open make a room wait that starts, and none that was told to stop meanwhile")
+    func opened() {
+        #expect(Room.State.starting.opened == .waiting)
+        for state in [Room.State.ending, .draining, .closed] { #expect(state.opened == state) }
+    }
+
     @Test("a room's way: every step is told with where it comes from")
     func way() {
         var phase = RoomPhase()

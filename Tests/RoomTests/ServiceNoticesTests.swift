@@ -43,10 +43,20 @@ struct ServiceNoticesTests {
         #expect(notices.next(Self.view(.over, "closed"), now: 5) == ["STATUS=closed"])
     }
 
-    @Test("a worker that is over at the first look was ready, and is stopping")
+    @Test("a worker that is over at the first look was ready, and is stopping, which one datagram cannot say")
     func brief() {
+        #expect(Manager().next(Self.view(.over, "closed"), now: 0) == ["READY=1", "STOPPING=1\nSTATUS=closed"])
+        let stopping = Manager().next(Self.view(.stopping(until: 9), "draining"), now: 0)
+        #expect(stopping == ["READY=1", "STOPPING=1\nEXTEND_TIMEOUT_USEC=5000000\nSTATUS=draining"])
+    }
+
+    @Test("a worker that fails before it is ready never is")
+    func failing() {
         let notices = Manager()
-        #expect(notices.next(Self.view(.over, "closed"), now: 0) == ["READY=1\nSTOPPING=1\nSTATUS=closed"])
+        #expect(notices.next(Self.view(.starting), now: 0).isEmpty)
+        let failed = ServiceNotices.View(phase: .over, status: "failed", isAlive: true, hasFailed: true)
+        #expect(notices.next(failed, now: 1) == ["STOPPING=1\nSTATUS=failed"])
+        #expect(notices.next(failed, now: 2).isEmpty)
     }
 
     @Test("more time is asked for once a second, and no more when the end is overdue")
@@ -59,7 +69,7 @@ struct ServiceNoticesTests {
         #expect(asked == [0, 10, 20, 30], "a worker that hangs in its end is left to the manager")
     }
 
-    @Test("a worker that settles is never ready; it asks for more time while it gets on, and not when it hangs")
+    @Test("a worker that settles is not ready; it asks for more time while it gets on, and not when it hangs")
     func settling() {
         let notices = Manager()
         let working = Self.view(.settling, "finishing the recording")
@@ -69,6 +79,8 @@ struct ServiceNoticesTests {
         #expect(told.last?.datagram == "EXTEND_TIMEOUT_USEC=5000000")
         let hanging = Self.view(.settling, "finishing the recording", isAlive: false)
         #expect(notices.looks(100, at: hanging, from: 25).isEmpty)
+        let done = notices.next(Self.view(.over, "finishing the recording"), now: 20 * Self.second)
+        #expect(done == ["READY=1", "STOPPING=1"], "when it has settled it has started, and is over")
     }
 
     @Test("it lives twice in each of the manager's intervals, as long as its loops advance")

@@ -29,6 +29,16 @@ struct SettlementTests {
         #expect(settlement.serviceView.status == "sending")
     }
 
+    @Test("to a service manager it is a start until all is done, and then an end")
+    func phases() {
+        let settlement = Settlement("finishing the recording", patience: 1, clock: SetClock())
+        #expect(settlement.serviceView.phase == .settling)
+        settlement.begin("sending", patience: 1)
+        #expect(settlement.serviceView.phase == .settling)
+        settlement.finish()
+        #expect(settlement.serviceView.phase == .over && !settlement.serviceView.hasFailed)
+    }
+
     @Test("its start is over, and no publisher is to be sent to it")
     func probes() {
         let health = Settlement("sending", patience: 1, clock: SetClock()).health

@@ -139,6 +139,29 @@ struct SourceHealthTests {
         #expect(gone.levels == [.alert3] && gone.changes[0].causes == [.absent])
     }
 
+    @Test("one that is not back in time is waited for no longer, and what was wrong with it is over ten seconds later")
+    func given() throws {
+        var feed = Feed()
+        feed.run(6)
+        feed.surroundings = try #require(SourceHealth.Surroundings(.reconnecting))
+        feed.look()
+        #expect(feed.levels == [.alert3])
+        feed.meter = ArrivalMeter()
+        feed.surroundings = try #require(SourceHealth.Surroundings(.gone))
+        for _ in 0..<12 {
+            feed.now += Self.second
+            feed.look()
+        }
+        #expect(feed.levels == [.alert3, .normal] && feed.health.causes.isEmpty)
+    }
+
+    @Test("nothing is said of one that is not there yet")
+    func early() {
+        for state in [SourceLife.State.idle, .connected, .publishing, .ended] {
+            #expect(SourceHealth.Surroundings(state) == nil)
+        }
+    }
+
     @Test(
         "sound that moves against the picture, whatever it was at the beginning",
         arguments: [(60, .normal), (100, .alert1), (200, .alert2), (400, .alert3)] as [(Int64, SourceHealth.Level)])

@@ -77,7 +77,8 @@ function showLogs(lines) {
 
 /** Asked for while the card is open, every other second. */
 async function followLogs(ask, isReady) {
-  let lines = [];
+  let lines = [], wake = () => {};
+  $("logs").addEventListener("toggle", () => wake());
   for (const id of ["log-filter", "log-level"]) $(id).addEventListener("input", () => showLogs(lines));
   for (;;) {
     if ($("logs").open && isReady() && document.visibilityState === "visible") {
@@ -86,6 +87,6 @@ async function followLogs(ask, isReady) {
         showLogs(lines);
       } catch (error) { setText($("log-count"), { 401: "for those who have the token", 404: "this process keeps none" }[error.status] || "no answer"); }
     }
-    await Promise.race([pause(2000), new Promise((go) => $("logs").addEventListener("toggle", go, { once: true }))]);
+    await Promise.race([pause(2000), new Promise((go) => { wake = go; })]);
   }
 }
