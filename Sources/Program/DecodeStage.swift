@@ -119,6 +119,9 @@ package final class DecodeStage: Sendable {
     private let offset: Mutex<Int64>
     private let waiting = Atomic<Int>(0)
     private let late = Atomic<Int64>(0)
+    /// Publications that were offered whole, and how many of them, from the first on, are left out.
+    private let offeredEnds = Atomic<Int>(0)
+    private let cutEnds = Atomic<Int>(0)
     private let stopping = Mutex(false)
     private let quarterTurns: Atomic<Int>
     private let wake = DispatchSemaphore(value: 0)
@@ -194,7 +197,15 @@ package final class DecodeStage: Sendable {
     private func enqueue(_ items: [SourceItem]) {
         let (taken, dropped) = self.budget.withLock { $0.admit(items) }
         if dropped > 0 { self.counters.withLock { $0.dropped += dropped } }
+        for case .end in taken { self.offeredEnds.add(1, ordering: .relaxed) }
         _ = self.queue.offer(all: taken)
+    }
+
+    /// The publication that is offered is over, and what waits of it is not to be seen: it is left out, as is what comes until
+    /// its end, which is offered next. What is decoded already, no more than a third of a second, stays. By whoever offers.
+    package func cut() {
+        self.cutEnds.store(self.offeredEnds.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        self.wake.signal()
     }
 
     /// Takes one item from a file, waiting for room.
@@ -237,6 +248,8 @@ package final class DecodeStage: Sendable {
     var wantedOffset: Int64 { self.offset.withLock { $0 } }
     func note(decodeTime: Int64) { self.spent.withLock { $0.note(decodeTime) } }
     func note(lateness: Int64) { self.late.store(max(0, lateness), ordering: .relaxed) }
+    /// Whether the publication behind so many that are over is left out.
+    func isCut(behind ended: Int) -> Bool { ended < self.cutEnds.load(ordering: .relaxed) }
     /// The item waits no more.
     func release(_ item: SourceItem) { self.budget.withLock { $0.release(item) } }
     func relieve() { self.relief.withLock { $0 }?.call() }

@@ -41,6 +41,8 @@ final class SourceInput: SourceSubscriber {
 
     func noteRead(until time: Int64?) { self.arrivals.noteRead(until: time) }
 
+    func cut() { self.stage.cut() }
+
     func receive(_ item: SourceItem) { self.receive([item]) }
 
     func receive(_ items: [SourceItem]) {

@@ -84,6 +84,20 @@ struct PacketBudgetTests {
         #expect(!budget.isOverflowed)
     }
 
+    @Test("what waits of a publisher who was sent away is left out, up to its end; the next one's is not")
+    func cut() {
+        let sounds = (0..<5).map { _ in Self.packet(.audio) }
+        let run = StageRun.publications([([Self.sound(1)] + sounds, true), (Array(sounds.prefix(3)), false)])
+        #expect(run.stats.audioPackets == 3 && run.stats.dropped == 5 && run.waitingBytes == 0)
+    }
+
+    @Test("what has its place already, and is not due, is left out, too", .timeLimit(.minutes(1)))
+    func cutOff() {
+        let run = StageRun.cutOff([Self.packet(.video, isKey: true), Self.packet(.video), Self.packet(.audio)])
+        #expect(run.stats.videoPackets + run.stats.audioPackets == 0)
+        #expect(run.stats.dropped == 3 && run.waitingBytes == 0)
+    }
+
     @Test("one item that is larger than everything is taken when nothing else waits")
     func giant() {
         var budget = PacketBudget()

@@ -40,6 +40,8 @@ struct StageRun {
     var ticks: [Tick] = []
     var stats = DecodeStage.Stats()
     var failures: [MediaError.Code] = []
+    /// Bytes that waited at the end.
+    var waitingBytes = 0
     /// Interleaved stereo from position 0 on, through the mixer.
     var sound: [Float] = []
 
@@ -92,6 +94,39 @@ struct StageRun {
         return run
     }
 
+    /// Takes publications one after the other, all of them due, and decodes what is left of them.
+    static func publications(_ publications: [(items: [SourceItem], isCut: Bool)]) -> StageRun {
+        let buffer = SourceBuffer(source: self.source, isPaced: false)
+        let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        for (items, isCut) in publications {
+            for item in items { stage.offer(item) }
+            if isCut { stage.cut() }
+            stage.offer(.end)
+        }
+        self.start(stage)
+        for _ in publications { log.ended.wait() }
+        var run = StageRun()
+        run.finish(stage, log)
+        return run
+    }
+
+    /// Takes packets that are not due yet, and then is told that they are not to be seen.
+    static func cutOff(_ items: [SourceItem]) -> StageRun {
+        let buffer = SourceBuffer(source: self.source, isPaced: false)
+        let (log, stage) = self.stage(buffer, Standing(), holdsDamaged: false)
+        let taken = DispatchSemaphore(value: 0)
+        stage.onRelief { taken.signal() }
+        for item in items { stage.offer(item) }
+        self.start(stage)
+        taken.wait()
+        stage.cut()
+        stage.offer(.end)
+        log.ended.wait()
+        var run = StageRun()
+        run.finish(stage, log)
+        return run
+    }
+
     /// Of the left channel.
     var left: [Float] { stride(from: 0, to: self.sound.count, by: 2).map { self.sound[$0] } }
 
@@ -112,6 +147,7 @@ struct StageRun {
 
     private mutating func finish(_ stage: DecodeStage, _ log: StageLog) {
         self.stats = stage.stats
+        self.waitingBytes = stage.waitingBytes
         self.failures = log.failures.withLock { $0 }
         stage.stop()
     }
