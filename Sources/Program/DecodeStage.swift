@@ -143,13 +143,16 @@ package final class DecodeStage: Sendable {
         self.quarterTurns = Atomic(settings.rotation & 3)
         self.offset = Mutex(settings.offset)
         self.thrift = Mutex(WakeThrift(jitterBuffer: settings.jitterBuffer))
+        self.budget.withLock { $0.allow(offset: settings.offset) }
     }
 
     package var timing: Timing { self.times.withLock { $0 } }
 
     /// Shows the source later (positive) or earlier, from its next packets on.
     package func setOffset(milliseconds: Int) {
-        self.offset.withLock { $0 = Int64(milliseconds) &* 1_000_000 }
+        let offset = Int64(milliseconds) &* 1_000_000
+        self.budget.withLock { $0.allow(offset: offset) }
+        self.offset.withLock { $0 = offset }
         self.wake.signal()
     }
 
@@ -173,6 +176,8 @@ package final class DecodeStage: Sendable {
 
     /// Bytes that wait for their decoding; see ``PacketBudget``.
     package var waitingBytes: Int { self.budget.withLock { $0.bytes } }
+    /// Those of them that do not wait for an offset's sake: what a publisher is held for.
+    package var crowdingBytes: Int { self.budget.withLock { max(0, $0.bytes - $0.allowance) } }
 
     /// Who is told that something of what waited has been decoded, and that time goes on; on the stage's thread, a few times a
     /// second at least while the program runs. Must not block.

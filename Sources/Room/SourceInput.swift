@@ -80,7 +80,7 @@ final class SourceInput: SourceSubscriber {
         guard self.clock.zero != nil else { return }
         self.flow.withLock { flow in
             // Told inside the lock, so that two changes cannot arrive in the wrong order; the hub only hops to its loop.
-            if flow.pace.look(at: self.machine.now(), waiting: self.stage.waitingBytes) {
+            if flow.pace.look(at: self.machine.now(), waiting: self.stage.crowdingBytes) {
                 flow.hold?(flow.pace.isHeld)
             }
         }

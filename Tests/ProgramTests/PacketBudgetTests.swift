@@ -84,6 +84,29 @@ struct PacketBudgetTests {
         #expect(!budget.isOverflowed)
     }
 
+    @Test("a source that is shown ten seconds late may have ten seconds of 20 Mbit/s more, and is not held for them")
+    func offset() {
+        var budget = PacketBudget()
+        budget.allow(offset: 10_000_000_000)
+        #expect(budget.allowance == 25_000_000)
+        budget.allow(offset: -10_000_000_000)
+        #expect(budget.allowance == 25_000_000, "what waits already stays")
+        budget.allow(offset: .max)
+        #expect(budget.allowance == 25_000_000, "there is a bound")
+        let large = Self.packet(.video, bytes: 8 << 20)
+        let taken = (0..<10).count { _ in !budget.admit([large]).taken.isEmpty }
+        #expect(taken == 6, "three without an offset")
+
+        let stage = StageRun.idle(offset: 10_000_000_000)
+        // Ten seconds of it, and one and a half of the largest jitter buffer.
+        for _ in 0..<115 { stage.offer(Self.packet(.video, bytes: 250_000)) }
+        #expect(stage.waitingBytes > 24 << 20 && stage.crowdingBytes < 16 << 20 && stage.stats.dropped == 0)
+        let usual = StageRun.idle(offset: 0)
+        usual.setOffset(milliseconds: 2_000)
+        for _ in 0..<20 { usual.offer(Self.packet(.video, bytes: 250_000)) }
+        #expect(usual.crowdingBytes < 1_000_000, "a new offset counts from now on")
+    }
+
     @Test("what waits of a publisher who was sent away is left out, up to its end; the next one's is not")
     func cut() {
         let sounds = (0..<5).map { _ in Self.packet(.audio) }
