@@ -3,7 +3,7 @@ import Synchronization
 
 /// From the moment a picture enters its encoder to the moment it is out of it, and from the last picture of a part to the moment
 /// players can have the part; for each rendition.
-final class PartLatency: Sendable {
+package final class PartLatency: Sendable {
     /// Durations of one rendition.
     struct Histograms: Sendable {
         /// Of pictures that were encoded.
@@ -31,15 +31,25 @@ final class PartLatency: Sendable {
     private let state: Mutex<State>
 
     /// - Parameter tracks: Renditions with pictures.
-    init(tracks: Int) { self.state = Mutex(State(tracks: (0..<tracks).map { _ in Track() })) }
+    package init(tracks: Int) { self.state = Mutex(State(tracks: (0..<tracks).map { _ in Track() })) }
 
     /// A picture enters the encoder of a track; times in nanoseconds of one clock.
-    func entered(track: Int, tick: Int64, at time: Int64) {
+    package func entered(track: Int, tick: Int64, at time: Int64) {
         self.state.withLock { state in
             guard state.tracks.indices.contains(track) else { return }
+            let oldest = tick &- Self.window
             state.tracks[track].entries[tick] = time
-            state.tracks[track].entries.removeValue(forKey: tick &- Self.window)
+            state.tracks[track].entries.removeValue(forKey: oldest)
+            // A tick that was lost took none away.
+            if state.tracks[track].entries.count > Int(Self.window) {
+                state.tracks[track].entries = state.tracks[track].entries.filter { $0.key > oldest }
+            }
         }
+    }
+
+    /// Pictures of a track whose entry is remembered.
+    package func remembered(track: Int) -> Int {
+        self.state.withLock { $0.tracks.indices.contains(track) ? $0.tracks[track].entries.count : 0 }
     }
 
     /// A publisher's own packets stand for the track from here on, or no more.

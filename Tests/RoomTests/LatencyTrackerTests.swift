@@ -9,4 +9,11 @@ struct LatencyTrackerTests {
         for tick in Int64(0)..<100_000 where tick % 3 != 0 { tracker.composed(tick: tick, arrival: tick) }
         #expect(tracker.waiting > 1_000 && tracker.waiting <= 8_192)
     }
+
+    @Test("on a machine that loses ticks what is remembered of its encoders' pictures is bounded")
+    func lostTicks() {
+        let parts = PartLatency(tracks: 1)
+        for tick in Int64(0)..<100_000 where tick % 7 != 0 { parts.entered(track: 0, tick: tick, at: tick) }
+        #expect(parts.remembered(track: 0) > 1_000 && parts.remembered(track: 0) <= 1_200)
+    }
 }
