@@ -78,6 +78,10 @@ package struct SourceLife: Sendable, Equatable {
     /// publisher's silence until it has had its time again.
     static let absence: Int64 = 500_000_000
 
+    /// The most that may still be to be seen of one who has gone: half a minute that it sent ahead of time, ten seconds of an offset,
+    /// and the jitter buffer. Nobody waits any longer for a decoder that does not come to an end.
+    static let longestDrain: Int64 = 45_000_000_000
+
     package let rules: Rules
     package private(set) var state = State.idle
     /// When the state began.
@@ -110,10 +114,11 @@ package struct SourceLife: Sendable, Equatable {
     /// It was lost, and its last picture has been held for as long as the pipeline says.
     package func isAway(now: Int64) -> Bool { self.awayAt.map { now >= $0 } ?? false }
 
-    /// When its last picture has been held long enough; `nil` while it is live, and while the decoder has more of it.
+    /// When its last picture has been held long enough; `nil` while it is live.
     private var awayAt: Int64? {
-        guard let lostAt = self.lostAt, self.endsToDrain <= 0 else { return nil }
-        return max(lostAt, self.drainedAt ?? lostAt) &+ self.rules.hold
+        guard let lostAt = self.lostAt else { return nil }
+        let shownUntil: Int64 = self.endsToDrain > 0 ? .max : max(lostAt, self.drainedAt ?? lostAt)
+        return min(shownUntil, lostAt &+ Self.longestDrain) &+ self.rules.hold
     }
 
     /// When the grace of a lost publisher ends; `nil` when none runs.

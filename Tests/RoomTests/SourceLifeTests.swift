@@ -50,7 +50,7 @@ struct SourceLifeTests {
     func holdOfWhatWaits() {
         var source = Self.live()
         _ = source.receive(.left(reason: "reset"), now: 0)
-        #expect(source.deadline(after: 0) == 15 * Self.second, "the grace alone")
+        #expect(source.deadline(after: 0) == 15 * Self.second, "the end of the grace")
         #expect(!source.isAway(now: 10 * Self.second), "ten seconds of it are still to be seen")
         _ = source.receive(.drained, now: 10 * Self.second)
         #expect(source.deadline(after: 10 * Self.second) == 12 * Self.second)
@@ -61,6 +61,17 @@ struct SourceLifeTests {
         #expect(source.isAway(now: 14 * Self.second))
         _ = source.receive(.drained, now: 14 * Self.second)
         #expect(source.isAway(now: 14 * Self.second))
+    }
+
+    @Test("a decoder that never comes to the end holds nothing up for ever")
+    func decoderThatHangs() {
+        var source = Self.live()
+        _ = source.receive(.left(reason: "reset"), now: 0)
+        _ = source.poll(now: 15 * Self.second, arrivals: .init())
+        #expect(source.deadline(after: 15 * Self.second) == 47 * Self.second)
+        #expect(!source.isAway(now: 47 * Self.second - 1) && source.isAway(now: 47 * Self.second))
+        _ = source.receive(.drained, now: 60 * Self.second)
+        #expect(source.isAway(now: 60 * Self.second), "its pane does not come back for what nobody waited for")
     }
 
     @Test("a decoder that is through before its connection's end is told holds from that")
