@@ -74,6 +74,7 @@ final class PullDriver: RTMPClientOwner, SourcePuller {
         self.connection?.finish()
         self.connection = nil
         if wasLive {
+            self.hub.cut()
             self.endPublication()
             self.emit(.lost(self.hub.source, reason: "sent away by the operator"))
         }

@@ -365,6 +365,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.pacing = nil
         self.hub = nil
         hub.updateStatistics { $0.isPublishing = false }
+        if case .closed(let failure) = reason, failure == .refused(.kicked) { hub.cut() }
         hub.receive([.end])
         self.core.release(hub.source, by: self)
         switch reason {

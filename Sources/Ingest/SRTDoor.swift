@@ -326,11 +326,13 @@ final class SRTDoor: ChannelInboundHandler {
         case takenOver
     }
 
-    private func endPublication(_ publisher: SRTPublisher, _ ending: Ending) {
+    /// - Parameter isCut: What it has sent is not to be seen any more.
+    private func endPublication(_ publisher: SRTPublisher, _ ending: Ending, isCut: Bool = false) {
         guard let hub = publisher.takeHub() else { return }
         // First, so that nothing follows the end.
         publisher.feed?.stop()
         hub.updateStatistics { $0.isPublishing = false }
+        if isCut { hub.cut() }
         hub.receive([.end])
         self.core.release(hub.source, by: publisher)
         self.core.logger.info("publisher gone", metadata: ["source": "\(hub.source)", "remote": "\(publisher.remote)"])
@@ -347,17 +349,19 @@ final class SRTDoor: ChannelInboundHandler {
     }
 
     func refuse(_ publisher: SRTPublisher, _ refusal: PublishRefusal, reason: String) {
-        self.refuse(publisher, code: refusal.srtCode, reason: reason, refusal.errorCode)
+        self.refuse(
+            publisher, code: refusal.srtCode, reason: reason, refusal.errorCode, isKick: refusal == .kicked)
     }
 
     /// A publisher is sent away; a caller is told why, as the code that its encoder shows.
     private func refuse(
-        _ publisher: SRTPublisher, code: Int, reason: String, _ errorCode: ErrorCode = .requestFailed
+        _ publisher: SRTPublisher, code: Int, reason: String, _ errorCode: ErrorCode = .requestFailed,
+        isKick: Bool = false
     ) {
         guard !publisher.hasEnded else { return }
         if publisher.hub != nil {
             publisher.hasEnded = true
-            return self.endPublication(publisher, .lost(reason))
+            return self.endPublication(publisher, .lost(reason), isCut: isKick)
         }
         if case .answer(let bytes) = self.front.refuse(publisher.peer, code: code, now: self.core.clock.now()) {
             self.toPeer(ByteBuffer(bytes: bytes), publisher.peer)

@@ -111,6 +111,7 @@ final class SRTPullDriver: SourcePuller {
         if self.state == .idle { return }
         let wasLive = self.state == .live
         self.state = .waiting
+        if wasLive { self.hub.cut() }
         self.letGo(wasLive)
         if wasLive { self.emit(.lost(self.source, reason: "sent away by the operator")) }
         self.retry(in: max(0, deadline &- self.clock.now()))

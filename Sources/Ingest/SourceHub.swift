@@ -80,6 +80,13 @@ package final class SourceHub: Sendable {
         }
     }
 
+    /// Tells all who read it; see ``SourceSubscriber/cut()``. Whoever ends the publication calls this, and hands out the end.
+    func cut() {
+        self.delivery.withLock { delivery in
+            for (_, subscriber) in delivery.subscribers { subscriber.cut() }
+        }
+    }
+
     /// Who is told when ``isFull`` changes; must not block.
     func onFullChange(_ listener: @escaping @Sendable (Bool) -> Void) {
         self.flow.withLock { $0.onChange = listener }

@@ -18,6 +18,9 @@ package protocol SourceSubscriber: AnyObject, Sendable {
     ///
     /// - Parameter time: Nanoseconds, of the clock of ``CodedPacket/arrival``.
     func noteRead(until time: Int64?)
+    /// The publisher was sent away, and what it sent is not to be seen any more; its end is received next. Called as ``receive(_:)``
+    /// is. Nothing happens by default.
+    func cut()
 }
 
 extension SourceSubscriber {
@@ -28,6 +31,8 @@ extension SourceSubscriber {
     package var isPatient: Bool { false }
 
     package func noteRead(until time: Int64?) {}
+
+    package func cut() {}
 }
 
 /// Names a subscription.

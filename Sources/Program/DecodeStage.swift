@@ -119,6 +119,9 @@ package final class DecodeStage: Sendable {
     private let offset: Mutex<Int64>
     private let waiting = Atomic<Int>(0)
     private let late = Atomic<Int64>(0)
+    /// Publications that were offered whole, and how many of them, from the first on, are left out.
+    private let offeredEnds = Atomic<Int>(0)
+    private let cutEnds = Atomic<Int>(0)
     private let stopping = Mutex(false)
     private let quarterTurns: Atomic<Int>
     private let wake = DispatchSemaphore(value: 0)
@@ -140,13 +143,16 @@ package final class DecodeStage: Sendable {
         self.quarterTurns = Atomic(settings.rotation & 3)
         self.offset = Mutex(settings.offset)
         self.thrift = Mutex(WakeThrift(jitterBuffer: settings.jitterBuffer))
+        self.budget.withLock { $0.allow(offset: settings.offset) }
     }
 
     package var timing: Timing { self.times.withLock { $0 } }
 
     /// Shows the source later (positive) or earlier, from its next packets on.
     package func setOffset(milliseconds: Int) {
-        self.offset.withLock { $0 = Int64(milliseconds) &* 1_000_000 }
+        let offset = Int64(milliseconds) &* 1_000_000
+        self.budget.withLock { $0.allow(offset: offset) }
+        self.offset.withLock { $0 = offset }
         self.wake.signal()
     }
 
@@ -170,6 +176,8 @@ package final class DecodeStage: Sendable {
 
     /// Bytes that wait for their decoding; see ``PacketBudget``.
     package var waitingBytes: Int { self.budget.withLock { $0.bytes } }
+    /// Those of them that do not wait for an offset's sake: what a publisher is held for.
+    package var crowdingBytes: Int { self.budget.withLock { max(0, $0.bytes - $0.allowance) } }
 
     /// Who is told that something of what waited has been decoded, and that time goes on; on the stage's thread, a few times a
     /// second at least while the program runs. Must not block.
@@ -194,7 +202,15 @@ package final class DecodeStage: Sendable {
     private func enqueue(_ items: [SourceItem]) {
         let (taken, dropped) = self.budget.withLock { $0.admit(items) }
         if dropped > 0 { self.counters.withLock { $0.dropped += dropped } }
+        for case .end in taken { self.offeredEnds.add(1, ordering: .relaxed) }
         _ = self.queue.offer(all: taken)
+    }
+
+    /// The publication that is offered is over, and what waits of it is not to be seen: it is left out, as is what comes until
+    /// its end, which is offered next. What is decoded already, no more than a third of a second, stays. By whoever offers.
+    package func cut() {
+        self.cutEnds.store(self.offeredEnds.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        self.wake.signal()
     }
 
     /// Takes one item from a file, waiting for room.
@@ -237,6 +253,8 @@ package final class DecodeStage: Sendable {
     var wantedOffset: Int64 { self.offset.withLock { $0 } }
     func note(decodeTime: Int64) { self.spent.withLock { $0.note(decodeTime) } }
     func note(lateness: Int64) { self.late.store(max(0, lateness), ordering: .relaxed) }
+    /// Whether the publication behind so many that are over is left out.
+    func isCut(behind ended: Int) -> Bool { ended < self.cutEnds.load(ordering: .relaxed) }
     /// The item waits no more.
     func release(_ item: SourceItem) { self.budget.withLock { $0.release(item) } }
     func relieve() { self.relief.withLock { $0 }?.call() }

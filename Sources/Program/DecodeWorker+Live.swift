@@ -34,10 +34,15 @@ extension DecodeWorker {
     private mutating func takeItems() {
         // Nothing is placed before the program runs; the room starts it with the very first packet.
         guard self.clock.zero != nil else { return }
+        if self.isCut { self.leaveOut() }
         if self.timeline.offset != self.stage.wantedOffset { self.timeline.setOffset(self.stage.wantedOffset) }
         let limit = self.settings.isFile ? DecodeStage.queueLimit : .max
         while !self.schedule.isEnding, self.schedule.count < limit, let item = self.stage.queue.poll() {
             switch item {
+            case .configuration where self.isCut: self.stage.release(item)
+            case .packet where self.isCut:
+                self.stage.release(item)
+                self.stage.count { $0.dropped += 1 }
             case .configuration(let parameters): self.schedule.append(parameters)
             case .packet(let packet): self.take(packet)
             case .end:
@@ -45,6 +50,21 @@ extension DecodeWorker {
                 self.schedule.appendEnd()
             }
         }
+    }
+
+    /// What waits, and what comes up to the next end, is not to be seen.
+    private var isCut: Bool { self.stage.isCut(behind: self.ended) }
+
+    /// Lets go of what waits.
+    private mutating func leaveOut() {
+        var packets = 0
+        for item in self.schedule.removeAll() {
+            self.stage.release(item)
+            if case .packet = item { packets += 1 }
+        }
+        packets += self.withheld.count
+        self.withheld.removeAll()
+        if packets > 0 { self.stage.count { [packets] in $0.dropped += packets } }
     }
 
     private mutating func take(_ packet: CodedPacket) {

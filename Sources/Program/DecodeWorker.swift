@@ -19,6 +19,8 @@ struct DecodeWorker {
     /// Something was thrown away that the next packets refer to: nothing is decoded before a key picture.
     var hasGap = false
     var keys = KeyRhythm()
+    /// Publications that are over.
+    var ended = 0
     /// Numbers of the pictures inside the decoder that nobody will see.
     private var past: Set<Int64> = []
     private var sounds: [UInt8: SoundTrack] = [:]
@@ -217,6 +219,7 @@ struct DecodeWorker {
     }
 
     mutating func end() {
+        self.ended &+= 1
         self.buffer.coded.put(.end)
         let mark = self.marks[.video]
         mark?.raise()

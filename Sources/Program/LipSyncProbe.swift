@@ -31,6 +31,12 @@ package struct LipSyncProbe: Sendable {
         if level >= Self.bright { self.isLit = true } else if level <= Self.dark { self.isLit = false }
     }
 
+    /// What comes now is seen by nobody: it may be decoded late, which says nothing of what viewers see.
+    mutating func lookAway() {
+        self.isLit = true
+        self.flashes.removeAll(keepingCapacity: true)
+    }
+
     mutating func heard(_ samples: [Float], at position: Int64) {
         for index in stride(from: 0, to: samples.count - 1, by: 2) where abs(samples[index]) >= Self.loud {
             let pair = position &+ Int64(index / 2)

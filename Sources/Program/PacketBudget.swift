@@ -6,9 +6,15 @@ package import MediaTypes
 /// → taking (half of the room is free, and a key picture comes; of a publication without pictures any sound). An end is always
 /// taken: the next publication begins behind it.
 package struct PacketBudget: Sendable {
-    /// One and a half seconds of the fastest publisher, and half a minute of a usual one, which may be shown ten seconds late.
+    /// One and a half seconds of the fastest publisher, and half a minute of a usual one.
     package static let limit = 32 << 20
+    /// Bytes a second of a source that is shown later by an offset: 20 Mbit/s.
+    private static let delayedRate: Int64 = 2_500_000
+    /// The longest an offset may be, in nanoseconds: 25 MB.
+    private static let longestDelay: Int64 = 10_000_000_000
 
+    /// Bytes that may wait beyond ``limit``, because the source is shown later; it never gets less, since they are there already.
+    package private(set) var allowance = 0
     /// Bytes that wait.
     package private(set) var bytes = 0
     package private(set) var isOverflowed = false
@@ -19,10 +25,19 @@ package struct PacketBudget: Sendable {
 
     package init() {}
 
+    private var most: Int { Self.limit + self.allowance }
+
+    /// The source is shown so much later, in nanoseconds, up to ten seconds; earlier where that is negative.
+    package mutating func allow(offset: Int64) {
+        let delay = max(0, min(Self.longestDelay, offset))
+        self.allowance = max(
+            self.allowance, Int(TimeMath.scale(delay, by: Self.delayedRate, over: TimeMath.nanoseconds)))
+    }
+
     /// - Returns: What is taken of `items`, in order, and how many packets are not.
     package mutating func admit(_ items: [SourceItem]) -> (taken: [SourceItem], dropped: Int) {
         let cost = items.reduce(0) { $0 + $1.cost }
-        if !self.isOverflowed, self.bytes + cost <= Self.limit {
+        if !self.isOverflowed, self.bytes + cost <= self.most {
             self.bytes += cost
             for item in items { self.noteKind(of: item) }
             return (items, 0)
@@ -42,7 +57,7 @@ package struct PacketBudget: Sendable {
     /// - Returns: Whether the packet is taken; a configuration that waits is not lost.
     private mutating func admit(_ item: SourceItem, into taken: inout [SourceItem]) -> Bool {
         self.noteKind(of: item)
-        let hasRoom = self.bytes + item.cost <= Self.limit || self.bytes == 0
+        let hasRoom = self.bytes + item.cost <= self.most || self.bytes == 0
         switch item {
         case .end:
             self.held = []
@@ -55,7 +70,7 @@ package struct PacketBudget: Sendable {
             }
         case .packet(let packet):
             if self.isOverflowed {
-                guard packet.kind == .video ? packet.isKey : !self.hasVideo, self.bytes <= Self.limit / 2 else {
+                guard packet.kind == .video ? packet.isKey : !self.hasVideo, self.bytes <= self.most / 2 else {
                     return false
                 }
                 self.isOverflowed = false

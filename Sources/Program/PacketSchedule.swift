@@ -52,6 +52,24 @@ struct PacketSchedule {
 
     mutating func appendEnd() { self.isEnding = true }
 
+    /// Throws away what waits; an end stays.
+    ///
+    /// - Returns: What that was, track by track.
+    mutating func removeAll() -> [SourceItem] {
+        var items: [SourceItem] = []
+        for index in self.lines.indices {
+            for entry in self.lines[index].entries {
+                switch entry {
+                case .configuration(let parameters): items.append(.configuration(parameters))
+                case .packet(let waiting): items.append(.packet(waiting.packet))
+                }
+            }
+            self.lines[index].entries.removeAll()
+        }
+        self.count = 0
+        return items
+    }
+
     /// The publication is over; the next one may have other tracks.
     mutating func ended() {
         self.isEnding = false

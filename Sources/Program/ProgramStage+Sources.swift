@@ -27,6 +27,9 @@ extension ProgramStage {
             guard shared.roster.sources[id] == nil else { return false }
             shared.roster.sources[id] = source
             shared.volumes[id] = source.volume
+            // A command may have come for one of its name that was just gone.
+            shared.muted.remove(id)
+            shared.hidden.remove(id)
             if shared.roster.isRunning { shared.roster.joining.append(channel) }
             return true
         }

@@ -335,7 +335,8 @@ package final class ProgramStage: Sendable {
         var (selected, pictures) = worker.takeTables()
         defer { worker.giveBack(&selected, &pictures) }
         for (id, source) in worker.sources {
-            guard let selection = source.buffer.select(at: due, interval: interval) else { continue }
+            let isSeen = !hidden.contains(id) && worker.player.shows(id)
+            guard let selection = source.buffer.select(at: due, interval: interval, isSeen: isSeen) else { continue }
             selected[id] = selection
             if !source.isStale(selection, at: due) { pictures[id] = selection.picture }
         }

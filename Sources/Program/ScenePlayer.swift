@@ -55,6 +55,8 @@ package struct ScenePlayer {
 
     /// What is on air, once something is.
     var scene: Scene? { self.onAir?.scene }
+    /// Whether the scene on air has a pane of it.
+    func shows(_ source: SourceID) -> Bool { self.onAir?.panes.contains { $0.source == source } ?? false }
     /// It is on its way from one scene to the next.
     var isCrossing: Bool { self.crossing != nil }
 

@@ -226,7 +226,8 @@ package final class SourceBuffer: Sendable {
     /// - Parameters:
     ///   - time: The tick, in program time.
     ///   - interval: The tick's length.
-    package func select(at time: Int64, interval: Int64) -> Selection? {
+    ///   - isSeen: Viewers see it at this tick, which is what ``lipSync`` is measured by.
+    package func select(at time: Int64, interval: Int64, isSeen: Bool = true) -> Selection? {
         let selection = self.state.withLock { state -> Selection? in
             let slack = interval / (self.isPaced ? Self.fileSlackFraction : Self.slackFraction)
             var best: Int?
@@ -254,7 +255,11 @@ package final class SourceBuffer: Sendable {
             let chosen = state.pictures[best]
             state.pictures.removeSubrange(state.pictures.startIndex...best)
             state.current = chosen
-            state.flashes.seen(chosen.picture, at: time)
+            if isSeen, !self.need.isHidden {
+                state.flashes.seen(chosen.picture, at: time)
+            } else {
+                state.flashes.lookAway()
+            }
             return Selection(picture: chosen.picture, isFresh: true, time: chosen.time, arrival: chosen.arrival)
         }
         if self.isPaced { self.taken.signal() }

@@ -3,7 +3,7 @@ import MediaTypes
 import Synchronization
 
 /// From a picture's arrival at our socket to the moment its segment could be fetched, for every picture on air.
-final class LatencyTracker: Sendable {
+package final class LatencyTracker: Sendable {
     /// Ticks whose arrival is remembered: two minutes at 30 fps, more than any segment is long.
     private static let window = 4096
     /// Results kept: the last hour and a half of pictures would be 160,000; the last half hour says enough.
@@ -23,17 +23,23 @@ final class LatencyTracker: Sendable {
     private let state: Mutex<State>
 
     /// - Parameter tracks: Renditions with pictures.
-    init(tracks: Int) {
+    package init(tracks: Int) {
         self.state = Mutex(State(partHistograms: Array(repeating: DurationHistogram(), count: tracks)))
     }
 
     /// - Parameter arrival: Program time of arrival of the newest picture in this tick.
-    func composed(tick: Int64, arrival: Int64) {
+    package func composed(tick: Int64, arrival: Int64) {
         self.state.withLock { state in
             state.arrivals[tick] = arrival
-            state.arrivals.removeValue(forKey: tick &- Int64(Self.window))
+            let oldest = tick &- Int64(Self.window)
+            state.arrivals.removeValue(forKey: oldest)
+            // Where nothing is published, and a tick without a new picture did not take the one before it away.
+            if state.arrivals.count > 2 * Self.window { state.arrivals = state.arrivals.filter { $0.key > oldest } }
         }
     }
+
+    /// Ticks whose arrival is known, and that are not published.
+    package var waiting: Int { self.state.withLock { $0.arrivals.count } }
 
     /// The segment with these ticks could be fetched at `time` (program time).
     func published(_ ticks: Range<Int64>, at time: Int64) {

@@ -124,6 +124,8 @@ extension Room {
         self.program.remove(id) {
             self.roster.depart(slot) {
                 self.letGo(of: slot)
+            } rest: {
+                self.forget(id)
             } last: {
                 if isTold { self.tellRemoval(of: slot) }
             }
@@ -135,10 +137,15 @@ extension Room {
         self.listeners.ingest?.remove(id, .removed)
         self.listeners.relays?.removeAll(of: id)
         self.passthrough?.remove(id)
-        self.roster.aligner.remove(id)
-        self.program.forget(id)
         // Whom workers died of stays refused, under whatever name of the file.
         self.refusals.withLock { if $0[id]?.reason == .kicked { $0[id] = nil } }
+    }
+
+    /// What its thread could have said once more.
+    private func forget(_ id: SourceID) {
+        self.roster.aligner.remove(id)
+        self.program.forget(id)
+        self.sourceData.withLock { $0.forget(id) }
     }
 
     private func tellRemoval(of slot: SourceSlot) {

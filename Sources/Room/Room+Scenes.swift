@@ -164,13 +164,20 @@ extension Room {
                 .init("changed", .bool(change != .unchanged)),
             ]
             if change != .unchanged {
+                let known = RoomLife.Scene(scene, in: self.pipeline)
+                // Another document of the room may have come since this one was judged.
+                if let gone = known.sources.first(where: { self.pipeline.source($0) == nil }) {
+                    throw ControlFailure(
+                        code: "requestFailed", number: 1417, status: 409,
+                        what: "the source \(gone), which this scene shows, has just left the room",
+                        fix: "send the scene again without it")
+                }
                 desk.advance(to: self.program.tick)
                 if let showing = try self.replace(scene, &desk) {
                     self.announce(showing, reason: "scene.changed")
                     members += self.times(showing.tick)
                 }
                 desk.shelf.put(scene)
-                let known = RoomLife.Scene(scene, in: self.pipeline)
                 self.life.life.withLock { $0.replace(known) }
                 self.events.emit(
                     "scene.changed", ["scene": .string(sceneID), "revision": JSONValue(scene.revision)])

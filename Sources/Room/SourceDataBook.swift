@@ -35,5 +35,14 @@ package struct SourceDataBook: Sendable {
         }
     }
 
+    /// The source is gone: whoever comes under its name begins anew.
+    package mutating func forget(_ source: SourceID) {
+        self.budgets[source] = nil
+        self.counts[source] = nil
+    }
+
+    /// Whose there are any.
+    package var sources: Set<SourceID> { Set(self.budgets.keys).union(self.counts.keys) }
+
     package func count(of source: SourceID) -> Count { self.counts[source] ?? Count() }
 }

@@ -41,6 +41,8 @@ final class SourceInput: SourceSubscriber {
 
     func noteRead(until time: Int64?) { self.arrivals.noteRead(until: time) }
 
+    func cut() { self.stage.cut() }
+
     func receive(_ item: SourceItem) { self.receive([item]) }
 
     func receive(_ items: [SourceItem]) {
@@ -78,7 +80,7 @@ final class SourceInput: SourceSubscriber {
         guard self.clock.zero != nil else { return }
         self.flow.withLock { flow in
             // Told inside the lock, so that two changes cannot arrive in the wrong order; the hub only hops to its loop.
-            if flow.pace.look(at: self.machine.now(), waiting: self.stage.waitingBytes) {
+            if flow.pace.look(at: self.machine.now(), waiting: self.stage.crowdingBytes) {
                 flow.hold?(flow.pace.isHeld)
             }
         }

@@ -20,7 +20,7 @@ package struct SourceLife: Sendable, Equatable {
         package var stall: Int64?
         /// How long a lost publisher has to come back.
         package var grace: Int64
-        /// How long the last picture of a lost source stays.
+        /// How long the last picture of a lost source stays, from when it was decoded.
         package var hold: Int64
 
         package init(stall: Int64?, grace: Int64, hold: Int64) {
@@ -78,12 +78,21 @@ package struct SourceLife: Sendable, Equatable {
     /// publisher's silence until it has had its time again.
     static let absence: Int64 = 500_000_000
 
+    /// The most that may still be to be seen of one who has gone: half a minute that it sent ahead of time, ten seconds of an offset,
+    /// and the jitter buffer. Nobody waits any longer for a decoder that does not come to an end.
+    static let longestDrain: Int64 = 45_000_000_000
+
     package let rules: Rules
     package private(set) var state = State.idle
     /// When the state began.
     package private(set) var since: Int64 = 0
     /// When its last live time ended; `nil` while it is live and before it ever was.
     package private(set) var lostAt: Int64?
+    /// Ends the decoder has still to come to until it has come to the one of ``lostAt``: what came ahead of time, or is shown
+    /// later by an offset, is on air until then.
+    private var endsToDrain = 0
+    /// When the decoder came to the end of its last live time, behind ``lostAt``.
+    private var drainedAt: Int64?
     /// A publisher is connected.
     package private(set) var hasPublisher = false
     /// First sound of a publication that has no picture yet.
@@ -103,7 +112,14 @@ package struct SourceLife: Sendable, Equatable {
     package var isAbsent: Bool { self.state == .gone || self.state == .idle }
 
     /// It was lost, and its last picture has been held for as long as the pipeline says.
-    package func isAway(now: Int64) -> Bool { self.lostAt.map { now >= $0 &+ self.rules.hold } ?? false }
+    package func isAway(now: Int64) -> Bool { self.awayAt.map { now >= $0 } ?? false }
+
+    /// When its last picture has been held long enough; `nil` while it is live.
+    private var awayAt: Int64? {
+        guard let lostAt = self.lostAt else { return nil }
+        let shownUntil: Int64 = self.endsToDrain > 0 ? .max : max(lostAt, self.drainedAt ?? lostAt)
+        return min(shownUntil, lostAt &+ Self.longestDrain) &+ self.rules.hold
+    }
 
     /// When the grace of a lost publisher ends; `nil` when none runs.
     package var graceUntil: Int64? {
@@ -115,7 +131,7 @@ package struct SourceLife: Sendable, Equatable {
     package func deadline(after now: Int64) -> Int64? {
         var deadlines: [Int64] = []
         if let grace = self.graceUntil { deadlines.append(grace) }
-        if let lostAt = self.lostAt, now < lostAt &+ self.rules.hold { deadlines.append(lostAt &+ self.rules.hold) }
+        if let away = self.awayAt, now < away { deadlines.append(away) }
         if let sound = self.soundSince { deadlines.append(sound &+ Self.soundPatience) }
         return deadlines.min()
     }
@@ -131,7 +147,7 @@ package struct SourceLife: Sendable, Equatable {
         case .sounded: self.sounded(now)
         case .left(let reason): self.left(now, reason)
         case .takenOver: self.takenOver(now)
-        case .drained: self.drained()
+        case .drained: self.drained(now)
         case .finished: self.state == .ended ? [] : [self.enter(.ended, now, "the file is over")]
         }
     }
@@ -157,7 +173,7 @@ package struct SourceLife: Sendable, Equatable {
         var changes: [Change] = []
         // Two publications without an end between them: the older one has ended all the same.
         if self.hasPublisher, self.isPresent {
-            self.lostAt = now
+            self.lose(now)
             changes.append(self.enter(.reconnecting, now, "another connection took over"))
         }
         self.hasPublisher = true
@@ -178,6 +194,8 @@ package struct SourceLife: Sendable, Equatable {
     private mutating func becomeLive(_ now: Int64, _ reason: String) -> [Change] {
         self.soundSince = nil
         self.lostAt = nil
+        self.endsToDrain = 0
+        self.drainedAt = nil
         return self.state == .live ? [] : [self.enter(.live, now, reason)]
     }
 
@@ -186,7 +204,7 @@ package struct SourceLife: Sendable, Equatable {
         self.endPublication()
         switch self.state {
         case .connected, .publishing, .live, .stalled:
-            if self.lostAt == nil || self.isPresent { self.lostAt = now }
+            if self.lostAt == nil || self.isPresent { self.lose(now) }
             var changes = [self.enter(.lost, now, reason)]
             changes.append(
                 self.rules.grace > 0
@@ -201,8 +219,15 @@ package struct SourceLife: Sendable, Equatable {
         guard self.hasPublisher else { return [] }
         self.endPublication()
         guard self.isPresent else { return [] }
-        self.lostAt = now
+        self.lose(now)
         return [self.enter(.reconnecting, now, "another connection took over")]
+    }
+
+    /// Its live time is over, at the socket.
+    private mutating func lose(_ now: Int64) {
+        self.lostAt = now
+        self.endsToDrain = self.pendingEnds
+        self.drainedAt = nil
     }
 
     private mutating func endPublication() {
@@ -211,8 +236,12 @@ package struct SourceLife: Sendable, Equatable {
         self.pendingEnds += 1
     }
 
-    private mutating func drained() -> [Change] {
+    private mutating func drained(_ now: Int64) -> [Change] {
         self.pendingEnds -= 1
+        if self.endsToDrain > 0 {
+            self.endsToDrain -= 1
+            if self.endsToDrain == 0 { self.drainedAt = now }
+        }
         return []
     }
 

@@ -74,14 +74,19 @@ final class SourceRoster: Sendable {
 
     /// Does what is left to do for a source that was removed, one after the other, and waits for its thread.
     ///
-    /// - Parameter last: Done when its id is free.
+    /// - Parameters:
+    ///   - work: Done while its thread may still run.
+    ///   - rest: Done behind its thread, which brings nothing back any more.
+    ///   - last: Done when its id is free.
     func depart(
-        _ slot: SourceSlot, _ work: @escaping @Sendable () -> Void, last: @escaping @Sendable () -> Void
+        _ slot: SourceSlot, _ work: @escaping @Sendable () -> Void, rest: @escaping @Sendable () -> Void,
+        last: @escaping @Sendable () -> Void
     ) {
         self.departures.async {
             work()
             slot.decode.stop()
             slot.join()
+            rest()
             let departed = self.state.withLock { $0.leaving.removeValue(forKey: slot.spec.id) }
             departed?.signal()
             last()

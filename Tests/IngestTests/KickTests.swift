@@ -23,6 +23,7 @@ struct KickTests {
             server.server.kick(TestServer.host, until: .max)
             await Self.refused(host, with: .kicked)
             await items.items.wait { if case .end? = $0.last { true } else { false } }
+            #expect(items.cuts == 1, "what waits of it is not to be seen")
             let again = try await TestPublisher.publish(server.url(TestServer.hostKey))
             await Self.refused(again, with: .kicked)
             #expect(guest.outcomes.elements == [.ready])
@@ -61,6 +62,7 @@ struct KickTests {
                 ingest.remove(third, .removed)
                 await Self.refused(guest, with: .removed)
                 await items.items.wait { if case .end? = $0.last { true } else { false } }
+                #expect(items.cuts == 0, "nothing of it is seen any more by then")
                 #expect(ingest.hub(for: third) == nil && ingest.statistics[third] == nil)
                 await Self.refused(try await TestPublisher.publish(server.url("c_key")), with: .denied)
             }

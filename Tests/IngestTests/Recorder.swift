@@ -78,7 +78,14 @@ final class ItemRecorder: SourceSubscriber {
     let items = Recorder<SourceItem>()
     let isPatient: Bool
 
+    private let cutCount = Atomic<Int>(0)
+
     init(isPatient: Bool = false) { self.isPatient = isPatient }
+
+    func cut() { self.cutCount.add(1, ordering: .sequentiallyConsistent) }
+
+    /// How often it was told that what it has is not to be seen.
+    var cuts: Int { self.cutCount.load(ordering: .sequentiallyConsistent) }
 
     func receive(_ item: SourceItem) { self.items.append(item) }
 

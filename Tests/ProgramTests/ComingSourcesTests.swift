@@ -156,7 +156,10 @@ struct ComingSourcesTests {
         #expect(stage.add(Self.guest, try Self.source(Self.guest, 1, 0)))
         stage.remove(Self.guest) { told.withLock { $0 += 1 } }
         #expect(told.withLock { $0 } == 2)
+        stage.setSource(Self.guest, volume: 0.5, audioPush: false, videoPush: false)
         #expect(stage.add(Self.guest, try Self.source(Self.guest, 1, 0)), "its name is free")
+        let begins = stage.contribution(of: Self.guest)
+        #expect(begins.volume == 1 && begins.isHeard && begins.isSeen, "a command came too late for the one before")
     }
 
     @Test("a thousand come and go, one a tick: each is let go, and nothing is kept for any of them")

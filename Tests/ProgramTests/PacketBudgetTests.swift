@@ -84,6 +84,43 @@ struct PacketBudgetTests {
         #expect(!budget.isOverflowed)
     }
 
+    @Test("a source that is shown ten seconds late may have ten seconds of 20 Mbit/s more, and is not held for them")
+    func offset() {
+        var budget = PacketBudget()
+        budget.allow(offset: 10_000_000_000)
+        #expect(budget.allowance == 25_000_000)
+        budget.allow(offset: -10_000_000_000)
+        #expect(budget.allowance == 25_000_000, "what waits already stays")
+        budget.allow(offset: .max)
+        #expect(budget.allowance == 25_000_000, "there is a bound")
+        let large = Self.packet(.video, bytes: 8 << 20)
+        let taken = (0..<10).count { _ in !budget.admit([large]).taken.isEmpty }
+        #expect(taken == 6, "three without an offset")
+
+        let stage = StageRun.idle(offset: 10_000_000_000)
+        // Ten seconds of it, and one and a half of the largest jitter buffer.
+        for _ in 0..<115 { stage.offer(Self.packet(.video, bytes: 250_000)) }
+        #expect(stage.waitingBytes > 24 << 20 && stage.crowdingBytes < 16 << 20 && stage.stats.dropped == 0)
+        let usual = StageRun.idle(offset: 0)
+        usual.setOffset(milliseconds: 2_000)
+        for _ in 0..<20 { usual.offer(Self.packet(.video, bytes: 250_000)) }
+        #expect(usual.crowdingBytes < 1_000_000, "a new offset counts from now on")
+    }
+
+    @Test("what waits of a publisher who was sent away is left out, up to its end; the next one's is not")
+    func cut() {
+        let sounds = (0..<5).map { _ in Self.packet(.audio) }
+        let run = StageRun.publications([([Self.sound(1)] + sounds, true), (Array(sounds.prefix(3)), false)])
+        #expect(run.stats.audioPackets == 3 && run.stats.dropped == 5 && run.waitingBytes == 0)
+    }
+
+    @Test("what has its place already, and is not due, is left out, too")
+    func cutOff() {
+        let run = StageRun.cutOff([Self.packet(.video, isKey: true), Self.packet(.video), Self.packet(.audio)])
+        #expect(run.stats.videoPackets + run.stats.audioPackets == 0)
+        #expect(run.stats.dropped == 3 && run.waitingBytes == 0)
+    }
+
     @Test("one item that is larger than everything is taken when nothing else waits")
     func giant() {
         var budget = PacketBudget()

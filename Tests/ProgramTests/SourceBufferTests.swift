@@ -94,6 +94,26 @@ struct SourceBufferTests {
         buffer.push(picture, time: ms * 1_000_000, arrival: nil)
     }
 
+    @Test("lips are measured by what viewers see: a flash that is decoded late, for nobody, says nothing of them")
+    func lipSyncOfTheSeen() throws {
+        let buffer = self.buffer()
+        let dark = try self.picture()
+        let lit = try PictureCanvas.open(width: 16, height: 16, fill: .white).finish()
+        let cases: [(second: Int64, late: Int64, isSeen: Bool, isHidden: Bool)] = [
+            (1, 0, true, false), (2, 6, false, false), (3, 1, true, false), (4, 6, true, true), (5, 0, true, false),
+        ]
+        for (second, late, isSeen, isHidden) in cases {
+            let time = second * 1_000_000_000
+            buffer.need.setHidden(isHidden)
+            buffer.push(dark, time: time - 500_000_000, arrival: nil)
+            _ = buffer.select(at: time - 500_000_000, interval: self.interval, isSeen: isSeen)
+            buffer.push([Float](repeating: 0.5, count: 2 * 480), at: second * 48_000, restart: second == 1)
+            buffer.push(lit, time: time, arrival: nil)
+            _ = buffer.select(at: time + late * self.interval, interval: self.interval, isSeen: isSeen)
+        }
+        #expect(buffer.lipSync.offsets == [0, -self.interval, 0])
+    }
+
     @Test("after a stall the present is shown, not the past in slow motion")
     func catchesUp() throws {
         let buffer = self.buffer()

@@ -40,6 +40,8 @@ struct StageRun {
     var ticks: [Tick] = []
     var stats = DecodeStage.Stats()
     var failures: [MediaError.Code] = []
+    /// Bytes that waited at the end.
+    var waitingBytes = 0
     /// Interleaved stereo from position 0 on, through the mixer.
     var sound: [Float] = []
 
@@ -92,17 +94,58 @@ struct StageRun {
         return run
     }
 
+    /// Takes publications one after the other, all of them due, and decodes what is left of them.
+    static func publications(_ publications: [(items: [SourceItem], isCut: Bool)]) -> StageRun {
+        let buffer = SourceBuffer(source: self.source, isPaced: false)
+        let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        for (items, isCut) in publications {
+            for item in items { stage.offer(item) }
+            if isCut { stage.cut() }
+            stage.offer(.end)
+        }
+        self.start(stage)
+        for _ in publications { log.ended.wait() }
+        var run = StageRun()
+        run.finish(stage, log)
+        return run
+    }
+
+    /// Takes packets that are not due yet, and then is told that they are not to be seen.
+    static func cutOff(_ items: [SourceItem]) -> StageRun {
+        let buffer = SourceBuffer(source: self.source, isPaced: false)
+        let (log, stage) = self.stage(buffer, Standing(), holdsDamaged: false)
+        let taken = DispatchSemaphore(value: 0)
+        stage.onRelief { taken.signal() }
+        for item in items { stage.offer(item) }
+        self.start(stage)
+        taken.wait()
+        stage.cut()
+        stage.offer(.end)
+        // Whatever is not left out is never due, and the end behind it never comes.
+        _ = log.ended.wait(timeout: .now() + .seconds(20))
+        var run = StageRun()
+        run.finish(stage, log)
+        return run
+    }
+
     /// Of the left channel.
     var left: [Float] { stride(from: 0, to: self.sound.count, by: 2).map { self.sound[$0] } }
 
+    /// A live source's stage whose thread has not begun.
+    static func idle(offset: Int64) -> DecodeStage {
+        let buffer = SourceBuffer(source: self.source, isPaced: false)
+        return self.stage(buffer, Standing(), holdsDamaged: false, offset: offset).1
+    }
+
     private static func stage(
-        _ buffer: SourceBuffer, _ machine: Standing, holdsDamaged: Bool
+        _ buffer: SourceBuffer, _ machine: Standing, holdsDamaged: Bool, offset: Int64 = 0
     ) -> (StageLog, DecodeStage) {
         let log = StageLog()
         let clock = ProgramClock(machine: machine)
         clock.start(at: 0, program: 0)
         let settings = DecodeStage.Settings(
-            source: self.source, jitterBuffer: 200_000_000, offset: 0, sampleRate: 48_000, holdsDamaged: holdsDamaged)
+            source: self.source, jitterBuffer: 200_000_000, offset: offset, sampleRate: 48_000,
+            holdsDamaged: holdsDamaged)
         return (log, DecodeStage(settings: settings, buffer: buffer, clock: clock, events: { log.take($0) }))
     }
 
@@ -112,6 +155,7 @@ struct StageRun {
 
     private mutating func finish(_ stage: DecodeStage, _ log: StageLog) {
         self.stats = stage.stats
+        self.waitingBytes = stage.waitingBytes
         self.failures = log.failures.withLock { $0 }
         stage.stop()
     }

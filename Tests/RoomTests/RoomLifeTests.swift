@@ -17,6 +17,17 @@ struct RoomLifeTests {
         #expect(room.comes(Kit.b, now: 10 * Self.second).shows == ["pk"])
     }
 
+    @Test("who sent ahead of time is seen to the end of it: the pane leaves after the hold that follows")
+    func leavesWhenDrained() {
+        var room = Kit.room((.placeholder, .leavePane), first: "pk")
+        room.everybodyComes(now: 0)
+        _ = room.receive(.source(Kit.b, .left(reason: "reset")), now: 0)
+        #expect(room.passes(to: 10 * Self.second).shows.isEmpty, "it is still seen moving")
+        _ = room.receive(.source(Kit.b, .drained), now: 10 * Self.second)
+        #expect(room.passes(to: 12 * Self.second - 1).shows.isEmpty)
+        #expect(room.passes(to: 12 * Self.second).shows == ["pk-2002"])
+    }
+
     @Test("the last pane stays, as a placeholder")
     func lastPane() {
         var room = Kit.room((.leavePane, .leavePane), first: "pk")

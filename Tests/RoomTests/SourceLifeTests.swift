@@ -46,6 +46,42 @@ struct SourceLifeTests {
         #expect(!source.isAway(now: 99 * Self.second))
     }
 
+    @Test("the hold begins when what has come is decoded to its end, whenever the connection ended")
+    func holdOfWhatWaits() {
+        var source = Self.live()
+        _ = source.receive(.left(reason: "reset"), now: 0)
+        #expect(source.deadline(after: 0) == 15 * Self.second, "the end of the grace")
+        #expect(!source.isAway(now: 10 * Self.second), "ten seconds of it are still to be seen")
+        _ = source.receive(.drained, now: 10 * Self.second)
+        #expect(source.deadline(after: 10 * Self.second) == 12 * Self.second)
+        #expect(!source.isAway(now: 12 * Self.second - 1) && source.isAway(now: 12 * Self.second))
+        // Who comes and goes without a picture does not bring the last one back.
+        _ = source.receive(.published, now: 13 * Self.second)
+        _ = source.receive(.left(reason: "again"), now: 14 * Self.second)
+        #expect(source.isAway(now: 14 * Self.second))
+        _ = source.receive(.drained, now: 14 * Self.second)
+        #expect(source.isAway(now: 14 * Self.second))
+    }
+
+    @Test("a decoder that never comes to the end holds nothing up for ever")
+    func decoderThatHangs() {
+        var source = Self.live()
+        _ = source.receive(.left(reason: "reset"), now: 0)
+        _ = source.poll(now: 15 * Self.second, arrivals: .init())
+        #expect(source.deadline(after: 15 * Self.second) == 47 * Self.second)
+        #expect(!source.isAway(now: 47 * Self.second - 1) && source.isAway(now: 47 * Self.second))
+        _ = source.receive(.drained, now: 60 * Self.second)
+        #expect(source.isAway(now: 60 * Self.second), "its pane does not come back for what nobody waited for")
+    }
+
+    @Test("a decoder that is through before its connection's end is told holds from that")
+    func drainedFirst() {
+        var source = Self.live()
+        _ = source.receive(.drained, now: 1)
+        _ = source.receive(.left(reason: "reset"), now: 2)
+        #expect(!source.isAway(now: 2 * Self.second + 1) && source.isAway(now: 2 * Self.second + 2))
+    }
+
     @Test("connections without a picture do not renew the grace")
     func graceIsNotRenewed() {
         var source = Self.live()
