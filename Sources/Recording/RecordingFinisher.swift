@@ -14,11 +14,16 @@ package struct RecordingFinisher: Sendable {
     }
 
     /// The room is over and its recording has no manifest: a worker was stopped before it was done.
-    package var isDue: Bool {
-        guard !self.folder.contains(RecordedNames.manifest), self.folder.contains(RecordingJournal.name) else {
-            return false
-        }
-        return (try? Self.journal(in: self.folder))?.isEnded ?? false
+    package var isDue: Bool { self.isDue(roomHasEnded: false) }
+
+    /// As ``isDue``, of a room of which something else may tell that it is over: a worker may have been stopped, or have found its disk
+    /// full, before that stood in the recording.
+    package func isDue(roomHasEnded: Bool) -> Bool {
+        guard !self.folder.contains(RecordedNames.manifest), self.folder.contains(RecordingJournal.name),
+            let journal = try? Self.journal(in: self.folder)
+        else { return false }
+        return journal.isEnded
+            || (roomHasEnded && journal.roomID == self.settings.roomID && !journal.slots.isEmpty)
     }
 
     static func journal(in folder: RecordingFolder) throws(MediaError) -> RecordingJournal {
