@@ -44,6 +44,8 @@ package final class Room: Sendable {
         var debt: MediaError?
         /// The playlists of a room that is over lack their end.
         var isEndOwed = false
+        /// Files are made of its recording.
+        var isRecorded = false
         /// When a stopping room must be over, on the machine's clock; `nil`: it is not stopping.
         var stopUntil: Int64?
     }
