@@ -122,17 +122,23 @@ struct PublicationWriter: Sendable {
         self.publication.end()
         if self.publish() == .superseded { return .superseded }
         guard self.isEndListed else { return .unwritten }
-        // Whoever is told that the playlists have ended may take the machine away.
-        do {
-            try self.store.synchronize(self.publication.listedNames)
-        } catch {
-            self.events.append(.outputFailed(error))
-        }
+        // The few first: those of a day's segments may take as long as a kill does.
+        self.synchronize(self.publication.playlistNames)
         let result = self.writeEnd()
         guard result == .done else { return result }
+        // Whoever is told that the playlists have ended may take the machine away.
+        self.synchronize(self.publication.listedNames)
         self.keeper?.ended(nextMediaSequence: self.publication.nextMediaSequence)
         self.events.append(.playlistEnded)
         return .done
+    }
+
+    private mutating func synchronize(_ names: [String]) {
+        do {
+            try self.store.synchronize(names)
+        } catch {
+            self.events.append(.outputFailed(error))
+        }
     }
 
     /// The lists have ended: from here on the directory takes no further worker.
