@@ -106,8 +106,9 @@ extension Unhurried.Doors {
             // As long ago as no slate fills: nothing is on air until somebody publishes.
             let path = "\(directory)/state.json"
             let text = try Files.text(path)
-            let origin = try #require(text.firstMatch(of: /"origin": ([0-9]+)/)?.output.1)
-            let earlier = try #require(Int64(origin)) - 7_200_000_000_000
+            let match = text.firstMatch(of: /"origin": ([0-9]+)/)
+            let origin = try #require(match.flatMap { Int64($0.output.1) })
+            let earlier = origin - 7_200_000_000_000
             try text.replacingOccurrences(of: "\"origin\": \(origin),", with: "\"origin\": \(earlier),")
                 .write(toFile: path, atomically: true, encoding: .utf8)
             let second = try RunningRoom(Rooms.small(directory))
