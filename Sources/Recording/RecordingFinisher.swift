@@ -29,6 +29,8 @@ package struct RecordingFinisher: Sendable {
     ///
     /// - Parameter wasListed: The room has listed something, under this worker or one before it.
     package func isEmpty(wasListed: Bool) -> Bool {
+        // One that could not even be begun.
+        guard self.folder.contains(RecordingJournal.name) else { return !wasListed }
         guard let journal = try? Self.journal(in: self.folder) else { return false }
         return journal.slots.isEmpty && (journal.stopReason == nil || !wasListed)
     }
