@@ -1,4 +1,4 @@
-package import HLS
+import HLS
 package import MediaTypes
 import Dispatch
 import Synchronization
@@ -39,81 +39,6 @@ package final class HLSPackager: Sendable {
     private static let queuedSlots = 4
     /// Nanoseconds without a packet after which this process may have been stopped, and another worker started.
     static let longestPause: Int64 = 500_000_000
-
-    struct Intake {
-        /// Where slots begin.
-        var slots: SlotTable
-        var collector: SlotCollector?
-        /// Set by ``finish(endlist:)``.
-        var endlist: Bool?
-        /// Frame after the last picture, until the ranges have been told of it.
-        var pictureEnd: Int64?
-        /// The writer has stopped.
-        var isOver = false
-        /// Somebody else may serve the room: the writer is to look.
-        var isDoubtful = false
-        /// Threads blocked in ``receive(track:_:)``.
-        var waiting = 0
-        /// Takes what happens at the live edge; `nil`: nobody.
-        var viewers: (@Sendable (LiveUpdate) -> Void)?
-        var edge: EdgePublication?
-        /// Keeps the parts at the edge for a successor.
-        var keeper: EdgeKeeper?
-        private var kept: EdgeRecord?
-        /// Is told of every part that is out; `nil`: nobody.
-        var watcher: (@Sendable (_ track: Int, _ frames: Range<Int64>) -> Void)?
-        var marks = MarkBoard()
-        /// What the directory has not listed yet.
-        var rangeChanges: [DateRange.Change] = []
-        /// Bit rates, by track, that the writer has yet to be told.
-        var rates: [Int: BitRates] = [:]
-        /// Segments that are listed at most, and whether the writer has yet to be told.
-        var mostSegments: Int?
-        var isLimitNew = false
-
-        init(grid: OutputGrid) { self.slots = SlotTable(grid: grid) }
-
-        /// Lists ranges at the live edge, and with the next segment in the directory.
-        mutating func list(_ changes: [DateRange.Change]) {
-            self.rangeChanges += changes
-            self.edge?.list(changes)
-        }
-
-        /// A track's configuration changes with the slot of a picture, in the directory and at the live edge alike.
-        mutating func change(_ change: ConfigurationChange, firstTick: Int64) {
-            let slot = self.slots.slot(ofFrame: firstTick)
-            let (named, from) = self.edge?.change(change, from: slot) ?? (change, slot)
-            self.collector?.change(named, from: from)
-        }
-
-        /// Nothing follows: what is open ends with the last picture.
-        mutating func endEdge() {
-            if let end = self.pictureEnd.take() { self.list(self.marks.end(at: end)) }
-            self.edge?.end()
-            self.showEdge()
-        }
-
-        mutating func takeRangeChanges() -> [DateRange.Change] {
-            defer { self.rangeChanges = [] }
-            return self.rangeChanges
-        }
-
-        /// The directory's state knows the segments below a number.
-        mutating func noteRecorded(_ mediaSequence: Int64) {
-            self.edge?.noteRecorded(mediaSequence)
-            self.showEdge()
-        }
-
-        /// Under the lock, so that updates go out in the order they were made.
-        mutating func showEdge() {
-            guard let viewers = self.viewers, let update = self.edge?.takeUpdate(), !update.isEmpty else { return }
-            if let keeper = self.keeper, let record = self.edge?.record, record != self.kept {
-                keeper.keep(record, update.added)
-                self.kept = record
-            }
-            viewers(update)
-        }
-    }
 
     let settings: HLSOutputSettings
     let tracks: [TrackDescription]
@@ -470,44 +395,4 @@ package final class HLSPackager: Sendable {
         }
         for _ in 0..<count { self.space.signal() }
     }
-
-    // MARK: Viewers
-
-    /// Hands everything that happens at the live edge to `viewers`, parts as soon as they are cut; before
-    /// ``begin(now:)``. Calls come from the ladder's thread, one at a time: they must not block.
-    package func attach(_ viewers: @escaping @Sendable (LiveUpdate) -> Void) {
-        self.intake.withLock { $0.viewers = viewers }
-    }
-
-    /// Tells of every part as soon as players can have it, with its frames of the program; on the ladder's thread.
-    package func watchParts(_ watcher: @escaping @Sendable (_ track: Int, _ frames: Range<Int64>) -> Void) {
-        self.intake.withLock { $0.watcher = watcher }
-    }
-
-    /// What low-latency playlists of this output declare.
-    package var control: ServerControl { ServerControl(grid: self.settings.grid) }
-
-    /// Seconds.
-    package var targetDuration: Int { self.settings.grid.targetDuration }
-
-    /// File names of the media playlists.
-    package var mediaPlaylistNames: Set<String> {
-        var names = Set(self.tracks.map { TrackNames(track: $0.name).playlist })
-        if self.settings.iFramePlaylists {
-            for track in self.tracks where track.kind == .video {
-                names.insert(TrackNames(track: track.name).iFramePlaylist)
-            }
-        }
-        return names
-    }
-
-    /// An object viewers may have now: a playlist, an initialization segment, a segment that is listed or was until a
-    /// while ago; never anything else that lies in the directory. Callable from any thread.
-    package func object(named name: String) -> PublishedObject? {
-        self.objects.withLock { $0[name] } ?? self.keyObject(named: name) ?? self.extras.withLock { $0[name] }
-            ?? self.beside.withLock { $0 }.lazy.compactMap { $0(name) }.first
-    }
-
-    /// File name of the multivariant playlist.
-    package var multivariantName: String { self.settings.multivariantName }
 }

@@ -221,10 +221,13 @@ struct Publication: Sendable {
         let media = self.tracks.flatMap { track in
             track.maps.map(\.uri) + track.window.segments.filter { !$0.gap }.map(\.uri)
         }
-        return media + self.tracks.map(\.names.playlist)
-            + self.tracks.filter(\.hasIFrames).map(\.names.iFramePlaylist) + [
-                self.settings.multivariantName, RoomState.name,
-            ]
+        return media + self.playlistNames + [RoomState.name]
+    }
+
+    /// All playlists, the multivariant one among them.
+    var playlistNames: [String] {
+        self.tracks.map(\.names.playlist) + self.tracks.filter(\.hasIFrames).map(\.names.iFramePlaylist)
+            + [self.settings.multivariantName]
     }
 
     var state: RoomState {

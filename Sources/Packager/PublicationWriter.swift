@@ -5,6 +5,9 @@ import MediaTypes
 /// initialization segments, segments of all tracks, the state file, media playlists (sound first), the multivariant
 /// playlist where it changed, deletions.
 ///
+/// That the room has ended stands in the state file last of all: once it does no worker comes any more who would write what the
+/// playlists lack.
+///
 /// A slot whose segments cannot be written is *held*: tried again when the next slot is ready, and after that listed as a
 /// gap in the playlists concerned. Nothing here traps or gives up for good.
 struct PublicationWriter: Sendable {
@@ -32,8 +35,8 @@ struct PublicationWriter: Sendable {
     private var objects: [String: PublishedObject] = [:]
     private var writtenMultivariant: [UInt8] = []
     private var writtenState: [UInt8] = []
-    /// The store's playlists carry `EXT-X-ENDLIST`, and its state file says so.
-    private var isEndWritten = false
+    /// The store's playlists carry `EXT-X-ENDLIST`.
+    private var isEndListed = false
     /// The next media sequence number in the state file; never above the publication's.
     private(set) var recordedMediaSequence: Int64
     private var events: [PackagerEvent] = []
@@ -118,16 +121,40 @@ struct PublicationWriter: Sendable {
         }
         self.publication.end()
         if self.publish() == .superseded { return .superseded }
-        guard self.isEndWritten else { return .unwritten }
+        guard self.isEndListed else { return .unwritten }
+        // The few first: those of a day's segments may take as long as a kill does.
+        self.synchronize(self.publication.playlistNames)
+        let result = self.writeEnd()
+        guard result == .done else { return result }
         // Whoever is told that the playlists have ended may take the machine away.
-        do {
-            try self.store.synchronize(self.publication.listedNames)
-        } catch {
-            self.events.append(.outputFailed(error))
-        }
+        self.synchronize(self.publication.listedNames)
         self.keeper?.ended(nextMediaSequence: self.publication.nextMediaSequence)
         self.events.append(.playlistEnded)
         return .done
+    }
+
+    private mutating func synchronize(_ names: [String]) {
+        do {
+            try self.store.synchronize(names)
+        } catch {
+            self.events.append(.outputFailed(error))
+        }
+    }
+
+    /// The lists have ended: from here on the directory takes no further worker.
+    private mutating func writeEnd() -> Result {
+        do {
+            let store = self.store
+            let result = try store.exclusively { () throws(MediaError) -> Result in
+                guard !self.isSuperseded() else { return .superseded }
+                try self.putState()
+                return .done
+            }
+            return result == .done ? .done : self.giveWay()
+        } catch {
+            self.events.append(.outputFailed(error))
+            return .unwritten
+        }
     }
 
     /// Gives way to a newer worker if there is one.
@@ -275,7 +302,7 @@ struct PublicationWriter: Sendable {
             self.events.append(.outputFailed(error))
             return .done
         }
-        self.isEndWritten = self.publication.isEnded
+        self.isEndListed = self.publication.isEnded
         self.announce()
         self.deleteExpired()
         return .done
@@ -316,7 +343,9 @@ struct PublicationWriter: Sendable {
     }
 
     private mutating func putState() throws(MediaError) {
-        let bytes = Array(self.publication.state.json.utf8)
+        var state = self.publication.state
+        state.ended = state.ended && self.isEndListed
+        let bytes = Array(state.json.utf8)
         try self.store.put(RoomState.name, bytes: bytes, durable: true)
         self.writtenState = bytes
         self.recordedMediaSequence = self.publication.nextMediaSequence

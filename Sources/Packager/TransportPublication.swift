@@ -50,6 +50,8 @@ struct TransportPublication: Sendable {
     private var origin: Int64?
     private var next: Int64 = 0
     private var isEnded = false
+    /// The playlists in the store have ended. Until then the listing that says so may be taken again.
+    private(set) var isEndWritten = false
     /// What is there already is of the worker before; for the first listing.
     private var trustsFiles = false
     /// Segments were lost of which nobody knows what they began with.
@@ -99,7 +101,7 @@ struct TransportPublication: Sendable {
     /// - Parameter files: Of the output.
     mutating func list(_ listing: OutputListing, store: any SegmentStore, files: some ClearFiles) {
         if self.origin == nil { self.begin(listing, store: store) }
-        guard listing.origin == self.origin, !self.isEnded else { return }
+        guard listing.origin == self.origin, !self.isEndWritten else { return }
         for number in self.next..<max(self.next, listing.nextMediaSequence) {
             self.add(number, listing, store: store, files: files)
         }
@@ -111,9 +113,11 @@ struct TransportPublication: Sendable {
         self.limit(listing)
         self.declare(listing)
         self.trimHeads()
-        self.publish(listing, store: store)
+        let isWritten = self.publish(listing, store: store)
         self.removeExpired(store)
-        if self.isEnded { self.settle(store: store) }
+        guard self.isEnded, isWritten else { return }
+        self.settle(store: store)
+        self.isEndWritten = true
     }
 
     /// Whoever is told that the room has ended may take the machine away.
@@ -338,8 +342,9 @@ struct TransportPublication: Sendable {
 
     // MARK: Lists
 
-    private mutating func publish(_ listing: OutputListing, store: any SegmentStore) {
-        guard self.renditions.contains(where: { !$0.window.segments.isEmpty }) else { return }
+    /// - Returns: Whether all playlists are in the store, as far as there are any.
+    private mutating func publish(_ listing: OutputListing, store: any SegmentStore) -> Bool {
+        guard self.renditions.contains(where: { !$0.window.segments.isEmpty }) else { return true }
         let target = self.grid.targetDuration
         do throws(MediaError) {
             for rendition in self.renditions {
@@ -350,12 +355,14 @@ struct TransportPublication: Sendable {
                 self.show(rendition.playlistName, text, seconds: max(1, target / 2))
             }
             let text = Array(self.multivariant.rendered().utf8)
-            guard text != self.writtenMultivariant else { return }
+            guard text != self.writtenMultivariant else { return true }
             try store.put(self.multivariantName, bytes: text)
             self.writtenMultivariant = text
             self.show(self.multivariantName, text, seconds: target)
+            return true
         } catch {
             self.failures.append(error)
+            return false
         }
     }
 

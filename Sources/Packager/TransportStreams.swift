@@ -12,6 +12,8 @@ package final class TransportStreams: Sendable {
 
     private struct State {
         var waiting: [OutputListing] = []
+        /// The last, where the store has not taken the end.
+        var owed: OutputListing?
         var isOver = false
         var isFailing = false
         var made: (segments: Int64, bytes: Int64) = (0, 0)
@@ -58,7 +60,10 @@ package final class TransportStreams: Sendable {
     }
 
     private func list(_ listing: OutputListing) {
-        if self.waits { return self.take(listing) }
+        if self.waits {
+            self.take(listing)
+            return
+        }
         self.state.withLock { state in
             state.waiting.append(listing)
             // The first says more than the others.
@@ -67,12 +72,15 @@ package final class TransportStreams: Sendable {
         self.work.signal()
     }
 
-    private func take(_ listing: OutputListing) {
-        let (failures, objects, made) = self.publication.withLock { publication in
+    /// - Returns: Whether it is to be taken again: the store has not taken the end.
+    @discardableResult
+    private func take(_ listing: OutputListing) -> Bool {
+        let (failures, objects, made, isOwed) = self.publication.withLock { publication in
             publication.list(listing, store: self.store, files: self.packager)
             return (
                 publication.takeFailures(), publication.objects,
-                (segments: publication.made, bytes: publication.madeBytes)
+                (segments: publication.made, bytes: publication.madeBytes),
+                listing.isEnded && !publication.isEndWritten
             )
         }
         self.objects.withLock { $0 = objects }
@@ -82,19 +90,37 @@ package final class TransportStreams: Sendable {
             return state.isFailing != !failures.isEmpty
         }
         if isNews { self.report(failures.first) }
+        return isOwed
     }
 
     /// Makes what is listed until ``finish()``. Blocks.
+    ///
+    /// An end that the store does not take is tried again each second, for as long as whoever waits for it does.
     package func run() {
         while true {
-            self.work.wait()
-            let (listings, isOver) = self.state.withLock { state in
-                defer { state.waiting = [] }
-                return (state.waiting, state.isOver)
-            }
-            for listing in listings { self.take(listing) }
-            if isOver { return }
+            let isOwed = self.state.withLock { $0.owed != nil }
+            _ = self.work.wait(timeout: isOwed ? .now() + .nanoseconds(Self.endPace) : .distantFuture)
+            if self.step() { return }
         }
+    }
+
+    /// Nanoseconds from one attempt at the end to the next.
+    private static let endPace = 1_000_000_000
+
+    /// Makes what is listed, without waiting.
+    ///
+    /// - Returns: Whether nothing follows, and the end, where there is one, is in the store.
+    package func step() -> Bool {
+        let (listings, isOver) = self.state.withLock { state in
+            defer { (state.waiting, state.owed) = ([], nil) }
+            return (state.waiting + (state.owed.map { [$0] } ?? []), state.isOver)
+        }
+        var isOwed = false
+        for listing in listings where self.take(listing) {
+            isOwed = true
+            self.state.withLock { $0.owed = listing }
+        }
+        return isOver && !isOwed
     }
 
     /// Nothing more is listed: ``run()`` makes what is left and returns.

@@ -75,7 +75,8 @@ package struct DocumentChange: Sendable {
             let path = "outputs[\(index)]"
             guard let (place, old) = before.first(where: { $0.output.outputID == output.outputID }) else {
                 mistakes.append(
-                    Self.remedy(path, "\(SpecText.quoted(output.outputID)) cannot begin while the room runs"))
+                    Self.remedy(
+                        path, "\(SpecText.quoted(output.outputID)) cannot begin while the room runs\(Self.onlyPushes)"))
                 continue
             }
             guard old != output else { continue }
@@ -86,10 +87,13 @@ package struct DocumentChange: Sendable {
         }
         for (_, old) in before where !after.contains(where: { $0.output.outputID == old.outputID }) {
             mistakes.append(
-                Self.remedy("outputs", "\(SpecText.quoted(old.outputID)) cannot end while the room runs"))
+                Self.remedy(
+                    "outputs", "\(SpecText.quoted(old.outputID)) cannot end while the room runs\(Self.onlyPushes)"))
         }
         return mistakes
     }
+
+    private static let onlyPushes = ": outputs of the type rtmp alone can"
 
     /// What a running room takes: the paths of ``Pipeline/differsOnlyAlive(from:)``, but for RTMP outputs and for sources that
     /// come and go, which are told from others by their type.

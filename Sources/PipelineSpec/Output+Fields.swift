@@ -92,8 +92,10 @@ extension HLSOutput {
                 derived: true),
             Field("preset", \.preset, .choice, "preset of the renditions that name none"),
             Field(
-                "windowSeconds", \.windowSeconds, .integer(3...86_400),
-                "seconds a live playlist lists, at least three target durations"),
+                "windowSeconds", \.windowSeconds,
+                .integer(3...86_400, beyond: "a record output keeps what is older"),
+                "seconds a live playlist lists, at least three target durations and at most a day: each segment writes every "
+                    + "playlist and the state file whole"),
             Field(
                 "playlistType", \.playlistType, .choice,
                 "live: a sliding window; event: all since the start; default live, event when the clock is offline",

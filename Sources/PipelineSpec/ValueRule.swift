@@ -21,13 +21,15 @@ struct ValueRule<Value>: Sendable {
 
 extension ValueRule where Value == Int {
     /// A number without fraction in a range.
-    static func integer(_ range: ClosedRange<Int>) -> ValueRule {
+    ///
+    /// - Parameter beyond: What to do for more than the range allows, as the end of a remedy; `nil`: nothing helps.
+    static func integer(_ range: ClosedRange<Int>, beyond: String? = nil) -> ValueRule {
         ValueRule(
             schema: [
                 self.type("integer"), JSONMember("minimum", .integer(range.lowerBound)),
                 JSONMember("maximum", .integer(range.upperBound)),
             ],
-            read: { node, path, log in self.read(node, path, in: range, &log) },
+            read: { node, path, log in self.read(node, path, in: range, beyond: beyond, &log) },
             write: { .integer($0) })
     }
 
@@ -88,8 +90,9 @@ extension ValueRule where Value == Int {
             })
     }
 
-    private static func read(_ node: JSONNode, _ path: String, in range: ClosedRange<Int>, _ log: inout SpecLog) -> Int?
-    {
+    private static func read(
+        _ node: JSONNode, _ path: String, in range: ClosedRange<Int>, beyond: String? = nil, _ log: inout SpecLog
+    ) -> Int? {
         let bounds = "\(SpecText.grouped(range.lowerBound)) to \(SpecText.grouped(range.upperBound))"
         let fix =
             range.count == 1 ? "write \(range.lowerBound), or leave the key out" : "write an integer from \(bounds)"
@@ -98,7 +101,8 @@ extension ValueRule where Value == Int {
             return nil
         }
         guard let number = Int(exactly: wide), range.contains(number) else {
-            log.mistake(path, "\(wide) is out of range", fix: fix, at: node.position)
+            let more = wide > range.upperBound ? beyond.map { "; \($0)" } ?? "" : ""
+            log.mistake(path, "\(wide) is out of range", fix: fix + more, at: node.position)
             return nil
         }
         return number

@@ -14,11 +14,25 @@ package struct RecordingFinisher: Sendable {
     }
 
     /// The room is over and its recording has no manifest: a worker was stopped before it was done.
-    package var isDue: Bool {
-        guard !self.folder.contains(RecordedNames.manifest), self.folder.contains(RecordingJournal.name) else {
-            return false
-        }
-        return (try? Self.journal(in: self.folder))?.isEnded ?? false
+    package var isDue: Bool { self.isDue(roomHasEnded: false) }
+
+    /// As ``isDue``, of a room of which something else may tell that it is over: a worker may have been stopped, or have found its disk
+    /// full, before that stood in the recording.
+    package func isDue(roomHasEnded: Bool) -> Bool {
+        guard !self.folder.contains(RecordedNames.manifest), self.folder.contains(RecordingJournal.name),
+            let journal = try? Self.journal(in: self.folder), !journal.slots.isEmpty
+        else { return false }
+        return journal.isEnded || (roomHasEnded && journal.roomID == self.settings.roomID)
+    }
+
+    /// There is nothing to be made, and nothing is missing: nothing came while it recorded, and none that stopped missed anything.
+    ///
+    /// - Parameter wasListed: The room has listed something, under this worker or one before it.
+    package func isEmpty(wasListed: Bool) -> Bool {
+        // One that could not even be begun.
+        guard self.folder.contains(RecordingJournal.name) else { return !wasListed }
+        guard let journal = try? Self.journal(in: self.folder) else { return false }
+        return journal.slots.isEmpty && (journal.stopReason == nil || !wasListed)
     }
 
     static func journal(in folder: RecordingFolder) throws(MediaError) -> RecordingJournal {
@@ -51,7 +65,13 @@ package struct RecordingFinisher: Sendable {
         guard let first = journal.slots.first, let last = journal.slots.last,
             let start = first.tracks.first?.segment.programDate, let final = last.tracks.first?.segment
         else {
-            throw MediaError(.notFound, "nothing was recorded", at: "recording", fix: "none: the room had no picture")
+            guard let reason = journal.stopReason else {
+                throw MediaError(
+                    .notFound, "nothing was recorded", at: "recording", fix: "none: the room had no picture")
+            }
+            throw MediaError(
+                .outputLost, "nothing was recorded: \(reason)", at: "recording",
+                fix: "none for this room; for others free space, or restore the directory")
         }
         for name in journal.replaced where RecordedNames.isValid(name) { self.folder.remove(name) }
         let end = final.programDate &+ final.duration.nanoseconds

@@ -29,6 +29,8 @@ package struct MetadataDesk: Sendable {
     /// Events a second in the long run, and at once.
     package static let rate: Int64 = 20
     package static let burst: Int64 = 60
+    /// Events that what publishers say leaves to the operator: two who talk as fast as they may would take all there are.
+    package static let reserve = Self.burst / 2
     /// Ids that are remembered: those of the last minute at least.
     private static let remembered = 2_048
     /// Types that can have a state.
@@ -58,14 +60,15 @@ package struct MetadataDesk: Sendable {
     /// - Parameters:
     ///   - id: Its sender's; `nil`: none.
     ///   - state: The type whose state it is, and whether the state goes on.
+    ///   - reserve: Events that must still be possible at once behind it, 0…``reserve``.
     /// - Returns: Its number in the run, from 1.
     package mutating func add(
-        _ entry: Entry, id: String?, state: (type: String, goesOn: Bool)?, now: Int64
+        _ entry: Entry, id: String?, state: (type: String, goesOn: Bool)?, leaving reserve: Int64 = 0, now: Int64
     ) throws(Refusal) -> Int64 {
         let price = TimeMath.nanoseconds / Self.rate
         let earned = min(max(0, now &- (self.lookedAt ?? now)), Self.burst &* price)
         let credit = min(self.credit &+ earned, Self.burst &* price)
-        guard credit >= price else { throw .tooMany }
+        guard credit >= price &* (1 &+ max(0, min(reserve, Self.reserve))) else { throw .tooMany }
         if let state {
             if state.goesOn {
                 guard self.states.contains(state.type) || self.states.count < Self.mostStates else {

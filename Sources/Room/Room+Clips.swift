@@ -94,12 +94,15 @@ extension Room {
         return [held] + (place.map { $0 == held ? [] : [$0] } ?? [])
     }
 
+    /// The room is over, as the directory of its HLS output says: no worker comes any more but to finish what is owed.
+    package static func hasEnded(_ pipeline: Pipeline) -> Bool {
+        guard let output = pipeline.hls, let settings = try? self.hlsSettings(output, pipeline) else { return false }
+        return (try? EndedOutput.open(settings)) != nil
+    }
+
     /// Takes away what a worker was killed over whose room had ended: no other comes to make clips of it.
     package static func removeEndedLeftovers(_ pipeline: Pipeline) {
-        guard let output = pipeline.hls, let settings = try? self.hlsSettings(output, pipeline),
-            (try? EndedOutput.open(settings)) != nil
-        else { return }
-        self.removeClipLeftovers(pipeline)
+        if self.hasEnded(pipeline) { self.removeClipLeftovers(pipeline) }
     }
 
     /// Takes away what a worker before this one was killed over.

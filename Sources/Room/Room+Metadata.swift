@@ -37,11 +37,12 @@ extension Room {
         request.data =
             "{\"uid\":\(uid),\"streamType\":\(type),\"name\":\(JSONValue.string(name).text),\"values\":\(values)}"
         // Before the program begins, or where other events leave no room for it, it is gone.
-        let isTaken = (try? self.add(request)) != nil
+        let isTaken = (try? self.add(request, leaving: MetadataDesk.reserve)) != nil
         self.sourceData.withLock { $0.note(id, isTaken: isTaken) }
     }
 
-    private func add(_ request: MetadataRequest) throws(ControlFailure) -> String {
+    /// - Parameter reserve: As in ``MetadataDesk/add(_:id:state:leaving:now:)``.
+    private func add(_ request: MetadataRequest, leaving reserve: Int64 = 0) throws(ControlFailure) -> String {
         try self.checkOpen()
         guard let packager = self.packager else {
             throw .notFound("this room has no HLS output", fix: "add an output of type hls")
@@ -67,7 +68,8 @@ extension Room {
             do throws(MetadataDesk.Refusal) {
                 let number = try desk.add(
                     entry, id: request.id,
-                    state: request.state ? (request.type, marks != nil) : nil, now: self.machine.now())
+                    state: request.state ? (request.type, marks != nil) : nil, leaving: reserve,
+                    now: self.machine.now())
                 return (entry, number)
             } catch {
                 throw Self.failure(error, request)

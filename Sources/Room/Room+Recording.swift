@@ -114,6 +114,11 @@ extension Room {
                 let result = Mutex<MediaError??>(nil)
                 let thread = StageThread("record") {
                     recorder.settle()
+                    // A room that nobody published to has nothing to make files of, and owes none.
+                    guard !RecordingFinisher(settings).isEmpty(wasListed: self.wasPlayed) else {
+                        return result.withLock { $0 = .some(nil) }
+                    }
+                    self.mutable.withLock { $0.isRecorded = true }
                     let error = RecordingReport(settings, events: self.events, clock: clock).finish(by: deadline)
                     result.withLock { $0 = .some(error) }
                 }
@@ -128,10 +133,10 @@ extension Room {
         }
     }
 
-    /// What becomes of the recording, for the room's last word; `null` where there is none.
+    /// What becomes of the recording, for the room's last word; `null` where there is none, or nothing in it.
     func recordingWord(_ outcome: RoomOutcome, owed: MediaError?) -> JSONValue {
         guard self.recorder != nil, case .ended = outcome else { return .null }
-        guard let owed else { return "ready" }
+        guard let owed else { return self.mutable.withLock(\.isRecorded) ? "ready" : .null }
         return owed.code == .unfinished ? "unfinished" : "failed"
     }
 

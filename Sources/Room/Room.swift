@@ -49,6 +49,8 @@ package final class Room: Sendable {
         var debt: MediaError?
         /// The playlists of a room that is over lack their end.
         var isEndOwed = false
+        /// Files are made of its recording.
+        var isRecorded = false
         /// When a stopping room must be over, on the machine's clock; `nil`: it is not stopping.
         var stopUntil: Int64?
     }
@@ -240,6 +242,8 @@ package final class Room: Sendable {
             } catch {
                 if error.code == .superseded { self.superseded() } else { self.fail(error) }
             }
+        } else {
+            self.beginToEnd()
         }
         self.listeners.openGate()
         self.program.run()
@@ -276,6 +280,20 @@ package final class Room: Sendable {
         self.clock.start(at: due &+ (origin &+ time &- wall), program: time, origin: origin)
         self.started(origin: origin, firstTick: firstTick)
         self.program.start(at: firstTick)
+    }
+
+    /// The room is over before this worker has anything to show: what the workers before it have listed ends all the same.
+    private func beginToEnd() {
+        guard !self.isOffline, let packager = self.packager, packager.hasPublishedBefore,
+            case .ended? = self.mutable.withLock({ $0.outcome })
+        else { return }
+        do {
+            _ = try packager.begin(now: self.settings.origin ?? SystemClock.wallClock())
+        } catch {
+            // The end is told already; what becomes of the playlists is the newer worker's to say.
+            if error.code == .superseded { return self.mutable.withLock { $0.outcome = .superseded } }
+            self.oweEnd(error.code, error.what, fix: "start the room again, and end it")
+        }
     }
 
     private func started(origin: Int64, firstTick: Int64) {

@@ -120,7 +120,9 @@ enum RoomRunner {
         var watch: SettlementWatch?
         events.speakForLastWorker(of: settings.pipeline)
         let pipeline = settings.pipeline
-        if let recording = RecordingSettings(pipeline), RecordingFinisher(recording).isDue {
+        // A new session goes on with a recording that lacks its end.
+        let hasEnded = !settings.newSession && Room.hasEnded(pipeline)
+        if let recording = RecordingSettings(pipeline), RecordingFinisher(recording).isDue(roomHasEnded: hasEnded) {
             let begun = await SettlementWatch.begin(
                 "finishing the recording", patience: Self.stepPatience, pipeline, logger)
             watch = begun

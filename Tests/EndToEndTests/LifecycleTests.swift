@@ -94,6 +94,31 @@ extension Unhurried.Doors {
             #expect(try media.complaints(work.path("out/180p.m3u8")) == "")
         }
 
+        @Test("a room that is ended before anybody has come back ends what the worker before has listed")
+        func endsWhatItFound() throws {
+            let work = try WorkDirectory()
+            let directory = work.path("out")
+            let first = try RunningRoom(Rooms.small(directory))
+            let publisher = try Publisher.pattern("ANNA", to: first.url("a"), size: "320x180")
+            try first.segments(2)
+            #expect(try first.terminate(SIGTERM) == 143)
+            publisher.stop()
+            // As long ago as no slate fills: nothing is on air until somebody publishes.
+            let path = "\(directory)/state.json"
+            let text = try Files.text(path)
+            let match = text.firstMatch(of: /"origin": ([0-9]+)/)
+            let origin = try #require(match.flatMap { Int64($0.output.1) })
+            let earlier = origin - 7_200_000_000_000
+            try text.replacingOccurrences(of: "\"origin\": \(origin),", with: "\"origin\": \(earlier),")
+                .write(toFile: path, atomically: true, encoding: .utf8)
+            let second = try RunningRoom(Rooms.small(directory))
+            #expect(try second.end() == 0)
+            #expect(second.events("program.started").isEmpty && second.events("playlist.ended").count == 1)
+            let lists = try Playlist.all(in: directory)
+            #expect(!lists.isEmpty)
+            for (name, playlist) in lists { #expect(playlist.isEnded && playlist.segments.count >= 2, "\(name)") }
+        }
+
         /// Each segment's date is the one before plus its duration.
         private func expectDates(_ playlist: Playlist, _ name: String) throws {
             for (before, after) in zip(playlist.segments, playlist.segments.dropFirst()) {

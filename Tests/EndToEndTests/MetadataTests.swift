@@ -10,6 +10,9 @@ extension EndToEnd {
             var data: String
         }
 
+        /// Seconds between a cue and the same from another rendition: less than half a picture, more than what a player rounds.
+        private static let doubledWithin = 0.016
+
         private struct Heard: Decodable {
             var cues: [Cue]
             /// Start on the player's timeline and program date in milliseconds of each whole segment.
@@ -115,9 +118,13 @@ extension EndToEnd {
             let said = try heard.cues.map { ($0, try JSONDecoder().decode(Said.self, from: Data($0.data.utf8))) }
             let ids = said.map(\.1.id).filter { $0.hasPrefix("e") }
             // hls.js (1.6.15) makes a cue anew where it loads a time again in another rendition: the id tells that it is the
-            // same, and it is the same to the last byte.
+            // same, it is the same to the last byte, and at the same time.
             #expect(Set(ids).count == seconds, "\(ids.sorted())")
             #expect(Set(said.map { $0.0.data }).count == Set(said.map(\.1.id)).count)
+            for (id, cues) in Dictionary(grouping: said, by: \.1.id) {
+                let times = cues.map(\.0.at).sorted()
+                #expect((times.last ?? 0) - (times.first ?? 0) < Self.doubledWithin, "\(id) at \(times)")
+            }
             var worst = 0.0
             for (cue, event) in said where told[event.id] != nil {
                 #expect(told[event.id] == event.at)

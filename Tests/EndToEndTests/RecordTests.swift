@@ -13,6 +13,16 @@ extension Unhurried.Stores {
                 with: #""outputs": [ { "type": "record", "path": "\#(work.path("recording"))" },"#)
         }
 
+        @Test("a room that ends before anybody has published owes no recording: exit 0")
+        func nobody() throws {
+            let work = try WorkDirectory()
+            let room = try RunningRoom(Self.room(work))
+            #expect(try room.end() == 0)
+            let closed = try #require(room.events("room.closed").first)
+            #expect(closed.text("outcome") == "ended" && closed.text("recording") == nil)
+            #expect(room.events("recording.finishing").isEmpty && room.events("recording.failed").isEmpty)
+        }
+
         @Test(
             "a PK, a worker killed in the midst, a worker killed over the files: chapters, every picture, every sound")
         func killed() throws {

@@ -125,6 +125,38 @@ struct FailureTests {
         #expect(store.text("state.json").contains("\"ended\": true"))
     }
 
+    @Test(
+        "killed or out of space after any operation of the end: the lists have ended, or another worker comes and ends them",
+        arguments: 0..<16)
+    func endHalfWritten(operations: Int) throws {
+        let store = MemoryStore()
+        let output = try Output(store)
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<200)
+        #expect(output.packager.step() == nil)
+        let left = Mutex(operations)
+        store.refuse { _ in
+            left.withLock { count -> Bool in
+                count -= 1
+                return count < 0
+            }
+        }
+        output.packager.finish(endlist: true)
+        _ = output.packager.step()
+        store.refuse { _ in false }
+        if !store.text("state.json").contains("\"ended\": true") {
+            let next = try Output(store)
+            _ = try next.packager.begin(now: Output.origin + 10_000_000_000)
+            next.packager.finish(endlist: true)
+            #expect(next.packager.step() == .ended)
+        }
+        for name in ["720p.m3u8", "360p.m3u8", "audio.m3u8"] {
+            let list = ListText(store.text(name))
+            #expect(list.count("#EXT-X-ENDLIST") == 1 && list.uris.count >= 3, "\(name)")
+        }
+        #expect(store.text("state.json").contains("\"ended\": true"))
+    }
+
     @Test("a job whose end its store does not take says so, and is over")
     func jobWithoutEnd() throws {
         let store = MemoryStore()

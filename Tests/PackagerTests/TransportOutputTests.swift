@@ -153,6 +153,24 @@ struct TransportOutputTests {
         #expect(pair.streams.made.segments == Int64(listed - gaps))
     }
 
+    @Test("an end that the store does not take is written as soon as it does")
+    func endWhileFull() throws {
+        let pair = try Pair(waits: false)
+        _ = try pair.begin()
+        pair.feed(0..<4)
+        #expect(!pair.streams.step())
+        pair.streamStore.refuse { $0.hasSuffix(".m3u8") }
+        pair.end()
+        pair.streams.finish()
+        for _ in 0..<3 { #expect(!pair.streams.step()) }
+        #expect(!pair.streamStore.text("720p.m3u8").contains("#EXT-X-ENDLIST"))
+        pair.streamStore.refuse { _ in false }
+        #expect(pair.streams.step())
+        let list = pair.list
+        #expect(list.count("#EXT-X-ENDLIST") == 1 && list.uris.count == 4 && list.count("#EXT-X-GAP") == 0)
+        #expect(pair.reports.count == 2 && pair.reports[0] != nil && pair.reports[1] == nil, "\(pair.reports)")
+    }
+
     @Test("a segment that cannot be written is a gap, and the next one's counters say that something is missing")
     func refused() throws {
         let pair = try Pair()

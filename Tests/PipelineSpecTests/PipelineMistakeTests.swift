@@ -218,6 +218,9 @@ struct PipelineMistakeTests {
             Self.output, #"{ "path": "out", "windowSeconds": ^5 }"#, "outputs[0].windowSeconds",
             "5 s is less than three target durations of 2 s", "write at least 6, or make segments shorter"),
         Case(
+            Self.output, #"{ "path": "out", "windowSeconds": ^604800 }"#, "outputs[0].windowSeconds",
+            "604800 is out of range", "write an integer from 3 to 86,400; a record output keeps what is older"),
+        Case(
             Self.output, #"{ "path": "out", "type": ^"dash" }"#, "outputs[0].type", #"there is no "dash" here"#,
             #"write "hls", "raw", "record", "rtmp", "http", "s3" or "image""#),
         Case(

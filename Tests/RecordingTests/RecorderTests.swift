@@ -105,6 +105,36 @@ struct RecorderTests {
         #expect(linter.playlistCount == 2 && linter.segmentCount == 2 * 9)
     }
 
+    @Test("one in which nothing was listed is empty and never due; one that was stopped before lacks something")
+    func nothing() throws {
+        guard let room = try RecordedRoom() else { return }
+        defer { try? FileManager.default.removeItem(at: room.folder) }
+        let finisher = RecordingFinisher(room.settings())
+        #expect(finisher.isEmpty(wasListed: false) && !finisher.isEmpty(wasListed: true), "there is no journal")
+        let recorder = try room.recorder(room.settings())
+        recorder.settle()
+        #expect(finisher.isEmpty(wasListed: true) && !finisher.isDue(roomHasEnded: true))
+        recorder.stop(MediaError(.diskFull, "95 % is taken", at: "recording", fix: "free space"))
+        recorder.ended(nextMediaSequence: 5)
+        recorder.settle()
+        #expect(!finisher.isEmpty(wasListed: true) && finisher.isEmpty(wasListed: false) && !finisher.isDue)
+        let error = #expect(throws: MediaError.self) { try finisher.run { _, _ in } }
+        #expect(error?.code == .outputLost && error?.what.contains("95 % is taken") == true)
+    }
+
+    @Test("a recording that could not be told of the end is made once the room's own state says that it is over")
+    func endNotWritten() throws {
+        guard let room = try RecordedRoom() else { return }
+        defer { try? FileManager.default.removeItem(at: room.folder) }
+        try room.run(try room.recorder(room.settings()), ends: false, at: 0)
+        let finisher = RecordingFinisher(room.settings())
+        #expect(!finisher.isDue && finisher.isDue(roomHasEnded: true))
+        let other = RecordingFinisher(room.settings(roomID: "88232"))
+        #expect(!other.isDue(roomHasEnded: true), "it is another room's, which may be live")
+        let finished = try finisher.run { _, _ in }
+        #expect(finished.frames == 256 && !finisher.isDue(roomHasEnded: true))
+    }
+
     @Test("killed while the files are made: it begins anew and makes the same; without playlists the segments go")
     func again() throws {
         guard let room = try RecordedRoom() else { return }

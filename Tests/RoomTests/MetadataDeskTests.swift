@@ -26,6 +26,28 @@ struct MetadataDeskTests {
         #expect(throws: MetadataDesk.Refusal.tooMany) { try desk.add(Self.entry(), id: nil, state: nil, now: 0) }
     }
 
+    @Test("publishers who talk as fast as they may leave the operator half of what is possible at once")
+    func reserve() throws {
+        var desk = MetadataDesk()
+        var taken = 0
+        for millisecond in 0..<5_000 as Range<Int64> {
+            let now = millisecond * 1_000_000
+            if (try? desk.add(Self.entry(), id: nil, state: nil, leaving: MetadataDesk.reserve, now: now)) != nil {
+                taken += 1
+            }
+        }
+        #expect((128...131).contains(taken), "\(taken)")
+        let now: Int64 = 4_999_000_000
+        for _ in 0..<MetadataDesk.reserve { _ = try desk.add(Self.entry(), id: nil, state: nil, now: now) }
+        #expect(throws: MetadataDesk.Refusal.tooMany) { try desk.add(Self.entry(), id: nil, state: nil, now: now) }
+        // Their turn comes when the operator's half is whole again.
+        let later = now + MetadataDesk.reserve * 50_000_000
+        #expect(throws: MetadataDesk.Refusal.tooMany) {
+            try desk.add(Self.entry(), id: nil, state: nil, leaving: MetadataDesk.reserve, now: later - 50_000_000)
+        }
+        _ = try desk.add(Self.entry(), id: nil, state: nil, leaving: MetadataDesk.reserve, now: later + 50_000_000)
+    }
+
     @Test("an id is its event's: the same again is known, another one is refused")
     func ids() throws {
         var desk = MetadataDesk()

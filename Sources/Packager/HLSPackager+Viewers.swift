@@ -1,0 +1,42 @@
+package import HLS
+
+/// What viewers are told and may have.
+extension HLSPackager {
+    /// Hands everything that happens at the live edge to `viewers`, parts as soon as they are cut; before
+    /// ``begin(now:)``. Calls come from the ladder's thread, one at a time: they must not block.
+    package func attach(_ viewers: @escaping @Sendable (LiveUpdate) -> Void) {
+        self.intake.withLock { $0.viewers = viewers }
+    }
+
+    /// Tells of every part as soon as players can have it, with its frames of the program; on the ladder's thread.
+    package func watchParts(_ watcher: @escaping @Sendable (_ track: Int, _ frames: Range<Int64>) -> Void) {
+        self.intake.withLock { $0.watcher = watcher }
+    }
+
+    /// What low-latency playlists of this output declare.
+    package var control: ServerControl { ServerControl(grid: self.settings.grid) }
+
+    /// Seconds.
+    package var targetDuration: Int { self.settings.grid.targetDuration }
+
+    /// File names of the media playlists.
+    package var mediaPlaylistNames: Set<String> {
+        var names = Set(self.tracks.map { TrackNames(track: $0.name).playlist })
+        if self.settings.iFramePlaylists {
+            for track in self.tracks where track.kind == .video {
+                names.insert(TrackNames(track: track.name).iFramePlaylist)
+            }
+        }
+        return names
+    }
+
+    /// An object viewers may have now: a playlist, an initialization segment, a segment that is listed or was until a
+    /// while ago; never anything else that lies in the directory. Callable from any thread.
+    package func object(named name: String) -> PublishedObject? {
+        self.objects.withLock { $0[name] } ?? self.keyObject(named: name) ?? self.extras.withLock { $0[name] }
+            ?? self.beside.withLock { $0 }.lazy.compactMap { $0(name) }.first
+    }
+
+    /// File name of the multivariant playlist.
+    package var multivariantName: String { self.settings.multivariantName }
+}
