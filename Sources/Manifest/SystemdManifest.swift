@@ -26,7 +26,7 @@ package enum SystemdManifest {
         RestartSec=500ms
         # A drained room (143) ended well; no second try mends these.
         SuccessExitStatus=143
-        RestartPreventExitStatus=64 65 66 78
+        RestartPreventExitStatus=64 65 66 73 78
         DynamicUser=yes
         RuntimeDirectory=tandem/%i
         StateDirectory=tandem/%i
