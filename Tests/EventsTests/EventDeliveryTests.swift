@@ -263,9 +263,9 @@ struct EventDeliveryTests {
         ) { _, _ in }
         delivery.begin(new: 0)
         Self.tell(log, 1...50)
+        try await Self.until { receiver.received.count == 50 }
         log.close()
-        await delivery.finish(within: .seconds(2))
-        #expect(receiver.received.count == 50)
+        await delivery.finish(within: .milliseconds(200))
         await receiver.stop()
     }
 }
