@@ -40,6 +40,7 @@ typedef SWIFT void Unlock(SELF);
 typedef ASYNC void Await(CONTEXTS);
 typedef bool IsUnshared(const void *object);
 typedef void Release(void *object);
+typedef void ReleaseMany(void *object, uint32_t count);
 
 SWIFT void lock_slow(uint32_t thread, SELF) __asm__(LOCK);
 SWIFT void unlock_slow(SELF) __asm__(UNLOCK);
@@ -56,11 +57,36 @@ SWIFT void unlock_slow(SELF) {
     original(self);
 }
 
-void swift_release(void *object) {
-    ORIGINAL(Release, "swift_release");
+static void let_go(void *object) {
     // Tagged and immortal objects are no addresses.
     if (__tsan_release && object && !((uintptr_t)object >> 47)) __tsan_release(object);
+}
+
+// A bridged object's address stands between bits that say what it is.
+static void *bridged(void *object) { return (void *)((uintptr_t)object & 0x00fffffffffffff8); }
+
+void swift_release(void *object) {
+    ORIGINAL(Release, "swift_release");
+    let_go(object);
     original(object);
+}
+
+void swift_release_n(void *object, uint32_t count) {
+    ORIGINAL(ReleaseMany, "swift_release_n");
+    let_go(object);
+    original(object, count);
+}
+
+void swift_bridgeObjectRelease(void *object) {
+    ORIGINAL(Release, "swift_bridgeObjectRelease");
+    let_go(bridged(object));
+    original(object);
+}
+
+void swift_bridgeObjectRelease_n(void *object, uint32_t count) {
+    ORIGINAL(ReleaseMany, "swift_bridgeObjectRelease_n");
+    let_go(bridged(object));
+    original(object, count);
 }
 
 bool swift_isUniquelyReferenced_nonNull_native(const void *object) {
