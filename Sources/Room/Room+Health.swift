@@ -17,13 +17,15 @@ extension Room {
     /// Between two looks at the sources' health.
     private static let healthInterval = TimeMath.nanoseconds
 
-    /// Looks at how every source comes in, once a second; on the thread of the life.
+    /// Looks at the room's loops, and at how every source comes in, once a second; on the thread of the life.
     ///
     /// - Parameter last: When it last looked.
     func watchHealth(_ last: inout Int64) {
         let now = self.machine.now()
         guard now &- last >= Self.healthInterval else { return }
         last = now
+        // A standstill counts from the first look at it.
+        _ = self.isAlive
         let lag = self.programLag
         for source in self.pipeline.sources {
             guard let slot = self.slots[source.id], !slot.isFile,

@@ -19,12 +19,20 @@ extension Room {
             return LoopLags(overdue: stopUntil.map { self.machine.now() &- $0 })
         }
         guard state == .live, let now = self.clock.now() else { return LoopLags() }
-        var lags = LoopLags(tick: max(0, now &- self.time(of: self.program.tick)))
-        if !self.ladder.rungs.isEmpty {
-            // Before its first picture an encoder is where the program began.
-            lags.encoder = self.lag(ofEncodersAt: self.ladder.control.enteredByAll ?? firstTick, now: now)
+        let (tick, machine) = (self.program.tick, self.machine.now())
+        let behind = max(0, now &- self.time(of: tick))
+        // Before its first picture an encoder is where the program began.
+        let entered = self.ladder.rungs.isEmpty ? nil : self.ladder.control.enteredByAll ?? firstTick
+        let encoders = entered.map { self.lag(ofEncodersAt: $0, now: now) }
+        return self.progress.withLock { progress in
+            var lags = LoopLags(
+                tick: LoopLags.Loop(behind: behind, still: progress.tick.standstill(at: tick, now: machine)))
+            if let entered, let encoders {
+                lags.encoder = LoopLags.Loop(
+                    behind: encoders, still: progress.encoder.standstill(at: entered, now: machine))
+            }
+            return lags
         }
-        return lags
     }
 
     /// By when a room that begins to stop now must be over, on the machine's clock.

@@ -110,6 +110,8 @@ package final class Room: Sendable {
     let configurationAlarm = Mutex<AlarmBook.Alarm?>(nil)
     /// How often its files were to be taken at once.
     let reloads = Mutex(ServiceNotices.Reloads())
+    /// Since when its loops are where they are.
+    let progress = Mutex((tick: LoopProgress(), encoder: LoopProgress()))
     /// Latencies as last looked at.
     let latencies = Mutex<(at: Int64, json: JSONValue)?>(nil)
     /// What has been said with the pictures, by command.

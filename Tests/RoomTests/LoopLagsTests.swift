@@ -5,20 +5,44 @@ import Testing
 struct LoopLagsTests {
     private static let second: Int64 = 1_000_000_000
 
+    private static func loop(_ behind: Int64, still: Int64? = nil) -> LoopLags.Loop {
+        LoopLags.Loop(behind: behind, still: still ?? behind)
+    }
+
     @Test("an encoder that hangs is found, although the tick loop goes on")
     func encoder() {
-        let working = LoopLags(tick: 4_000_000, encoder: 4 * Self.second)
-        #expect(working.isAlive, "as far behind as a full queue makes it")
-        let hanging = LoopLags(tick: 4_000_000, encoder: LoopLags.encoderLimit)
+        let tick = Self.loop(4_000_000)
+        #expect(LoopLags(tick: tick, encoder: Self.loop(4 * Self.second)).isAlive, "as far as a full queue makes it")
+        let hanging = LoopLags(tick: tick, encoder: Self.loop(LoopLags.encoderLimit))
         #expect(!hanging.isAlive)
-        #expect(hanging.checks == ["tick": "4 ms behind the clock", "encoders": "10000 ms behind the clock"])
+        #expect(
+            hanging.checks == [
+                "tick": "4 ms behind the clock", "encoders": "10000 ms behind the clock, at a standstill for 10 s",
+            ])
     }
 
     @Test("a tick loop that hangs is found, with encoders and without")
     func tick() {
-        #expect(LoopLags(tick: LoopLags.tickLimit - 1).isAlive)
-        #expect(!LoopLags(tick: LoopLags.tickLimit).isAlive)
-        #expect(!LoopLags(tick: LoopLags.tickLimit, encoder: 0).isAlive)
+        #expect(LoopLags(tick: Self.loop(LoopLags.tickLimit - 1)).isAlive)
+        #expect(!LoopLags(tick: Self.loop(LoopLags.tickLimit)).isAlive)
+        #expect(!LoopLags(tick: Self.loop(LoopLags.tickLimit), encoder: Self.loop(0)).isAlive)
+    }
+
+    @Test("loops that make up what was missed are alive, however far behind they are")
+    func catchingUp() {
+        let lags = LoopLags(
+            tick: Self.loop(20 * Self.second, still: 33_000_000),
+            encoder: Self.loop(19 * Self.second, still: LoopLags.encoderLimit - 1))
+        #expect(lags.isAlive)
+    }
+
+    @Test("a standstill counts from the first look that finds the loop where it still is")
+    func standstill() {
+        var progress = LoopProgress()
+        #expect(progress.standstill(at: 5, now: 100) == 0)
+        #expect(progress.standstill(at: 5, now: 3_100) == 3_000)
+        #expect(progress.standstill(at: 6, now: 3_200) == 0)
+        #expect(progress.standstill(at: 6, now: 3_300) == 100)
     }
 
     @Test("an end that is overdue is one that hangs, whatever the loops did before")
