@@ -13,11 +13,14 @@ package struct UploadDebt: Sendable {
     /// Nanoseconds there are for it.
     package let time: Int64
     private let events: RoomEvents
+    /// Of stores that cannot be sent to: a secret that cannot be read.
+    private let unreachable: [MediaError]
 
     /// Looks into the HLS output's directory, and changes nothing there.
     ///
     /// - Returns: `nil` where the room has not ended, or every store has all of it.
-    /// - Throws: ``MediaError/Code/notReadable`` for a secret, ``MediaError/Code/invalidData`` for a damaged directory.
+    /// - Throws: ``MediaError/Code/invalidData`` for a damaged directory. A store whose secret cannot be read keeps no other from
+    ///   being sent to; ``settle()`` says which.
     package static func open(_ pipeline: Pipeline, events: RoomEvents) throws(MediaError) -> UploadDebt? {
         guard let output = pipeline.hls else { return nil }
         let directory = DirectoryStore(directory: output.path)
@@ -30,8 +33,14 @@ package struct UploadDebt: Sendable {
         let time = Int64(pipeline.shutdown.endTimeoutMs) &* 1_000_000
         let sheets = Self.sheets(of: pipeline.images)
         var uploads: [Uploader] = []
+        var unreachable: [MediaError] = []
         for output in owed {
-            guard let (target, method, store) = try Room.target(of: output) else { continue }
+            let place: (any UploadTarget, method: String, StoreRules)?
+            do throws(MediaError) { place = try Room.target(of: output) } catch {
+                unreachable.append(error)
+                continue
+            }
+            guard let (target, method, store) = place else { continue }
             let id = output.outputID
             let upload = Uploader(
                 outputID: id, target: target, method: method,
@@ -43,7 +52,8 @@ package struct UploadDebt: Sendable {
             for update in sheets { upload.put(update) }
             uploads.append(upload)
         }
-        return UploadDebt(uploads: uploads, listing: listing, time: time, events: events)
+        return UploadDebt(
+            uploads: uploads, listing: listing, time: time, events: events, unreachable: unreachable)
     }
 
     /// The sheets of stills that image outputs have left, with their indexes. Reads the disk.
@@ -60,7 +70,8 @@ package struct UploadDebt: Sendable {
             upload.list(self.listing)
             upload.begin()
         }
-        return await Self.finish(self.uploads, by: deadline, isOver: true, events: self.events)
+        let debt = await Self.finish(self.uploads, by: deadline, isOver: true, events: self.events)
+        return debt ?? self.unreachable.first
     }
 
     /// Ends uploads, all at once.

@@ -101,6 +101,7 @@ extension EndToEnd {
             if isPatient { try room.segments(2) }
             #expect(try room.end() == 75)
             let note = work.path("out/.upload-http")
+            let noted = try Data(contentsOf: URL(fileURLWithPath: note))
             #expect(FileManager.default.fileExists(atPath: note))
             #expect(room.events("output.unfinished").count == 1 && room.events("output.finished").isEmpty)
             func run(
@@ -156,6 +157,19 @@ extension EndToEnd {
             #expect(wrong.isEmpty, "\(wrong)")
             // Nothing is owed any more: the room is over.
             #expect(try run().code == 73)
+            // Another's secret that cannot be read keeps none from being sent to.
+            for name in ["aside", "http"] {
+                try noted.write(to: URL(fileURLWithPath: work.path("out/.upload-\(name)")))
+            }
+            let aside = #"""
+                { "type": "http", "outputId": "aside", "url": "http://127.0.0.1:9/",
+                  "auth": { "type": "bearer", "secretEnv": "NOT_SET" } },
+                """#
+            let fourth = try Child(
+                EndToEnd.binary, ["run", "-"], environment: environment,
+                input: pipeline.replacingOccurrences(of: #""outputs": ["#, with: #""outputs": [ \#(aside)"#))
+            #expect(try fourth.wait(timeout: 20) == 66, "\(fourth.errors)")
+            #expect(fourth.outputLines.contains { $0.contains("output.finished") }, "\(fourth.outputLines)")
         }
 
         @Test("a store that refuses a key takes all when another stands in the file, without a restart")
