@@ -42,11 +42,19 @@ extension Room {
         self.events.emit("output.failed", ["outputId": .string(outputID), "reason": .string(error.description)])
     }
 
-    /// What is listed is made to its end; a disk that hangs is left behind.
-    func finishTransports(_ threads: [StageThread], by deadline: Int64) {
+    /// What is listed is made to its end; a disk that hangs is left behind, and what it lacks of a room that is over is owed.
+    func finishTransports(_ threads: [StageThread], _ outcome: RoomOutcome, by deadline: Int64) {
         for output in self.transports { output.finish() }
-        for thread in threads {
-            if self.isOffline { thread.join() } else { _ = thread.join(within: deadline &- self.machine.now()) }
+        for (thread, output) in zip(threads, self.transports) {
+            if self.isOffline {
+                thread.join()
+            } else if !thread.join(within: deadline &- self.machine.now()), case .ended = outcome {
+                self.owe(
+                    MediaError(
+                        .outputLost, "the directory did not take the transport streams' end in time",
+                        at: "outputs[\(output.outputID)]",
+                        fix: "take its playlists off the web: they say that the room goes on; the hls output is whole"))
+            }
         }
     }
 }

@@ -222,7 +222,7 @@ package final class Room: Sendable {
                 .unfinished, "the disk did not take the playlists' end in time",
                 fix: "start the room again, and end it")
         }
-        self.finishTransports(transportThreads, by: deadline)
+        self.finishTransports(transportThreads, outcome, by: deadline)
         self.disk.stop()
         self.snapshots.stop()
         self.clips.close()
@@ -368,7 +368,7 @@ package final class Room: Sendable {
         return Int64(output.gopFrames * output.segmentGops)
     }
 
-    private func owe(_ debt: MediaError) { self.mutable.withLock { $0.debt = $0.debt ?? debt } }
+    func owe(_ debt: MediaError) { self.mutable.withLock { $0.debt = $0.debt ?? debt } }
 
     private func oweEnd(_ code: MediaError.Code, _ what: String, fix: String) {
         self.owe(MediaError(code, what, at: "hls", fix: fix))

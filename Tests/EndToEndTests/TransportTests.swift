@@ -73,6 +73,25 @@ extension Unhurried.Pictures {
             #expect(try TransportRoom.segments(streams).contains { $0.range(of: Data("rose-1".utf8)) != nil })
         }
 
+        @Test("a directory that does not take the streams' end: the room ends in time, with 74 and a reason")
+        func lost() throws {
+            let work = try WorkDirectory()
+            let streams = work.path("out-ts")
+            let room = try RunningRoom(
+                TransportRoom.beside(
+                    streams, Rooms.small(work.path("out"), members: #""shutdown": { "endTimeoutMs": 1500 },"#)))
+            let publisher = try Publisher.pattern("P", to: room.url("a"), size: "320x180")
+            try room.segments(2)
+            // Something else has taken its place.
+            try FileManager.default.removeItem(atPath: streams)
+            try Data().write(to: URL(fileURLWithPath: streams))
+            #expect(try room.end() == 74)
+            publisher.stop()
+            let closed = try #require(room.events("room.closed").first)
+            #expect(closed.line.contains("transport streams' end"), "\(closed.line)")
+            #expect(try Playlist(contentsOf: work.path("out/180p.m3u8")).isEnded)
+        }
+
         /// A file for each run of segments under one map: FFmpeg's own reader does not follow a new one.
         private static func runs(_ list: Playlist, _ directory: String, _ work: WorkDirectory) throws -> [String] {
             var runs: [Data] = []
