@@ -116,6 +116,8 @@ package struct DiskGuard: Sendable {
     private static let criticalClearsBelow = 80
     /// Memory holds 64 segments that no file has; segments are 1 s long and more.
     private static let longestStall: Int64 = 45_000_000_000
+    /// A write that found no space counts for so long, whatever is measured: quotas and inodes are not.
+    private static let refusal: Int64 = 10_000_000_000
     /// From one attempt at a recording to the next. It doubles as long as none records anything: what fails for good is not
     /// tried six times a minute.
     private static let shortestStop: Int64 = 10_000_000_000
@@ -135,6 +137,8 @@ package struct DiskGuard: Sendable {
     /// How long the next attempt waits, and the slots that were recorded before the last.
     private var pause = DiskGuard.shortestStop
     private var recordedSlots = 0
+    /// Until when a write that found no space counts, in nanoseconds.
+    private var refusedUntil: Int64?
     /// When writing began to fail, in nanoseconds.
     private var failsSince: Int64?
 
@@ -151,8 +155,11 @@ package struct DiskGuard: Sendable {
         self.isShared = use.volumes.contains { $0.purpose.isSuperset(of: [.live, .recording]) }
         let live = Self.fullest(shares.filter { $0.purpose.contains(.live) })
         let share = live?.percent ?? 0
-        self.isShort = share >= (self.isShort ? Self.criticalClearsBelow : Self.criticalPercent)
-        var actions = self.move(to: Self.level(fullest.percent, after: self.level), fullest)
+        if let until = self.refusedUntil, now >= until { self.refusedUntil = nil }
+        let isRefused = self.refusedUntil != nil
+        self.isShort = isRefused || share >= (self.isShort ? Self.criticalClearsBelow : Self.criticalPercent)
+        var actions = self.move(
+            to: isRefused ? .critical : Self.level(fullest.percent, after: self.level), fullest)
         let places = shares.filter { $0.purpose.contains(.recording) }
         let full = places.first { $0.reading.percent >= Self.criticalPercent || !$0.holds(need) }
         if let full { actions += self.stopRecording(full.reading, at: now) }
@@ -190,6 +197,7 @@ package struct DiskGuard: Sendable {
     package mutating func failed(isFull: Bool, reason: String, at now: Int64) -> [Action] {
         if isFull {
             self.isShort = true
+            self.refusedUntil = now &+ Self.refusal
             var actions = self.move(to: .critical, self.last)
             if self.isShared { actions += self.stopRecording(self.last, at: now) }
             return actions + self.settle(at: now)
@@ -220,7 +228,7 @@ package struct DiskGuard: Sendable {
 
     private mutating func resumeRecording(_ places: [Share], _ need: Need, at now: Int64) -> [Action] {
         guard let stopped = self.recordingStoppedAt, now &- stopped >= self.pause, self.failsSince == nil,
-            places.allSatisfy({ $0.holdsMore(than: need) })
+            self.refusedUntil == nil || !self.isShared, places.allSatisfy({ $0.holdsMore(than: need) })
         else { return [] }
         self.recordingStoppedAt = nil
         self.pause = min(self.pause * 2, Self.longestStop)

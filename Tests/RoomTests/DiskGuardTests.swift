@@ -186,7 +186,7 @@ struct DiskGuardTests {
         #expect(wait(from: now) == 10 && wait(from: now + 20) == 20)
     }
 
-    @Test("a write that finds no space is as good as 95 %, whatever was measured")
+    @Test("a write that finds no space is as good as 95 % for ten seconds, whatever is measured: quotas are not")
     func refused() {
         var disk = DiskGuard(limit: 1000)
         _ = Self.look(&disk, used: 100)
@@ -197,7 +197,12 @@ struct DiskGuardTests {
                 .limitWindow(true),
             ])
         #expect(disk.failed(isFull: true, reason: "no space", at: 1) == [])
-        #expect(Self.look(&disk, used: 100).last == .limitWindow(false))
+        let need = DiskGuard.Need(window: 0)
+        #expect(disk.measured(Self.use(100), need: need, at: 10_000_000_000) == [])
+        #expect(
+            disk.measured(Self.use(100), need: need, at: 10_000_000_001) == [
+                .alarm(.normal, was: .critical, Self.reading(100)), .limitWindow(false), .resumeRecording,
+            ])
     }
 
     @Test(
