@@ -87,6 +87,8 @@ function sourceHands(source, { set, kick }) {
   const hands = make("div", { class: "hands" }, make("label", {}, make("span", {}, "Volume"), slider, figure), mute, away);
   // What a hand is on is not moved by what comes from the room.
   slider.addEventListener("input", () => { hands.dataset.held = "1"; setText(figure, `${slider.value} %`); });
+  // One that is let go of where it was tells no change.
+  for (const type of ["pointerup", "blur"]) slider.addEventListener(type, () => setTimeout(() => delete hands.dataset.held, 1500));
   slider.addEventListener("change", async () => { await set(source, { volume: Number(slider.value) }); delete hands.dataset.held; });
   mute.addEventListener("click", () => set(source, { audioPush: mute.getAttribute("aria-pressed") === "true" }));
   away.addEventListener("click", () => kick(source));
