@@ -24,7 +24,7 @@ extension Room {
         // Before its first picture an encoder is where the program began.
         let entered = self.ladder.rungs.isEmpty ? nil : self.ladder.control.enteredByAll ?? firstTick
         let encoders = entered.map { self.lag(ofEncodersAt: $0, now: now) }
-        return self.progress.withLock { progress in
+        return self.loopProgress.withLock { progress in
             var lags = LoopLags(
                 tick: LoopLags.Loop(behind: behind, still: progress.tick.standstill(at: tick, now: machine)))
             if let entered, let encoders {

@@ -111,7 +111,7 @@ package final class Room: Sendable {
     /// How often its files were to be taken at once.
     let reloads = Mutex(ServiceNotices.Reloads())
     /// Since when its loops are where they are.
-    let progress = Mutex((tick: LoopProgress(), encoder: LoopProgress()))
+    let loopProgress = Mutex((tick: LoopProgress(), encoder: LoopProgress()))
     /// Latencies as last looked at.
     let latencies = Mutex<(at: Int64, json: JSONValue)?>(nil)
     /// What has been said with the pictures, by command.
