@@ -109,12 +109,12 @@ extension Unhurried.Doors {
                 let cores =
                     (PublishersTests.networkTime(room.child.pid) - before) / Date().timeIntervalSince(began)
                 let lost = room.events("ingest.lost").count
+                let complaints = room.events("source.health").filter { $0.strings("causes") != ["workerLag"] }
                 try #require(try load.wait(timeout: 20) == 0, "\(load.errors) \(load.outputLines)")
                 let said = try #require(load.outputLines.last.flatMap { Event($0) })
                 #expect(said.integer("onAir") == count)
                 #expect(room.events("ingest.publishing").count == count)
                 #expect(lost == 0, "while they publish")
-                let complaints = room.events("source.health").filter { $0.strings("causes") != ["workerLag"] }
                 #expect(complaints.isEmpty, "how they are read is no fault of their way")
                 #expect(try room.end() == 0)
                 return Outcome(
