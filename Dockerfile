@@ -1,23 +1,20 @@
 # Tandem's image: `docker build -t tandem .` or `podman build -t tandem .`
 #
-# BUILDER and BASE are Debian 12 both, because the program links the FFmpeg of the base. PROGRAM takes a program that is built
-# already: an image with /out/usr/bin/tandem instead of the stage below (deploy/image does that, where no registry is).
+# BUILDER and BASE are Debian 12 both, because the program links the FFmpeg of the base. A BUILDER that has a program already, as
+# /out/usr/bin/tandem, compiles nothing (deploy/image makes one, where no registry is).
 ARG BUILDER=docker.io/library/swift:6.2-bookworm
 ARG BASE=docker.io/library/debian:bookworm-slim
-ARG PROGRAM=build
 
 FROM ${BUILDER} AS build
-RUN apt-get update \
+RUN test -x /out/usr/bin/tandem || { apt-get update \
     && apt-get install -y --no-install-recommends libavcodec-dev libavformat-dev libavfilter-dev libswresample-dev pkg-config \
-    && rm -rf /var/lib/apt/lists/*
+    && rm -rf /var/lib/apt/lists/*; }
 WORKDIR /src
 COPY . .
-RUN swift build -c release --static-swift-stdlib --product tandem -Xlinker -s \
+RUN test -x /out/usr/bin/tandem || { swift build -c release --static-swift-stdlib --product tandem -Xlinker -s \
     && install -D .build/release/tandem /out/usr/bin/tandem \
     && install -D LICENSE /out/usr/share/doc/tandem/LICENSE \
-    && deploy/completions .build/release/tandem /out/usr
-
-FROM ${PROGRAM} AS program
+    && deploy/completions .build/release/tandem /out/usr; }
 
 FROM ${BASE}
 # The libraries, a font for Korean, Chinese and Japanese texts on the picture, and certificates to trust.
@@ -25,7 +22,7 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         ca-certificates fonts-noto-cjk libavcodec59 libavfilter8 libavformat59 libswresample4 \
     && rm -rf /var/lib/apt/lists/* /usr/share/doc/*/changelog* /usr/share/man/*
-COPY --from=program /out/ /
+COPY --from=build /out/ /
 # Rooms write below here and nowhere else: the rest may be read-only.
 RUN mkdir -p /var/lib/tandem /etc/tandem && chown 65532:65532 /var/lib/tandem
 USER 65532:65532
