@@ -63,9 +63,9 @@ enum ControlCase {
     }
 
     private static func check(_ reply: ListenerReply) -> String? {
-        guard case .bytes(let body, let range) = reply.body else { return "a reply without bytes" }
-        // The page's own files.
+        // The page's own files, and streams of events.
         if reply.status == .ok, reply.fields[.contentType]?.hasPrefix("text/") == true { return nil }
+        guard case .bytes(let body, let range) = reply.body else { return "a reply without bytes" }
         let document = JSONParser.parse(Array(body[range]))
         guard let root = document.root, document.mistakes.isEmpty else { return "a reply that is no JSON" }
         let code = reply.status.code
