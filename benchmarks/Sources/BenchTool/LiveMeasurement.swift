@@ -19,6 +19,8 @@ private struct Others {
 struct LiveMeasurement {
     let tandem: String
     let ffmpeg: String
+    /// Path of `r1.sh`.
+    let script: String
     /// Where the sources of R1 lie; rooms get directories beside them.
     let work: String
     /// Seconds that each number of rooms runs.
@@ -39,6 +41,7 @@ struct LiveMeasurement {
             let fast = try self.roomsUntilLate(#""preset": "tandem-faster""#)
             result.fastRooms = fast
             result.fastRoomsInRealTime = Self.inRealTime(fast)
+            result.ffmpegJobs = try self.ffmpegJobsUntilLate()
         }
         (result.latency, result.switches) = try self.latencyAndSwitches()
         if let latency = result.latency {
@@ -73,6 +76,34 @@ struct LiveMeasurement {
                     + " publishers \(rooms.publisherCores)")
             tried.append(rooms)
             guard rooms.isInRealTime else { break }
+        }
+        return tried
+    }
+
+    /// R1 by the FFmpeg command line from files, so many jobs at once until one takes longer than its 20 s: what this machine, in
+    /// this hour, lets anybody do at R1's settings.
+    private func ffmpegJobsUntilLate() throws(BenchError) -> [LiveResult.Jobs] {
+        var tried: [LiveResult.Jobs] = []
+        for count in 1...max(1, self.mostRooms) {
+            let start = ChildProcess.now()
+            var running: [pid_t] = []
+            for index in 0..<count {
+                running.append(
+                    try ChildProcess.start(
+                        [self.script, "ffmpeg", self.work], environment: ["OUT": "ffmpegJob\(index)", "FFMPEG": self.ffmpeg]))
+            }
+            var jobs = LiveResult.Jobs(jobs: count, wallSeconds: 0, cpuSeconds: 0)
+            for pid in running {
+                let usage = try ChildProcess.wait(pid, name: "FFmpeg's R1", since: start)
+                guard usage.status == 0 else { throw BenchError("FFmpeg's R1 ended with status \(usage.status)") }
+                jobs.wallSeconds = max(jobs.wallSeconds, usage.wallSeconds)
+                jobs.cpuSeconds += usage.cpuSeconds
+            }
+            jobs.wallSeconds = jobs.wallSeconds.rounded(digits: 1)
+            jobs.cpuSeconds = jobs.cpuSeconds.rounded(digits: 2)
+            Terminal.say("  \(count) of FFmpeg's R1 at once: \(jobs.wallSeconds) s for 20 s, \(jobs.cpuSeconds) CPU s")
+            tried.append(jobs)
+            guard jobs.isInRealTime else { break }
         }
         return tried
     }

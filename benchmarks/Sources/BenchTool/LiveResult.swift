@@ -11,6 +11,8 @@ struct LiveResult: Codable {
     /// As ``rooms`` and ``roomsInRealTime``, with the preset `tandem-faster`.
     var fastRooms: [Rooms]?
     var fastRoomsInRealTime: Int?
+    /// R1 by the FFmpeg command line, one entry for each number of jobs that was tried at once.
+    var ffmpegJobs: [Jobs]?
     var latency: Latency?
     var switches: Switches?
     var memory: Memory?
@@ -34,6 +36,16 @@ struct LiveResult: Codable {
         var partP99Ms: Double?
 
         var isInRealTime: Bool { self.late + self.lost + (self.steps ?? 0) == 0 }
+    }
+
+    /// So many jobs of R1, 20 s each, begun together and done as fast as they go.
+    struct Jobs: Codable {
+        var jobs: Int
+        /// Until the last was done, and of all.
+        var wallSeconds: Double
+        var cpuSeconds: Double
+
+        var isInRealTime: Bool { self.wallSeconds <= 20 }
     }
 
     /// One PK room with the low-latency preset, in milliseconds.

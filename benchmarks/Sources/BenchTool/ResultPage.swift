@@ -171,6 +171,13 @@ struct ResultPage {
         ] where !rooms.isEmpty {
             text += "<h3>PK rooms in real time \(title): \(most)</h3>" + self.table(of: rooms)
         }
+        if let jobs = live.ffmpegJobs {
+            text +=
+                "<h3>R1 by FFmpeg, in its 20 s: \(jobs.filter(\.isInRealTime).map(\.jobs).max() ?? 0)</h3>"
+                + HTML.table(
+                    [["jobs at once", "s", "CPU s"]]
+                        + jobs.map { ["\($0.jobs)", $0.wallSeconds.text(1), $0.cpuSeconds.text(2)] })
+        }
         if let latency = live.latency {
             text += """
                 <h3>Latency, low-latency preset</h3>
