@@ -42,8 +42,12 @@ struct ControlOptions: ParsableArguments {
 
     /// Prints what comes, a line each, until the room closes the connection.
     func follow(_ path: String) async throws {
+        let client = try self.client
         do {
-            try await self.client.follow(path)
+            try await client.follow(path)
+        } catch let refusal as ControlRefusal {
+            StandardError.write(refusal.text)
+            throw ExitCode(1)
         } catch {
             StandardError.write("\(self.address): \(error)\n")
             throw ExitStatus.unavailable.code

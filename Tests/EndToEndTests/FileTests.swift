@@ -73,6 +73,11 @@ extension EndToEnd {
             let told = receiver.line(from: 1, timeout: 10) { $0.contains("secretsRenewed") || $0.contains("wrong") }
             #expect(told?.line.contains("secretsRenewed") == true, "\(receiver.outputLines)")
             #expect(try ctl(["state"], token: first, 1).contains("401"))
+            // A refusal is one for those who follow, too: the room's own words, and 1.
+            for words in [["events", "--follow"], ["stats", "--follow"]] {
+                #expect(try ctl(words, token: first, 1).contains("Authorization: Bearer"))
+            }
+            #expect(try Command.tandem(["ctl", "events", "--follow", "-a", "nowhere"]).code == 64)
             #expect(try ctl(["state"], token: second).contains(#""title":"two""#))
 
             // What no running room can take, with what it could: nothing of it holds.
