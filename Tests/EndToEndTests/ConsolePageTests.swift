@@ -113,6 +113,38 @@ extension Unhurried.Doors {
             anna.stop()
         }
 
+        @Test("who has the token that may only look sees the room, and is told that it commands nothing")
+        func reader() throws {
+            guard let browser = try Browser.start() else { return }
+            defer { browser.close() }
+            let work = try WorkDirectory()
+            let reader = "reader-token-0123456789"
+            let room = try RunningRoom(
+                Rooms.live(
+                    work.path("out"), renditions: Self.small, canvas: (640, 360),
+                    members: #""control": { "tokenEnv": "ROOM_TOKEN", "readTokenEnv": "LOOK_TOKEN" },"#),
+                environment: ["ROOM_TOKEN": Self.token, "LOOK_TOKEN": reader])
+            let tab = try browser.open("\(room.control)/")
+            try Self.wait(tab, "it asks for the token", "document.getElementById('unlock')?.open")
+            func enter(_ word: String) throws {
+                try tab.evaluate(
+                    "document.getElementById('token').value = '\(word)'; "
+                        + "document.getElementById('unlock-form').requestSubmit(); ''")
+            }
+            try enter(reader)
+            try Self.wait(
+                tab, "the room, without the dialog",
+                "document.querySelectorAll('.source').length === 2 && !document.getElementById('unlock').open")
+            #expect(try tab.evaluate("document.querySelector('[data-scene=guest]').disabled") == "1", "read-only")
+            try tab.evaluate("document.getElementById('key').click(); ''")
+            try enter(reader)
+            try Self.wait(
+                tab, "a refusal", "document.getElementById('unlock-error').textContent.includes('not command')")
+            try enter(Self.token)
+            try Self.wait(tab, "buttons", "!document.querySelector('[data-scene=guest]').disabled")
+            #expect(try room.terminate(SIGTERM) == 143)
+        }
+
         /// What an operator has hands on, and looks into.
         private static func operate(_ tab: Tab, _ room: RunningRoom) throws {
             try Self.wait(

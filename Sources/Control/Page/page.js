@@ -132,11 +132,12 @@ function unlock() {
 
 $("unlock-form").addEventListener("submit", async (submission) => {
   submission.preventDefault();
-  const before = token.value;
+  const before = token.value, couldLook = !needsToken;
   token.value = $("token").value.trim();
   try {
     const reply = await ask("v1/room");
-    if (reply.headers.get("Tandem-Access") === "read") throw new Refusal(401, null);
+    // Whoever could look already gains nothing by a token that may only look.
+    if (couldLook && reply.headers.get("Tandem-Access") === "read") throw new Refusal(403, { detail: "That token may look and not command." });
     $("token").value = "";
     $("unlock").close();
     delete $("unlock").dataset.refused;
