@@ -142,6 +142,23 @@ extension EndToEnd {
             #expect(try room.end() == 0)
         }
 
+        @Test("SIGHUP to a worker that is still reading its pipeline ends nothing")
+        func early() throws {
+            let work = try WorkDirectory()
+            let pipe = work.path("room.json")
+            try #require(mkfifo(pipe, 0o600) == 0)
+            signal(SIGPIPE, SIG_IGN)
+            let child = try Child(EndToEnd.binary, ["run", pipe, "--no-watch"])
+            // Opens when the worker has opened it.
+            let writer = try #require(FileHandle(forWritingAtPath: pipe))
+            child.signal(SIGHUP)
+            try writer.write(contentsOf: Data(SecretWatch.hiding(in: Rooms.small(work.path("out"))).utf8))
+            try writer.close()
+            #expect(child.line(from: 0, timeout: 15) { $0.contains("room.ready") } != nil, "\(child.errors)")
+            child.signal(SIGINT)
+            #expect(try child.wait(timeout: 20) == 0, "\(child.errors)")
+        }
+
         @Test("with --no-watch the file is read once")
         func unwatched() throws {
             let work = try WorkDirectory()
