@@ -66,6 +66,20 @@ struct ManifestTests {
         #expect(try portable(closed).hls?.http.listen == nil)
     }
 
+    @Test("without storage of its own, a room whose files grow as long as it lives is not evicted for them")
+    func growing() throws {
+        func manifest(_ outputs: String) throws -> String {
+            let text = Rooms.small.replacing(#""outputs": [{ "path": "out/88231" }]"#, with: #""outputs": \#(outputs)"#)
+            return KubernetesManifest.files(try Rooms.request(text)).map(\.text).joined()
+        }
+        #expect(try manifest(#"[{ "path": "o" }]"#).contains(#"emptyDir: {sizeLimit: "256Mi"}"#))
+        for outputs in [
+            #"[{ "path": "o" }, { "type": "record", "path": "rec" }]"#, #"[{ "path": "o", "playlistType": "event" }]"#,
+        ] {
+            #expect(try manifest(outputs).contains("emptyDir: {}\n"), "\(outputs)")
+        }
+    }
+
     @Test("two files of one name stay two files")
     func files() throws {
         let places = PortablePipeline.Places(secrets: "/s", files: "/f", control: "127.0.0.1:8081")
