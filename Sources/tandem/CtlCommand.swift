@@ -74,7 +74,7 @@ struct CtlCommand: ParsableCommand {
 
                 tandem ctl state -a http://127.0.0.1:8081 | jq .state
                 tandem ctl scene pk -a http://127.0.0.1:8081
-                tandem ctl events --follow -a unix:/run/tandem/88231.sock
+                tandem ctl events --follow -a unix:/run/tandem/88231/control.sock
             """,
         subcommands: [
             State.self, Stats.self, Metrics.self, Events.self, Alarms.self, SceneVerb.self, Source.self, Kick.self,

@@ -10,7 +10,7 @@ struct Tandem: AsyncParsableCommand {
         discussion: """
             See it work:      tandem demo
             Check a room:     tandem validate pipelines/pk-landscape.json
-            Run a room:       tandem run pipelines/pk-landscape.json
+            Run a room:       tandem run pipelines/pk-landscape.json --set control.listen=127.0.0.1:8081
             Publish to it:    tandem publish pattern:ANNA rtmp://127.0.0.1:1935/live/a_7fd1
                               ffmpeg -re -i clip.mp4 -c copy -f flv rtmp://127.0.0.1:1935/live/b_19c4
             Look and steer:   tandem ctl state -a http://127.0.0.1:8081
