@@ -43,6 +43,8 @@ enum RoomRunner {
         obeying.cancel()
         events.close()
         await delivery.finish(within: Self.deliveryTime)
+        // What became of that is on disk as well.
+        events.close()
         return status
     }
 
