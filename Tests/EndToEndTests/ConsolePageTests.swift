@@ -142,7 +142,11 @@ extension Unhurried.Doors {
                 tab, "a refusal", "document.getElementById('unlock-error').textContent.includes('not command')")
             try enter(Self.token)
             try Self.wait(tab, "buttons", "!document.querySelector('[data-scene=guest]').disabled")
+            // The page was there before anybody published.
+            let anna = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            try Self.wait(tab, "the canvas", "!document.getElementById('snapshot').hidden", timeout: 20)
             #expect(try room.terminate(SIGTERM) == 143)
+            anna.stop()
         }
 
         /// What an operator has hands on, and looks into.

@@ -334,7 +334,8 @@ $("sound").addEventListener("click", () => {
 async function snapshots() {
   let wait = 1000;
   for (;;) {
-    if (room && !needsToken && document.visibilityState === "visible") {
+    // Before the first source there is none.
+    if (room && !/starting|waiting/.test(room.state) && !needsToken && document.visibilityState === "visible") {
       try {
         const blob = await (await ask("v1/snapshot")).blob();
         const old = $("snap").src;
@@ -345,8 +346,8 @@ async function snapshots() {
         wait = 1000;
       } catch (error) {
         setText($("snap-age"), "no answer");
-        // A room that has none is not asked every second.
-        if (error.status === 404 || error.status === 405) { $("snapshot").hidden = true; wait = 60_000; }
+        // A room that has none is not asked every second; one whose publisher has just come has it in a moment.
+        if (error.status === 404 || error.status === 405) { $("snapshot").hidden = true; wait = room.state === "preparing" ? 1000 : 60_000; }
       }
       $("stage").parentElement.classList.toggle("two", !$("snapshot").hidden);
     }
