@@ -119,10 +119,13 @@ extension Unhurried.Doors {
             defer { browser.close() }
             let work = try WorkDirectory()
             let reader = "reader-token-0123456789"
+            // For old devices, before what pages play.
+            let transport = #""outputs": [{ "type": "hls", "segmentFormat": "ts", "path": "\#(work.path("ts"))" }, "#
             let room = try RunningRoom(
                 Rooms.live(
                     work.path("out"), renditions: Self.small, canvas: (640, 360),
-                    members: #""control": { "tokenEnv": "ROOM_TOKEN", "readTokenEnv": "LOOK_TOKEN" },"#),
+                    members: #""control": { "tokenEnv": "ROOM_TOKEN", "readTokenEnv": "LOOK_TOKEN" },"#
+                ).replacingOccurrences(of: #""outputs": ["#, with: transport),
                 environment: ["ROOM_TOKEN": Self.token, "LOOK_TOKEN": reader])
             let tab = try browser.open("\(room.control)/")
             try Self.wait(tab, "it asks for the token", "document.getElementById('unlock')?.open")
@@ -145,6 +148,7 @@ extension Unhurried.Doors {
             // The page was there before anybody published.
             let anna = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
             try Self.wait(tab, "the canvas", "!document.getElementById('snapshot').hidden", timeout: 20)
+            try Self.wait(tab, "the picture plays", "document.getElementById('video').currentTime > 0.5", timeout: 25)
             #expect(try room.terminate(SIGTERM) == 143)
             anna.stop()
         }

@@ -258,7 +258,8 @@ const picture = {
   async begin() {
     this.isStarted = true;
     const mine = ++this.generation;
-    const output = room.outputs.find(({ type }) => type === "hls");
+    // Transport streams beside it are of the same type and know no latency; a page cannot play them.
+    const output = room.outputs.find(({ type, lowLatency }) => type === "hls" && lowLatency !== undefined);
     if (!output) return notice("Nothing to play", "This room has no HLS output.");
     if (!MSEPlayer.source) return notice("This browser cannot play the room", "It has no Media Source Extensions.");
     const uri = new URL(`media/${output.playlist || "index.m3u8"}`, location.href).href;
