@@ -58,7 +58,11 @@ package struct PortablePipeline: Sendable {
             }
         }
         guard case .array(var outputs)? = self.document[key: "outputs"]?.content else { return }
-        for index in outputs.indices where (outputs[index][key: "type"]?.string ?? "hls") == "hls" {
+        // Transport streams are of that type, too, and served where the output is that they are made of.
+        for index in outputs.indices
+        where (outputs[index][key: "type"]?.string ?? "hls") == "hls"
+            && outputs[index][key: "segmentFormat"]?.string != "ts"
+        {
             var http = outputs[index][key: "http"] ?? .object([])
             if case .null? = http[key: "listen"]?.content { continue }
             http.set("listen", .string(Self.open(http[key: "listen"]?.string, port: 8080)))

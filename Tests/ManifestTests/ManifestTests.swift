@@ -32,7 +32,10 @@ struct ManifestTests {
 
     @Test("the pipeline that is handed on is a valid one, with the same room, scenes and outputs")
     func handedOn() throws {
-        for text in [Rooms.small, Rooms.full] {
+        let streams = Rooms.small.replacing(
+            #"{ "path": "out/88231" }"#,
+            with: #"{ "path": "out/88231" }, { "type": "hls", "segmentFormat": "ts", "path": "out/88231-ts" }"#)
+        for text in [Rooms.small, Rooms.full, streams] {
             let request = try Rooms.request(text)
             let places = PortablePipeline.Places(secrets: "/s", files: "/f", control: "127.0.0.1:8081")
             let portable = PortablePipeline(request.document, places: places)
