@@ -150,7 +150,10 @@ extension EndToEnd {
             signal(SIGPIPE, SIG_IGN)
             let child = try Child(EndToEnd.binary, ["run", pipe, "--no-watch"])
             // Opens when the worker has opened it.
-            let writer = try #require(FileHandle(forWritingAtPath: pipe))
+            var file = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            while file < 0, child.isRunning { file = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC) }
+            try #require(file >= 0, "\(child.errors)")
+            let writer = FileHandle(fileDescriptor: file, closeOnDealloc: true)
             child.signal(SIGHUP)
             try writer.write(contentsOf: Data(SecretWatch.hiding(in: Rooms.small(work.path("out"))).utf8))
             try writer.close()
