@@ -111,6 +111,8 @@ package struct PortablePipeline: Sendable {
         _ member: JSONMember, _ place: String, parent: String, siblings: [JSONMember]
     ) -> JSONMember {
         let (key, text) = (member.key, member.value.string)
+        // Free of form: its words are not ours.
+        if place == "ext" { return member }
         switch (key, text) {
         case ("streamKey", _?), ("streamKeys", _):
             // An empty list is no key.

@@ -83,6 +83,17 @@ struct ManifestTests {
         }
     }
 
+    @Test("what a platform keeps in ext is no file and no secret of the room")
+    func free() throws {
+        let places = PortablePipeline.Places(secrets: "/s", files: "/f", control: "127.0.0.1:8081")
+        let ext = #""ext": { "path": "/shows/42", "hookEnv": "NAME", "logoFile": "a.png" }, "outputs": ["#
+        let text = Rooms.small.replacing(#""outputs": ["#, with: ext)
+        let portable = PortablePipeline(try Rooms.request(text).document, places: places)
+        #expect(portable.files.map(\.name) == ["sources-0-streamkey"])
+        #expect(portable.document[key: "ext"]?[key: "path"]?.string == "/shows/42")
+        #expect(portable.document[key: "ext"]?[key: "logoFile"]?.string == "a.png")
+    }
+
     @Test("two files of one name stay two files")
     func files() throws {
         let places = PortablePipeline.Places(secrets: "/s", files: "/f", control: "127.0.0.1:8081")
