@@ -13,6 +13,9 @@ package struct PortablePipeline: Sendable {
         /// Where control is, unless the pipeline names a port of its own.
         package var control: String
 
+        /// Where it is if the pipeline names a socket: the directory that it names is not there, or not the room's to write.
+        var socket: String { self.control.hasPrefix("unix:") ? self.control : "unix:/tmp/control.sock" }
+
         package init(secrets: String, files: String?, control: String) {
             self.secrets = secrets
             self.files = files
@@ -38,16 +41,13 @@ package struct PortablePipeline: Sendable {
     // MARK: Listeners
 
     private mutating func moveListeners() {
-        let preferred = self.places.control
+        let places = self.places
         self.edit("control") { control in
-            let listen = control[key: "listen"]?.string.flatMap { try? ListenAddress(parsing: $0) }
-            let isFree: Bool =
-                switch listen {
-                case .tcp(_, let port)?: port == 0
-                case .unix?: false
-                case nil: true
-                }
-            if isFree { control.set("listen", .string(preferred)) }
+            switch control[key: "listen"]?.string.flatMap({ try? ListenAddress(parsing: $0) }) {
+            case .tcp(_, let port)? where port != 0: break
+            case .tcp?, nil: control.set("listen", .string(places.control))
+            case .unix?: control.set("listen", .string(places.socket))
+            }
         }
         self.edit("ingest") { ingest in
             for (key, port) in [("rtmp", 1935), ("rtmps", 1936), ("srt", 9000)] {
