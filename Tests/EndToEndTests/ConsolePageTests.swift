@@ -142,7 +142,8 @@ extension Unhurried.Doors {
             try tab.evaluate("document.getElementById('key').click(); ''")
             try enter(reader)
             try Self.wait(
-                tab, "a refusal", "document.getElementById('unlock-error').textContent.includes('not command')")
+                tab, "a refusal",
+                "document.getElementById('unlock-error').textContent.includes('not the token of those who command')")
             try enter(Self.token)
             try Self.wait(tab, "buttons", "!document.querySelector('[data-scene=guest]').disabled")
             // The page was there before anybody published.

@@ -136,8 +136,8 @@ $("unlock-form").addEventListener("submit", async (submission) => {
   token.value = $("token").value.trim();
   try {
     const reply = await ask("v1/room");
-    // Whoever could look already gains nothing by a token that may only look.
-    if (couldLook && reply.headers.get("Tandem-Access") === "read") throw new Refusal(403, { detail: "That token may look and not command." });
+    // Whoever could look already gains nothing by a token that may only look, and where nobody needs one to look any word passes.
+    if (couldLook && reply.headers.get("Tandem-Access") === "read") throw new Refusal(403, { detail: "That is not the token of those who command this room." });
     $("token").value = "";
     $("unlock").close();
     delete $("unlock").dataset.refused;
