@@ -25,7 +25,7 @@ package final class ControlLedger: Sendable {
         var order: Deque<String> = []
     }
 
-    /// Keys whose replies are remembered; the oldest give way.
+    /// Keys whose replies are remembered; the oldest give way, but for those of commands that are being carried out.
     package static let keyCapacity = 256
     /// Characters of a key.
     private static let longestKey = 128
@@ -170,7 +170,11 @@ package final class ControlLedger: Sendable {
             guard let known = state.kept[key] else {
                 state.kept[key] = Kept(fingerprint: fingerprint)
                 state.order.append(key)
-                while state.order.count > Self.keyCapacity, let oldest = state.order.popFirst() {
+                // Not one that is being carried out: it would be carried out again.
+                while state.order.count > Self.keyCapacity,
+                    let place = state.order.firstIndex(where: { state.kept[$0]?.reply != nil })
+                {
+                    let oldest = state.order.remove(at: place)
                     state.kept[oldest] = nil
                 }
                 return nil

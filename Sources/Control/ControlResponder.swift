@@ -168,6 +168,12 @@ package struct ControlResponder: Sendable {
         case .clip(let id): return .json(.ok, try self.room.clipJSON(id))
         case .end:
             _ = try FlatObject(body: body, keys: [])
+            // It would be taken, and the room go on in the next worker.
+            guard self.room.health.state != "draining" else {
+                throw .roomExited(
+                    "this worker leaves the room to a successor",
+                    fix: "send it to the successor, which can end the room")
+            }
             self.room.end()
             return .json(.accepted, #"{"accepted":"end"}"#)
         case .drain:

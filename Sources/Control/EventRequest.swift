@@ -48,11 +48,14 @@ struct EventRequest {
             let fields: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
             let stream = EventStream(log, after: after, on: request.client.eventLoop, place)
             answer(ListenerReply(.ok, fields: fields, body: .stream(stream)))
-        case .page(let query, let seconds):
-            let page = log.page(after: query.after, limit: query.limit)
+        case .page(let asked, let seconds):
+            let page = log.page(after: asked.after, limit: asked.limit)
             guard page.events.isEmpty, page.missed == 0, !page.isClosed, let loop = request.client.eventLoop else {
                 return answer(Self.reply(page))
             }
+            // Behind a number that is not reached, one of a journal that is lost, it is the next event that is waited for.
+            var query = asked
+            query.after = min(asked.after, page.last)
             let waiting = WaitingPage(log, query, place, answer)
             request.client.whenGone { waiting.finish() }
             loop.scheduleTask(in: .seconds(Int64(seconds))) { waiting.finish() }

@@ -29,13 +29,15 @@ extension KubernetesManifest {
                     YAMLEntry("persistentVolumeClaim", .flow([YAMLEntry("claimName", .text(claim))])),
                 ]))
         } else {
-            // Twice the window: what leaves the playlists stays a while, and a recording needs --storage anyway.
+            // Twice the window: what leaves the playlists stays a while. A pod beyond its limit is evicted, so that what grows as
+            // long as the room lives has none.
             let size = max(256, needs.cost.windowBytes * 2 >> 20)
+            let limit = needs.growsOnDisk ? [] : [YAMLEntry("sizeLimit", .text("\(size)Mi"))]
             volumes.append(
                 .map([
                     YAMLEntry("name", "rooms"),
                     YAMLEntry(
-                        "emptyDir", .flow([YAMLEntry("sizeLimit", .text("\(size)Mi"))]),
+                        "emptyDir", .flow(limit),
                         "Goes with the pod: a successor elsewhere begins anew. Name a claim that all machines can mount",
                         "(--storage CLAIM) and it goes on with the same playlists."),
                 ]))

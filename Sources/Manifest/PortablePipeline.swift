@@ -13,6 +13,9 @@ package struct PortablePipeline: Sendable {
         /// Where control is, unless the pipeline names a port of its own.
         package var control: String
 
+        /// Where it is if the pipeline names a socket: the directory that it names is not there, or not the room's to write.
+        var socket: String { self.control.hasPrefix("unix:") ? self.control : "unix:/tmp/control.sock" }
+
         package init(secrets: String, files: String?, control: String) {
             self.secrets = secrets
             self.files = files
@@ -38,16 +41,13 @@ package struct PortablePipeline: Sendable {
     // MARK: Listeners
 
     private mutating func moveListeners() {
-        let preferred = self.places.control
+        let places = self.places
         self.edit("control") { control in
-            let listen = control[key: "listen"]?.string.flatMap { try? ListenAddress(parsing: $0) }
-            let isFree: Bool =
-                switch listen {
-                case .tcp(_, let port)?: port == 0
-                case .unix?: false
-                case nil: true
-                }
-            if isFree { control.set("listen", .string(preferred)) }
+            switch control[key: "listen"]?.string.flatMap({ try? ListenAddress(parsing: $0) }) {
+            case .tcp(_, let port)? where port != 0: break
+            case .tcp?, nil: control.set("listen", .string(places.control))
+            case .unix?: control.set("listen", .string(places.socket))
+            }
         }
         self.edit("ingest") { ingest in
             for (key, port) in [("rtmp", 1935), ("rtmps", 1936), ("srt", 9000)] {
@@ -58,7 +58,11 @@ package struct PortablePipeline: Sendable {
             }
         }
         guard case .array(var outputs)? = self.document[key: "outputs"]?.content else { return }
-        for index in outputs.indices where (outputs[index][key: "type"]?.string ?? "hls") == "hls" {
+        // Transport streams are of that type, too, and served where the output is that they are made of.
+        for index in outputs.indices
+        where (outputs[index][key: "type"]?.string ?? "hls") == "hls"
+            && outputs[index][key: "segmentFormat"]?.string != "ts"
+        {
             var http = outputs[index][key: "http"] ?? .object([])
             if case .null? = http[key: "listen"]?.content { continue }
             http.set("listen", .string(Self.open(http[key: "listen"]?.string, port: 8080)))
@@ -107,6 +111,8 @@ package struct PortablePipeline: Sendable {
         _ member: JSONMember, _ place: String, parent: String, siblings: [JSONMember]
     ) -> JSONMember {
         let (key, text) = (member.key, member.value.string)
+        // Free of form: its words are not ours.
+        if place == "ext" { return member }
         switch (key, text) {
         case ("streamKey", _?), ("streamKeys", _):
             // An empty list is no key.

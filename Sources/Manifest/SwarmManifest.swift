@@ -117,7 +117,13 @@ package enum SwarmManifest {
                 YAMLEntry("type", "bind"), YAMLEntry("source", .text(source)), YAMLEntry("target", .text(target)),
             ])
         }
-        return [directory(request.storage, RoomNeeds.workingDirectory)]
+        // Memory that a tmpfs takes is the container's, which is killed for it: a window of an hour is gigabytes. A volume without a
+        // name lies on the machine's disk and goes with the container; it is the user's where the image's directory is.
+        let own =
+            request.storage == nil
+            ? YAMLNode.flow([YAMLEntry("type", "volume"), YAMLEntry("target", .text(RoomNeeds.workingDirectory))])
+            : directory(request.storage, RoomNeeds.workingDirectory)
+        return [own]
             + needs.absoluteDirectories.map { place in
                 directory(request.storage.map { "\($0)/\(needs.name.label)/\(place.outputID)" }, place.path)
             } + [directory(nil, "/tmp")]

@@ -75,7 +75,13 @@ package enum SystemdManifest {
             "TimeoutStopSec=\(needs.graceSeconds)s",
         ]
         let outside = needs.absoluteDirectories.map(\.path)
-        if !outside.isEmpty { lines.append("ReadWritePaths=\(outside.joined(separator: " "))") }
+        if !outside.isEmpty {
+            lines += [
+                "# These must be there, writable for a user that is made at the start (DynamicUser): of a group, which is named",
+                "# here by SupplementaryGroups=GROUP. What has a relative path lies below /var/lib/tandem and needs nothing.",
+                "ReadWritePaths=\(outside.joined(separator: " "))",
+            ]
+        }
         for file in needs.secretFiles {
             lines.append("# \(file.hint)")
             lines.append("LoadCredential=\(file.name):/etc/tandem/\(roomID).secrets/\(file.name)")

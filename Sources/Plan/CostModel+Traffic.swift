@@ -46,6 +46,26 @@ extension CostModel {
         return (pictures + sound) * 103 / 100
     }
 
+    /// Of what is listed, and of what left the lists lately.
+    private static func keptSeconds(_ hls: HLSOutput) -> Int64 {
+        Int64(hls.playlistType == .event ? 3600 : hls.windowSeconds + hls.deleteGraceSeconds)
+    }
+
+    /// What outputs beside the HLS output send and write. The CPU time of that is little, and has not been measured.
+    static func addOutputs(of pipeline: Pipeline, to cost: inout RoomCost) {
+        func bits(_ rendition: Rendition) -> Int64 {
+            let sound = rendition.audio.first.flatMap { name in pipeline.audioRenditions.first { $0.name == name } }
+            let pictures = rendition.isAudioOnly ? 0 : Int64(rendition.video.maxBitrate)
+            return (pictures + Int64(sound?.bitrate ?? 0)) * 103 / 100
+        }
+        for push in pipeline.pushes { cost.egressBitsPerSecond += pipeline.rendition(of: push).map(bits) ?? 0 }
+        cost.egressBitsPerSecond += Int64(pipeline.uploads.count) * Self.ladderBits(of: pipeline)
+        guard let hls = pipeline.hls else { return }
+        let streams = pipeline.renditions.reduce(Int64(0)) { $0 + bits($1) } * Int64(pipeline.transports.count)
+        cost.writtenBytesPerHour += streams / 8 * 3600
+        cost.windowBytes += streams / 8 * Self.keptSeconds(hls)
+    }
+
     func addTraffic(of pipeline: Pipeline, to cost: inout RoomCost) {
         var relayed: Int64 = 0
         for source in pipeline.sources {
@@ -60,8 +80,7 @@ extension CostModel {
         let bits = Self.ladderBits(of: pipeline)
         if let hls = pipeline.hls {
             cost.writtenBytesPerHour += bits / 8 * 3600
-            let kept = hls.playlistType == .event ? 3600 : hls.windowSeconds + hls.deleteGraceSeconds
-            cost.windowBytes = bits / 8 * Int64(kept)
+            cost.windowBytes = bits / 8 * Self.keptSeconds(hls)
         }
         if let record = pipeline.record {
             // Segments of the whole ladder stay for the playlists; each MP4 is a copy of a rendition and its sound.

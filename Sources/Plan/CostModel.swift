@@ -37,6 +37,7 @@ package struct CostModel: Sendable {
             RoomCost.Stage(
                 "room", self.coefficients.roomPerSecond + moved * self.coefficients.networkPerMegabit / 1000))
         cost.memoryBytes = Self.memory(of: pipeline, viewers: self.viewers)
+        Self.addOutputs(of: pipeline, to: &cost)
         return cost
     }
 

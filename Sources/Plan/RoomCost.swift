@@ -21,7 +21,8 @@ package struct RoomCost: Sendable, Hashable {
     package var memoryBytes: Int64 = 0
     /// From publishers and pulled sources, in bit/s, while all are live.
     package var ingressBitsPerSecond: Int64 = 0
-    /// To relays and viewers, in bit/s: peaks of the highest rendition for each viewer.
+    /// To relays, viewers, RTMP servers and stores, in bit/s: peaks of the highest rendition for each viewer, of the whole ladder for
+    /// each store.
     package var egressBitsPerSecond: Int64 = 0
     /// Written to the directories, in bytes an hour; what the window deletes again included.
     package var writtenBytesPerHour: Int64 = 0

@@ -19,6 +19,8 @@ package final class RoomEvents: Sendable {
     private struct State {
         var incarnation: Int64 = 0
         var origin: Int64 = 0
+        /// Number of the last event of this worker.
+        var last: Int64 = 0
         var programTime: (@Sendable () -> Int64?)?
     }
 
@@ -65,7 +67,9 @@ package final class RoomEvents: Sendable {
         let time = ProgramDate.format(SystemClock.wallClock())
         // The lock is held over the hand-over: a reader must see the numbers in order.
         self.state.withLock { state in
-            let sequence = self.log.last + 1
+            // The log takes nothing behind its end; what becomes of the last deliveries is told all the same.
+            let sequence = max(self.log.last, state.last) + 1
+            state.last = sequence
             var common: [JSONValue.Member] = [
                 .init("type", .string(type)), .init("time", .string(time)), .init("sequence", .integer(sequence)),
                 .init("roomId", .string(self.roomID)), .init("incarnation", .integer(state.incarnation)),

@@ -83,7 +83,9 @@ struct ControlClient: Sendable {
         do {
             let response = try await client.execute(request, timeout: .hours(24 * 7))
             guard response.status == .ok else {
-                throw ControlRefusal(status: Int(response.status.code), text: "nothing to follow")
+                let body = try await response.body.collect(upTo: Self.largestAnswer)
+                let text = String(decoding: body.readableBytesView, as: UTF8.self)
+                throw ControlRefusal(text: text.isEmpty ? "status \(response.status.code)\n" : text)
             }
             var rest: [UInt8] = []
             for try await chunk in response.body {
@@ -115,9 +117,7 @@ struct ControlClient: Sendable {
 }
 
 /// A room that refuses what it is asked.
-struct ControlRefusal: Error, CustomStringConvertible {
-    let status: Int
+struct ControlRefusal: Error {
+    /// What it says: a line, a problem as a rule.
     let text: String
-
-    var description: String { "status \(self.status): \(self.text)" }
 }

@@ -42,8 +42,12 @@ struct ControlOptions: ParsableArguments {
 
     /// Prints what comes, a line each, until the room closes the connection.
     func follow(_ path: String) async throws {
+        let client = try self.client
         do {
-            try await self.client.follow(path)
+            try await client.follow(path)
+        } catch let refusal as ControlRefusal {
+            StandardError.write(refusal.text)
+            throw ExitCode(1)
         } catch {
             StandardError.write("\(self.address): \(error)\n")
             throw ExitStatus.unavailable.code
@@ -70,7 +74,7 @@ struct CtlCommand: ParsableCommand {
 
                 tandem ctl state -a http://127.0.0.1:8081 | jq .state
                 tandem ctl scene pk -a http://127.0.0.1:8081
-                tandem ctl events --follow -a unix:/run/tandem/88231.sock
+                tandem ctl events --follow -a unix:/run/tandem/88231/control.sock
             """,
         subcommands: [
             State.self, Stats.self, Metrics.self, Events.self, Alarms.self, SceneVerb.self, Source.self, Kick.self,

@@ -8,7 +8,7 @@ struct HealthcheckCommand: AsyncParsableCommand {
             Without a flag: whether its loops advance (/livez). A room without media is well.
 
                 tandem healthcheck http://127.0.0.1:8081
-                tandem healthcheck unix:/run/tandem/88231.sock --ready
+                tandem healthcheck unix:/run/tandem/88231/control.sock --ready
             """)
 
     @Argument(help: "The control address: \"control\" of the event room.ready.")

@@ -11,6 +11,9 @@ enum RoomProcess {
     /// A reader of our output that went away costs the lines, not the room.
     static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
+    /// A hangup that comes before anybody takes it must not end the process: what it asks to be read is about to be read.
+    static func ignoreHangups() { signal(SIGHUP, SIG_IGN) }
+
     /// Milliseconds since midnight UTC.
     static var clockOfDayMs: Int64 {
         var time = timespec()

@@ -20,6 +20,7 @@ enum RoomRunner {
         RoomProcess.ignoreBrokenPipes()
         // Before secrets are read: one that comes while the room opens is obeyed when it is open.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
+        let stops = await StopSignals.trap()
         var logger = Logger(label: "tandem")
         logger[metadataKey: LogOutput.Whose.room] = "\(settings.pipeline.room.roomID)"
         logger[metadataKey: LogOutput.Whose.instance] = "\(InstanceName.ofThisProcess)"
@@ -37,9 +38,13 @@ enum RoomRunner {
             webhooks, of: events.log, roomID: settings.pipeline.room.roomID, directory: directory
         ) { events.tell($0, $1) }
         delivery.begin(new: events.log.last)
-        let status = await Self.run(settings, events, delivery, logger, hangups, alongside: alongside)
+        let obeying = Task { [logger] in await stops.obey(logger) }
+        let status = await Self.run(settings, events, delivery, logger, hangups, stops, alongside: alongside)
+        obeying.cancel()
         events.close()
         await delivery.finish(within: Self.deliveryTime)
+        // What became of that is on disk as well.
+        events.close()
         return status
     }
 
@@ -56,7 +61,7 @@ enum RoomRunner {
 
     private static func run(
         _ settings: RoomSettings, _ events: RoomEvents, _ delivery: EventDelivery, _ logger: Logger,
-        _ hangups: UnixSignalsSequence, alongside: @escaping @Sendable (Room) async -> Void
+        _ hangups: UnixSignalsSequence, _ stops: StopSignals, alongside: @escaping @Sendable (Room) async -> Void
     ) async -> ExitStatus {
         if let status = await self.finishEnded(settings, events, logger) { return status }
         let room: Room
@@ -65,12 +70,9 @@ enum RoomRunner {
         } catch {
             return Self.say(error, logger)
         }
+        stops.attach(room)
         let outcome = await withTaskGroup(of: RoomOutcome?.self) { group in
             group.addTask { await room.run() }
-            group.addTask {
-                await self.obeySignals(room)
-                return nil
-            }
             group.addTask {
                 for await _ in hangups { room.reloadFiles() }
                 return nil
@@ -99,7 +101,7 @@ enum RoomRunner {
     }
 
     /// A worker's last line: how its process ends, and why.
-    private static func say(_ status: ExitStatus, _ code: String, _ logger: Logger) -> ExitStatus {
+    static func say(_ status: ExitStatus, _ code: String, _ logger: Logger) -> ExitStatus {
         logger.notice("the worker ends", metadata: ["exit": "\(status.rawValue)", "code": "\(code)"])
         return status
     }
@@ -168,20 +170,6 @@ enum RoomRunner {
     ) async -> Result {
         await withCheckedContinuation { continuation in
             _ = StageThread(name) { continuation.resume(returning: body()) }
-        }
-    }
-
-    /// SIGINT once ends the room, twice aborts; SIGTERM drains.
-    private static func obeySignals(_ room: Room) async {
-        var interrupts = 0
-        for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
-            if signal == .sigterm {
-                room.drain(reason: "SIGTERM")
-            } else {
-                interrupts += 1
-                if interrupts > 1 { RoomProcess.exit(.interruptedTwice) }
-                room.end(reason: "SIGINT")
-            }
         }
     }
 }

@@ -50,6 +50,7 @@ struct RunCommand: AsyncParsableCommand {
     var logLevel: LogLevel = .info
 
     func run() async throws {
+        RoomProcess.ignoreHangups()
         LogOutput.bootstrap(self.logFormat, level: self.logLevel.level)
         let loaded = try PipelineLoading.document(self.pipeline, set: self.set)
         var pipeline = loaded.pipeline

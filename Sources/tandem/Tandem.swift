@@ -10,7 +10,7 @@ struct Tandem: AsyncParsableCommand {
         discussion: """
             See it work:      tandem demo
             Check a room:     tandem validate pipelines/pk-landscape.json
-            Run a room:       tandem run pipelines/pk-landscape.json
+            Run a room:       tandem run pipelines/pk-landscape.json --set control.listen=127.0.0.1:8081
             Publish to it:    tandem publish pattern:ANNA rtmp://127.0.0.1:1935/live/a_7fd1
                               ffmpeg -re -i clip.mp4 -c copy -f flv rtmp://127.0.0.1:1935/live/b_19c4
             Look and steer:   tandem ctl state -a http://127.0.0.1:8081
@@ -18,8 +18,10 @@ struct Tandem: AsyncParsableCommand {
             Judge its HLS:    tandem lint-hls http://127.0.0.1:8080/index.m3u8 --duration 60
 
             Exit codes: 0 the room is over · 64 flags · 65 pipeline file · 66 a file is missing · 69 a port is taken ·
-            70 our mistake · 73 cannot create · 74 output lost · 78 impossible on this machine · 130 interrupted twice ·
-            143 stopped, the room goes on in a successor.
+            70 our mistake · 73 cannot create, or the room has ended · 74 output lost · 75 the room is over and something of
+            it unfinished: run the same file again · 78 impossible on this machine · 130 interrupted twice ·
+            143 stopped, the room goes on in a successor. Besides: 1 a room or a probe says no (ctl, healthcheck) ·
+            77 a server refuses the key (publish).
             """,
         version: "tandem \(TandemVersion.number), FFmpeg \(LibAV.version)",
         subcommands: [

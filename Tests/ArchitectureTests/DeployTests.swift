@@ -43,6 +43,14 @@ struct DeployTests {
         #expect(rule.contains("and tandem_segments_total > 0 and"))
     }
 
+    @Test("the web server of shared storage serves the segments of every kind", arguments: ["m4s", "ts"])
+    func segments(ending: String) throws {
+        let text = SourceTree.text("deploy/nginx/rooms.conf")
+        let served = try #require(text.firstMatch(of: /location ~ \\\.\(([a-z0-9|]+)\)\$/)).output.1
+        #expect(served.split(separator: "|").contains { $0 == ending })
+        #expect(text.contains(" \(ending);"), "with its type")
+    }
+
     @Test("the dashboard is JSON with a query in each panel and no two panels in one place")
     func dashboard() throws {
         let data = Data(SourceTree.text("deploy/grafana/tandem.json").utf8)

@@ -77,6 +77,21 @@ struct ControlLedgerTests {
         #expect((try? ledger.carryOut(Self.request(["If-Match": "\"1.2\""])) { Self.reply() }) != nil)
     }
 
+    @Test("a command that is being carried out keeps its key, however many come meanwhile")
+    func runningKey() throws {
+        let ledger = ControlLedger(incarnation: 1)
+        let fields = ["Idempotency-Key": "long"]
+        _ = try ledger.carryOut(Self.request(fields)) { () throws(ControlFailure) in
+            for number in 0...ControlLedger.keyCapacity {
+                _ = try ledger.carryOut(Self.request(["Idempotency-Key": "n\(number)"])) { Self.reply() }
+            }
+            let again = Result { try ledger.carryOut(Self.request(fields)) { Self.reply() } }
+            #expect((try? again.get()) == nil)
+            return Self.reply()
+        }
+        #expect(ledger.current.revision == Int64(ControlLedger.keyCapacity) + 3)
+    }
+
     @Test("the same key again gets the same reply, and nothing is done twice")
     func idempotency() throws {
         let ledger = ControlLedger(incarnation: 1)

@@ -28,6 +28,15 @@ struct ControlResponderTests {
         #expect(Self.reply(.delete, "/v1/room").fields[.allow] == "GET, HEAD, PUT, PATCH")
     }
 
+    @Test("a worker that leaves its room to a successor takes no end that would be none")
+    func endOfDraining() {
+        let room = FakeRoom(health: HealthReport(live: true, ready: false, started: true, state: "draining"))
+        let refused = Self.reply(.post, "/v1/room:end", room: room)
+        #expect(refused.status == 410 && refused.text.contains("successor"), "\(refused.text)")
+        #expect(room.calls.isEmpty)
+        #expect(Self.reply(.post, "/v1/room:drain", room: room).status == 202)
+    }
+
     @Test("numbers come in two levels, and a level that there is not is named")
     func statistics() {
         #expect(Self.reply(.get, "/v1/stats").text.hasPrefix(#"{"level":"standard"}"#))

@@ -113,6 +113,47 @@ extension Unhurried.Doors {
             anna.stop()
         }
 
+        @Test("who has the token that may only look sees the room, and is told that it commands nothing")
+        func reader() throws {
+            guard let browser = try Browser.start() else { return }
+            defer { browser.close() }
+            let work = try WorkDirectory()
+            let reader = "reader-token-0123456789"
+            // For old devices, before what pages play.
+            let transport = #""outputs": [{ "type": "hls", "segmentFormat": "ts", "path": "\#(work.path("ts"))" }, "#
+            let room = try RunningRoom(
+                Rooms.live(
+                    work.path("out"), renditions: Self.small, canvas: (640, 360),
+                    members: #""control": { "tokenEnv": "ROOM_TOKEN", "readTokenEnv": "LOOK_TOKEN" },"#
+                ).replacingOccurrences(of: #""outputs": ["#, with: transport),
+                environment: ["ROOM_TOKEN": Self.token, "LOOK_TOKEN": reader])
+            let tab = try browser.open("\(room.control)/")
+            try Self.wait(tab, "it asks for the token", "document.getElementById('unlock')?.open")
+            func enter(_ word: String) throws {
+                try tab.evaluate(
+                    "document.getElementById('token').value = '\(word)'; "
+                        + "document.getElementById('unlock-form').requestSubmit(); ''")
+            }
+            try enter(reader)
+            try Self.wait(
+                tab, "the room, without the dialog",
+                "document.querySelectorAll('.source').length === 2 && !document.getElementById('unlock').open")
+            #expect(try tab.evaluate("document.querySelector('[data-scene=guest]').disabled") == "1", "read-only")
+            try tab.evaluate("document.getElementById('key').click(); ''")
+            try enter(reader)
+            try Self.wait(
+                tab, "a refusal",
+                "document.getElementById('unlock-error').textContent.includes('not the token of those who command')")
+            try enter(Self.token)
+            try Self.wait(tab, "buttons", "!document.querySelector('[data-scene=guest]').disabled")
+            // The page was there before anybody published.
+            let anna = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            try Self.wait(tab, "the canvas", "!document.getElementById('snapshot').hidden", timeout: 20)
+            try Self.wait(tab, "the picture plays", "document.getElementById('video').currentTime > 0.5", timeout: 25)
+            #expect(try room.terminate(SIGTERM) == 143)
+            anna.stop()
+        }
+
         /// What an operator has hands on, and looks into.
         private static func operate(_ tab: Tab, _ room: RunningRoom) throws {
             try Self.wait(

@@ -73,6 +73,11 @@ extension EndToEnd {
             let told = receiver.line(from: 1, timeout: 10) { $0.contains("secretsRenewed") || $0.contains("wrong") }
             #expect(told?.line.contains("secretsRenewed") == true, "\(receiver.outputLines)")
             #expect(try ctl(["state"], token: first, 1).contains("401"))
+            // A refusal is one for those who follow, too: the room's own words, and 1.
+            for words in [["events", "--follow"], ["stats", "--follow"]] {
+                #expect(try ctl(words, token: first, 1).contains("Authorization: Bearer"))
+            }
+            #expect(try Command.tandem(["ctl", "events", "--follow", "-a", "nowhere"]).code == 64)
             #expect(try ctl(["state"], token: second).contains(#""title":"two""#))
 
             // What no running room can take, with what it could: nothing of it holds.
@@ -135,6 +140,26 @@ extension EndToEnd {
             try room.event("source.live")
             right.stop()
             #expect(try room.end() == 0)
+        }
+
+        @Test("SIGHUP to a worker that is still reading its pipeline ends nothing")
+        func early() throws {
+            let work = try WorkDirectory()
+            let pipe = work.path("room.json")
+            try #require(mkfifo(pipe, 0o600) == 0)
+            signal(SIGPIPE, SIG_IGN)
+            let child = try Child(EndToEnd.binary, ["run", pipe, "--no-watch"])
+            // Opens when the worker has opened it.
+            var file = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            while file < 0, child.isRunning { file = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC) }
+            try #require(file >= 0, "\(child.errors)")
+            let writer = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+            child.signal(SIGHUP)
+            try writer.write(contentsOf: Data(SecretWatch.hiding(in: Rooms.small(work.path("out"))).utf8))
+            try writer.close()
+            #expect(child.line(from: 0, timeout: 15) { $0.contains("room.ready") } != nil, "\(child.errors)")
+            child.signal(SIGINT)
+            #expect(try child.wait(timeout: 20) == 0, "\(child.errors)")
         }
 
         @Test("with --no-watch the file is read once")

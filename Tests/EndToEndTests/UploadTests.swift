@@ -115,7 +115,17 @@ extension EndToEnd {
                     Set(child.outputLines.compactMap { Event($0)?.integer("incarnation") })
                 )
             }
-            // Still away. It is no room any more, and no engine is to take it for a dead one.
+            // Still away. A worker that is told to stop meanwhile obeys, and leaves the rest to the next.
+            let door = "unix:\(work.path("door"))"
+            let stopped = try Child(
+                EndToEnd.binary,
+                ["run", "-", "--set", "control.listen=\(door)", "--set", "shutdown.endTimeoutMs=60000"],
+                environment: environment, input: pipeline)
+            while stopped.isRunning, try Command.tandem(["healthcheck", door, "--started"]).code != 0 {}
+            stopped.signal(SIGTERM)
+            #expect(try stopped.wait(timeout: 20) == 143)
+            #expect(stopped.errors.contains("the worker ends"), "obeyed, and not killed: \(stopped.errors)")
+            // It is no room any more, and no engine is to take it for a dead one.
             let (socket, control) = (work.path("notify"), "unix:\(work.path("control"))")
             let manager = try Child(
                 python,

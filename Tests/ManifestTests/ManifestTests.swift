@@ -32,7 +32,10 @@ struct ManifestTests {
 
     @Test("the pipeline that is handed on is a valid one, with the same room, scenes and outputs")
     func handedOn() throws {
-        for text in [Rooms.small, Rooms.full] {
+        let streams = Rooms.small.replacing(
+            #"{ "path": "out/88231" }"#,
+            with: #"{ "path": "out/88231" }, { "type": "hls", "segmentFormat": "ts", "path": "out/88231-ts" }"#)
+        for text in [Rooms.small, Rooms.full, streams] {
             let request = try Rooms.request(text)
             let places = PortablePipeline.Places(secrets: "/s", files: "/f", control: "127.0.0.1:8081")
             let portable = PortablePipeline(request.document, places: places)
@@ -64,6 +67,43 @@ struct ManifestTests {
             #""outputs": [{ "path": "out/88231" }]"#, with: #""outputs": [{ "path": "o", "http": { "listen": null } }]"#
         )
         #expect(try portable(closed).hls?.http.listen == nil)
+    }
+
+    @Test("without storage of its own, a room whose files grow as long as it lives is not evicted for them")
+    func growing() throws {
+        func manifest(_ outputs: String) throws -> String {
+            let text = Rooms.small.replacing(#""outputs": [{ "path": "out/88231" }]"#, with: #""outputs": \#(outputs)"#)
+            return KubernetesManifest.files(try Rooms.request(text)).map(\.text).joined()
+        }
+        #expect(try manifest(#"[{ "path": "o" }]"#).contains(#"emptyDir: {sizeLimit: "256Mi"}"#))
+        for outputs in [
+            #"[{ "path": "o" }, { "type": "record", "path": "rec" }]"#, #"[{ "path": "o", "playlistType": "event" }]"#,
+        ] {
+            #expect(try manifest(outputs).contains("emptyDir: {}\n"), "\(outputs)")
+        }
+    }
+
+    @Test("a control socket is where the engine lets a room make one", arguments: ["k8s", "swarm", "systemd"])
+    func socket(engine: String) throws {
+        let text = Rooms.small.replacing(
+            #""sources": ["#, with: #""control": { "listen": "unix:/run/rooms/88231.sock" }, "sources": ["#)
+        let files = try #require(Rooms.engines.first { $0.name == engine }?.files)
+        let all = files(try Rooms.request(text)).map(\.text).joined()
+        #expect(!all.contains("/run/rooms"))
+        let socket = engine == "systemd" ? "unix:/run/tandem/88231/control.sock" : "unix:/tmp/control.sock"
+        #expect(all.contains(#""listen": "\#(socket)""#))
+        if engine != "systemd" { #expect(all.contains(#"tandem, healthcheck, "\#(socket)""#)) }
+    }
+
+    @Test("what a platform keeps in ext is no file and no secret of the room")
+    func free() throws {
+        let places = PortablePipeline.Places(secrets: "/s", files: "/f", control: "127.0.0.1:8081")
+        let ext = #""ext": { "path": "/shows/42", "hookEnv": "NAME", "logoFile": "a.png" }, "outputs": ["#
+        let text = Rooms.small.replacing(#""outputs": ["#, with: ext)
+        let portable = PortablePipeline(try Rooms.request(text).document, places: places)
+        #expect(portable.files.map(\.name) == ["sources-0-streamkey"])
+        #expect(portable.document[key: "ext"]?[key: "path"]?.string == "/shows/42")
+        #expect(portable.document[key: "ext"]?[key: "logoFile"]?.string == "a.png")
     }
 
     @Test("two files of one name stay two files")

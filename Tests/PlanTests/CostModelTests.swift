@@ -103,6 +103,31 @@ struct CostModelTests {
         #expect(recorded.writtenBytesPerHour > recorded.recordedBytesPerHour)
     }
 
+    @Test("what goes to RTMP servers and stores is sent, transport streams are written once more")
+    func outputs() throws {
+        func cost(_ more: String = "") throws -> RoomCost {
+            let report = Pipeline.parse(
+                """
+                { "room": { "roomId": "1" }, "sources": [{ "uid": "a", "streamKey": "hunter2a" }],
+                  "scenes": [{ "sceneId": "s", "layout": "solo", "uids": ["a"] }], "outputs": [{ "path": "out" }\(more)] }
+                """)
+            return CostModel().cost(of: try #require(report.pipeline, "\(report.text(file: "test"))"))
+        }
+        let plain = try cost()
+        let rtmp = #"{ "type": "rtmp", "outputId": "cdn", "url": "rtmp://cdn.example/live/hunter2u" }"#
+        let highest: Int64 = (2_750_000 + 128_000) * 103 / 100
+        #expect(try cost(", \(rtmp)").egressBitsPerSecond == highest)
+        let store = #"{ "type": "http", "outputId": "o", "url": "http://origin.example/1" }"#
+        let stored = try cost(", \(store)")
+        #expect(stored.egressBitsPerSecond == plain.writtenBytesPerHour / 3600 * 8)
+        #expect(stored.meanMillicores == plain.meanMillicores)
+        let streams = try cost(#", { "type": "hls", "segmentFormat": "ts", "path": "ts" }"#)
+        // Each rendition has the sound in it.
+        #expect(streams.writtenBytesPerHour > plain.writtenBytesPerHour * 2)
+        #expect(streams.windowBytes > plain.windowBytes * 2 && streams.windowBytes < plain.windowBytes * 5 / 2)
+        #expect(streams.egressBitsPerSecond == 0)
+    }
+
     @Test("every number is in the text and in the JSON")
     func reports() throws {
         let cost = CostModel(viewers: 3).cost(of: try Self.pipeline())

@@ -132,11 +132,12 @@ function unlock() {
 
 $("unlock-form").addEventListener("submit", async (submission) => {
   submission.preventDefault();
-  const before = token.value;
+  const before = token.value, couldLook = !needsToken;
   token.value = $("token").value.trim();
   try {
     const reply = await ask("v1/room");
-    if (reply.headers.get("Tandem-Access") === "read") throw new Refusal(401, null);
+    // Whoever could look already gains nothing by a token that may only look, and where nobody needs one to look any word passes.
+    if (couldLook && reply.headers.get("Tandem-Access") === "read") throw new Refusal(403, { detail: "That is not the token of those who command this room." });
     $("token").value = "";
     $("unlock").close();
     delete $("unlock").dataset.refused;
@@ -257,7 +258,8 @@ const picture = {
   async begin() {
     this.isStarted = true;
     const mine = ++this.generation;
-    const output = room.outputs.find(({ type }) => type === "hls");
+    // Transport streams beside it are of the same type and know no latency; a page cannot play them.
+    const output = room.outputs.find(({ type, lowLatency }) => type === "hls" && lowLatency !== undefined);
     if (!output) return notice("Nothing to play", "This room has no HLS output.");
     if (!MSEPlayer.source) return notice("This browser cannot play the room", "It has no Media Source Extensions.");
     const uri = new URL(`media/${output.playlist || "index.m3u8"}`, location.href).href;
@@ -333,7 +335,8 @@ $("sound").addEventListener("click", () => {
 async function snapshots() {
   let wait = 1000;
   for (;;) {
-    if (room && !needsToken && document.visibilityState === "visible") {
+    // Before the first source there is none.
+    if (room && !/starting|waiting/.test(room.state) && !needsToken && document.visibilityState === "visible") {
       try {
         const blob = await (await ask("v1/snapshot")).blob();
         const old = $("snap").src;
@@ -344,8 +347,8 @@ async function snapshots() {
         wait = 1000;
       } catch (error) {
         setText($("snap-age"), "no answer");
-        // A room that has none is not asked every second.
-        if (error.status === 404 || error.status === 405) { $("snapshot").hidden = true; wait = 60_000; }
+        // A room that has none is not asked every second; one whose publisher has just come has it in a moment.
+        if (error.status === 404 || error.status === 405) { $("snapshot").hidden = true; wait = room.state === "preparing" ? 1000 : 60_000; }
       }
       $("stage").parentElement.classList.toggle("two", !$("snapshot").hidden);
     }

@@ -2,7 +2,7 @@
 
 const timelineSpan = 600_000;   // ms
 const shades = { live: "live", publishing: "soft", connected: "soft", stalled: "warn", reconnecting: "warn", lost: "bad" };
-const trouble = /^(output\.(failed|stalled|disk_low)|source\.(undecodable|failed|quarantined)|webhook\.(failing|disabled|lost)|ingest\.refused|overload\.|room\.superseded)/;
+const trouble = /^(output\.(failed|stalled|disk_low)|source\.(undecodable|failed|quarantined)|webhook\.(failing|disabled|lost)|ingest\.refused|encoder\.overload_step|room\.superseded)/;
 
 class Timeline {
   constructor(box) {
