@@ -165,7 +165,7 @@ package final class DecodeStage: Sendable {
     package var rotation: Int { self.quarterTurns.load(ordering: .relaxed) }
 
     /// How long the packet that was decoded last could have been decoded before, in nanoseconds: how far this thread is
-    /// behind, whatever the network did. Well above what packets are decoded ahead, pictures come late.
+    /// behind, whatever the network did; 0 when nothing waits. Well above what packets are decoded ahead, pictures come late.
     package var lateness: Int64 { self.late.load(ordering: .relaxed) }
 
     package var stats: Stats { self.counters.withLock { $0 } }

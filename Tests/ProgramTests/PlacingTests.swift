@@ -13,6 +13,13 @@ struct PlacingTests {
         #expect(placing.lateness(due: 0, arrival: nil, now: 4 * Self.second) == 0, "a file is never late")
     }
 
+    @Test("a publisher that goes while its decoder is behind is not behind for as long as it is gone")
+    func gone() {
+        let lateness = StageRun.lateness(looks: 3)
+        #expect(lateness[1] > 3_000 * Self.second, "its last packet was late")
+        #expect(lateness[2] == 0)
+    }
+
     @Test("what a timeline that settles, moves or is moved makes due in the past is not late, and what waits on is")
     func moved() {
         var placing = Placing()
