@@ -340,7 +340,9 @@ package final class ProgramStage: Sendable {
             selected[id] = selection
             if !source.isStale(selection, at: due) { pictures[id] = selection.picture }
         }
-        let mayRepeat = !isNew && hidden == worker.covered && self.repeatsPicture(at: tick)
+        // A transition would stand still half way, and the scene that was asked for would not be seen.
+        let isCut = self.pictureThrift == .hold && worker.player.cutShort()
+        let mayRepeat = !isNew && !isCut && hidden == worker.covered && self.repeatsPicture(at: tick)
         worker.covered = hidden
         if mayRepeat, let picture = worker.player.last {
             self.outputs.shown?(tick, self.view(worker.player, hidden, worker.sources, selected, due, interval))

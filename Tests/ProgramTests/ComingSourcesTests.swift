@@ -144,6 +144,24 @@ struct ComingSourcesTests {
         #expect(Canvases.isNear(waits.colors[20].right, Canvases.colors[4]))
     }
 
+    @Test("while pictures are held a scene comes on air whole, whatever its transition", arguments: [4, 14])
+    func heldTransition(hold: Int) throws {
+        let guest = try Self.source(Self.guest, 4, 0.25)
+        let slow = Canvases.columns("slow", [1], transition: .crossfade(ticks: 10))
+        let outcome = try Self.run(ticks: 30) { outcome, stage, tick in
+            if tick == 3 { stage.add(Self.guest, guest) }
+            if tick == hold { stage.setPictureThrift(.hold) }
+            if tick == 9 { #expect((try? stage.setScene(slow)) == 10) }
+        }
+        #expect(outcome.colors.count == 30)
+        let whole = max(10, hold + 1)
+        for (tick, colors) in outcome.colors.enumerated() where tick < 10 || tick >= whole {
+            let color = Canvases.colors[tick < 10 ? 0 : 4]
+            #expect(Canvases.isNear(colors.left, color) && Canvases.isNear(colors.right, color), "tick \(tick)")
+        }
+        for tick in 10..<whole { #expect(!Canvases.isNear(outcome.colors[tick].left, Canvases.colors[4], by: 8)) }
+    }
+
     @Test("before the program runs a source comes and goes at once")
     func beforeTheProgram() throws {
         let stage = ProgramStage(
