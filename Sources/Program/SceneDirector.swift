@@ -338,6 +338,7 @@ package final class SceneDirector: Sendable {
         }
         for scene in self.liveScenes {
             let compositions = scene.compositions
+            let renderer = self.renderer(for: scene)
             var isOutgrown = false
             for slot in Set(compositions.flatMap(\.slots)) {
                 self.attempt { () throws(MediaError) in
@@ -348,7 +349,7 @@ package final class SceneDirector: Sendable {
                         else { return }
                         var shown = style
                         shown.text = words.texts[style.id] ?? own.text
-                        if try !self.factory.draw(shown, in: slot) { isOutgrown = true }
+                        if try !self.factory.draw(shown, in: slot, renderer) { isOutgrown = true }
                     case .bar(let bar):
                         guard scores.contains(bar.id) else { return }
                         try self.factory.draw(bar, in: slot, words)
@@ -374,11 +375,21 @@ package final class SceneDirector: Sendable {
     }
 
     private func drawCountdowns(_ tick: Int64) {
-        for slot in Set(self.liveScenes.flatMap(\.compositions).flatMap(\.slots)) {
-            guard case .countdown(let countdown) = slot.kind else { continue }
-            self.attempt { () throws(MediaError) in try self.factory.draw(countdown, in: slot, tick: tick) }
+        for scene in self.liveScenes {
+            let renderer = self.renderer(for: scene)
+            for slot in Set(scene.compositions.flatMap(\.slots)) {
+                guard case .countdown(let countdown) = slot.kind else { continue }
+                self.attempt { () throws(MediaError) in
+                    try self.factory.draw(countdown, in: slot, tick: tick, renderer)
+                }
+            }
         }
         self.sweep()
+    }
+
+    /// For texts on the scene's canvas.
+    private func renderer(for scene: WarmScene) -> TextRenderer {
+        self.factory.text.on(scene.scene.canvas(in: self.canvas))
     }
 
     private func sweep() {
