@@ -66,7 +66,7 @@ struct SourceDraft: Sendable {
                 "milliseconds without a packet until it counts as stalled"),
             Field(
                 "offsetMs", \.source.offsetMs, .integer(-10_000...10_000),
-                "milliseconds all its tracks are shifted; positive is later"),
+                "milliseconds its tracks are shifted; positive is later; earlier as far as its jitter buffer keeps 60"),
             Field(
                 "wallClock", \.source.wallClock, .choice,
                 "times of day in its stream (SEI, onFI): show it together with other sources that have them, or ignore them"

@@ -13,6 +13,16 @@ struct PlacingTests {
         #expect(placing.lateness(due: 0, arrival: nil, now: 4 * Self.second) == 0, "a file is never late")
     }
 
+    @Test("a publisher is shown no earlier than its jitter buffer allows: what is due before it comes is never heard")
+    func earliest() {
+        let stage = StageRun.idle(offset: -Self.second)
+        #expect(stage.wantedOffset == -140_000_000, "200 ms less 60")
+        for (wanted, offset) in [(-10_000, -140), (-140, -140), (-100, -100), (0, 0), (10_000, 10_000)] {
+            stage.setOffset(milliseconds: wanted)
+            #expect(stage.wantedOffset == Int64(offset) * 1_000_000, "\(wanted)")
+        }
+    }
+
     @Test("a publisher that goes while its decoder is behind is not behind for as long as it is gone")
     func gone() {
         let lateness = StageRun.lateness(looks: 3)
