@@ -107,9 +107,9 @@ package final class DecodeStage: Sendable {
     /// Those of a file the program is paced by: under a second. A file is read when it is needed, not into memory.
     private static let fileLimit = 64
 
-    /// What an offset leaves of a jitter buffer, in nanoseconds: the program mixes a tick ahead, 33 ms at 30 pictures a second,
-    /// the limiter looks 5 ms further, and sound comes in frames of 21 ms.
-    private static let leastBuffer: Int64 = 60_000_000
+    /// What a publisher's jitter buffer is at least, and what an offset leaves of it, in nanoseconds: the program mixes up to 50 ms
+    /// ahead, the limiter looks 5 ms further, and sound comes in frames of 21 ms.
+    package static let leastBuffer: Int64 = 80_000_000
 
     package let buffer: SourceBuffer
     private let settings: Settings
@@ -259,7 +259,14 @@ package final class DecodeStage: Sendable {
     package var wantedOffset: Int64 {
         let wanted = self.offset.withLock { $0 }
         if self.settings.isFile || self.buffer.isPaced { return wanted }
-        return max(wanted, min(0, Self.leastBuffer &- self.settings.jitterBuffer))
+        return max(wanted, min(0, Self.leastBuffer &- self.jitterBuffer))
+    }
+
+    /// How long after its arrival a packet that had no bad luck is shown, in nanoseconds; 0 of a file that paces the program. Of a
+    /// publisher's sound something would be missing in every tick if it were less than the program mixes ahead.
+    package var jitterBuffer: Int64 {
+        if self.buffer.isPaced { return 0 }
+        return self.settings.isFile ? self.settings.jitterBuffer : max(Self.leastBuffer, self.settings.jitterBuffer)
     }
 
     func note(decodeTime: Int64) { self.spent.withLock { $0.note(decodeTime) } }

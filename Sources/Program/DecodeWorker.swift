@@ -49,7 +49,7 @@ struct DecodeWorker {
                 threads: settings.threads, maxPixels: settings.maxPixels, holdsDamaged: settings.holdsDamaged,
                 place: "decode[\(settings.source)]"))
         self.timeline = SourceTimeline(
-            jitterBuffer: stage.buffer.isPaced ? 0 : settings.jitterBuffer, maxJitterBuffer: settings.maxJitterBuffer,
+            jitterBuffer: stage.jitterBuffer, maxJitterBuffer: settings.maxJitterBuffer,
             offset: stage.wantedOffset, maxDriftPpm: settings.maxDriftPpm)
         self.gate = PictureGate(fps: settings.maxFps)
         // A file's reader has already moved its first timestamp to zero.

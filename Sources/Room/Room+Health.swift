@@ -1,5 +1,6 @@
 import MediaTypes
 import PipelineSpec
+import Program
 
 extension SourceHealth.Rules {
     init(_ source: Pipeline.Source, _ alarms: Pipeline.Alarms) {
@@ -7,7 +8,7 @@ extension SourceHealth.Rules {
         self.fps = source.expected?.fps
         self.variableFrameRate = source.expected?.variableFrameRate ?? false
         self.bitrate = source.expected?.videoBitrate
-        self.jitterBuffer = Int64(source.jitterBufferMs) * 1_000_000
+        self.jitterBuffer = max(DecodeStage.leastBuffer, Int64(source.jitterBufferMs) * 1_000_000)
         self.window = Int64(alarms.windowMs) * 1_000_000
         self.clearAfter = Int64(alarms.clearAfterMs) * 1_000_000
     }

@@ -16,11 +16,18 @@ struct PlacingTests {
     @Test("a publisher is shown no earlier than its jitter buffer allows: what is due before it comes is never heard")
     func earliest() {
         let stage = StageRun.idle(offset: -Self.second)
-        #expect(stage.wantedOffset == -140_000_000, "200 ms less 60")
-        for (wanted, offset) in [(-10_000, -140), (-140, -140), (-100, -100), (0, 0), (10_000, 10_000)] {
+        #expect(stage.wantedOffset == -120_000_000, "200 ms less 80")
+        for (wanted, offset) in [(-10_000, -120), (-120, -120), (-100, -100), (0, 0), (10_000, 10_000)] {
             stage.setOffset(milliseconds: wanted)
             #expect(stage.wantedOffset == Int64(offset) * 1_000_000, "\(wanted)")
         }
+    }
+
+    @Test("a publisher's jitter buffer is no shorter than the program mixes ahead", arguments: [0, 20, 80, 200, 5_000])
+    func shortest(milliseconds: Int64) {
+        let stage = StageRun.idle(offset: -Self.second, jitterBuffer: milliseconds * 1_000_000)
+        #expect(stage.jitterBuffer == max(80, milliseconds) * 1_000_000)
+        #expect(stage.wantedOffset == max(-1_000, 80 - max(80, milliseconds)) * 1_000_000)
     }
 
     @Test("a publisher that goes while its decoder is behind is not behind for as long as it is gone")

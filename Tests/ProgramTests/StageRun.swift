@@ -152,19 +152,20 @@ struct StageRun {
     var left: [Float] { stride(from: 0, to: self.sound.count, by: 2).map { self.sound[$0] } }
 
     /// A live source's stage whose thread has not begun.
-    static func idle(offset: Int64) -> DecodeStage {
+    static func idle(offset: Int64, jitterBuffer: Int64 = 200_000_000) -> DecodeStage {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
-        return self.stage(buffer, Standing(), holdsDamaged: false, offset: offset).1
+        return self.stage(buffer, Standing(), holdsDamaged: false, offset: offset, jitterBuffer: jitterBuffer).1
     }
 
     private static func stage(
-        _ buffer: SourceBuffer, _ machine: Standing, holdsDamaged: Bool, offset: Int64 = 0
+        _ buffer: SourceBuffer, _ machine: Standing, holdsDamaged: Bool, offset: Int64 = 0,
+        jitterBuffer: Int64 = 200_000_000
     ) -> (StageLog, DecodeStage) {
         let log = StageLog()
         let clock = ProgramClock(machine: machine)
         clock.start(at: 0, program: 0)
         let settings = DecodeStage.Settings(
-            source: self.source, jitterBuffer: 200_000_000, offset: offset, sampleRate: 48_000,
+            source: self.source, jitterBuffer: jitterBuffer, offset: offset, sampleRate: 48_000,
             holdsDamaged: holdsDamaged)
         return (log, DecodeStage(settings: settings, buffer: buffer, clock: clock, events: { log.take($0) }))
     }
