@@ -50,7 +50,7 @@ extension Room {
     /// How far the program is behind its clock, in nanoseconds; 0 before it runs.
     var programLag: Int64 {
         guard self.state == .live, let now = self.clock.now() else { return 0 }
-        return max(0, now &- self.time(of: self.program.tick))
+        return LoopLags.behind(showing: self.program.tick, fps: self.pipeline.canvas.fps, now: now)
     }
 }
 
