@@ -163,6 +163,7 @@ package final class SceneDirector: Sendable {
                 .rejected, "\(Self.pendingLimit) scenes are waiting for their time already", at: "program",
                 fix: "wait until some have been on air")
         }
+        if known == nil { self.queueSweep() }
         return result
     }
 
@@ -391,6 +392,18 @@ package final class SceneDirector: Sendable {
     private func renderer(for scene: WarmScene) -> TextRenderer {
         self.factory.text.on(scene.scene.canvas(in: self.canvas))
     }
+
+    /// A scene that nobody knew has brought decorations of its own; those of the ones it follows are not drawn any more.
+    private func queueSweep() {
+        guard let builder = self.builder else {
+            self.sweep()
+            return
+        }
+        builder.submit { [weak self] in self?.sweep() }
+    }
+
+    /// Pictures of decorations that are kept, countdowns apart.
+    package var drawn: Int { self.board.count }
 
     private func sweep() {
         let slots = Set(self.liveScenes.flatMap(\.compositions).flatMap(\.slots))

@@ -121,6 +121,24 @@ struct SceneLookTests {
         } ?? 0
     }
 
+    @Test("of scenes that are written anew again and again nothing that was drawn is kept", arguments: [true, false])
+    func redrawn(isOffline: Bool) throws {
+        var scene = Scene(sceneID: "ticker", panes: [], background: .black)
+        scene.texts = [SceneText(id: "t", text: "HH", x: 0, y: 40, size: 36, color: .white)]
+        let director = Canvases.director(scene, isOffline: isOffline)
+        try director.prepare([scene])
+        var player = ScenePlayer(director: director)
+        for tick in Int64(0)..<50 {
+            _ = player.advance(to: tick)
+            #expect(player.compose(tick: tick, pictures: [:], covered: []).picture != nil)
+            scene.texts[0].x += 2
+            #expect(try director.setScene(scene) == tick + 1)
+        }
+        director.settle()
+        // On air, on its way out, on its way in, and the pipeline's own.
+        #expect((1...4).contains(director.drawn), "\(director.drawn)")
+    }
+
     @Test("a text has the room of its scene's own canvas, first and when it changes")
     func ownCanvas() throws {
         var scene = Scene(sceneID: "wide", panes: [], background: .black, size: CanvasSize(width: 1280, height: 720))
