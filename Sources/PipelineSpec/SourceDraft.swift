@@ -54,7 +54,7 @@ struct SourceDraft: Sendable {
             Field("volume", \.source.volume, .integer(0...200), "gain of its sound in percent"),
             Field(
                 "jitterBufferMs", \.source.jitterBufferMs, .integer(0...5000),
-                "milliseconds packets are kept before they are due"),
+                "milliseconds packets are kept before they are due; a publisher's at least 80"),
             Field(
                 "maxJitterBufferMs", \.source.maxJitterBufferMs, .integer(0...5000),
                 "milliseconds to which a bad network may make the jitter buffer grow"),
@@ -66,7 +66,7 @@ struct SourceDraft: Sendable {
                 "milliseconds without a packet until it counts as stalled"),
             Field(
                 "offsetMs", \.source.offsetMs, .integer(-10_000...10_000),
-                "milliseconds all its tracks are shifted; positive is later"),
+                "milliseconds its tracks are shifted; positive is later; earlier as far as its jitter buffer keeps 80"),
             Field(
                 "wallClock", \.source.wallClock, .choice,
                 "times of day in its stream (SEI, onFI): show it together with other sources that have them, or ignore them"

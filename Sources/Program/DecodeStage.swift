@@ -107,6 +107,10 @@ package final class DecodeStage: Sendable {
     /// Those of a file the program is paced by: under a second. A file is read when it is needed, not into memory.
     private static let fileLimit = 64
 
+    /// What a publisher's jitter buffer is at least, and what an offset leaves of it, in nanoseconds: the program mixes up to 50 ms
+    /// ahead, the limiter looks 5 ms further, and sound comes in frames of 21 ms.
+    package static let leastBuffer: Int64 = 80_000_000
+
     package let buffer: SourceBuffer
     private let settings: Settings
     private let clock: ProgramClock
@@ -148,7 +152,7 @@ package final class DecodeStage: Sendable {
 
     package var timing: Timing { self.times.withLock { $0 } }
 
-    /// Shows the source later (positive) or earlier, from its next packets on.
+    /// Shows the source later (positive) or earlier, from its next packets on; see ``wantedOffset``.
     package func setOffset(milliseconds: Int) {
         let offset = Int64(milliseconds) &* 1_000_000
         self.budget.withLock { $0.allow(offset: offset) }
@@ -165,7 +169,7 @@ package final class DecodeStage: Sendable {
     package var rotation: Int { self.quarterTurns.load(ordering: .relaxed) }
 
     /// How long the packet that was decoded last could have been decoded before, in nanoseconds: how far this thread is
-    /// behind, whatever the network did. Well above what packets are decoded ahead, pictures come late.
+    /// behind, whatever the network did; 0 when nothing waits. Well above what packets are decoded ahead, pictures come late.
     package var lateness: Int64 { self.late.load(ordering: .relaxed) }
 
     package var stats: Stats { self.counters.withLock { $0 } }
@@ -250,7 +254,21 @@ package final class DecodeStage: Sendable {
 
     // MARK: The worker's side
 
-    var wantedOffset: Int64 { self.offset.withLock { $0 } }
+    /// The offset as far as it can be had, in nanoseconds: what a publisher has not sent cannot be shown, and sound that was due
+    /// before it came is never heard. A file lies there whole.
+    package var wantedOffset: Int64 {
+        let wanted = self.offset.withLock { $0 }
+        if self.settings.isFile || self.buffer.isPaced { return wanted }
+        return max(wanted, min(0, Self.leastBuffer &- self.jitterBuffer))
+    }
+
+    /// How long after its arrival a packet that had no bad luck is shown, in nanoseconds; 0 of a file that paces the program. Of a
+    /// publisher's sound something would be missing in every tick if it were less than the program mixes ahead.
+    package var jitterBuffer: Int64 {
+        if self.buffer.isPaced { return 0 }
+        return self.settings.isFile ? self.settings.jitterBuffer : max(Self.leastBuffer, self.settings.jitterBuffer)
+    }
+
     func note(decodeTime: Int64) { self.spent.withLock { $0.note(decodeTime) } }
     func note(lateness: Int64) { self.late.store(max(0, lateness), ordering: .relaxed) }
     /// Whether the publication behind so many that are over is left out.

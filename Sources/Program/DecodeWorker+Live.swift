@@ -112,7 +112,11 @@ extension DecodeWorker {
         self.placing.note(
             isSettling: self.timeline.isSettling, reanchors: self.timeline.reanchors, offset: self.timeline.offset,
             at: now)
-        guard let first = self.schedule.first({ self.due($0) }) else { return Self.longestSleep }
+        guard let first = self.schedule.first({ self.due($0) }) else {
+            // However late the last packet was: who has nothing to decode is not behind.
+            self.stage.note(lateness: 0)
+            return Self.longestSleep
+        }
         guard first.due <= now else {
             self.stage.note(lateness: 0)
             return first.due &- now

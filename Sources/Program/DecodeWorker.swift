@@ -49,8 +49,8 @@ struct DecodeWorker {
                 threads: settings.threads, maxPixels: settings.maxPixels, holdsDamaged: settings.holdsDamaged,
                 place: "decode[\(settings.source)]"))
         self.timeline = SourceTimeline(
-            jitterBuffer: stage.buffer.isPaced ? 0 : settings.jitterBuffer, maxJitterBuffer: settings.maxJitterBuffer,
-            offset: settings.offset, maxDriftPpm: settings.maxDriftPpm)
+            jitterBuffer: stage.jitterBuffer, maxJitterBuffer: settings.maxJitterBuffer,
+            offset: stage.wantedOffset, maxDriftPpm: settings.maxDriftPpm)
         self.gate = PictureGate(fps: settings.maxFps)
         // A file's reader has already moved its first timestamp to zero.
         if stage.buffer.isPaced { self.timeline.anchor(timestamp: 0, at: 0) }

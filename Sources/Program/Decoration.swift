@@ -83,6 +83,9 @@ package final class DecorationBoard: Sendable {
 
     package init() {}
 
+    /// Pictures, countdowns apart.
+    var count: Int { self.state.withLock { $0.pictures.count } }
+
     func show(_ picture: Picture, in slot: DecorationSlot) { self.state.withLock { $0.pictures[slot] = picture } }
 
     func has(_ slot: DecorationSlot) -> Bool { self.state.withLock { $0.pictures[slot] != nil } }

@@ -59,7 +59,8 @@ package enum PlaceholderCard {
         let style = SceneText(
             id: "", text: String(name.prefix(48)), x: visible.width / 2, y: 0, size: size,
             color: CanvasColor(red: 226, green: 228, blue: 236), align: .center, maxWidth: visible.width * 3 / 4)
-        let layout = try text.layout(style)
+        // What the room's canvas has room for is no measure: the card may be larger, and is scaled with the picture.
+        let layout = try text.on(Canvas(width: visible.width, height: visible.height, fps: 1)).layout(style)
         let width = (layout.width + 8) & ~1
         guard let sprite = TextRenderer.sprite(style, layout, width: width, height: layout.height) else { return nil }
         let unit = self.unit(visible)

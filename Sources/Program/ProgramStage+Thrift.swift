@@ -8,7 +8,7 @@ extension ProgramStage {
         case none
         /// Every second canvas is the one before.
         case half
-        /// The canvas is held, but where a scene comes on air or a source is covered; no source is decoded for it.
+        /// The canvas is held, but where a scene comes on air, by a cut, or a source is covered; no source is decoded for it.
         case hold
     }
 

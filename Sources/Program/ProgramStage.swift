@@ -246,6 +246,7 @@ package final class ProgramStage: Sendable {
                 self.awaitSources(worker.sources, due, tick)
                 if self.isOver(tick, first, worker.sources) { break }
             } else {
+                if tick > first { self.mixRest(of: tick - 1, interval, &worker) }
                 self.pace(due, interval, begun, &worker.catchUp)
                 if self.isOver(tick, first, worker.sources) { break }
             }
@@ -311,7 +312,7 @@ package final class ProgramStage: Sendable {
             }
         }
         let (picture, arrival) = self.compose(hidden, tick, due, interval, isNew: fresh != nil, &worker)
-        self.mix(until: self.position(of: tick + 1), &worker)
+        self.mix(until: self.position(of: tick, behind: 1), &worker)
         let kept = picture.map { self.outputs.picture($0, tick, arrival) } ?? false
         self.shared.withLock { shared in
             shared.stats.ticks += 1
@@ -340,7 +341,9 @@ package final class ProgramStage: Sendable {
             selected[id] = selection
             if !source.isStale(selection, at: due) { pictures[id] = selection.picture }
         }
-        let mayRepeat = !isNew && hidden == worker.covered && self.repeatsPicture(at: tick)
+        // A transition would stand still half way, and the scene that was asked for would not be seen.
+        let isCut = self.pictureThrift == .hold && worker.player.cutShort()
+        let mayRepeat = !isNew && !isCut && hidden == worker.covered && self.repeatsPicture(at: tick)
         worker.covered = hidden
         if mayRepeat, let picture = worker.player.last {
             self.outputs.shown?(tick, self.view(worker.player, hidden, worker.sources, selected, due, interval))
@@ -384,6 +387,35 @@ package final class ProgramStage: Sendable {
         }
         let position = worker.mixer.position
         self.shared.withLock { $0.soundPosition = position }
+    }
+}
+
+/// A source's sound is there no further ahead of the time than its jitter buffer is long. What is mixed for all of a long tick
+/// when that begins would lack what is still to come.
+extension ProgramStage {
+    /// Times a second that a live program mixes at least.
+    private static let leastMixings: Int64 = 20
+
+    /// In how many steps the sound of a tick is mixed.
+    private var soundSteps: Int64 {
+        let fps = Int64(max(1, self.settings.canvas.fps))
+        return self.settings.isOffline ? 1 : max(1, (Self.leastMixings + fps - 1) / fps)
+    }
+
+    /// First sample pair behind so many steps of a tick.
+    private func position(of tick: Int64, behind steps: Int64) -> Int64 {
+        let (start, end) = (self.position(of: tick), self.position(of: tick + 1))
+        return start + (end - start) * steps / self.soundSteps
+    }
+
+    /// Mixes what follows the first step of a tick, each step when it is due.
+    private func mixRest(of tick: Int64, _ interval: Int64, _ worker: inout ProgramWorker) {
+        let steps = self.soundSteps
+        guard steps > 1, let zero = self.clock.zero else { return }
+        for step in 1..<steps {
+            self.machine.sleep(until: zero &+ self.time(of: tick) &+ interval * step / steps)
+            self.mix(until: self.position(of: tick, behind: step + 1), &worker)
+        }
     }
 }
 

@@ -163,6 +163,7 @@ package final class SceneDirector: Sendable {
                 .rejected, "\(Self.pendingLimit) scenes are waiting for their time already", at: "program",
                 fix: "wait until some have been on air")
         }
+        if known == nil { self.queueSweep() }
         return result
     }
 
@@ -338,6 +339,7 @@ package final class SceneDirector: Sendable {
         }
         for scene in self.liveScenes {
             let compositions = scene.compositions
+            let renderer = self.renderer(for: scene)
             var isOutgrown = false
             for slot in Set(compositions.flatMap(\.slots)) {
                 self.attempt { () throws(MediaError) in
@@ -348,7 +350,7 @@ package final class SceneDirector: Sendable {
                         else { return }
                         var shown = style
                         shown.text = words.texts[style.id] ?? own.text
-                        if try !self.factory.draw(shown, in: slot) { isOutgrown = true }
+                        if try !self.factory.draw(shown, in: slot, renderer) { isOutgrown = true }
                     case .bar(let bar):
                         guard scores.contains(bar.id) else { return }
                         try self.factory.draw(bar, in: slot, words)
@@ -374,12 +376,34 @@ package final class SceneDirector: Sendable {
     }
 
     private func drawCountdowns(_ tick: Int64) {
-        for slot in Set(self.liveScenes.flatMap(\.compositions).flatMap(\.slots)) {
-            guard case .countdown(let countdown) = slot.kind else { continue }
-            self.attempt { () throws(MediaError) in try self.factory.draw(countdown, in: slot, tick: tick) }
+        for scene in self.liveScenes {
+            let renderer = self.renderer(for: scene)
+            for slot in Set(scene.compositions.flatMap(\.slots)) {
+                guard case .countdown(let countdown) = slot.kind else { continue }
+                self.attempt { () throws(MediaError) in
+                    try self.factory.draw(countdown, in: slot, tick: tick, renderer)
+                }
+            }
         }
         self.sweep()
     }
+
+    /// For texts on the scene's canvas.
+    private func renderer(for scene: WarmScene) -> TextRenderer {
+        self.factory.text.on(scene.scene.canvas(in: self.canvas))
+    }
+
+    /// A scene that nobody knew has brought decorations of its own; those of the ones it follows are not drawn any more.
+    private func queueSweep() {
+        guard let builder = self.builder else {
+            self.sweep()
+            return
+        }
+        builder.submit { [weak self] in self?.sweep() }
+    }
+
+    /// Pictures of decorations that are kept, countdowns apart.
+    package var drawn: Int { self.board.count }
 
     private func sweep() {
         let slots = Set(self.liveScenes.flatMap(\.compositions).flatMap(\.slots))

@@ -109,6 +109,7 @@ package final class SceneFactory: Sendable {
         }
         var parts = Composition.Parts(background: try self.background(scene.background, ground, canvas))
         var layers: [SceneGraph.Layer] = []
+        let renderer = self.text.on(canvas)
         for item in pile.dropFirst(ground.count) {
             switch item {
             case .pane(let pane):
@@ -124,8 +125,8 @@ package final class SceneFactory: Sendable {
                 let slot = DecorationSlot.bar(bar)
                 try self.draw(bar, in: slot, words)
                 layers.append(try self.add(slot, x: bar.rect.x, y: bar.rect.y, tick, to: &parts))
-            case .text(let text): layers.append(try self.add(text, words, tick, to: &parts))
-            case .countdown(let countdown): layers.append(try self.add(countdown, tick, to: &parts))
+            case .text(let text): layers.append(try self.add(text, words, tick, renderer, to: &parts))
+            case .countdown(let countdown): layers.append(try self.add(countdown, tick, renderer, to: &parts))
             }
         }
         let text = SceneGraph(layers: layers, canvas: canvas)
@@ -181,12 +182,12 @@ package final class SceneFactory: Sendable {
     }
 
     private func add(
-        _ text: SceneText, _ words: Words, _ tick: Int64, to parts: inout Composition.Parts
+        _ text: SceneText, _ words: Words, _ tick: Int64, _ renderer: TextRenderer, to parts: inout Composition.Parts
     ) throws(MediaError) -> SceneGraph.Layer {
         var shown = text
         shown.text = words.texts[text.id] ?? text.text
-        let layout = try self.text.layout(shown)
-        let box = self.text.boxSize(shown, layout)
+        let layout = try renderer.layout(shown)
+        let box = renderer.boxSize(shown, layout)
         let slot = DecorationSlot.text(text, width: box.width, height: box.height)
         if let sprite = TextRenderer.sprite(shown, layout, width: box.width, height: box.height) {
             self.board.show(try sprite.picture(), in: slot)
@@ -196,21 +197,24 @@ package final class SceneFactory: Sendable {
     }
 
     private func add(
-        _ countdown: Countdown, _ tick: Int64, to parts: inout Composition.Parts
+        _ countdown: Countdown, _ tick: Int64, _ renderer: TextRenderer, to parts: inout Composition.Parts
     ) throws(MediaError) -> SceneGraph.Layer {
         let text = countdown.asText(seconds: countdown.secondsLeft(at: tick, fps: self.canvas.fps))
-        let box = self.text.boxSize(text, try self.text.layout(text))
+        let box = renderer.boxSize(text, try renderer.layout(text))
         let slot = DecorationSlot(kind: .countdown(countdown), width: box.width, height: box.height)
-        try self.draw(countdown, in: slot, tick: tick)
+        try self.draw(countdown, in: slot, tick: tick, renderer)
         let origin = TextRenderer.origin(text, boxWidth: box.width)
         return try self.add(slot, x: origin.x, y: origin.y, tick, to: &parts)
     }
 
     // MARK: What changes while a scene is on air
 
+    /// - Parameter renderer: For the canvas of its scene.
     /// - Returns: `false` when the words do not fit the slot.
-    func draw(_ text: SceneText, in slot: DecorationSlot) throws(MediaError) -> Bool {
-        let layout = try self.text.layout(text)
+    func draw(
+        _ text: SceneText, in slot: DecorationSlot, _ renderer: TextRenderer
+    ) throws(MediaError) -> Bool {
+        let layout = try renderer.layout(text)
         guard let sprite = TextRenderer.sprite(text, layout, width: slot.width, height: slot.height) else {
             return false
         }
@@ -225,11 +229,13 @@ package final class SceneFactory: Sendable {
     }
 
     /// Draws the seconds from `tick` on that are not drawn yet, this and the next three.
-    func draw(_ countdown: Countdown, in slot: DecorationSlot, tick: Int64) throws(MediaError) {
+    func draw(
+        _ countdown: Countdown, in slot: DecorationSlot, tick: Int64, _ renderer: TextRenderer
+    ) throws(MediaError) {
         let now = countdown.secondsLeft(at: tick, fps: self.canvas.fps)
         for seconds in max(0, now - 3)...now where !self.board.has(slot, seconds: seconds) {
             let text = countdown.asText(seconds: seconds)
-            let layout = try self.text.layout(text)
+            let layout = try renderer.layout(text)
             if let sprite = TextRenderer.sprite(text, layout, width: slot.width, height: slot.height) {
                 self.board.show(try sprite.picture(), in: slot, seconds: seconds)
             }

@@ -128,6 +128,14 @@ package struct ScenePlayer {
         return Tick(picture: self.last, panes: scene.panes)
     }
 
+    /// Ends a transition: from this tick on the scene on air is shown alone.
+    ///
+    /// - Returns: Whether there was one.
+    mutating func cutShort() -> Bool {
+        defer { self.crossing = nil }
+        return self.crossing != nil
+    }
+
     /// The source is gone, and no scene on air names it.
     mutating func forget(_ source: SourceID) { self.held[source] = nil }
 

@@ -56,7 +56,7 @@ package struct SoundRing: Sendable {
             self.fadeOut(until: self.end)
             self.fillSilence(to: position)
             self.risesAt = self.fade > 0 && self.start < self.end ? position : nil
-        } else if restart, self.fade > 0, position > self.start {
+        } else if restart, self.fade > 0 {
             return self.crossOver(to: block, at: position)
         }
         // A block that begins before the end keeps what was there and adds only what is new.
@@ -88,10 +88,15 @@ package struct SoundRing: Sendable {
         self.risen = begin
     }
 
-    /// Lets `block` take over at `position`, which lies inside what is there.
+    /// Lets `block` take over at `position`, which lies inside what is there, or before all of it.
     private mutating func crossOver(to block: [Float], at position: Int64) -> Int64 {
         let pairs = Int64(block.count / 2)
-        let crossed = min(self.fade, self.end &- position, pairs)
+        var crossed = min(self.fade, self.end &- position, pairs)
+        if position < self.start {
+            // What was there begins later, and is not what belongs there any more.
+            (crossed, self.start) = (0, position)
+            (self.risesAt, self.risen) = (nil, nil)
+        }
         for pair in 0..<pairs {
             let gain = pair < crossed ? Float(pair) / Float(crossed) : 1
             let write = self.index(position &+ pair)

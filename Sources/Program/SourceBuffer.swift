@@ -27,6 +27,8 @@ package final class SourceBuffer: Sendable {
         /// Program time the picture is meant for, and of its arrival (`nil` for files).
         package var time: Int64
         package var arrival: Int64?
+        /// When the publication it is of was over; `nil`: it goes on.
+        package var lostAt: Int64?
     }
 
     private struct Shown: Sendable {
@@ -35,6 +37,8 @@ package final class SourceBuffer: Sendable {
         var arrival: Int64?
         /// Begins a publication.
         var isFirst: Bool
+        /// Of which publication it is.
+        var life: Int
     }
 
     private struct State {
@@ -45,6 +49,9 @@ package final class SourceBuffer: Sendable {
         var sound: SoundTracks
         var status = Status.idle
         var statusSince: Int64 = 0
+        /// Publications so far, and when the one was lost that the newest picture is of.
+        var life = 0
+        var lostAt: Int64 = 0
         var hasVideo = false
         var hasAudio = false
         var isFinished = false
@@ -62,6 +69,13 @@ package final class SourceBuffer: Sendable {
         /// The reader of a file is as far ahead as it may be, and the program still has what it needs: it rests, to do
         /// several pictures in a row when it is woken.
         var isResting = false
+
+        func selection(_ shown: Shown, isFresh: Bool) -> Selection {
+            let goesOn = shown.life == self.life && self.status != .lost
+            return Selection(
+                picture: shown.picture, isFresh: isFresh, time: shown.time, arrival: shown.arrival,
+                lostAt: goesOn ? nil : self.lostAt)
+        }
     }
 
     /// Decoded pictures a live source may have waiting. At 30 fps and 200 ms of jitter buffer there are six or seven;
@@ -116,6 +130,9 @@ package final class SourceBuffer: Sendable {
             if status == .live {
                 state.isFinished = false
                 state.isBeginning = true
+                state.life += 1
+            } else if status == .lost, (state.pictures.last ?? state.current)?.life == state.life {
+                state.lostAt = time
             }
         }
         self.changed.signal()
@@ -148,7 +165,7 @@ package final class SourceBuffer: Sendable {
             // Presentation order is the decoder's promise; after a new mapping the new times win.
             while let last = state.pictures.last, last.time >= time { _ = state.pictures.popLast() }
             state.pictures.append(
-                Shown(picture: picture, time: time, arrival: arrival, isFirst: state.isBeginning))
+                Shown(picture: picture, time: time, arrival: arrival, isFirst: state.isBeginning, life: state.life))
             state.isBeginning = false
             if !self.isPaced, state.pictures.count > Self.pictureLimit {
                 state.pictures.removeFirst()
@@ -248,9 +265,7 @@ package final class SourceBuffer: Sendable {
                 }
             }
             guard let best else {
-                return state.current.map {
-                    Selection(picture: $0.picture, isFresh: false, time: $0.time, arrival: $0.arrival)
-                }
+                return state.current.map { state.selection($0, isFresh: false) }
             }
             let chosen = state.pictures[best]
             state.pictures.removeSubrange(state.pictures.startIndex...best)
@@ -260,7 +275,7 @@ package final class SourceBuffer: Sendable {
             } else {
                 state.flashes.lookAway()
             }
-            return Selection(picture: chosen.picture, isFresh: true, time: chosen.time, arrival: chosen.arrival)
+            return state.selection(chosen, isFresh: true)
         }
         if self.isPaced { self.taken.signal() }
         return selection

@@ -35,6 +35,9 @@ package struct TextRenderer: Sendable {
         self.canvas = canvas
     }
 
+    /// The same for texts on another canvas.
+    func on(_ canvas: Canvas) -> TextRenderer { TextRenderer(font: self.font, canvas: canvas) }
+
     static func lineHeight(_ size: Int) -> Int { (size * 5 / 4 + 1) & ~1 }
 
     static func padding(_ text: SceneText) -> Padding {

@@ -1,5 +1,5 @@
 import DequeModule
-import MediaTypes
+package import MediaTypes
 
 /// Coded pictures of a source nobody sees, kept back from its decoder: from the key picture that was due last, to what is
 /// not due yet. When the source is to be seen again they are decoded at once and it is in the present, without waiting for
@@ -7,16 +7,23 @@ import MediaTypes
 ///
 /// What is inside continues exactly what the decoder had last, or begins with a picture that needs nothing before it.
 package struct WithheldPackets {
-    struct Waiting {
-        var packet: CodedPacket
+    package struct Waiting: Sendable {
+        package var packet: CodedPacket
         /// On the program, in nanoseconds.
-        var pts: Int64
-        var arrival: Int64?
+        package var pts: Int64
+        package var arrival: Int64?
         /// Whether decoding can begin with it.
-        var beginning = Beginning.no
+        package var beginning: Beginning
+
+        package init(packet: CodedPacket, pts: Int64, arrival: Int64?, beginning: Beginning) {
+            self.packet = packet
+            self.pts = pts
+            self.arrival = arrival
+            self.beginning = beginning
+        }
     }
 
-    enum Beginning {
+    package enum Beginning: Sendable {
         case no
         case yes
         /// After the decoder has been told that something is missing.
@@ -33,6 +40,10 @@ package struct WithheldPackets {
 
     private var waiting = Deque<Waiting>()
     private var bytes = 0
+    /// Something before the first one inside is missing in the decoder.
+    private var hasHole = false
+
+    package init() {}
 
     var isEmpty: Bool { self.waiting.isEmpty }
     var count: Int { self.waiting.count }
@@ -45,7 +56,7 @@ package struct WithheldPackets {
     /// Time of the newest picture inside, in nanoseconds on the program.
     var newest: Int64? { self.waiting.lazy.map(\.pts).max() }
 
-    mutating func append(_ item: Waiting) {
+    package mutating func append(_ item: Waiting) {
         self.bytes += item.packet.range.count
         self.waiting.append(item)
     }
@@ -56,9 +67,12 @@ package struct WithheldPackets {
         return self.popFirst()
     }
 
-    mutating func popFirst() -> Waiting? {
-        guard let first = self.waiting.popFirst() else { return nil }
+    /// The oldest. One that continues what the decoder had last needs no flush, which would cost the pictures that are in there.
+    package mutating func popFirst() -> Waiting? {
+        guard var first = self.waiting.popFirst() else { return nil }
         self.bytes -= first.packet.range.count
+        if !self.hasHole, first.beginning == .afterFlush { first.beginning = .yes }
+        self.hasHole = false
         return first
     }
 
@@ -66,14 +80,16 @@ package struct WithheldPackets {
     mutating func removeAll() {
         self.waiting.removeAll()
         self.bytes = 0
+        self.hasHole = true
     }
 
     /// Lets go of what nothing needs any more at `time`: what lies before the newest beginning that is due.
     ///
     /// - Returns: How many pictures those were; `nil` when no beginning is due. The beginning is the first inside then.
-    mutating func advance(to time: Int64) -> Int? {
+    package mutating func advance(to time: Int64) -> Int? {
         guard let place = self.waiting.lastIndex(where: { $0.beginning != .no && $0.pts <= time }) else { return nil }
         for _ in 0..<place { _ = self.popFirst() }
+        if place > 0 { self.hasHole = true }
         return place
     }
 

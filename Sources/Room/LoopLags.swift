@@ -51,6 +51,11 @@ package struct LoopLags: Sendable, Hashable {
             && (self.overdue ?? -1) < 0
     }
 
+    /// How far a program that shows `tick` is behind its clock, in nanoseconds: until the next tick is due it is not.
+    package static func behind(showing tick: Int64, fps: Int, now: Int64) -> Int64 {
+        max(0, now &- TimeMath.scale(tick &+ 1, by: TimeMath.nanoseconds, over: Int64(max(1, fps))))
+    }
+
     /// What is known of each loop, in words.
     package var checks: [String: String] {
         if let overdue = self.overdue {

@@ -1,5 +1,6 @@
 import MediaTypes
 import PipelineSpec
+import Program
 
 extension SourceHealth.Rules {
     init(_ source: Pipeline.Source, _ alarms: Pipeline.Alarms) {
@@ -7,7 +8,7 @@ extension SourceHealth.Rules {
         self.fps = source.expected?.fps
         self.variableFrameRate = source.expected?.variableFrameRate ?? false
         self.bitrate = source.expected?.videoBitrate
-        self.jitterBuffer = Int64(source.jitterBufferMs) * 1_000_000
+        self.jitterBuffer = max(DecodeStage.leastBuffer, Int64(source.jitterBufferMs) * 1_000_000)
         self.window = Int64(alarms.windowMs) * 1_000_000
         self.clearAfter = Int64(alarms.clearAfterMs) * 1_000_000
     }
@@ -49,7 +50,7 @@ extension Room {
     /// How far the program is behind its clock, in nanoseconds; 0 before it runs.
     var programLag: Int64 {
         guard self.state == .live, let now = self.clock.now() else { return 0 }
-        return max(0, now &- self.time(of: self.program.tick))
+        return LoopLags.behind(showing: self.program.tick, fps: self.pipeline.canvas.fps, now: now)
     }
 }
 

@@ -63,7 +63,10 @@ extension Room {
         case .reanchored:
             let reason = slot?.decode.timing.lastReason?.rawValue
             self.events.emit("source.reanchored", ["uid": uid, "reason": JSONValue(reason)])
-        case .ended: self.life.add(.source(id, slot?.isFile == true ? .finished : .drained), at: self.lifeTime)
+        case .ended:
+            self.life.add(.source(id, slot?.isFile == true ? .finished : .drained), at: self.lifeTime)
+            // Whom nobody waited for was still on air when the life told of it.
+            self.layouts.async { if self.slots[id]?.state == .gone { self.layOutAnew() } }
         }
     }
 

@@ -273,8 +273,8 @@ package final class Room: Sendable {
         }
         let slate = self.takeSlate()
         // The first picture is due one jitter buffer after it came; the wall clock is read once, here.
-        let jitter = self.slots.values.map { Int64($0.spec.jitterBufferMs) }.min() ?? 200
-        let due = self.slate == nil ? arrival &+ jitter &* 1_000_000 : self.machine.now()
+        let jitter = self.slots.values.map(\.decode.jitterBuffer).min() ?? 200_000_000
+        let due = self.slate == nil ? arrival &+ jitter : self.machine.now()
         let wall = self.settings.origin ?? (SystemClock.wallClock() &+ (due &- self.machine.now()))
         let beginning = try self.packager?.begin(now: wall, slate: slate)
         let (origin, firstTick) = (beginning?.origin ?? wall, beginning?.firstTick ?? 0)

@@ -6,19 +6,22 @@ extension EndToEnd {
     @Suite("The automatic scene follows who is live")
     struct AutoSceneTests {
         @Test(
-            "NetEase 12: one alone, two side by side, one again: each at the tick the event says, and not a picture between them"
-        )
-        func headCount() throws {
+            "NetEase 12: one alone, two side by side, one again: each at the tick the event says, and not a picture between them",
+            arguments: [(1_500, 200), (0, 1_000)])
+        func headCount(graceMs: Int, bufferMs: Int) throws {
             guard let media = Media.find() else { return }
             let work = try WorkDirectory()
             let directory = work.path("out")
             let room = try RunningRoom(
                 Rooms.live(directory, renditions: Rooms.large)
                     .replacingOccurrences(of: #""layout": "solo", "uids": ["1001"]"#, with: #""layout": "auto""#)
-                    // A pane waits as long for whoever was in it.
+                    // A pane waits as long for whoever was in it, and until what it has sent is shown.
                     .replacingOccurrences(
                         of: #""listen": "127.0.0.1:0" } },"#,
-                        with: #""listen": "127.0.0.1:0", "reconnectGraceMs": 1500 } },"#))
+                        with: #""listen": "127.0.0.1:0", "reconnectGraceMs": \#(graceMs) } },"#
+                    )
+                    .replacingOccurrences(
+                        of: #""streamKey": "b","#, with: #""streamKey": "b", "jitterBufferMs": \#(bufferMs),"#))
             let anna = try Publisher.pattern("ANNA", to: room.url("a"))
             try room.event("source.live", uid: "1001")
             let start = try #require(room.events("program.started").first)

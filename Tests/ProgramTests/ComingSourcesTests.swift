@@ -144,6 +144,50 @@ struct ComingSourcesTests {
         #expect(Canvases.isNear(waits.colors[20].right, Canvases.colors[4]))
     }
 
+    @Test("while pictures are held a scene comes on air whole, whatever its transition", arguments: [4, 14])
+    func heldTransition(hold: Int) throws {
+        let guest = try Self.source(Self.guest, 4, 0.25)
+        let slow = Canvases.columns("slow", [1], transition: .crossfade(ticks: 10))
+        let outcome = try Self.run(ticks: 30) { outcome, stage, tick in
+            if tick == 3 { stage.add(Self.guest, guest) }
+            if tick == hold { stage.setPictureThrift(.hold) }
+            if tick == 9 { #expect((try? stage.setScene(slow)) == 10) }
+        }
+        #expect(outcome.colors.count == 30)
+        let whole = max(10, hold + 1)
+        for (tick, colors) in outcome.colors.enumerated() where tick < 10 || tick >= whole {
+            let color = Canvases.colors[tick < 10 ? 0 : 4]
+            #expect(Canvases.isNear(colors.left, color) && Canvases.isNear(colors.right, color), "tick \(tick)")
+        }
+        for tick in 10..<whole { #expect(!Canvases.isNear(outcome.colors[tick].left, Canvases.colors[4], by: 8)) }
+    }
+
+    @Test("who is back and has sent no picture yet does not bring back one that has been held for long enough")
+    func backWithoutPictures() throws {
+        let interval: Int64 = 33_333_333
+        let buffer = SourceBuffer(source: Self.guest, isPaced: true)
+        let guest = ProgramStage.Source(
+            buffer: buffer, name: "guest", volume: 1, hold: 3 * interval, placeholder: nil)
+        buffer.setStatus(.live, at: 0)
+        buffer.push(try Canvases.solid(Canvases.colors[4]), time: 0, arrival: nil)
+        let fresh = try Canvases.solid(Canvases.colors[7])
+        let outcome = try Self.run(ticks: 40) { _, stage, tick in
+            switch tick {
+            case 4:
+                stage.add(Self.guest, guest)
+                _ = try? stage.setScene(Self.duo)
+            case 9: buffer.setStatus(.lost, at: 10 * interval)
+            case 19: buffer.setStatus(.live, at: 20 * interval)
+            case 29: buffer.push(fresh, time: 30 * interval, arrival: nil)
+            default: break
+            }
+        }
+        let right = outcome.colors.map(\.right)
+        #expect(right[5..<13].allSatisfy { Canvases.isNear($0, Canvases.colors[4]) })
+        #expect(right[14..<30].allSatisfy { !Canvases.isNear($0, Canvases.colors[4], by: 8) })
+        #expect(right[30...].allSatisfy { Canvases.isNear($0, Canvases.colors[7]) })
+    }
+
     @Test("before the program runs a source comes and goes at once")
     func beforeTheProgram() throws {
         let stage = ProgramStage(

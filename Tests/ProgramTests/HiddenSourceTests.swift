@@ -64,6 +64,23 @@ struct HiddenSourceTests {
         }
     }
 
+    @Test("a decoder is told to forget what it has where something is missing before a key picture, and only there")
+    func flushes() {
+        var withheld = WithheldPackets()
+        for time in Int64(0)..<10 {
+            let packet = CodedPacket(
+                kind: .video, memory: PacketMemory([0]), pts: time, dts: time, timescale: 1_000, isKey: time % 4 == 0)
+            withheld.append(
+                WithheldPackets.Waiting(
+                    packet: packet, pts: time, arrival: nil, beginning: packet.isKey ? .afterFlush : .no))
+        }
+        #expect(withheld.popFirst()?.beginning == .yes, "it continues what was shown")
+        #expect(withheld.advance(to: 5) == 3)
+        var beginnings: [WithheldPackets.Beginning] = []
+        while let item = withheld.popFirst() { beginnings.append(item.beginning) }
+        #expect(beginnings == [.afterFlush, .no, .no, .no, .yes, .no])
+    }
+
     @Test("what is kept is bounded by what a tenth of a second can decode")
     func bounds() {
         #expect(WithheldPackets.limit(pixels: 1280 * 720) == 65)

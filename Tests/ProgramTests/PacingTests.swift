@@ -1,3 +1,5 @@
+import LibAV
+import MediaTypes
 import Program
 import Testing
 
@@ -59,5 +61,43 @@ struct CatchUpTests {
         _ = catchUp.noted(lag: 0, at: 19 * self.second)
         let again = catchUp.noted(lag: 2 * self.second, at: 60 * self.second)
         #expect(again && catchUp.isActive)
+    }
+}
+
+@Suite("The sound of a program of few pictures")
+struct LongTickTests {
+    /// Touched by the program's thread alone, and read when it is over.
+    private final class Outcome: @unchecked Sendable {
+        // @unchecked Sendable: see above; the program's thread is the test's.
+        /// Pairs.
+        var mixed: Int64 = 0
+        var mixedAtPicture: Int64?
+    }
+
+    private struct Standing: MonotonicClock { func now() -> Int64 { 0 } }
+
+    @Test(
+        "live it is mixed no more than a twentieth of a second ahead of what sources can have sent, and all of it",
+        arguments: [1, 5, 10, 15, 19, 20, 30, 60])
+    func steps(fps: Int) throws {
+        let outcome = Outcome()
+        let clock = ProgramClock(machine: Standing())
+        let stage = ProgramStage(
+            settings: ProgramStage.Settings(
+                canvas: Canvas(width: 64, height: 64, fps: fps), sampleRate: 48_000, rampMs: 20, isOffline: false,
+                durationTicks: 1),
+            sources: [:], scene: Scene(sceneID: "empty", panes: [], background: .black), clock: clock,
+            outputs: ProgramStage.Outputs(
+                picture: { _, _, _ in
+                    outcome.mixedAtPicture = outcome.mixed
+                    return true
+                }, sound: { _, position in outcome.mixed = position + Mixer.blockPairs }, finished: { _ in }))
+        clock.start(at: 0, program: 0)
+        stage.start(at: 0)
+        // Time zero is long past: no tick is waited for.
+        stage.run()
+        let ahead = try #require(outcome.mixedAtPicture)
+        #expect(ahead <= 48_000 / 20)
+        #expect((48_000 / Int64(fps)..<48_000 / Int64(fps) + Mixer.blockPairs).contains(outcome.mixed))
     }
 }

@@ -13,6 +13,30 @@ struct PlacingTests {
         #expect(placing.lateness(due: 0, arrival: nil, now: 4 * Self.second) == 0, "a file is never late")
     }
 
+    @Test("a publisher is shown no earlier than its jitter buffer allows: what is due before it comes is never heard")
+    func earliest() {
+        let stage = StageRun.idle(offset: -Self.second)
+        #expect(stage.wantedOffset == -120_000_000, "200 ms less 80")
+        for (wanted, offset) in [(-10_000, -120), (-120, -120), (-100, -100), (0, 0), (10_000, 10_000)] {
+            stage.setOffset(milliseconds: wanted)
+            #expect(stage.wantedOffset == Int64(offset) * 1_000_000, "\(wanted)")
+        }
+    }
+
+    @Test("a publisher's jitter buffer is no shorter than the program mixes ahead", arguments: [0, 20, 80, 200, 5_000])
+    func shortest(milliseconds: Int64) {
+        let stage = StageRun.idle(offset: -Self.second, jitterBuffer: milliseconds * 1_000_000)
+        #expect(stage.jitterBuffer == max(80, milliseconds) * 1_000_000)
+        #expect(stage.wantedOffset == max(-1_000, 80 - max(80, milliseconds)) * 1_000_000)
+    }
+
+    @Test("a publisher that goes while its decoder is behind is not behind for as long as it is gone")
+    func gone() {
+        let lateness = StageRun.lateness(looks: 3)
+        #expect(lateness[1] > 3_000 * Self.second, "its last packet was late")
+        #expect(lateness[2] == 0)
+    }
+
     @Test("what a timeline that settles, moves or is moved makes due in the past is not late, and what waits on is")
     func moved() {
         var placing = Placing()

@@ -121,6 +121,59 @@ struct SceneLookTests {
         } ?? 0
     }
 
+    @Test("of scenes that are written anew again and again nothing that was drawn is kept", arguments: [true, false])
+    func redrawn(isOffline: Bool) throws {
+        var scene = Scene(sceneID: "ticker", panes: [], background: .black)
+        scene.texts = [SceneText(id: "t", text: "HH", x: 0, y: 40, size: 36, color: .white)]
+        let director = Canvases.director(scene, isOffline: isOffline)
+        try director.prepare([scene])
+        var player = ScenePlayer(director: director)
+        for tick in Int64(0)..<50 {
+            _ = player.advance(to: tick)
+            #expect(player.compose(tick: tick, pictures: [:], covered: []).picture != nil)
+            scene.texts[0].x += 2
+            #expect(try director.setScene(scene) == tick + 1)
+        }
+        director.settle()
+        // On air, on its way out, on its way in, and the pipeline's own.
+        #expect((1...4).contains(director.drawn), "\(director.drawn)")
+    }
+
+    @Test("a text has the room of its scene's own canvas, first and when it changes")
+    func ownCanvas() throws {
+        var scene = Scene(sceneID: "wide", panes: [], background: .black, size: CanvasSize(width: 1280, height: 720))
+        scene.texts = [SceneText(id: "t", text: "HHHHHHHH", x: 560, y: 40, size: 36, color: .white)]
+        let director = Canvases.director(scene, isOffline: true)
+        try director.prepare([scene])
+        var player = ScenePlayer(director: director)
+        for tick in Int64(0)..<2 {
+            if tick == 1 { director.setText("t", "IHHHHHHI") }
+            _ = player.advance(to: tick)
+            let picture = try #require(player.compose(tick: tick, pictures: [:], covered: []).picture)
+            #expect(picture.format.width == 1280)
+            #expect(self.ink(picture, Rect(x: 660, y: 40, width: 200, height: 46)) > 0, "tick \(tick)")
+        }
+    }
+
+    @Test("the name on a card has the room of the picture that the card stands for")
+    func cardName() throws {
+        guard let font = try SceneFont.find() else { return }
+        let source = SourceID(uid: String(repeating: "M", count: 20))
+        let pane = Pane(source: source, rect: Rect(x: 0, y: 0, width: 640, height: 360), adaption: .fit)
+        let scene = Scene(sceneID: "card", panes: [pane], background: .black)
+        let director = Canvases.director(scene, isOffline: true, font: font)
+        try director.prepare([scene])
+        var player = ScenePlayer(director: director)
+        let wide = [source: try Canvases.solid(Canvases.colors[0], width: 1_000, height: 360)]
+        var card: Picture?
+        for tick in Int64(0)..<2 {
+            _ = player.advance(to: tick)
+            card = player.compose(tick: tick, pictures: wide, covered: tick == 0 ? [] : [source]).picture
+        }
+        let shown = try #require(card)
+        #expect(self.ink(shown, Rect(x: 130, y: 180, width: 70, height: 50)) > 0)
+    }
+
     @Test("a text and a score change between two ticks, a longer text too, on the graph that is on air")
     func changes() throws {
         var scene = Canvases.columns("t", [0])

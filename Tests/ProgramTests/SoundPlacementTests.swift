@@ -100,6 +100,17 @@ struct SoundFadeTests {
         #expect(heard == Array((silence + [0, 0.25, 0.5, 0.75] + [Float](repeating: 1, count: 40)).prefix(32)))
     }
 
+    @Test("a seam that takes sound back before all there is takes its place, and what follows goes on from it")
+    func takesBackAll() {
+        var ring = SoundRing(fade: 4)
+        ring.write(self.pairs(8_000, 0.5), at: 10_000)
+        ring.write(self.pairs(1_000, 1), at: 5_000, restart: true)
+        #expect(ring.start == 5_000 && ring.end == 6_000)
+        for block in Int64(6)..<12 { ring.write(self.pairs(1_000, 1), at: block * 1_000) }
+        #expect(ring.end == 12_000)
+        #expect(self.take(&ring, 10_000..<10_008) == [0, 0.25, 0.5, 0.75, 1, 1, 1, 1])
+    }
+
     @Test("a seam that takes sound back crosses over where it begins")
     func crossesOver() {
         var ring = SoundRing(fade: 4)

@@ -128,23 +128,44 @@ struct StageRun {
         return run
     }
 
+    /// How far behind a live source's thread says it is whenever it looks for packets: there is one that is long due, then its
+    /// publisher is gone.
+    static func lateness(looks: Int) -> [Int64] {
+        let buffer = SourceBuffer(source: self.source, isPaced: false)
+        let (_, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        let seen = Mutex<[Int64]>([])
+        let looked = DispatchSemaphore(value: 0)
+        stage.onRelief { [weak stage] in
+            seen.withLock { $0.append(stage?.lateness ?? -1) }
+            looked.signal()
+        }
+        let packet = CodedPacket(
+            kind: .audio, memory: PacketMemory([0]), pts: 0, dts: 0, timescale: 1_000, isKey: true)
+        for item in [SourceItem.packet(packet), .end] { stage.offer(item) }
+        self.start(stage)
+        for _ in 0..<looks { looked.wait() }
+        stage.stop()
+        return Array(seen.withLock { $0 }.prefix(looks))
+    }
+
     /// Of the left channel.
     var left: [Float] { stride(from: 0, to: self.sound.count, by: 2).map { self.sound[$0] } }
 
     /// A live source's stage whose thread has not begun.
-    static func idle(offset: Int64) -> DecodeStage {
+    static func idle(offset: Int64, jitterBuffer: Int64 = 200_000_000) -> DecodeStage {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
-        return self.stage(buffer, Standing(), holdsDamaged: false, offset: offset).1
+        return self.stage(buffer, Standing(), holdsDamaged: false, offset: offset, jitterBuffer: jitterBuffer).1
     }
 
     private static func stage(
-        _ buffer: SourceBuffer, _ machine: Standing, holdsDamaged: Bool, offset: Int64 = 0
+        _ buffer: SourceBuffer, _ machine: Standing, holdsDamaged: Bool, offset: Int64 = 0,
+        jitterBuffer: Int64 = 200_000_000
     ) -> (StageLog, DecodeStage) {
         let log = StageLog()
         let clock = ProgramClock(machine: machine)
         clock.start(at: 0, program: 0)
         let settings = DecodeStage.Settings(
-            source: self.source, jitterBuffer: 200_000_000, offset: offset, sampleRate: 48_000,
+            source: self.source, jitterBuffer: jitterBuffer, offset: offset, sampleRate: 48_000,
             holdsDamaged: holdsDamaged)
         return (log, DecodeStage(settings: settings, buffer: buffer, clock: clock, events: { log.take($0) }))
     }

@@ -28,6 +28,15 @@ struct LoopLagsTests {
         #expect(!LoopLags(tick: Self.loop(LoopLags.tickLimit), encoder: Self.loop(0)).isAlive)
     }
 
+    @Test("a program is not behind while its tick lasts, however long that is", arguments: [1, 5, 30, 60])
+    func ticksThatLast(fps: Int) {
+        let due = 7 * Self.second
+        let tick = 7 * Int64(fps)
+        let next = due + Self.second / Int64(fps)
+        for now in [due, next - 1, next] { #expect(LoopLags.behind(showing: tick, fps: fps, now: now) == 0) }
+        #expect(LoopLags.behind(showing: tick, fps: fps, now: next + Self.second) >= Self.second - 1)
+    }
+
     @Test("loops that make up what was missed are alive, however far behind they are")
     func catchingUp() {
         let lags = LoopLags(
