@@ -135,6 +135,12 @@ package struct ControlResponder: Sendable {
         case .restart(let id):
             _ = try FlatObject(body: body, keys: [])
             return .json(.accepted, try self.room.restartOutput(id))
+        case .start(let id):
+            _ = try FlatObject(body: body, keys: [])
+            return .json(.accepted, try self.room.startOutput(id))
+        case .stop(let id):
+            _ = try FlatObject(body: body, keys: [])
+            return .json(.accepted, try self.room.stopOutput(id))
         case .keyframe(let name):
             _ = try FlatObject(body: body, keys: [])
             return .json(.accepted, try self.room.requestKeyframe(name))

@@ -25,6 +25,9 @@ package enum ControlRoute: Hashable {
     case version
     /// An output begins anew.
     case restart(outputID: String)
+    /// An output that records begins, or ends, while the room goes on.
+    case start(outputID: String)
+    case stop(outputID: String)
     /// A rendition's next picture is an IDR picture.
     case keyframe(rendition: String)
     case metrics
@@ -81,7 +84,7 @@ package enum ControlRoute: Hashable {
         case .clip, .snapshot, .sourceSnapshot: [.get, .head]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
-        case .end, .drain, .pk, .kick, .metadata, .restart, .keyframe: [.post]
+        case .end, .drain, .pk, .kick, .metadata, .restart, .start, .stop, .keyframe: [.post]
         }
     }
 
@@ -90,7 +93,8 @@ package enum ControlRoute: Hashable {
         "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}",
         "/v1/scores/{scoreId}", "/v1/stats", "/v1/stats/stream", "/v1/events", "/v1/alarms", "/v1/logs",
         "/v1/log-level",
-        "/v1/outputs/{outputId}:restart", "/v1/renditions/{name}:keyframe", "/v1/clips", "/v1/clips/{id}",
+        "/v1/outputs/{outputId}:restart", "/v1/outputs/{outputId}:start", "/v1/outputs/{outputId}:stop",
+        "/v1/renditions/{name}:keyframe", "/v1/clips", "/v1/clips/{id}",
         "/v1/metadata", "/v1/snapshot", "/v1/sources/{uid}/snapshot",
         "/v1/countdowns/{countdownId}", "/v1/pk:start", "/v1/pk:punish", "/v1/pk:end", "/v1/room:end",
         "/v1/room:drain", "/openapi.json", "/version", "/metrics", "/startupz", "/livez", "/readyz",
@@ -101,7 +105,7 @@ package enum ControlRoute: Hashable {
         ("/v1/scenes/", { .scene($0) }), ("/v1/sources/", { Self.sourceOrRelay($0) }), ("/v1/texts/", { .text($0) }),
         ("/v1/scores/", { .score($0) }), ("/v1/countdowns/", { .countdown($0) }), ("/v1/clips/", { .clip($0) }),
         ("/media/", { .media($0) }),
-        ("/v1/outputs/", { Self.named($0, before: ":restart").map { .restart(outputID: $0) } }),
+        ("/v1/outputs/", { Self.output($0) }),
         ("/v1/renditions/", { Self.named($0, before: ":keyframe").map { .keyframe(rendition: $0) } }),
     ]
 
@@ -144,6 +148,13 @@ package enum ControlRoute: Hashable {
             guard let route = match.route(id) else { return nil }
             self = route
         }
+    }
+
+    /// What is done to an output.
+    private static func output(_ rest: String) -> ControlRoute? {
+        if let id = self.named(rest, before: ":restart") { return .restart(outputID: id) }
+        if let id = self.named(rest, before: ":start") { return .start(outputID: id) }
+        return self.named(rest, before: ":stop").map { .stop(outputID: $0) }
     }
 
     /// What stands before a verb; `nil`: nothing, or another verb.

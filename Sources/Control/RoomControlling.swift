@@ -62,6 +62,19 @@ package protocol RoomControlling: Sendable {
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` for the output, 409 for one that has no connection.
     func restartOutput(_ id: String) throws(ControlFailure) -> String
 
+    /// Records an output of the type record from the segment on that is on air, in files of its own; one that records goes on.
+    ///
+    /// - Returns: What has become of it: one JSON object.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for the output, 409 for another type and for a disk that takes nothing.
+    func startOutput(_ id: String) throws(ControlFailure) -> String
+
+    /// Ends what ``startOutput(_:)`` or the room has begun, with the segment that is on air; its files are made while the room goes
+    /// on.
+    ///
+    /// - Returns: What has become of it: one JSON object.
+    /// - Throws: As ``startOutput(_:)``.
+    func stopOutput(_ id: String) throws(ControlFailure) -> String
+
     /// Makes the next picture of a rendition one to begin with.
     ///
     /// - Returns: What has become of it: one JSON object.

@@ -86,7 +86,10 @@ extension HLSPackager {
         publication.resumeRanges(self.claimed.dateRanges, firstTick: filled?.lowerBound ?? plan.firstTick)
         // Again where they were known: the worker before may have been killed over it.
         for range in publication.dateRanges.ranges {
-            if let end = range.end { self.keeper?.keep(.closed(id: range.id, end: end)) }
+            // What lasts is still open, and whoever begins to keep now does not know of it.
+            let change: DateRange.Change
+            if let end = range.end { change = .closed(id: range.id, end: end) } else { change = .opened(range) }
+            self.keeper?.keep(change)
         }
         var writer = PublicationWriter(
             publication: publication, store: self.store, clock: self.clock, keeper: self.keeper,

@@ -51,7 +51,7 @@ extension Pipeline {
                     "output",
                     [
                         "\(record.outputID): recording in \(record.path), \(names)"
-                            + (record.vodPlaylist ? " and playlists" : "")
+                            + (record.vodPlaylist ? " and playlists" : "") + (record.active ? "" : ", once started")
                     ])
             case .rtmp(let push):
                 let name = self.rendition(of: push)?.name ?? "?"

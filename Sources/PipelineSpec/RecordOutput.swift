@@ -9,6 +9,8 @@ package struct RecordOutput: Sendable, Hashable {
     package var renditions: [String] = []
     /// Whether the segments of all renditions stay, with playlists of type VOD.
     package var vodPlaylist = true
+    /// Whether it records from the room's beginning on, or waits for a command. What has been commanded holds for later workers too.
+    package var active = true
 
     package init(path: String) { self.path = path }
 
@@ -27,6 +29,9 @@ package struct RecordOutput: Sendable, Hashable {
             Field(
                 "vodPlaylist", \.vodPlaylist, .boolean,
                 "whether the segments of all renditions stay, with playlists that list them from the first to the last"),
+            Field(
+                "active", \.active, .boolean,
+                "whether it records from the room's beginning on; false: from POST /v1/outputs/ID:start on"),
         ])
 }
 

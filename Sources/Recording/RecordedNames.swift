@@ -5,6 +5,9 @@ enum RecordedNames {
     /// The file of a rendition.
     static func movie(_ rendition: String) -> String { "\(rendition).mp4" }
 
+    /// The directory of a take behind the first.
+    static func take(_ number: Int) -> String { "take-\(number)" }
+
     static func playlist(_ track: String) -> String { "\(track).m3u8" }
 
     /// As the live multivariant playlist, which is kept, names it.

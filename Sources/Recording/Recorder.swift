@@ -188,6 +188,9 @@ package final class Recorder: SlotKeeping {
     /// What there is so far.
     package var kept: Kept { self.state.withLock(\.kept) }
 
+    /// Nothing is recorded until ``resume()``.
+    package var isStopped: Bool { self.state.withLock(\.isStopped) }
+
     package func keep(_ change: DateRange.Change) {
         self.work { folder throws(MediaError) in
             try folder.append(RecordingJournal.line(change), to: RecordingJournal.name)

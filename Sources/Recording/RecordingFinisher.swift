@@ -61,6 +61,21 @@ package struct RecordingFinisher: Sendable {
         until isOver: @escaping () -> Bool = { false },
         progress: @escaping (_ done: Int, _ total: Int) -> Void
     ) throws(MediaError) -> FinishedRecording {
+        // A worker that is still leaving may be at it: two would take one another's files for their own.
+        let finished = try self.folder.exclusively { () throws(MediaError) -> FinishedRecording in
+            try self.make(until: isOver, progress: progress)
+        }
+        guard let finished else {
+            throw MediaError(
+                .unfinished, "another worker is making the files", at: "recording",
+                fix: "wait for it, and start the room again")
+        }
+        return finished
+    }
+
+    private func make(
+        until isOver: @escaping () -> Bool, progress: @escaping (_ done: Int, _ total: Int) -> Void
+    ) throws(MediaError) -> FinishedRecording {
         let journal = try Self.journal(in: self.folder)
         guard let first = journal.slots.first, let last = journal.slots.last,
             let start = first.tracks.first?.segment.programDate, let final = last.tracks.first?.segment

@@ -57,6 +57,18 @@ struct RecordingFolder: Sendable {
         }
     }
 
+    /// Holds the directory for this process and this call.
+    ///
+    /// - Returns: `nil` where somebody else holds it: nothing was done.
+    func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R? {
+        // The lock is on the directory itself, and the kernel lets go of it with the process.
+        let descriptor = open(self.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return try body() }
+        defer { close(descriptor) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else { return nil }
+        return try body()
+    }
+
     /// Makes a file that is whole the one of a name.
     func rename(_ path: String, to name: String) throws(MediaError) {
         guard systemRename(path, self.full(name)) == 0 else {

@@ -226,6 +226,9 @@ package struct DiskGuard: Sendable {
     /// The recording has stopped, for whatever reason, or could not go on.
     package mutating func recordingStopped(at now: Int64) { self.recordingStoppedAt = now }
 
+    /// Another recording begins: what became of the one before says nothing of it.
+    package mutating func recordingBegan() { (self.recordingStoppedAt, self.pause) = (nil, Self.shortestStop) }
+
     private mutating func resumeRecording(_ places: [Share], _ need: Need, at now: Int64) -> [Action] {
         guard let stopped = self.recordingStoppedAt, now &- stopped >= self.pause, self.failsSince == nil,
             self.refusedUntil == nil || !self.isShared, places.allSatisfy({ $0.holdsMore(than: need) })

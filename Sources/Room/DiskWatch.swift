@@ -53,16 +53,19 @@ final class DiskWatch: Sendable {
     /// See ``DiskGuard/isStalled``.
     var isStalled: Bool { self.state.withLock { $0.disk.isStalled } }
 
-    /// - Parameter recorded: What there is of the room's recording.
+    /// - Parameters:
+    ///   - recorded: What there is of the room's recording.
+    ///   - takes: Directories of the recording beside its own.
     func start(
-        recorded: @escaping @Sendable () -> Recorder.Kept, _ perform: @escaping @Sendable ([DiskGuard.Action]) -> Void
+        recorded: @escaping @Sendable () -> Recorder.Kept, takes: @escaping @Sendable () -> [String],
+        _ perform: @escaping @Sendable ([DiskGuard.Action]) -> Void
     ) {
         guard self.places.contains(where: { !$0.purpose.isEmpty }) else { return }
         _ = StageThread("disk") {
             let clock = SystemClock()
             while !self.state.withLock(\.isStopped) {
                 let began = clock.now()
-                if let use = DiskUse.measure(self.places) {
+                if let use = DiskUse.measure(self.places + takes().map { DiskUse.Place($0, .recording) }) {
                     let kept = recorded()
                     perform(
                         self.state.withLock { state in
@@ -91,6 +94,9 @@ final class DiskWatch: Sendable {
         }
     }
 
+    /// Another recording begins.
+    func recordingBegan() { self.state.withLock { $0.disk.recordingBegan() } }
+
     /// For whatever reason, or it could not go on.
     func recordingStopped(at now: Int64) { self.state.withLock { $0.disk.recordingStopped(at: now) } }
 
@@ -110,7 +116,9 @@ extension Room {
     func startDiskWatch() {
         guard self.packager != nil, !self.isOffline else { return }
         let recorder = self.recorder
-        self.disk.start(recorded: { recorder?.kept ?? Recorder.Kept() }, { [weak self] in self?.perform($0) })
+        self.disk.start(
+            recorded: { recorder?.kept ?? Recorder.Kept() }, takes: { recorder?.directories ?? [] },
+            { [weak self] in self?.perform($0) })
     }
 
     func perform(_ actions: [DiskGuard.Action]) {

@@ -109,7 +109,8 @@ package enum EventCompat {
             .flipflop, "room.ending", when: ["played": ["true"]],
             ["videoRoom": "LIVE_INACTIVE", "broadcast": "inactive"]),
         Row(.flipflop, "room.draining", ["streamKey": "INACTIVE", "streamer": "stopped"]),
-        Row(.flipflop, "recording.ready", ["videoRoom": "ARCHIVED"]),
+        // Of a take that an operator has stopped there are files while the room goes on.
+        Row(.flipflop, "recording.ready", when: ["onAir": ["false"]], ["videoRoom": "ARCHIVED"]),
         Row(
             .flipflop, "room.closed", when: ["outcome": ["ended"], "played": ["false"]],
             ["streamKey": "INACTIVE", "streamer": "closed", "videoRoom": "CANCELLED", "broadcast": "inactive"]),

@@ -38,7 +38,7 @@ extension Room {
         let store = DirectoryStore(directory: output.path)
         let listed = packager.listedSlots()
         let isListed = ClipWriter.dates(of: listed).map { $0.lowerBound <= range.lowerBound } ?? false
-        let recorder = self.recorder
+        let recorder = self.recorder?.recorder
         let clip = try self.clips.add(
             name: request.name, rendition: rendition.name, range: range, incarnation: packager.incarnation
         ) { id, name throws(ControlFailure) in
@@ -154,7 +154,8 @@ extension Room {
         }
         let window = ClipWriter.dates(of: packager.listedSlots())
         // What is older may be in the recording: the work looks.
-        guard let window, to <= window.upperBound, from >= window.lowerBound || self.recorder != nil else {
+        guard let window, to <= window.upperBound, from >= window.lowerBound || self.recorder?.recorder != nil
+        else {
             let error = Self.outside(window)
             throw .invalidFormat(error.what, fix: error.fix, status: 422)
         }

@@ -4,6 +4,7 @@ import MediaTypes
 import PipelineSpec
 import Push
 import Program
+import Recording
 import Stages
 import Synchronization
 
@@ -57,7 +58,11 @@ extension Room {
                     members += self.uploads.first { $0.outputID == output.outputID }?.members ?? []
                 case .transport(let output):
                     members.append(.init("playlist", .string("\(output.outputID)/\(output.multivariantPlaylist)")))
-                case .raw, .record, .image: break
+                case .record:
+                    guard let recorder = self.recorder else { break }
+                    members.append(.init("state", .string(recorder.status.rawValue)))
+                    members.append(.init("take", recorder.number.map { JSONValue($0) } ?? .null))
+                case .raw, .image: break
                 }
                 return .object(members)
             })

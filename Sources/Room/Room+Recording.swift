@@ -24,6 +24,10 @@ package struct RecordingReport: Sendable {
     private let events: RoomEvents
     private let settings: RecordingSettings
     private let clock: any MonotonicClock
+    /// The room goes on: another take may follow.
+    package var isOnAir = false
+    /// Asked after each step; where it says so, the rest is left to another worker.
+    package var isCalledOff: @Sendable () -> Bool = { false }
 
     /// Nanoseconds between two reports of the progress.
     private static let pace: Int64 = 1_000_000_000
@@ -48,25 +52,26 @@ package struct RecordingReport: Sendable {
     /// - Returns: What went wrong; the files are made when the room is started again.
     @discardableResult
     package func finish(by deadline: Int64? = nil, advanced: @escaping () -> Void = {}) -> MediaError? {
-        self.events.emit("recording.finishing", ["path": .string(self.settings.directory)])
+        let (path, onAir) = (JSONValue.string(self.settings.directory), JSONValue.bool(self.isOnAir))
+        self.events.emit("recording.finishing", ["path": path, "onAir": onAir])
         do throws(MediaError) {
             let clock = self.clock
             var told = clock.now()
             var now = told
-            let finished = try RecordingFinisher(self.settings).run(until: { deadline.map { now > $0 } ?? false }) {
-                done, total in
+            let finished = try RecordingFinisher(self.settings).run(
+                until: { self.isCalledOff() || (deadline.map { now > $0 } ?? false) }
+            ) { done, total in
                 now = clock.now()
                 advanced()
                 guard now &- told >= Self.pace else { return }
                 told = now
                 self.events.emit("recording.progress", ["bytes": JSONValue(done), "of": JSONValue(total)])
             }
-            self.events.emit(
-                "recording.ready", ["path": .string(self.settings.directory), "recording": finished.summary])
+            self.events.emit("recording.ready", ["path": path, "onAir": onAir, "recording": finished.summary])
             return nil
         } catch {
             let type = error.code == .unfinished ? "recording.unfinished" : "recording.failed"
-            self.events.emit(type, ["reason": .string(error.description)])
+            self.events.emit(type, ["path": path, "onAir": onAir, "reason": .string(error.description)])
             return error
         }
     }
@@ -74,10 +79,27 @@ package struct RecordingReport: Sendable {
 
 extension Room {
     /// Once this worker owns the room.
-    func beginRecording() {
-        guard let recorder = self.recorder else { return }
-        // A room is not refused for what it leaves behind.
-        do throws(MediaError) { try recorder.begin() } catch { recorder.stop(error) }
+    func beginRecording() { self.recorder?.begin() }
+
+    /// A take is over while the room goes on.
+    func takeEnded(_ take: TakeRecorder.Take) {
+        self.takes.add { [weak self] isOver in self?.makeFiles(of: take, until: isOver) }
+    }
+
+    /// Blocks. What goes wrong is tried again when the room is over.
+    private func makeFiles(of take: TakeRecorder.Take, until isOver: @escaping @Sendable () -> Bool) {
+        // One that was stopped before this worker had the room is told of again when it has.
+        guard let recorder = self.recorder, recorder.unfinished.contains(take.settings) else { return }
+        take.recorder.settle()
+        guard !RecordingFinisher(take.settings).isEmpty(wasListed: self.wasPlayed) else {
+            return recorder.finished(take.settings)
+        }
+        var report = RecordingReport(take.settings, events: self.events)
+        report.isOnAir = true
+        report.isCalledOff = isOver
+        guard report.finish() == nil else { return }
+        self.mutable.withLock { $0.isRecorded = true }
+        recorder.finished(take.settings)
     }
 
     func recorder(did event: Recorder.Event) {
@@ -98,29 +120,25 @@ extension Room {
     /// - Parameter deadline: Of the machine's clock; what is not done by then is left to the next worker.
     /// - Returns: What this worker owes.
     func finishRecording(_ outcome: RoomOutcome, by deadline: Int64) async -> MediaError? {
-        guard let recorder = self.recorder, case .ended = outcome,
-            let settings = RecordingSettings(self.pipeline)
-        else { return nil }
-        guard !self.mutable.withLock(\.isEndOwed) else {
+        guard let recorder = self.recorder else { return nil }
+        guard case .ended = outcome, !self.mutable.withLock({ $0.isEndOwed }) else {
+            await self.leaveTakes()
+            guard case .ended = outcome, !recorder.unfinished.isEmpty else { return nil }
             // A recording that is finished takes no worker, and the one who writes the end adds to this one.
             let error = MediaError(
                 .unfinished, "the playlists have not ended", at: "recording", fix: "start the room again, and end it")
             self.events.emit("recording.unfinished", ["reason": .string(error.description)])
             return error
         }
+        self.takes.leave(by: deadline)
         let clock = self.machine
         return await withCheckedContinuation { continuation in
             _ = StageThread("end") {
                 let result = Mutex<MediaError??>(nil)
                 let thread = StageThread("record") {
-                    recorder.settle()
-                    // A room that nobody published to has nothing to make files of, and owes none.
-                    guard !RecordingFinisher(settings).isEmpty(wasListed: self.wasPlayed) else {
-                        return result.withLock { $0 = .some(nil) }
-                    }
-                    self.mutable.withLock { $0.isRecorded = true }
-                    let error = RecordingReport(settings, events: self.events, clock: clock).finish(by: deadline)
-                    result.withLock { $0 = .some(error) }
+                    guard self.takes.join(within: deadline &- clock.now()) else { return }
+                    let debt = self.makeRest(recorder, by: deadline)
+                    result.withLock { $0 = .some(debt) }
                 }
                 // Beside the steps it looks at the clock between, a disk may hang in one.
                 let isDone = thread.join(within: deadline &- clock.now() &+ Self.lastStep)
@@ -129,6 +147,34 @@ extension Room {
                     .unfinished, "the disk does not answer", at: "recording", fix: "start the room again")
                 self.events.emit("recording.unfinished", ["reason": .string(error.description)])
                 continuation.resume(returning: error)
+            }
+        }
+    }
+
+    /// The files of everything that has none yet. Blocks.
+    ///
+    /// - Returns: The first thing that went wrong.
+    private func makeRest(_ recorder: TakeRecorder, by deadline: Int64) -> MediaError? {
+        recorder.settle()
+        recorder.close()
+        var debt: MediaError?
+        for settings in recorder.unfinished {
+            // A room that nobody published to has nothing to make files of, and owes none.
+            guard !RecordingFinisher(settings).isEmpty(wasListed: self.wasPlayed) else { continue }
+            self.mutable.withLock { $0.isRecorded = true }
+            let error = RecordingReport(settings, events: self.events, clock: self.machine).finish(by: deadline)
+            debt = debt ?? error
+        }
+        return debt
+    }
+
+    /// What is being made is left to the next worker.
+    private func leaveTakes() async {
+        self.takes.leave(by: self.machine.now())
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            _ = StageThread("end") {
+                self.takes.join(within: Self.lastStep)
+                continuation.resume()
             }
         }
     }

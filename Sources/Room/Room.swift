@@ -74,7 +74,9 @@ package final class Room: Sendable {
     /// Of a successor whose viewers are still there.
     let slate: SlateWork?
     let partLatency: PartLatency
-    let recorder: Recorder?
+    let recorder: TakeRecorder?
+    /// Makes files of what of it is over.
+    let takes = TakeDesk()
     /// Of a live room: RTMP outputs and HTTP-FLV.
     let live: LiveDesk?
     /// Of a room that lets publishers' packets through.

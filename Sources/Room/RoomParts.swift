@@ -22,7 +22,7 @@ struct RoomParts {
     var latency: LatencyTracker
     var slate: SlateWork?
     var partLatency: PartLatency
-    var recorder: Recorder?
+    var recorder: TakeRecorder?
     var live: LiveDesk?
     var passthrough: PassthroughDesk?
     var uploads: [Uploader]
@@ -90,7 +90,7 @@ extension Room {
         let ladder = try LadderStage.open(
             rungs: rungs, settings: self.ladderSettings(pipeline), output: ladderOutput)
         live?.begin(ladder.parameters)
-        var recorder: Recorder?
+        var recorder: TakeRecorder?
         if let output = pipeline.hls {
             try self.checkClearPlaces(pipeline)
             recorder = try self.makeRecorder(output, pipeline, packager, joint)
@@ -215,7 +215,7 @@ extension Room {
     }
 
     private static func makePackager(
-        _ output: HLSOutput, _ settings: RoomSettings, _ ladder: LadderStage, _ recorder: Recorder?,
+        _ output: HLSOutput, _ settings: RoomSettings, _ ladder: LadderStage, _ recorder: TakeRecorder?,
         _ joint: Joint<Room>
     ) throws(MediaError) -> HLSPackager {
         let pipeline = settings.pipeline
@@ -244,16 +244,16 @@ extension Room {
 
     private static func makeRecorder(
         _ output: HLSOutput, _ pipeline: Pipeline, _ packager: Joint<HLSPackager>, _ joint: Joint<Room>
-    ) throws(MediaError) -> Recorder? {
+    ) throws(MediaError) -> TakeRecorder? {
         guard let settings = RecordingSettings(pipeline) else { return nil }
         let store = DirectoryStore(directory: output.path)
         var clear: (@Sendable (KeptSlot.Track) -> [UInt8]?)?
         if output.encryption != nil {
             clear = { track in packager.get()?.clearBytes(of: track.segment, track: track.name) }
         }
-        return try Recorder.open(settings, source: { store.path(of: $0) }, clear: clear) {
-            joint.get()?.recorder(did: $0)
-        }
+        return try TakeRecorder.open(
+            settings, isActive: pipeline.record?.active ?? true, source: { store.path(of: $0) }, clear: clear,
+            report: { joint.get()?.recorder(did: $0) }, over: { joint.get()?.takeEnded($0) })
     }
 
     private static func makeProgram(

@@ -25,6 +25,26 @@ extension CtlCommand {
         }
     }
 
+    struct Start: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Record a record output from the segment on that is on air, in files of its own.")
+        @Argument(help: "Its outputId.") var outputID: String
+        @OptionGroup var control: ControlOptions
+        func run() async throws {
+            try await self.control.exchange(.POST, "/v1/outputs/\(ControlOptions.segment(self.outputID)):start")
+        }
+    }
+
+    struct Stop: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "End what a record output records with the segment that is on air, and make its files.")
+        @Argument(help: "Its outputId.") var outputID: String
+        @OptionGroup var control: ControlOptions
+        func run() async throws {
+            try await self.control.exchange(.POST, "/v1/outputs/\(ControlOptions.segment(self.outputID)):stop")
+        }
+    }
+
     struct Keyframe: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a rendition's next picture one to begin with, besides those of its grid.")

@@ -78,8 +78,8 @@ struct CtlCommand: ParsableCommand {
             """,
         subcommands: [
             State.self, Stats.self, Metrics.self, Events.self, Alarms.self, SceneVerb.self, Source.self, Kick.self,
-            PK.self, Text.self, Score.self, Restart.self, Keyframe.self, Document.self, Apply.self, Patch.self,
-            Logs.self, LogLevelVerb.self, Version.self, End.self, Drain.self,
+            PK.self, Text.self, Score.self, Restart.self, Start.self, Stop.self, Keyframe.self, Document.self,
+            Apply.self, Patch.self, Logs.self, LogLevelVerb.self, Version.self, End.self, Drain.self,
         ])
 
     struct State: AsyncParsableCommand {

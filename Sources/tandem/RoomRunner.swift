@@ -124,14 +124,17 @@ enum RoomRunner {
         let pipeline = settings.pipeline
         // A new session goes on with a recording that lacks its end.
         let hasEnded = !settings.newSession && Room.hasEnded(pipeline)
-        if let recording = RecordingSettings(pipeline), RecordingFinisher(recording).isDue(roomHasEnded: hasEnded) {
+        let due = RecordingSettings(pipeline)?.dueTakes(roomHasEnded: hasEnded) ?? []
+        if !due.isEmpty {
             let begun = await SettlementWatch.begin(
                 "finishing the recording", patience: Self.stepPatience, pipeline, logger)
             watch = begun
-            let error = await Self.onThread("record") {
-                RecordingReport(recording, events: events).finish { begun.settlement.advanced() }
+            for recording in due {
+                let error = await Self.onThread("record") {
+                    RecordingReport(recording, events: events).finish { begun.settlement.advanced() }
+                }
+                if let error { debts.append(error) }
             }
-            if let error { debts.append(error) }
         }
         var isOwed = watch != nil
         do throws(MediaError) {

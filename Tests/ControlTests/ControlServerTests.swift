@@ -358,11 +358,17 @@ struct ControlServerTests {
         #expect(try await probe.request("GET /v1/alarms?state=on").status == 400)
         #expect(try await probe.request("POST /v1/outputs/cdn:restart").status == 202)
         #expect(try await probe.request("POST /v1/outputs/other:restart").status == 404)
+        #expect(try await probe.request("POST /v1/outputs/rec:start").status == 202)
+        #expect(try await probe.request("POST /v1/outputs/rec:stop").status == 202)
+        #expect(try await probe.request("POST /v1/outputs/other:stop").status == 404)
         #expect(try await probe.request("POST /v1/renditions/720p:keyframe").status == 202)
-        for line in ["POST /v1/outputs/cdn", "POST /v1/outputs/:restart", "POST /v1/renditions/720p:restart"] {
+        for line in [
+            "POST /v1/outputs/cdn", "POST /v1/outputs/:restart", "POST /v1/outputs/:stop", "POST /v1/outputs/rec:pause",
+            "POST /v1/renditions/720p:restart",
+        ] {
             #expect(try await probe.request(line).status == 404, "\(line)")
         }
-        #expect(room.calls == ["restart cdn", "keyframe 720p"])
+        #expect(room.calls == ["restart cdn", "start rec", "stop rec", "keyframe 720p"])
         await server.stop()
     }
 

@@ -137,6 +137,18 @@ final class FakeRoom: RoomControlling {
         return #"{"accepted":"restart"}"#
     }
 
+    func startOutput(_ id: String) throws(ControlFailure) -> String {
+        guard id == "rec" else { throw .notFound("there is no output \(id)", fix: "use rec") }
+        self.note("start \(id)")
+        return #"{"accepted":"start"}"#
+    }
+
+    func stopOutput(_ id: String) throws(ControlFailure) -> String {
+        guard id == "rec" else { throw .notFound("there is no output \(id)", fix: "use rec") }
+        self.note("stop \(id)")
+        return #"{"accepted":"stop"}"#
+    }
+
     func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String {
         guard rendition == "720p" else { throw .notFound("there is no \(rendition)", fix: "use 720p") }
         self.note("keyframe \(rendition)")

@@ -19,6 +19,7 @@ extension EndToEnd {
             let cdn =
                 #"{ "type": "rtmp", "outputId": "cdn", "url": "rtmp://127.0.0.1:9/live/key-of-nobody", "#
                 + #""rendition": "720p" }"#
+            let record = #"{ "type": "record", "path": "\#(directory)-recording" }"#
             let text = Rooms.live(
                 directory, renditions: renditions, canvas: (320, 180),
                 members: #""pk": { "scene": "pk", "start": "manual", "countdownMs": 0, "durationMs": 0 },"#
@@ -28,7 +29,7 @@ extension EndToEnd {
                 .replacingOccurrences(of: pk, with: decorated)
                 .replacingOccurrences(
                     of: #""http": { "listen": "127.0.0.1:0" } }]"#,
-                    with: #""http": { "listen": "127.0.0.1:0"\#(http) } }, \#(cdn)]"#)
+                    with: #""http": { "listen": "127.0.0.1:0"\#(http) } }, \#(cdn), \#(record)]"#)
             return SecretWatch.hiding(in: text)
         }
 
@@ -113,6 +114,7 @@ extension EndToEnd {
             #expect(title == "applied" || title == "The final")
             // What was asked of the worker has been done, and not only taken.
             try room.event("output.restarted")
+            try room.event("output.started")
             let text = try HTTPClient.request("GET", room.control, "/v1/logs?tail=1000").json()
             #expect(text["level"] as? String == "debug" && (text["lines"] as? [Any])?.isEmpty == false)
             for line in kicks { try enter(line) }

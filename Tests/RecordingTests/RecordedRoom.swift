@@ -77,9 +77,12 @@ struct RecordedRoom {
     /// - Parameters:
     ///   - marks: Phases by their first picture, counted from the run's first.
     ///   - output: Is given the packager before the first packet.
+    ///   - keeper: In the recorder's place.
+    ///   - commands: Carried out before the picture of this number, counted from the run's first.
     func run(
         _ recorder: Recorder?, ends: Bool, at second: Int64, marks: [(Int64, String?)] = [], stopsAt: Int? = nil,
-        resumesAt: Int? = nil, encryption: EncryptionSettings? = nil, output: OutputBox? = nil
+        resumesAt: Int? = nil, encryption: EncryptionSettings? = nil, output: OutputBox? = nil,
+        keeper: (any SlotKeeping)? = nil, commands: [Int: () throws -> Void] = [:]
     ) throws {
         var settings = HLSOutputSettings(directory: self.live, grid: try OutputGrid(fps: 30), windowSeconds: 6)
         settings.deleteGraceSeconds = 0
@@ -91,7 +94,9 @@ struct RecordedRoom {
             TrackDescription(
                 name: "audio", kind: .audio, parameters: self.audio.parameters, bitrate: 64_000, channels: 2),
         ]
-        let packager = try HLSPackager.open(settings, tracks: tracks, clock: Clock(), keeper: recorder) { event in
+        var keeping: (any SlotKeeping)? = recorder
+        if let keeper { keeping = keeper }
+        let packager = try HLSPackager.open(settings, tracks: tracks, clock: Clock(), keeper: keeping) { event in
             if case .outputFailed(let error) = event { Issue.record("\(error)") }
         }
         output?.packager = packager
@@ -115,7 +120,12 @@ struct RecordedRoom {
         packets.sort { left, right in
             left.packet.dts * Int64(right.packet.timescale) < right.packet.dts * Int64(left.packet.timescale)
         }
+        var pictures = 0
         for (index, (track, packet)) in packets.enumerated() {
+            if track == 0 {
+                try commands[pictures]?()
+                pictures += 1
+            }
             if index == stopsAt {
                 recorder?.stop(MediaError(.diskFull, "95 % is taken", at: "recording", fix: "free space"))
             }

@@ -186,6 +186,16 @@ struct DiskGuardTests {
         #expect(wait(from: now) == 10 && wait(from: now + 20) == 20)
     }
 
+    @Test("another recording, which an operator has begun, is stopped on a full disk as the one before was")
+    func begun() {
+        var disk = DiskGuard(limit: 1000)
+        let first = Self.look(&disk, used: 960)
+        #expect(first.contains(.stopRecording(Self.reading(960))))
+        #expect(Self.look(&disk, used: 960) == [])
+        disk.recordingBegan()
+        #expect(Self.look(&disk, used: 960) == [.stopRecording(Self.reading(960))])
+    }
+
     @Test("a write that finds no space is as good as 95 % for ten seconds, whatever is measured: quotas are not")
     func refused() {
         var disk = DiskGuard(limit: 1000)

@@ -129,7 +129,7 @@ struct EventCompatStateTests {
     private static let ended = Step(
         description: "closed",
         told: [
-            ("room.ending", ["played": "true"]), Self.state("live", "ending"), ("recording.ready", [:]),
+            ("room.ending", ["played": "true"]), Self.state("live", "ending"), ("recording.ready", ["onAir": "false"]),
             Self.state("ending", "closed"),
             ("room.closed", ["outcome": "ended", "played": "true", "recording": "ready"]),
         ],

@@ -3,6 +3,7 @@ import HLS
 import MediaKernels
 import MediaTypes
 import Packager
+import PipelineSpec
 import Recording
 import Room
 import Synchronization
@@ -105,6 +106,24 @@ struct RecordingReportTests {
         }
     }
 
+    @Test("of a take that is over while the room goes on it says so; what is called off is left whole")
+    func onAir() throws {
+        try Self.withRecording { settings in
+            let lines = Lines()
+            let events = RoomEvents(roomID: "1", vocabularies: [.flipflop]) { lines.add($0) }
+            var report = RecordingReport(settings, events: events, clock: SteppingClock(step: 1_000))
+            report.isOnAir = true
+            report.isCalledOff = { true }
+            #expect(report.finish()?.code == .unfinished)
+            #expect(RecordingFinisher(settings).isDue)
+            report.isCalledOff = { false }
+            #expect(report.finish() == nil)
+            let last = try #require(try lines.all().last)
+            #expect(last["type"] as? String == "recording.ready" && last["onAir"] as? Bool == true)
+            #expect(last["path"] as? String == settings.directory && last["compat"] == nil, "the room is on air")
+        }
+    }
+
     @Test("what is not done by its time is told and left; another worker makes all of it")
     func unfinished() throws {
         try Self.withRecording { settings in
@@ -123,7 +142,7 @@ struct RecordingReportTests {
             #expect(next.finish(by: Int64(Self.steps + 1) * 1_000_000, advanced: { steps += 1 }) == nil)
             #expect(steps == Self.steps, "whoever watches it sees each of them")
             let last = try lines.all().last
-            #expect(last?["type"] as? String == "recording.ready")
+            #expect(last?["type"] as? String == "recording.ready" && last?["onAir"] as? Bool == false)
             #expect(!RecordingFinisher(settings).isDue)
         }
     }

@@ -1,6 +1,7 @@
 // The cards of outputs and log lines, made of what the API says. Text from the API is only ever set as text.
 
-const outputTones = { live: "good", waiting: "idle", connecting: "warn", recovering: "warn", failed: "bad", stopped: "idle" };
+const outputTones = { live: "good", waiting: "idle", connecting: "warn", recovering: "warn", failed: "bad", stopped: "idle",
+  recording: "good", stopping: "warn", suspended: "bad" };
 const outputKinds = { hls: "HLS", rtmp: "RTMP", http: "HTTP store", s3: "bucket", record: "recording", image: "stills", raw: "raw pictures" };
 const size = (bytes) => (bytes >= 1e9 ? `${(bytes / 1e9).toFixed(2)} GB` : bytes >= 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${Math.round(bytes / 1000)} kB`);
 const count = (number, one, many = `${one}s`) => (number ? `${number.toLocaleString()} ${number === 1 ? one : many}` : null);
@@ -36,11 +37,12 @@ function showOutputs({ outputs, alarms, disk }, mayCommand, restart) {
   if (rows.length !== box.children.length || rows.some((row, index) => box.children[index] !== row)) box.replaceChildren(...rows);
   const set = alarms.filter(({ state, scope }) => state === "set" && scope.kind === "output");
   outputs.forEach((output, index) => {
-    const row = rows[index], badge = row.querySelector("[data-part=state]"), isElsewhere = output.state !== undefined;
+    const row = rows[index], badge = row.querySelector("[data-part=state]"), hasState = output.state !== undefined;
+    const isElsewhere = hasState && output.type !== "record";
     // What concerns the disk concerns all that is on it.
     const wrong = set.filter(({ scope }) => scope.id === output.outputId || (scope.id === null && !isElsewhere));
-    badge.dataset.tone = isElsewhere ? outputTones[output.state] || "idle" : wrong.length ? levelTones[wrong[0].severity] : "good";
-    setText(badge.querySelector("b"), isElsewhere ? output.state : wrong.length ? "in trouble" : "written");
+    badge.dataset.tone = hasState ? outputTones[output.state] || "idle" : wrong.length ? levelTones[wrong[0].severity] : "good";
+    setText(badge.querySelector("b"), hasState ? output.state : wrong.length ? "in trouble" : "written");
     row.querySelector("[data-part=restart]").hidden = !mayCommand || output.type !== "rtmp";
     const parts = { where: output.url || output.target || output.playlist || "", figures: outputFigures(output, disk).filter(Boolean).join(" · "),
       causes: wrong.map(({ message }) => message).join("; ") || (/connecting|failed/.test(output.state) ? output.lastError : "") || "" };
@@ -52,7 +54,7 @@ function showOutputs({ outputs, alarms, disk }, mayCommand, restart) {
     }
     row.querySelector(".causes").dataset.tone = badge.dataset.tone;
   });
-  const elsewhere = outputs.filter(({ state }) => state !== undefined);
+  const elsewhere = outputs.filter(({ state, type }) => state !== undefined && type !== "record");
   setText($("output-count"), elsewhere.length ? `${elsewhere.filter(({ state }) => state === "live").length} of ${elsewhere.length} elsewhere are live` : "");
 }
 

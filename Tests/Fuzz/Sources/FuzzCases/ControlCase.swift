@@ -125,6 +125,12 @@ private final class FuzzRoom: RoomControlling {
     func restartOutput(_ id: String) throws(ControlFailure) -> String {
         throw .notFound("this room has no output \(id.prefix(64))", fix: "name another one")
     }
+    func startOutput(_ id: String) throws(ControlFailure) -> String {
+        throw .notFound("this room has no output \(id.prefix(64))", fix: "name another one")
+    }
+    func stopOutput(_ id: String) throws(ControlFailure) -> String {
+        JSONText.object([("outputId", JSONText.string(id))])
+    }
     func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String {
         JSONText.object([("rendition", JSONText.string(rendition))])
     }

@@ -1,0 +1,297 @@
+import Foundation
+import HLS
+import MediaTypes
+import Packager
+import Recording
+import Synchronization
+import Testing
+
+@Suite("Which slots an operator wants recorded")
+struct TakeGateTests {
+    private enum Step {
+        /// At a frame.
+        case start(Int64?, TakeGate.Start)
+        case stop(Int64?, TakeGate.Stop)
+        /// By number, of 64 frames.
+        case slot(Int64, TakeGate.Action)
+    }
+
+    private static func go(_ gate: inout TakeGate, _ steps: Step...) {
+        for step in steps {
+            switch step {
+            case .start(let frame, let expected):
+                let (isStartable, start) = (gate.isStartable, gate.start(at: frame))
+                #expect(start == expected && isStartable == (expected != .already), "\(step)")
+            case .stop(let frame, let expected):
+                let (isStoppable, stop) = (gate.isStoppable, gate.stop(at: frame))
+                #expect(stop == expected && isStoppable == (expected != .already), "\(step)")
+            case .slot(let number, let expected):
+                let action = gate.listed(number * 64..<(number + 1) * 64)
+                #expect(action == expected, "\(step)")
+            }
+        }
+    }
+
+    @Test("the slots of the frames at which it is stopped and started are in the takes, and none is in two")
+    func whole() {
+        var gate = TakeGate(isRecording: true)
+        Self.go(&gate, .slot(0, .keep), .start(70, .already), .stop(100, .soon), .stop(101, .already))
+        #expect(gate.phase == .stopping(at: 100, continues: false))
+        Self.go(&gate, .slot(1, .keepLast), .slot(2, .pass), .stop(200, .already))
+        #expect(gate.phase == .stopped)
+        // What is listed behind the command may be from before it.
+        Self.go(&gate, .start(300, .begins), .slot(3, .pass), .slot(4, .keep), .slot(5, .keep))
+    }
+
+    @Test("stopped and started within a slot: the next take begins behind it; stopped once more: it does not begin")
+    func within() {
+        var gate = TakeGate(isRecording: true)
+        Self.go(&gate, .slot(0, .keep), .stop(70, .soon), .start(80, .follows), .start(81, .already))
+        var other = gate
+        Self.go(&gate, .slot(1, .keepLast), .slot(2, .keep))
+        Self.go(&other, .stop(90, .soon), .slot(1, .keepLast), .slot(2, .pass))
+        #expect(gate.phase == .recording && other.phase == .stopped)
+    }
+
+    @Test("a slot behind the frame of a stop is not the take's; what came before a start is not the next one's")
+    func jump() {
+        var gate = TakeGate(isRecording: true)
+        Self.go(&gate, .slot(0, .keep), .stop(70, .soon), .slot(5, .end(continues: false)))
+        #expect(gate.phase == .stopped)
+        Self.go(&gate, .start(500, .begins), .stop(510, .soon), .slot(6, .pass), .slot(7, .keepLast))
+        Self.go(&gate, .start(600, .begins), .stop(610, .soon), .start(611, .follows))
+        Self.go(&gate, .slot(20, .end(continues: true)), .slot(21, .keep))
+    }
+
+    @Test("before the program has begun it stops at once; once something is listed it waits for what is on its way")
+    func early() {
+        var gate = TakeGate(isRecording: true)
+        Self.go(&gate, .stop(nil, .now), .slot(0, .pass), .start(nil, .begins), .slot(1, .keep))
+        Self.go(&gate, .stop(nil, .soon), .slot(2, .end(continues: false)))
+        gate = TakeGate(isRecording: true)
+        Self.go(&gate, .stop(5, .soon), .slot(0, .keepLast))
+    }
+}
+
+@Suite("A recording that an operator starts and stops")
+struct TakeTests {
+    private static let origin: Int64 = 1_700_000_000_000_000_000
+
+    @Test("its line on disk is read as it was written, and nothing else is")
+    func book() {
+        for state in [TakeBook.State.recording, .stopped, .over] {
+            let book = TakeBook(roomID: "88231", last: 3, state: state)
+            #expect(TakeBook(text: book.text) == book)
+            for count in 0..<book.text.count { #expect(TakeBook(text: String(book.text.prefix(count))) == nil) }
+        }
+        for text in [
+            "takes\t2\tr\t1\tstopped\n", "takes\t1\tr\t-1\tstopped\n", "takes\t1\tr\t10001\tstopped\n",
+            "takes\t1\tr\t1\tpaused\n", "takes\t1\tr\t1\tstopped\t\n", "other\t1\tr\t1\tstopped\n",
+            "takes\t1\tr\t99999999999999999999\tstopped\n",
+        ] { #expect(TakeBook(text: text) == nil, "\(text)") }
+    }
+
+    @Test("files are made of a take while the room goes on, and of the next: every picture in one of them, none in two")
+    func files() throws {
+        guard let room = try RecordedRoom() else { return }
+        defer { try? FileManager.default.removeItem(at: room.folder) }
+        let store = DirectoryStore(directory: room.live)
+        let over = Mutex<[TakeRecorder.Take]>([])
+        let takes = try TakeRecorder.open(
+            room.settings(), source: { store.path(of: $0) }, report: { Issue.record("\($0)") },
+            over: { take in over.withLock { $0.append(take) } })
+        takes.begin()
+        var first: FinishedRecording?
+        try room.run(
+            nil, ends: true, at: 0, marks: [(90, "pk")], keeper: takes,
+            commands: [
+                100: { #expect(try takes.stop(at: 100) == room.recording && takes.status == .stopping) },
+                110: { #expect(try takes.stop(at: 110) == nil, "it stops already") },
+                150: { #expect(try takes.start(at: 150) == "\(room.recording)/take-2") },
+                200: {
+                    #expect(takes.status == .recording && takes.number == 2)
+                    let take = try #require(over.withLock { $0.first })
+                    #expect(take.settings == room.settings() && takes.unfinished.count == 2)
+                    take.recorder.settle()
+                    #expect(room.settings().dueTakes(roomHasEnded: false).isEmpty, "the room is on air")
+                    first = try RecordingFinisher(take.settings).run { _, _ in }
+                    takes.finished(take.settings)
+                },
+            ])
+        takes.settle()
+        takes.close()
+        #expect(over.withLock { $0.count } == 1)
+        let rest = takes.unfinished
+        #expect(rest.map(\.directory) == ["\(room.recording)/take-2"])
+        #expect(room.settings().dueTakes(roomHasEnded: false) == rest)
+        let second = try RecordingFinisher(try #require(rest.first)).run { _, _ in }
+        let begun = try #require(first)
+        // Slots of 64 pictures: the stop is in the second, the start in the third.
+        #expect(begun.frames == 128 && second.frames == 270 - 128)
+        #expect(begun.coverage.isComplete && second.coverage.isComplete)
+        let seam = RecordedRoom.origin + 128 * 1_000_000_000 / 30
+        #expect(begun.start == RecordedRoom.origin && abs(second.start - seam) < 2_000_000)
+        #expect(begun.chapters.map(\.title) == ["solo", "pk"] && second.chapters.map(\.title) == ["pk"])
+        for (directory, finished) in [(room.recording, begun), ("\(room.recording)/take-2", second)] {
+            for file in finished.files {
+                let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(directory)/\(file.name)")))
+                #expect(bytes.count == file.byteCount, "\(file.name)")
+            }
+            let names = finished.files.map(\.name)
+            #expect(names.contains("90p.mp4") && names.contains("90p.m3u8") && names.contains("index.m3u8"))
+        }
+        let segments = [begun, second].map { Set($0.files.map(\.name).filter { $0.hasSuffix(".m4s") }) }
+        #expect(segments[0].isDisjoint(with: segments[1]) && !segments[1].isEmpty)
+        #expect(takes.kept.slots == 5 && room.settings().dueTakes(roomHasEnded: true).isEmpty)
+        let error = #expect(throws: MediaError.self) {
+            try TakeRecorder.open(room.settings(), source: { _ in nil }, report: { _ in }, over: { _ in })
+        }
+        #expect(error?.code == .roomExited, "the room is over")
+    }
+
+    // MARK: By slots alone
+
+    /// A directory with a live output of some slots of one track.
+    private struct Slots {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("takes-\(UUID().uuidString)")
+        var live: URL { self.folder.appendingPathComponent("live") }
+        var recording: String { self.folder.appendingPathComponent("kept").path }
+        var settings: RecordingSettings {
+            RecordingSettings(directory: self.recording, roomID: "1", movies: [.init(video: "v", audio: nil)])
+        }
+
+        init() throws {
+            try FileManager.default.createDirectory(at: self.live, withIntermediateDirectories: true)
+            for name in ["v-1.mp4"] + (0..<20).map({ "v-1-\($0).m4s" }) {
+                try Data([1, 2, 3]).write(to: self.live.appendingPathComponent(name))
+            }
+        }
+
+        func slot(_ number: Int64) -> KeptSlot {
+            let segment = Segment(
+                mediaSequence: number, uri: "v-1-\(number).m4s", start: number * 64,
+                duration: MediaDuration(ticks: 64, timescale: 30), programDate: TakeTests.origin,
+                map: InitializationSegment(uri: "v-1.mp4"), byteCount: 3)
+            return KeptSlot(
+                mediaSequence: number, incarnation: 1, frames: number * 64..<(number + 1) * 64,
+                tracks: [KeptSlot.Track(name: "v", kind: .video, segment: segment)])
+        }
+
+        /// Numbers of the slots a take has.
+        func kept(_ take: String = "") throws -> [Int64] {
+            let text = try String(contentsOfFile: "\(self.recording)\(take)/recording.journal", encoding: .utf8)
+            return try RecordingJournal(text: text).slots.map(\.mediaSequence)
+        }
+
+        func open(
+            isActive: Bool = true, over: @escaping @Sendable (TakeRecorder.Take) -> Void = { _ in }
+        ) throws -> TakeRecorder {
+            let store = DirectoryStore(directory: self.live.path)
+            let takes = try TakeRecorder.open(
+                self.settings, isActive: isActive, source: { store.path(of: $0) }, report: { _ in }, over: over)
+            takes.begin()
+            return takes
+        }
+
+        func remove() { try? FileManager.default.removeItem(at: self.folder) }
+    }
+
+    @Test("one that waits for a command records nothing until it comes, and then where it would have")
+    func inactive() throws {
+        let slots = try Slots()
+        defer { slots.remove() }
+        let takes = try slots.open(isActive: false)
+        takes.keep(multivariant: "#EXTM3U\n")
+        takes.keep(slots.slot(0))
+        takes.settle()
+        #expect(takes.status == .stopped && takes.number == nil && takes.unfinished.isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: slots.recording).isEmpty)
+        #expect(try takes.start(at: 100) == slots.recording && takes.start(at: 101) == nil)
+        for number in Int64(1)...2 { takes.keep(slots.slot(number)) }
+        takes.settle()
+        #expect(try slots.kept() == [1, 2])
+        // What was told before the take began is told to it.
+        #expect(try String(contentsOfFile: slots.recording + "/index.m3u8", encoding: .utf8) == "#EXTM3U\n")
+        // The file still says that it waits; the take goes on under the next worker all the same.
+        let next = try slots.open(isActive: false)
+        #expect(next.status == .recording && next.number == 1)
+    }
+
+    @Test("a worker after one that was killed: what has stopped stays so, its files are due beside the room")
+    func killed() throws {
+        let slots = try Slots()
+        defer { slots.remove() }
+        let takes = try slots.open()
+        for number in Int64(0)...1 { takes.keep(slots.slot(number)) }
+        #expect(try takes.stop(at: 130) == slots.recording)
+        // Killed before the slot of the stop is listed.
+        takes.settle()
+        let told = Mutex<[Int]>([])
+        let next = try slots.open { take in told.withLock { $0.append(take.number) } }
+        #expect(next.status == .stopped && told.withLock { $0 } == [1])
+        #expect(slots.settings.dueTakes(roomHasEnded: false).isEmpty, "the room is on air")
+        #expect(slots.settings.dueTakes(roomHasEnded: true).map(\.directory) == [slots.recording])
+        #expect(next.kept.movieBytes == 6, "the disk's guard keeps room for them")
+        next.keep(slots.slot(2))
+        // The name is taken: whatever lies there is not touched.
+        try FileManager.default.createDirectory(atPath: slots.recording + "/take-2", withIntermediateDirectories: true)
+        #expect(try next.start(at: 200) == slots.recording + "/take-3")
+        for number in Int64(3)...4 { next.keep(slots.slot(number)) }
+        next.settle()
+        #expect(try slots.kept() == [0, 1] && slots.kept("/take-3") == [3, 4])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: slots.recording + "/take-2").isEmpty)
+        #expect(next.directories == ["/take-2", "/take-3"].map { slots.recording + $0 })
+        // Killed again: the take goes on.
+        let last = try slots.open()
+        last.keep(slots.slot(5))
+        last.ended(nextMediaSequence: 6)
+        last.settle()
+        last.close()
+        #expect(try slots.kept("/take-3") == [3, 4, 5])
+        #expect(
+            slots.settings.dueTakes(roomHasEnded: false).map(\.directory)
+                == [slots.recording, slots.recording + "/take-3"])
+    }
+
+    @Test("a full disk stops the take, not the room; a command that cannot be written changes nothing")
+    func full() throws {
+        let slots = try Slots()
+        defer { slots.remove() }
+        let takes = try slots.open()
+        takes.keep(slots.slot(0))
+        takes.stop(MediaError(.diskFull, "95 % is taken", at: "recording", fix: "free space"))
+        takes.keep(slots.slot(1))
+        #expect(takes.status == .suspended)
+        takes.resume()
+        takes.settle()
+        #expect(takes.status == .recording)
+        takes.keep(slots.slot(2))
+        takes.settle()
+        #expect(try slots.kept() == [0, 2])
+        // A directory in the place of the line takes no write, whoever runs this.
+        try FileManager.default.createDirectory(
+            atPath: slots.recording + "/recording.takes/x", withIntermediateDirectories: true)
+        #expect(throws: MediaError.self) { try takes.stop(at: 200) }
+        #expect(takes.status == .recording)
+        takes.keep(slots.slot(3))
+        takes.settle()
+        #expect(try slots.kept() == [0, 2, 3])
+    }
+
+    @Test("files are not made by two at once")
+    func exclusive() throws {
+        guard let room = try RecordedRoom() else { return }
+        defer { try? FileManager.default.removeItem(at: room.folder) }
+        try room.run(try room.recorder(room.settings()), ends: true, at: 0)
+        let codes = Mutex<[MediaError.Code]>([])
+        let finished = try RecordingFinisher(room.settings()).run { _, _ in
+            do throws(MediaError) {
+                _ = try RecordingFinisher(room.settings()).run { _, _ in }
+            } catch {
+                codes.withLock { $0.append(error.code) }
+            }
+        }
+        #expect(finished.frames == 270)
+        #expect(codes.withLock { !$0.isEmpty && $0.allSatisfy { $0 == .unfinished } })
+    }
+}
