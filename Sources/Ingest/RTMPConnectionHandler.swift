@@ -231,6 +231,8 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
 
     private func decide(_ request: PublishRequest) {
         self.key = RedactedKey(request.address, app: self.core.admission.app)
+        // What came behind it in the same read may have ended the session: nobody makes room for that, or waits for its end.
+        guard self.session.isDeciding(request.id) else { return }
         switch self.core.identify(request) {
         case .deny(let refusal, let reason): self.turnAway(request, refusal, reason)
         case .source(let source):
