@@ -15,6 +15,8 @@ package struct ArrivalMeter: Sendable {
         package var soundGap: Int64 = 0
         /// Longest time from one key picture to the next; the one that runs included.
         package var keyGap: Int64 = 0
+        /// The same without the times in which the picture stood still.
+        package var movingKeyGap: Int64 = 0
         /// Least time from a packet's own time to its arrival; only differences of these mean something.
         package var pictureDelay: Int64?
         package var soundDelay: Int64?
@@ -22,11 +24,16 @@ package struct ArrivalMeter: Sendable {
         package init() {}
     }
 
+    /// Pictures further apart than this are those of a still screen.
+    static let stillness: Int64 = 1_000_000_000
+
     private var reading = Reading()
     private var since: Int64?
     private var lastPicture: Int64?
     private var lastSound: Int64?
     private var lastKey: Int64?
+    /// How long the picture has stood still since then.
+    private var still: Int64 = 0
 
     package init() {}
 
@@ -35,14 +42,21 @@ package struct ArrivalMeter: Sendable {
         let delay = arrival &- dts
         switch kind {
         case .video:
-            if let last = self.lastPicture { self.reading.pictureGap = max(self.reading.pictureGap, arrival &- last) }
+            if let last = self.lastPicture {
+                self.reading.pictureGap = max(self.reading.pictureGap, arrival &- last)
+                self.still &+= Self.stillTime(in: arrival &- last)
+            }
             self.lastPicture = arrival
             self.reading.pictures += 1
             self.reading.pictureBytes &+= bytes
             self.reading.pictureDelay = min(self.reading.pictureDelay ?? delay, delay)
             guard isKey else { return }
-            if let last = self.lastKey { self.reading.keyGap = max(self.reading.keyGap, arrival &- last) }
+            if let last = self.lastKey {
+                self.reading.keyGap = max(self.reading.keyGap, arrival &- last)
+                self.reading.movingKeyGap = max(self.reading.movingKeyGap, arrival &- last &- self.still)
+            }
             self.lastKey = arrival
+            self.still = 0
         case .audio:
             if let last = self.lastSound { self.reading.soundGap = max(self.reading.soundGap, arrival &- last) }
             self.lastSound = arrival
@@ -58,9 +72,15 @@ package struct ArrivalMeter: Sendable {
         reading.span = now &- since
         if let last = self.lastPicture { reading.pictureGap = max(reading.pictureGap, now &- last) }
         if let last = self.lastSound { reading.soundGap = max(reading.soundGap, now &- last) }
-        if let last = self.lastKey { reading.keyGap = max(reading.keyGap, now &- last) }
+        if let last = self.lastKey {
+            reading.keyGap = max(reading.keyGap, now &- last)
+            let still = self.still &+ Self.stillTime(in: now &- (self.lastPicture ?? now))
+            reading.movingKeyGap = max(reading.movingKeyGap, now &- last &- still)
+        }
         self.reading = Reading()
         self.since = now
         return reading
     }
+
+    private static func stillTime(in gap: Int64) -> Int64 { gap > Self.stillness ? gap : 0 }
 }

@@ -65,6 +65,7 @@ package struct SourceHealth: Sendable {
         package var gap: Int64 = 0
         /// How far sound and picture have moved against each other since the publication began.
         package var skew: Int64 = 0
+        /// Of one that may stand still, without those times.
         package var keyGap: Int64 = 0
         package var damaged = 0
 
@@ -163,7 +164,7 @@ package struct SourceHealth: Sendable {
         let hasSound = sum(\.sounds) > 0
         figures.gap = self.rules.variableFrameRate && hasSound ? largest(\.soundGap) : largest(\.pictureGap)
         if sum(\.pictures) == 0, hasSound { figures.gap = largest(\.soundGap) }
-        figures.keyGap = largest(\.keyGap)
+        figures.keyGap = self.rules.variableFrameRate ? largest(\.movingKeyGap) : largest(\.keyGap)
         figures.damaged = self.entries.reduce(0) { $0 + $1.damaged }
         if let picture = self.entries.compactMap(\.reading.pictureDelay).min(),
             let sound = self.entries.compactMap(\.reading.soundDelay).min()

@@ -105,6 +105,19 @@ struct SourceHealthTests {
         #expect(camera.health.level == .alert3)
     }
 
+    @Test("key pictures that a still screen does not send are no alarm; those that a moving one lacks are")
+    func stillScreenKeys() {
+        var screen = Feed { $0.variableFrameRate = true }
+        screen.run(5)
+        screen.run(20, fps: 0)
+        // It moves again, and its encoder counts pictures: the next key picture is a second away.
+        screen.run(1, key: 1_000)
+        screen.run(10)
+        #expect(screen.changes.isEmpty)
+        screen.run(8, key: 1_000)
+        #expect(screen.levels == [.alert1] && screen.changes.first?.causes == [.keyInterval])
+    }
+
     @Test("bit rate, key pictures, jitter buffer, decoder, worker and absence")
     func others() {
         var thin = Feed { $0.bitrate = 2_048_000 }
