@@ -20,6 +20,8 @@ package struct ArrivalMeter: Sendable {
         /// Least time from a packet's own time to its arrival; only differences of these mean something.
         package var pictureDelay: Int64?
         package var soundDelay: Int64?
+        /// A track's timestamps jumped or began again: delays from before say nothing about those behind.
+        package var isRenumbered = false
 
         package init() {}
     }
@@ -27,10 +29,19 @@ package struct ArrivalMeter: Sendable {
     /// Pictures further apart than this are those of a still screen.
     static let stillness: Int64 = 1_000_000_000
 
+    /// Timestamps that go back by more than this begin again.
+    private static let jumpBack: Int64 = 1_000_000_000
+    /// Those that go on by more than this, and by more than ``jumpGain`` beyond the clock, have jumped.
+    private static let jumpForward: Int64 = 3_000_000_000
+    private static let jumpGain: Int64 = 1_500_000_000
+
     private var reading = Reading()
     private var since: Int64?
     private var lastPicture: Int64?
     private var lastSound: Int64?
+    /// Their own times.
+    private var pictureTime: Int64?
+    private var soundTime: Int64?
     private var lastKey: Int64?
     /// How long the picture has stood still since then.
     private var still: Int64 = 0
@@ -42,6 +53,8 @@ package struct ArrivalMeter: Sendable {
         let delay = arrival &- dts
         switch kind {
         case .video:
+            self.noteNumbering(from: self.pictureTime, to: dts, passed: arrival &- (self.lastPicture ?? arrival))
+            self.pictureTime = dts
             if let last = self.lastPicture {
                 self.reading.pictureGap = max(self.reading.pictureGap, arrival &- last)
                 self.still &+= Self.stillTime(in: arrival &- last)
@@ -58,11 +71,24 @@ package struct ArrivalMeter: Sendable {
             self.lastKey = arrival
             self.still = 0
         case .audio:
+            self.noteNumbering(from: self.soundTime, to: dts, passed: arrival &- (self.lastSound ?? arrival))
+            self.soundTime = dts
             if let last = self.lastSound { self.reading.soundGap = max(self.reading.soundGap, arrival &- last) }
             self.lastSound = arrival
             self.reading.sounds += 1
             self.reading.soundDelay = min(self.reading.soundDelay ?? delay, delay)
         }
+    }
+
+    /// As the source's timeline does, which lays the tracks beside one another anew then.
+    private mutating func noteNumbering(from last: Int64?, to dts: Int64, passed: Int64) {
+        guard let last else { return }
+        let step = dts &- last
+        let hasRun = step > Self.jumpForward && step &- max(0, passed) > Self.jumpGain
+        guard hasRun || step < -Self.jumpBack else { return }
+        self.reading.isRenumbered = true
+        self.reading.pictureDelay = nil
+        self.reading.soundDelay = nil
     }
 
     /// What has come since the last look; `nil` before the first packet.

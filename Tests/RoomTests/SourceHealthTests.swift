@@ -26,8 +26,10 @@ struct SourceHealthTests {
         /// - Parameters:
         ///   - fps: Pictures a second, evenly; 0: none.
         ///   - late: What is added to the arrival of sound, in milliseconds.
+        ///   - renumbered: What is added to the timestamps of sound, in milliseconds.
         mutating func run(
-            _ seconds: Int, fps: Int = 30, bytes: Int = 8_000, key: Int = 2, late: Int64 = 0, hasSound: Bool = true
+            _ seconds: Int, fps: Int = 30, bytes: Int = 8_000, key: Int = 2, late: Int64 = 0, hasSound: Bool = true,
+            renumbered: Int64 = 0
         ) {
             for _ in 0..<seconds {
                 let start = self.now
@@ -40,7 +42,8 @@ struct SourceHealthTests {
                     for index in 0..<47 {
                         let at = start + Int64(index) * SourceHealthTests.second / 47
                         self.meter.note(
-                            .audio, isKey: true, bytes: 170, dts: at, at: at + late * SourceHealthTests.ms)
+                            .audio, isKey: true, bytes: 170, dts: at + renumbered * SourceHealthTests.ms,
+                            at: at + late * SourceHealthTests.ms)
                     }
                 }
                 self.now = start + SourceHealthTests.second
@@ -185,6 +188,18 @@ struct SourceHealthTests {
         feed.run(10, late: 300 + late)
         #expect(feed.health.level == level, "\(feed.health.figures)")
         if level > .normal { #expect(feed.health.causes == [.skew]) }
+    }
+
+    @Test(
+        "a track whose timestamps begin anew has not moved against the other; one that then runs away from it has",
+        arguments: [-3_600_000, 3_600_000] as [Int64])
+    func renumbered(by jump: Int64) {
+        var feed = Feed()
+        feed.run(12)
+        feed.run(20, renumbered: jump)
+        #expect(feed.changes.isEmpty, "\(feed.changes)")
+        feed.run(6, late: 200, renumbered: jump)
+        #expect(feed.levels == [.alert2] && feed.changes.first?.causes == [.skew])
     }
 
     @Test("what comes at once, at the beginning and behind a gap, is not what is expected from then on")
