@@ -26,6 +26,7 @@ extension RTMPServerSession {
         case "closeStream": self.closeStream(now: now)
         case "deleteStream":
             // The argument is a number, a string or missing, and there is one publication at most.
+            self.openStreams = max(0, self.openStreams - 1)
             self.endPublication(now: now)
             self.result(of: command, .undefined)
         case "_checkbw": self.result(of: command, .number(0))
@@ -93,7 +94,8 @@ extension RTMPServerSession {
 
     private mutating func createStream(_ command: RTMPCommand) throws(RTMPFailure) {
         self.createdStreams += 1
-        guard self.createdStreams <= self.configuration.limits.createdStreams else { throw .limit(.createdStreams) }
+        self.openStreams += 1
+        guard self.openStreams <= self.configuration.limits.createdStreams else { throw .limit(.createdStreams) }
         self.respond(
             RTMPCommand("_result", transaction: command.transaction, [.null, .number(Double(self.createdStreams))]))
     }

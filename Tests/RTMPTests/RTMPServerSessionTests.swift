@@ -172,6 +172,21 @@ struct RTMPServerSessionTests {
         #expect(harness.commands().count == 9, "eight streams and connect were answered")
     }
 
+    @Test("streams that are deleted count no more: a connection publishes again as often as its user does")
+    func deletedStreams() {
+        var script = ClientScript()
+        script.connect()
+        for index in 1...20 {
+            script.command("createStream", 2, [.null])
+            script.command("publish", 3, [.null, .string("key"), .string("live")], streamID: UInt32(index))
+            script.command("deleteStream", 4, [.null, .number(Double(index))])
+        }
+        let harness = SessionHarness()
+        harness.feed(script.take())
+        #expect(harness.closeReason == nil)
+        #expect(harness.events.filter { $0 == .unpublished(.client) }.count == 20)
+    }
+
     @Test(
         "each way to stop unpublishes once",
         arguments: [
