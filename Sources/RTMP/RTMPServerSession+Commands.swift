@@ -49,7 +49,7 @@ extension RTMPServerSession {
         }
         let object = command.argument(0)
         self.tcURL = (object?["tcUrl"] ?? object?["tcurl"])?.string ?? ""
-        self.flashVersion = object?["flashVer"]?.string ?? ""
+        self.flashVersion = RTMPServerSession.line(object?["flashVer"]?.string ?? "")
         guard let app = object?["app"]?.string ?? RTMPServerSession.path(of: self.tcURL) else {
             self.respond(
                 RTMPCommand(
@@ -83,6 +83,15 @@ extension RTMPServerSession {
                 AMF0Property("objectEncoding", .number(0)),
             ] + enhanced)
         self.respond(RTMPCommand("_result", transaction: command.transaction, [properties, status]))
+    }
+
+    /// Scalars that are kept of an encoder's name for itself.
+    private static let longestLine = 128
+
+    /// What goes into logs and states is one line without what terminals obey, and short however many marks a character has.
+    private static func line(_ text: String) -> String {
+        let scalars = text.unicodeScalars.filter { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
+        return String(String.UnicodeScalarView(scalars.prefix(self.longestLine)))
     }
 
     private static func path(of tcURL: String) -> String? {

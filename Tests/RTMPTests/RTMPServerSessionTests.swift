@@ -161,6 +161,28 @@ struct RTMPServerSessionTests {
         #expect(harness.events.last == .media(.video, timestamp: 0, payload: [0x17, 1, 0, 0, 0]))
     }
 
+    @Test("an encoder's name is one short line, whatever it holds")
+    func encoderName() {
+        let names = [
+            ("FMLE/3.0 (compatible; 방송)", "FMLE/3.0 (compatible; 방송)"),
+            ("OBS\n12:00:00.000 error\u{1B}[2J\u{9B}31m", "OBS12:00:00.000 error[2J31m"),
+            ("e" + String(repeating: "\u{301}", count: 20_000), "e" + String(repeating: "\u{301}", count: 127)),
+        ]
+        for (said, kept) in names {
+            var script = ClientScript()
+            let object = [AMF0Property("app", .string("live")), AMF0Property("flashVer", .string(said))]
+            script.command("connect", 1, [.object(object)])
+            script.publish()
+            let harness = SessionHarness()
+            harness.feed(script.take())
+            guard case .publishRequested(let request)? = harness.events.first else {
+                Issue.record("\(harness.events)")
+                continue
+            }
+            #expect(Array(request.flashVersion.unicodeScalars) == Array(kept.unicodeScalars))
+        }
+    }
+
     @Test("streams that are created without end close the connection")
     func tooManyStreams() {
         var script = ClientScript()
