@@ -399,8 +399,9 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         // A connection that had published may ask again, with a key that is not let in.
         if !self.wasAccepted || self.wasDenied {
             let reason = self.denial.map { "\(failure): \($0)" } ?? "\(failure)"
-            self.logger.info(
-                "connection refused", metadata: ["reason": "\(reason)", "key": "\(self.key?.description ?? "")"])
+            self.logger.log(
+                level: self.core.mayLog(from: self.address) ? .info : .debug, "connection refused",
+                metadata: ["reason": "\(reason)", "key": "\(self.key?.description ?? "")"])
             self.core.emit(.refused(remote: self.remote, key: self.key, reason: reason, code: failure.errorCode))
         }
         guard let context = self.context else { return }

@@ -157,6 +157,23 @@ struct IngestServerTests {
         }
     }
 
+    /// No budget fills again.
+    private struct StoppedClock: MonotonicClock {
+        func now() -> Int64 { 1_000_000_000 }
+    }
+
+    @Test("what is no RTMP stands in the log twenty times of one address, and from then on once a second")
+    func scanners() async throws {
+        try await TestServer.with(clock: StoppedClock()) { server in
+            for _ in 0..<25 {
+                let scanner = try await TestPublisher.connect(server.url("x"), prefix: Array("GET".utf8))
+                await scanner.outcomes.wait { $0.last == .closed }
+            }
+            let lines = server.log.elements.filter { $0.contains("connection refused") }
+            #expect(lines.count == 25 && lines.filter { $0.hasPrefix("info") }.count == 20)
+        }
+    }
+
     @Test("a connection that goes away ends its source at once")
     func lost() async throws {
         try await TestServer.with { server in
