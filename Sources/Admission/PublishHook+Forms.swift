@@ -25,10 +25,18 @@ extension PublishHook {
         // The publisher's own fields come last and could repeat ours: readers that take the last would believe them.
         let known = Set(fields.map(\.0))
         let query = facts.query.split(separator: "&").filter { item in
-            let name = item.prefix { $0 != "=" }
-            return !known.contains(PercentText.decode(String(name))?.lowercased() ?? "call")
+            // Some part at `;` as well.
+            !item.split(separator: ";").contains { self.isOneOf(known, $0.prefix { $0 != "=" }) }
         }
         return query.isEmpty ? form : "\(form)&\(query.joined(separator: "&"))"
+    }
+
+    /// Whether a reader could take the name of a field for one of `known`: some leave out space before it, and end it at a NUL or
+    /// at the bracket of an array. What cannot be read could be any.
+    private static func isOneOf(_ known: Set<String>, _ name: Substring) -> Bool {
+        guard let plain = PercentText.decode(String(name))?.lowercased() else { return true }
+        let bare = plain.drop { $0.isWhitespace || $0 == "+" }.prefix { $0 != "\0" && $0 != "[" }
+        return known.contains(String(bare))
     }
 
     static func ome(_ facts: PublishFacts) -> JSONValue {

@@ -68,7 +68,8 @@ package struct SignedKeyCheck: Sendable {
         case .tencent:
             guard let expiry = value("txTime"), let digest = value("txSecret") else { return .absent }
             let offered = Array(digest.utf8).map(\.lowercase)
-            return self.verdict(Int64(hexadecimal: expiry), digest, now) { secret in
+            // In one spelling: both cases of its letters are the same key.
+            return self.verdict(Int64(hexadecimal: expiry), String(decoding: offered, as: UTF8.self), now) { secret in
                 let text = Array("\(secret)\(name)\(expiry)".utf8)
                 // Both are always computed: which one was sent is no secret, whether it was right is.
                 let isMD5 = ConstantTime.isEqual(Hexadecimal.encode(Digest.md5(of: text)), offered)
@@ -85,7 +86,8 @@ package struct SignedKeyCheck: Sendable {
                 let sum = time.addingReportingOverflow(self.validity)
                 return sum.overflow ? nil : sum.partialValue
             }
-            return self.verdict(expiry, String(parts[1]), now) { secret in
+            // All that is signed beside the name: most who make keys out write 0 for RAND and UID.
+            return self.verdict(expiry, stamped, now) { secret in
                 let text = Array("/\(self.app)/\(name)-\(stamped)-\(secret)".utf8)
                 return ConstantTime.isEqual(Hexadecimal.encode(Digest.md5(of: text)), offered)
             }
@@ -144,8 +146,10 @@ extension Int64 {
         self.init(text)
     }
 
+    /// Eight digits reach up to 2106. Nothing stands between name and expiry in what ``SignedKeyCheck/Form/tencent`` signs: with
+    /// more of them a key for the name `1001` would be one for `100`, too, with that 1 before its expiry.
     fileprivate init?(hexadecimal text: String) {
-        guard (1...10).contains(text.utf8.count), text.utf8.allSatisfy({ $0 != 0x2b && $0 != 0x2d }) else { return nil }
+        guard (1...8).contains(text.utf8.count), text.utf8.allSatisfy({ $0 != 0x2b && $0 != 0x2d }) else { return nil }
         self.init(text, radix: 16)
     }
 }

@@ -27,6 +27,8 @@ final class IngestCore {
     /// Questions to the webhook of one place. Ten publishers behind one address come back at once after a cut; who asks more often
     /// than the webhook's connections can take would keep everybody else waiting.
     private var questions = PlaceBudget((perSecond: 4, burst: 32))
+    /// Lines in the log about connections of one place that came to nothing.
+    private var lines = PlaceBudget((perSecond: 1, burst: 20))
     /// Asked about each publisher whose key is right; nil: nobody is asked.
     var hook: HookClient?
     /// For the webhook; nil: there is none.
@@ -151,6 +153,9 @@ final class IngestCore {
 
     /// Whether the webhook is asked about somebody from there.
     func mayAsk(from address: IPAddress?) -> Bool { self.questions.take(at: address, now: self.clock.now()) }
+
+    /// Whether the log says that a connection from there came to nothing: whoever opens thousands fills no disk.
+    func mayLog(from address: IPAddress?) -> Bool { self.lines.take(at: address, now: self.clock.now()) }
 
     /// Gives the source to `handler`, and makes room when it is taken over.
     func claim(_ source: SourceID, by handler: any PublishingConnection) -> Claim {

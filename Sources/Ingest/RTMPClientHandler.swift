@@ -29,14 +29,15 @@ final class RTMPClientHandler: ChannelInboundHandler {
 
     private var session: RTMPClientSession
     private weak var owner: (any RTMPClientOwner)?
-    private let key: String
+    /// What a server may repeat and nobody shall see, the longest first.
+    private let secrets: [String]
     private var context: ChannelHandlerContext?
     private var deadline: Scheduled<Void>?
     private var isOver = false
 
     init(url: RTMPURL, purpose: RTMPClientSession.Purpose, owner: any RTMPClientOwner) {
         self.session = RTMPClientSession(url: url, purpose: purpose)
-        self.key = String(url.streamName.prefix { $0 != "?" })
+        self.secrets = Self.secrets(of: url)
         self.owner = owner
     }
 
@@ -183,13 +184,29 @@ final class RTMPClientHandler: ChannelInboundHandler {
         self.owner?.ended(self, reason: self.presentable(reason))
     }
 
-    /// A far server's words: short, printable, and without the stream key it may repeat.
+    /// Values of a query that are shorter say nothing.
+    private static let shortestValue = 4
+
+    /// The stream name with its query and without it, and the values of the query.
+    private static func secrets(of url: RTMPURL) -> [String] {
+        let parts = url.streamName.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let query = parts.dropFirst().first ?? ""
+        let values = query.split(separator: "&").compactMap { $0.split(separator: "=", maxSplits: 1).dropFirst().first }
+        let all =
+            [url.streamName, String(url.streamName.prefix { $0 != "?" })]
+            + values.map(String.init).filter { $0.count >= Self.shortestValue }
+        return all.filter { !$0.isEmpty }.sorted { $0.count > $1.count }
+    }
+
+    /// A far server's words: short, printable, and without the stream key and the query that it may repeat.
     private func presentable(_ reason: String) -> String {
-        let plain = String(
-            String.UnicodeScalarView(reason.unicodeScalars.prefix(400).filter { $0.value >= 0x20 && $0.value != 0x7F }))
-        guard !self.key.isEmpty else { return String(plain.prefix(200)) }
-        return String(
-            plain.split(separator: self.key, omittingEmptySubsequences: false).joined(separator: "…").prefix(200))
+        // Whole, since nobody would find what a cut has left of a secret; a message has 64 KiB at most.
+        var text = String(
+            String.UnicodeScalarView(reason.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }))
+        for secret in self.secrets {
+            text = text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "…")
+        }
+        return String(text.prefix(200))
     }
 
     private static func text(_ error: any Error) -> String {

@@ -231,6 +231,8 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
 
     private func decide(_ request: PublishRequest) {
         self.key = RedactedKey(request.address, app: self.core.admission.app)
+        // What came behind it in the same read may have ended the session: nobody makes room for that, or waits for its end.
+        guard self.session.isDeciding(request.id) else { return }
         switch self.core.identify(request) {
         case .deny(let refusal, let reason): self.turnAway(request, refusal, reason)
         case .source(let source):
@@ -397,8 +399,9 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         // A connection that had published may ask again, with a key that is not let in.
         if !self.wasAccepted || self.wasDenied {
             let reason = self.denial.map { "\(failure): \($0)" } ?? "\(failure)"
-            self.logger.info(
-                "connection refused", metadata: ["reason": "\(reason)", "key": "\(self.key?.description ?? "")"])
+            self.logger.log(
+                level: self.core.mayLog(from: self.address) ? .info : .debug, "connection refused",
+                metadata: ["reason": "\(reason)", "key": "\(self.key?.description ?? "")"])
             self.core.emit(.refused(remote: self.remote, key: self.key, reason: reason, code: failure.errorCode))
         }
         guard let context = self.context else { return }

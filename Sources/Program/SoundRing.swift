@@ -26,6 +26,9 @@ package struct SoundRing: Sendable {
     /// The pair the program heard last.
     private var last: (Float, Float) = (0, 0)
 
+    /// The program has heard everything before this.
+    private var heard = Int64.min
+
     /// Pairs this one keeps.
     private let size: Int
 
@@ -58,6 +61,11 @@ package struct SoundRing: Sendable {
             self.risesAt = self.fade > 0 && self.start < self.end ? position : nil
         } else if restart, self.fade > 0 {
             return self.crossOver(to: block, at: position)
+        } else if restart, self.fade > 0, position &+ pairs > self.heard {
+            // It is still to be heard, and all that is here lies behind it, where a wrong timestamp has put it: that would keep
+            // everything out until then.
+            (self.start, self.end) = (at, at)
+            (self.risesAt, self.risen) = (nil, nil)
         }
         // A block that begins before the end keeps what was there and adds only what is new.
         let skip = max(0, self.end &- at)
@@ -131,6 +139,7 @@ package struct SoundRing: Sendable {
     /// - Returns: How many pairs of the range are anything but silence.
     package mutating func take(_ range: Range<Int64>, into target: inout [Float]) -> Int {
         let count = self.read(range, into: &target)
+        self.heard = range.upperBound
         guard self.fade > 0 else { return count }
         let from = max(range.lowerBound, self.start), to = min(range.upperBound, self.end)
         guard to > from else {

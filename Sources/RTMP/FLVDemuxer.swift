@@ -56,6 +56,10 @@ package struct FLVDemuxer: Sendable {
     /// What is behind the tracks of Enhanced RTMP.
     var enhanced = EnhancedState()
     private var timing: PictureTimingRules?
+    /// What came ahead of a picture in messages of its own, in the one form, until that takes it; see ``joined(_:)``.
+    private var ahead: (bytes: [UInt8], types: NALTypes) = ([], [])
+    /// Bytes of that.
+    private static let mostAhead = 64 << 10
     /// What a data message said of the time, until the next packet takes it.
     private var noted: (time: WallClockTime, timestamp: UInt32)?
 
@@ -156,7 +160,8 @@ package struct FLVDemuxer: Sendable {
     mutating func picture(
         _ message: RTMPMediaMessage, from start: Int, _ offset: Int64, _ arrival: Int64, _ items: inout [SourceItem]
     ) {
-        guard let (memory, range, types) = self.sanitized(message.payload, from: start) else { return }
+        guard let unit = self.sanitized(message.payload, from: start), let (memory, range, types) = self.joined(unit)
+        else { return }
         if types.contains(.sps) && types.contains(.pps) { self.parameterSets(memory, range, types, &items) }
         guard self.video?.codec == .h264 else {
             self.counters.beforeConfiguration += 1
@@ -172,6 +177,31 @@ package struct FLVDemuxer: Sendable {
             packet.wallClock = time
         }
         items.append(.packet(packet))
+    }
+
+    /// The units of an H.264 picture, behind those that came in messages of their own before it: some encoders send parameter
+    /// sets and SEI so. A decoder calls a packet without a picture damaged, and who counts pictures counts one too many.
+    ///
+    /// - Returns: `nil` for what is no picture: it is kept for the next one, if it says something about that.
+    private mutating func joined(
+        _ unit: (memory: PacketMemory, range: Range<Int>, types: NALTypes)
+    ) -> (memory: PacketMemory, range: Range<Int>, types: NALTypes)? {
+        if unit.types.isDisjoint(with: .pictures) {
+            let size = self.ahead.bytes.count + unit.range.count
+            guard !unit.types.isDisjoint(with: [.sps, .pps, .sei]), size <= Self.mostAhead else {
+                self.counters.empty += 1
+                return nil
+            }
+            unit.memory.append(unit.range, to: &self.ahead.bytes)
+            self.ahead.types.formUnion(unit.types)
+            return nil
+        }
+        guard !self.ahead.bytes.isEmpty else { return unit }
+        var bytes = self.ahead.bytes
+        unit.memory.append(unit.range, to: &bytes)
+        let types = unit.types.union(self.ahead.types)
+        self.ahead = ([], [])
+        return (PacketMemory(bytes), 0..<bytes.count, types)
     }
 
     /// The NAL units from `start` on, in the one form; `nil`, and counted, when there are none.

@@ -26,6 +26,7 @@ extension RTMPServerSession {
         case "closeStream": self.closeStream(now: now)
         case "deleteStream":
             // The argument is a number, a string or missing, and there is one publication at most.
+            self.openStreams = max(0, self.openStreams - 1)
             self.endPublication(now: now)
             self.result(of: command, .undefined)
         case "_checkbw": self.result(of: command, .number(0))
@@ -48,7 +49,7 @@ extension RTMPServerSession {
         }
         let object = command.argument(0)
         self.tcURL = (object?["tcUrl"] ?? object?["tcurl"])?.string ?? ""
-        self.flashVersion = object?["flashVer"]?.string ?? ""
+        self.flashVersion = RTMPServerSession.line(object?["flashVer"]?.string ?? "")
         guard let app = object?["app"]?.string ?? RTMPServerSession.path(of: self.tcURL) else {
             self.respond(
                 RTMPCommand(
@@ -84,6 +85,15 @@ extension RTMPServerSession {
         self.respond(RTMPCommand("_result", transaction: command.transaction, [properties, status]))
     }
 
+    /// Scalars that are kept of an encoder's name for itself.
+    private static let longestLine = 128
+
+    /// What goes into logs and states is one line without what terminals obey, and short however many marks a character has.
+    private static func line(_ text: String) -> String {
+        let scalars = text.unicodeScalars.filter { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
+        return String(String.UnicodeScalarView(scalars.prefix(self.longestLine)))
+    }
+
     private static func path(of tcURL: String) -> String? {
         guard let scheme = tcURL.firstRange(of: "://"),
             let slash = tcURL[scheme.upperBound...].firstIndex(of: "/")
@@ -93,7 +103,8 @@ extension RTMPServerSession {
 
     private mutating func createStream(_ command: RTMPCommand) throws(RTMPFailure) {
         self.createdStreams += 1
-        guard self.createdStreams <= self.configuration.limits.createdStreams else { throw .limit(.createdStreams) }
+        self.openStreams += 1
+        guard self.openStreams <= self.configuration.limits.createdStreams else { throw .limit(.createdStreams) }
         self.respond(
             RTMPCommand("_result", transaction: command.transaction, [.null, .number(Double(self.createdStreams))]))
     }

@@ -57,7 +57,10 @@ package struct RTMPServerSession: ~Copyable {
     var tcURL = ""
     var flashVersion = ""
     var capabilities = EnhancedCapabilities()
+    /// Ids that were given out.
     var createdStreams = 0
+    /// Streams that were created and not deleted.
+    var openStreams = 0
     var fcPublishTransaction: Double = 0
     var requests = 0
     var publishStreamID: UInt32 = 1

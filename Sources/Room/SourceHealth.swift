@@ -63,8 +63,10 @@ package struct SourceHealth: Sendable {
         /// Bit/s of the pictures.
         package var bitrate: Int64 = 0
         package var gap: Int64 = 0
-        /// How far sound and picture have moved against each other since the publication began.
+        /// How far sound and picture have moved against each other since the publication began, or since the last jump of
+        /// its timestamps: then they are put together anew.
         package var skew: Int64 = 0
+        /// Of one that may stand still, without those times.
         package var keyGap: Int64 = 0
         package var damaged = 0
 
@@ -101,7 +103,7 @@ package struct SourceHealth: Sendable {
     private var best: Int64 = 0
     /// When its first packets were looked at.
     private var began: Int64?
-    /// The picture's delay less the sound's, in the first whole window.
+    /// The picture's delay less the sound's, in the first whole window of this numbering.
     private var baseline: Int64?
     package private(set) var level = Level.normal
     package private(set) var causes: [Cause] = []
@@ -124,6 +126,7 @@ package struct SourceHealth: Sendable {
     ) -> Change? {
         if let reading {
             if self.began == nil { self.began = now }
+            if reading.isRenumbered { self.baseline = nil }
             self.entries.append(
                 Entry(time: now, reading: reading, damaged: max(0, surroundings.damaged - self.damaged)))
         }
@@ -163,15 +166,16 @@ package struct SourceHealth: Sendable {
         let hasSound = sum(\.sounds) > 0
         figures.gap = self.rules.variableFrameRate && hasSound ? largest(\.soundGap) : largest(\.pictureGap)
         if sum(\.pictures) == 0, hasSound { figures.gap = largest(\.soundGap) }
-        figures.keyGap = largest(\.keyGap)
+        figures.keyGap = self.rules.variableFrameRate ? largest(\.movingKeyGap) : largest(\.keyGap)
         figures.damaged = self.entries.reduce(0) { $0 + $1.damaged }
-        if let picture = self.entries.compactMap(\.reading.pictureDelay).min(),
-            let sound = self.entries.compactMap(\.reading.soundDelay).min()
+        let numbered = self.entries[(self.entries.lastIndex { $0.reading.isRenumbered } ?? self.entries.startIndex)...]
+        if let picture = numbered.compactMap(\.reading.pictureDelay).min(),
+            let sound = numbered.compactMap(\.reading.soundDelay).min()
         {
             let difference = picture &- sound
             if let baseline = self.baseline {
                 figures.skew = difference &- baseline
-            } else if span >= self.rules.window - second {
+            } else if numbered.reduce(0, { $0 + $1.reading.span }) >= self.rules.window - second {
                 self.baseline = difference
             }
         }

@@ -81,6 +81,30 @@ struct AdmissionTests {
         #expect(try Self.source(&admission, Self.good) == nil)
     }
 
+    @Test(
+        "good once, in every form: one key however it is spelled, and each of several whatever they have in common",
+        arguments: [
+            (
+                .tencent, "1001?txTime=6B49D200&txSecret=8f9d9a8c88763b3aec6211691f9ac5a4",
+                "1001?txTime=6B49D200&txSecret=8F9D9A8C88763B3AEC6211691F9AC5A4", false
+            ),
+            (
+                .alibaba, "1001?auth_key=1800000000-0-0-54e897b1afd89005ce7ec8ff62da8c25",
+                "1001?auth_key=1800000000-0-0-54E897B1AFD89005CE7EC8FF62DA8C25", false
+            ),
+            (
+                .alibaba, "1001?auth_key=1800000000-0-0-54e897b1afd89005ce7ec8ff62da8c25",
+                "1001?auth_key=1800000001-0-0-421634af6b3f3111aff95446ed04fd7c", true
+            ),
+        ] as [(SignedKeyCheck.Form, String, String, Bool)])
+    func singleUseForms(form: SignedKeyCheck.Form, first: String, second: String, isOther: Bool) throws {
+        var admission = Self.admission()
+        admission.signed = SignedKeyCheck(form: form, secrets: ["key"], room: "88231", app: "live")
+        admission.isSingleUse = true
+        #expect(try Self.source(&admission, first) == Self.host)
+        #expect(try Self.source(&admission, second) == (isOther ? Self.host : nil))
+    }
+
     @Test("an expired key is told to be expired, everything else has the same words")
     func words() throws {
         var admission = Self.admission()

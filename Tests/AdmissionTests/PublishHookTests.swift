@@ -33,6 +33,19 @@ struct PublishHookTests {
                 + "&clientid=7&call=publish&name=key%221&type=live&token=a b&z")
     }
 
+    @Test(
+        "nginx: no spelling that some reader takes for a name of ours comes along",
+        arguments: [
+            "%20name=2002", "+name=2002", "%09Name=2002", "name[]=2002", "name%5B0%5D=2002", "name%00z=2002",
+            "a=1;name=2002", "%name=2002",
+        ])
+    func nginxNames(item: String) {
+        var facts = Self.facts
+        facts.query = "token=a&\(item)&z=1"
+        let body = String(decoding: PublishHook(form: .nginx).request(for: facts).body, as: UTF8.self)
+        #expect(body.hasSuffix("&name=key%221&type=live&token=a&z=1"), "\(body)")
+    }
+
     @Test("ome: JSON, signed with the secret")
     func ome() throws {
         let request = PublishHook(form: .ome, secret: "1234").request(for: Self.facts)

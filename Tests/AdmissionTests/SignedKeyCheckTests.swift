@@ -61,7 +61,7 @@ struct SignedKeyCheckTests {
         for digest in [md5, sha256, md5.uppercased()] {
             let verdict = try Self.verdict(
                 .tencent, [secret], "txSecret=\(digest)&txTime=5C271099", name: "test", now: 1_546_064_025)
-            #expect(verdict == .valid(nonce: digest, expiry: 1_546_064_025))
+            #expect(verdict == .valid(nonce: digest.lowercased(), expiry: 1_546_064_025))
         }
         for query in ["txSecret=\(md5)&txTime=5c271099", "txSecret=\(md5)&txTime=", "txSecret=&txTime=5C271099"] {
             #expect(try Self.verdict(.tencent, [secret], query, name: "test") == .wrong)
@@ -71,10 +71,21 @@ struct SignedKeyCheckTests {
                 == .expired)
     }
 
+    @Test("Tencent's form: a key for one name is none for a shorter one with what is left of it before the expiry")
+    func tencentNames() throws {
+        // MD5 of `key10016B49D200`, by another implementation.
+        let digest = "txSecret=8f9d9a8c88763b3aec6211691f9ac5a4"
+        let valid = SignedKeyCheck.Verdict.valid(nonce: String(digest.dropFirst(9)), expiry: Self.expiry)
+        #expect(try Self.verdict(.tencent, ["key"], digest + "&txTime=6B49D200") == valid)
+        #expect(try Self.verdict(.tencent, ["key"], digest + "&txTime=16B49D200", name: "100") == .wrong)
+        #expect(try Self.verdict(.tencent, ["key"], digest + "&txTime=016B49D200", name: "10") == .wrong)
+        #expect(try Self.verdict(.tencent, ["key"], digest + "&txTime=B49D200", name: "10016") == .expired)
+    }
+
     @Test("Alibaba's form: the time is that of the signing, and the validity counts from it")
     func alibaba() throws {
         let good = "auth_key=1800000000-0-0-54e897b1afd89005ce7ec8ff62da8c25"
-        let valid = SignedKeyCheck.Verdict.valid(nonce: "0", expiry: Self.expiry + 86_400)
+        let valid = SignedKeyCheck.Verdict.valid(nonce: "1800000000-0-0", expiry: Self.expiry + 86_400)
         #expect(try Self.verdict(.alibaba, ["key"], good) == valid)
         #expect(try Self.verdict(.alibaba, ["key"], good, now: Self.expiry + 86_431) == .expired)
         #expect(try Self.verdict(.alibaba, ["key"], good.replacing("-0-0-", with: "-1-0-")) == .wrong)

@@ -127,6 +127,53 @@ struct IngestServerTests {
         }
     }
 
+    /// A whole publisher in one piece, and behind its request a chunk that nothing comes before.
+    private static var unreadableBehindPublish: [UInt8] {
+        var bytes: [UInt8] = [3] + [UInt8](repeating: 0, count: 2 * 1536)
+        var writer = RTMPChunkWriter()
+        let connect = RTMPCommand("connect", transaction: 1, [.object([AMF0Property("app", .string("live"))])])
+        let publish = RTMPCommand("publish", transaction: 5, [.null, .string(TestServer.hostKey), .string("live")])
+        writer.write(connect.message(chunkStreamID: 3, streamID: 0), header: .full, into: &bytes)
+        writer.write(publish.message(chunkStreamID: 8, streamID: 1), header: .full, into: &bytes)
+        return bytes + [0xC9]
+    }
+
+    @Test("who is unreadable right behind its request takes the source from nobody, and does not keep it")
+    func unreadable() async throws {
+        try await TestServer.with({ $0.onDuplicate = .reject }) { server in
+            let broken = try await TestPublisher.connect(
+                server.url(TestServer.guestKey), prefix: Self.unreadableBehindPublish)
+            await broken.outcomes.wait { $0.last == .closed }
+            let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            #expect(publisher.outcomes.elements == [.ready])
+            let statistics = server.server.statistics[TestServer.host]
+            #expect(statistics?.publications == 1 && statistics?.isPublishing == true)
+            let starts = server.events.elements.filter { if case .publishing = $0 { true } else { false } }
+            #expect(starts.count == 1)
+            let refusals = server.events.elements.filter {
+                if case .refused(_, _, _, .invalidFormat?) = $0 { true } else { false }
+            }
+            #expect(refusals.count == 1)
+        }
+    }
+
+    /// No budget fills again.
+    private struct StoppedClock: MonotonicClock {
+        func now() -> Int64 { 1_000_000_000 }
+    }
+
+    @Test("what is no RTMP stands in the log twenty times of one address, and from then on once a second")
+    func scanners() async throws {
+        try await TestServer.with(clock: StoppedClock()) { server in
+            for _ in 0..<25 {
+                let scanner = try await TestPublisher.connect(server.url("x"), prefix: Array("GET".utf8))
+                await scanner.outcomes.wait { $0.last == .closed }
+            }
+            let lines = server.log.elements.filter { $0.contains("connection refused") }
+            #expect(lines.count == 25 && lines.filter { $0.hasPrefix("info") }.count == 20)
+        }
+    }
+
     @Test("a connection that goes away ends its source at once")
     func lost() async throws {
         try await TestServer.with { server in

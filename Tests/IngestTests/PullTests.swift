@@ -16,13 +16,14 @@ struct PullTests {
 
     /// Fetches from a server with these scripts until `isMet` holds of the events.
     static func run(
-        _ scripts: [PlayServer.Script], idleTimeout: Int64 = 90_000_000_000,
+        _ scripts: [PlayServer.Script], idleTimeout: Int64 = 90_000_000_000, query: String = "t=1",
         until isMet: @escaping @Sendable ([IngestEvent]) -> Bool
     ) async throws -> (events: [IngestEvent], items: ItemRecorder, requests: [String]) {
         let server = try await PlayServer.start(scripts)
         let events = Recorder<IngestEvent>()
         var settings = PullSettings(
-            source: Self.source, url: try #require(RTMPURL("rtmp://127.0.0.1:\(server.port)/live/b_secret_key?t=1")))
+            source: Self.source,
+            url: try #require(RTMPURL("rtmp://127.0.0.1:\(server.port)/live/b_secret_key?\(query)")))
         settings.idleTimeout = idleTimeout
         let service = PullService([settings], clock: TestClock()) { events.append($0) }
         let items = ItemRecorder()
@@ -73,6 +74,19 @@ struct PullTests {
         let letters = SourceHubTests.letters(items.items.elements)
         #expect(letters.hasPrefix(wasLive ? "CDKavECDK" : "CDK"), "\(letters)")
         #expect(events.contains { if case .lost = $0 { true } else { false } } == wasLive)
+    }
+
+    @Test("of what a server repeats no part of the URL's query is in the reason")
+    func token() async throws {
+        let code = "no b_secret_key?user=anna&token=t0p.hidden: t0p.hidden is over for anna"
+        let (events, _, _) = try await Self.run(
+            [.status(level: "error", code: code)], query: "user=anna&token=t0p.hidden"
+        ) { $0.contains(where: Self.isFailure) }
+        guard case .pullFailed(_, let said, _)? = events.first(where: Self.isFailure) else {
+            Issue.record("\(events)")
+            return
+        }
+        #expect(said.hasSuffix("no …: … is over for …: "), "\(said)")
     }
 
     @Test("a server that sends no media is left")

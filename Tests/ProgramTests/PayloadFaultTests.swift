@@ -87,6 +87,23 @@ struct PayloadFaultTests {
         #expect(run.ticks.map(\.index) == Array(0..<10) && run.stats.videoPackets == 10 && run.stats.damaged == 0)
     }
 
+    @Test("P04: parameter sets and SEI in messages of their own: no packet more, and none that is damaged")
+    func apart() throws {
+        let (parameterSets, packets) = try Material.pictures(35)
+        let sets = AnnexB.units(of: parameterSets)
+        let sei: [UInt8] = [0x06, 5, 17] + [UInt8](repeating: 7, count: 17) + [0x80]
+        var messages = [(body: [UInt8], time: UInt32)]()
+        messages.append(([0x17, 0, 0, 0, 0] + (try Self.record(sets, lengthSize: 4)), 0))
+        for (index, packet) in packets.enumerated() {
+            if packet.isKey { messages.append(Self.tag(packet, index, Form.plain.payload(sets))) }
+            messages.append(Self.tag(packet, index, Form.plain.payload([sei])))
+            messages.append(Self.tag(packet, index, Form.plain.payload(Material.units(packet))))
+        }
+        let run = Self.run(messages, ticks: 35)
+        #expect(run.ticks.map(\.index) == Array(0..<35))
+        #expect(run.stats.videoPackets == 35 && run.stats.damaged == 0 && run.failures.isEmpty)
+    }
+
     @Test("P06: parameter sets in the stream alone: decoded from the first IDR picture on")
     func inBandOnly() throws {
         let (parameterSets, packets) = try Material.pictures(45)

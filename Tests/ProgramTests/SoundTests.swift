@@ -57,6 +57,21 @@ struct SoundRingTests {
         #expect(self.read(ring, 5..<6).count == 1)
     }
 
+    @Test("what a wrong timestamp has put far ahead does not keep out what is meant for now")
+    func farAhead() {
+        var ring = SoundRing(fade: 4)
+        ring.write(self.pairs(1_024, 1), at: 0, restart: true)
+        ring.write(self.pairs(1_024, 2), at: 100_000_000, restart: true)
+        #expect(ring.write(self.pairs(1_024, 3), at: 2_048, restart: true) == 2_048)
+        ring.write(self.pairs(1_024, 4), at: 3_072)
+        #expect(self.read(ring, 2_048..<2_050) == [3, 3] && self.read(ring, 3_072..<3_074) == [4, 4])
+        #expect(ring.start == 2_048 && ring.end == 4_096)
+        var target = [Float](repeating: 9, count: 2_048)
+        _ = ring.take(2_048..<3_072, into: &target)
+        ring.write(self.pairs(1_024, 5), at: 1_024, restart: true)
+        #expect(self.read(ring, 3_072..<3_074) == [4, 4], "what is too late to be heard takes nothing away")
+    }
+
     @Test("keeps at most its capacity and forgets the oldest")
     func capacity() {
         var ring = SoundRing()

@@ -150,6 +150,36 @@ struct FLVDemuxerTests {
         #expect(counters.short == 2 && counters.malformed == 1 && counters.empty == 4)
     }
 
+    @Test("P04: what comes ahead of a picture in messages of its own comes with it; what says nothing of it is dropped")
+    func aheadOfPictures() {
+        var run = Run()
+        let sei: [UInt8] = [0x06, 5, 1, 9, 0x80]
+        let other: [UInt8] = [0x67, 0x42, 0xC0, 0x1F, 0x77]
+        run.video([0x17, 0, 0, 0, 0] + Self.record())
+        run.video([0x17, 1, 0, 0, 0] + Self.avcc([0x09, 0x10]))
+        run.video([0x17, 1, 0, 0, 0] + Self.avcc(Self.sps, Self.pps))
+        run.video([0x27, 1, 0, 0, 0] + Self.avcc(sei))
+        #expect(run.packets.isEmpty && run.demuxer.counters.empty == 1)
+        run.video([0x17, 1, 0, 0, 0] + Self.avcc([0x65, 1]), at: 20)
+        run.video([0x27, 1, 0, 0, 0] + Self.avcc([0x41, 1]), at: 40)
+        #expect(run.payloads == [Self.avcc(Self.sps, Self.pps, sei, [0x65, 1]), Self.avcc([0x41, 1])])
+        #expect(run.packets.map(\.dts) == [20, 40] && run.packets.map(\.isKey) == [true, false])
+        #expect(run.configurations.count == 1)
+        run.video([0x17, 1, 0, 0, 0] + Self.avcc(other, Self.pps), at: 60)
+        run.video([0x17, 1, 0, 0, 0] + Self.avcc([0x65, 2]), at: 60)
+        #expect(run.configurations.count == 2, "a new parameter set is a new configuration here, too")
+    }
+
+    @Test("P04: what never comes to a picture is bounded")
+    func muchAheadOfPictures() {
+        var run = Run()
+        run.video([0x17, 0, 0, 0, 0] + Self.record())
+        for _ in 0..<100 { run.video([0x27, 1, 0, 0, 0] + Self.avcc([0x06] + [UInt8](repeating: 1, count: 4_000))) }
+        run.video([0x17, 1, 0, 0, 0] + Self.avcc([0x65, 1]), at: 20)
+        #expect(run.packets.count == 1)
+        #expect((60_000...66_000).contains(run.packets.first?.count ?? 0))
+    }
+
     @Test("P06: parameter sets only in the stream make the configuration")
     func inBandParameterSets() {
         var run = Run()

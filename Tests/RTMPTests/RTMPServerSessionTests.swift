@@ -161,6 +161,28 @@ struct RTMPServerSessionTests {
         #expect(harness.events.last == .media(.video, timestamp: 0, payload: [0x17, 1, 0, 0, 0]))
     }
 
+    @Test("an encoder's name is one short line, whatever it holds")
+    func encoderName() {
+        let names = [
+            ("FMLE/3.0 (compatible; 방송)", "FMLE/3.0 (compatible; 방송)"),
+            ("OBS\n12:00:00.000 error\u{1B}[2J\u{9B}31m", "OBS12:00:00.000 error[2J31m"),
+            ("e" + String(repeating: "\u{301}", count: 20_000), "e" + String(repeating: "\u{301}", count: 127)),
+        ]
+        for (said, kept) in names {
+            var script = ClientScript()
+            let object = [AMF0Property("app", .string("live")), AMF0Property("flashVer", .string(said))]
+            script.command("connect", 1, [.object(object)])
+            script.publish()
+            let harness = SessionHarness()
+            harness.feed(script.take())
+            guard case .publishRequested(let request)? = harness.events.first else {
+                Issue.record("\(harness.events)")
+                continue
+            }
+            #expect(Array(request.flashVersion.unicodeScalars) == Array(kept.unicodeScalars))
+        }
+    }
+
     @Test("streams that are created without end close the connection")
     func tooManyStreams() {
         var script = ClientScript()
@@ -170,6 +192,21 @@ struct RTMPServerSessionTests {
         harness.feed(script.take())
         #expect(harness.closeReason == .limit(.createdStreams))
         #expect(harness.commands().count == 9, "eight streams and connect were answered")
+    }
+
+    @Test("streams that are deleted count no more: a connection publishes again as often as its user does")
+    func deletedStreams() {
+        var script = ClientScript()
+        script.connect()
+        for index in 1...20 {
+            script.command("createStream", 2, [.null])
+            script.command("publish", 3, [.null, .string("key"), .string("live")], streamID: UInt32(index))
+            script.command("deleteStream", 4, [.null, .number(Double(index))])
+        }
+        let harness = SessionHarness()
+        harness.feed(script.take())
+        #expect(harness.closeReason == nil)
+        #expect(harness.events.filter { $0 == .unpublished(.client) }.count == 20)
     }
 
     @Test(

@@ -26,8 +26,10 @@ struct SourceHealthTests {
         /// - Parameters:
         ///   - fps: Pictures a second, evenly; 0: none.
         ///   - late: What is added to the arrival of sound, in milliseconds.
+        ///   - renumbered: What is added to the timestamps of sound, in milliseconds.
         mutating func run(
-            _ seconds: Int, fps: Int = 30, bytes: Int = 8_000, key: Int = 2, late: Int64 = 0, hasSound: Bool = true
+            _ seconds: Int, fps: Int = 30, bytes: Int = 8_000, key: Int = 2, late: Int64 = 0, hasSound: Bool = true,
+            renumbered: Int64 = 0
         ) {
             for _ in 0..<seconds {
                 let start = self.now
@@ -40,7 +42,8 @@ struct SourceHealthTests {
                     for index in 0..<47 {
                         let at = start + Int64(index) * SourceHealthTests.second / 47
                         self.meter.note(
-                            .audio, isKey: true, bytes: 170, dts: at, at: at + late * SourceHealthTests.ms)
+                            .audio, isKey: true, bytes: 170, dts: at + renumbered * SourceHealthTests.ms,
+                            at: at + late * SourceHealthTests.ms)
                     }
                 }
                 self.now = start + SourceHealthTests.second
@@ -103,6 +106,19 @@ struct SourceHealthTests {
         camera.run(14)
         camera.run(10, fps: 1)
         #expect(camera.health.level == .alert3)
+    }
+
+    @Test("key pictures that a still screen does not send are no alarm; those that a moving one lacks are")
+    func stillScreenKeys() {
+        var screen = Feed { $0.variableFrameRate = true }
+        screen.run(5)
+        screen.run(20, fps: 0)
+        // It moves again, and its encoder counts pictures: the next key picture is a second away.
+        screen.run(1, key: 1_000)
+        screen.run(10)
+        #expect(screen.changes.isEmpty)
+        screen.run(8, key: 1_000)
+        #expect(screen.levels == [.alert1] && screen.changes.first?.causes == [.keyInterval])
     }
 
     @Test("bit rate, key pictures, jitter buffer, decoder, worker and absence")
@@ -172,6 +188,18 @@ struct SourceHealthTests {
         feed.run(10, late: 300 + late)
         #expect(feed.health.level == level, "\(feed.health.figures)")
         if level > .normal { #expect(feed.health.causes == [.skew]) }
+    }
+
+    @Test(
+        "a track whose timestamps begin anew has not moved against the other; one that then runs away from it has",
+        arguments: [-3_600_000, 3_600_000] as [Int64])
+    func renumbered(by jump: Int64) {
+        var feed = Feed()
+        feed.run(12)
+        feed.run(20, renumbered: jump)
+        #expect(feed.changes.isEmpty, "\(feed.changes)")
+        feed.run(6, late: 200, renumbered: jump)
+        #expect(feed.levels == [.alert2] && feed.changes.first?.causes == [.skew])
     }
 
     @Test("what comes at once, at the beginning and behind a gap, is not what is expected from then on")
