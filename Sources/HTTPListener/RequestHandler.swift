@@ -284,14 +284,14 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if reply.isSocket, self.isStream {
             return self.sendHead(.plain(.badRequest, "a WebSocket is opened over HTTP/1.1"), nil, context)
         }
-        guard case .file(let path, _) = reply.body else { return self.sendHead(reply, nil, context) }
+        guard case .file(let path, let size, _) = reply.body else { return self.sendHead(reply, nil, context) }
         guard self.service.takeFilePiece() else {
             let busy = ListenerReply.plain(.serviceUnavailable, "too many readers", fields: [.retryAfter: "1"])
             return self.sendHead(busy, nil, context)
         }
         self.holdsFilePiece = true
         let pieces = self.service.pieces
-        if let file = pieces.file(path, now: .now()) { return self.sendHead(reply, file, context) }
+        if let file = pieces.file(path, size: size, now: .now()) { return self.sendHead(reply, file, context) }
         self.state = .opening
         self.onPool(context, { ServedFile(path: path) }) { handler, file, context in
             if let file { pieces.opened(file, path: path) }

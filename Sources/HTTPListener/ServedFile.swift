@@ -9,6 +9,8 @@ package final class ServedFile: Sendable {
     private let descriptor: Int32
     /// No other opened file of this process has or had it.
     let number: UInt64
+    /// Bytes, when it was opened.
+    let size: Int
 
     /// `nil` if there is no such regular file. A link as last component is not followed.
     package init?(path: String) {
@@ -21,6 +23,7 @@ package final class ServedFile: Sendable {
             return nil
         }
         self.descriptor = descriptor
+        self.size = Int(status.st_size)
         self.number = Self.opened.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
