@@ -122,6 +122,7 @@ enum RoomRunner {
         let pipeline = settings.pipeline
         // A new session goes on with a recording that lacks its end.
         let hasEnded = !settings.newSession && Room.hasEnded(pipeline)
+        if let recording = RecordingSettings(pipeline) { RecordingFinisher(recording).removeLeftovers() }
         if let recording = RecordingSettings(pipeline), RecordingFinisher(recording).isDue(roomHasEnded: hasEnded) {
             let begun = await SettlementWatch.begin(
                 "finishing the recording", patience: Self.stepPatience, pipeline, logger)
