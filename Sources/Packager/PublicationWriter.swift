@@ -327,7 +327,10 @@ struct PublicationWriter: Sendable {
             for name in expired { self.objects[name] = nil }
             self.show(self.objects)
         }
-        let names = self.undeleted + expired
+        // A map that could not be removed in its time may have been named again since.
+        let needed: Set<String> =
+            self.undeleted.isEmpty ? [] : Set(self.publication.tracks.flatMap(\.maps).map(\.uri))
+        let names = self.undeleted.filter { !needed.contains($0) } + expired
         guard !names.isEmpty else { return }
         self.undeleted = []
         for (index, name) in names.enumerated() {
