@@ -133,7 +133,9 @@ package struct UploadQueue: Sendable {
             let segment = track.segments[place]
             entries.append(Entry(segment: segment, state: segment.gap ? .gap : .waiting))
         }
-        let length = entries.map { $0.segment.duration.nanoseconds }.max() ?? 0
+        // One that was cut short has the time of a whole one: the store is not faster for it.
+        let whole = listing.tracks.map { Int64($0.targetDuration) &* TimeMath.nanoseconds }.max() ?? 0
+        let length = max(whole, entries.map { $0.segment.duration.nanoseconds }.max() ?? 0)
         self.slots.append(
             Slot(mediaSequence: number, deadline: now &+ (self.rules.patience ?? length), entries: entries))
     }

@@ -159,10 +159,10 @@ struct UploadQueueTests {
     }
 
     /// Of a room of pictures alone that has another canvas from segment 3 to 8.
-    private static func canvases(_ number: Int64) -> OutputListing {
+    private static func canvases(_ number: Int64, ticks: Int64 = 2_000) -> OutputListing {
         let segment = Segment(
             mediaSequence: number, uri: "v-1-\(number).m4s", start: number * 2_000,
-            duration: MediaDuration(ticks: 2_000, timescale: 1_000), programDate: number * SimulatedOrigin.slotLength,
+            duration: MediaDuration(ticks: ticks, timescale: 1_000), programDate: number * SimulatedOrigin.slotLength,
             map: InitializationSegment(uri: (3...8).contains(number) ? "v-1-1.mp4" : "v-1.mp4"),
             discontinuity: number == 3 || number == 9, byteCount: 100)
         let track = OutputListing.Track(
@@ -171,6 +171,28 @@ struct UploadQueueTests {
         return OutputListing(
             origin: 5, tracks: [track], multivariantName: "index.m3u8", multivariant: "#EXTM3U\n", isEnded: false,
             nextMediaSequence: number + 1)
+    }
+
+    @Test("a segment that was cut short has the time of a whole one: a store 300 ms away has it, and no gap")
+    func shortSegment() {
+        var queue = UploadQueue(rules: UploadRules())
+        queue.list(Self.canvases(0, ticks: 100), at: 0)
+        var now: Int64 = 0
+        for name in ["v-1.mp4", "v-1-0.m4s"] {
+            let requests = queue.next(at: now)
+            #expect(requests.map(\.name) == [name] && requests.allSatisfy { $0.timeout > 300_000_000 })
+            now += 300_000_000
+            #expect(queue.next(at: now).isEmpty, "nothing is given up")
+            for request in requests { queue.answered(request.id, .done, at: now, jitter: 0) }
+        }
+        let playlist = queue.next(at: now).first { $0.name == "v.m3u8" }
+        guard case .put(.bytes(let bytes)) = playlist?.action else {
+            Issue.record("no playlist")
+            return
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.contains("\nv-1-0.m4s\n") && !text.contains("#EXT-X-GAP"), "\(text)")
+        #expect(queue.takeNotices().isEmpty)
     }
 
     @Test(
