@@ -280,20 +280,22 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Replies
 
+    private static let busy = ListenerReply.plain(
+        .serviceUnavailable, "too many readers", fields: [.retryAfter: "1"])
+
     private func begin(_ reply: ListenerReply, _ context: ChannelHandlerContext) {
         if reply.isSocket, self.isStream {
             return self.sendHead(.plain(.badRequest, "a WebSocket is opened over HTTP/1.1"), nil, context)
         }
         guard case .file(let path, let size, _) = reply.body else { return self.sendHead(reply, nil, context) }
-        guard self.service.takeFilePiece() else {
-            let busy = ListenerReply.plain(.serviceUnavailable, "too many readers", fields: [.retryAfter: "1"])
-            return self.sendHead(busy, nil, context)
-        }
+        guard self.service.takeFilePiece() else { return self.sendHead(Self.busy, nil, context) }
         self.holdsFilePiece = true
         let pieces = self.service.pieces
         if let file = pieces.file(path, size: size, now: .now()) { return self.sendHead(reply, file, context) }
+        let files = self.service.files
+        guard files.take() else { return self.sendHead(Self.busy, nil, context) }
         self.state = .opening
-        self.onPool(context, { ServedFile(path: path) }) { handler, file, context in
+        self.onPool(context, { files.opened(path) }) { handler, file, context in
             if let file { pieces.opened(file, path: path) }
             // A segment that left the window between the look-up and now: the same answer as a moment later.
             handler.sendHead(file == nil ? .plain(.notFound, "no such object") : reply, file, context)

@@ -61,6 +61,24 @@ struct FilePiecesTests {
         #expect(pieces.file("/a", size: 5, now: Self.at(11)) === file)
     }
 
+    @Test("files are counted for as long as anybody has them")
+    func counted() throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = directory.path + "/a"
+        close(open(path, O_CREAT | O_WRONLY, 0o600))
+        defer { unlink(path) }
+        let files = OpenFiles(most: 1)
+        #expect(files.take())
+        do {
+            let file = try #require(files.opened(path))
+            withExtendedLifetime(file) { #expect(!files.take()) }
+        }
+        #expect(files.take())
+        #expect(files.opened(path + "/nothing") == nil)
+        #expect(files.take(), "what is not there takes no place")
+    }
+
     @Test("no more than the limits are kept, however many are read at once")
     func limits() throws {
         let pieces = FilePieces(bytes: 100, files: 4)
