@@ -59,12 +59,15 @@ struct HTTPListenerTests {
         let limits = HTTPListenerLimits(connections: 4, bodyBytes: 0, files: 0)
         let listener = try await Self.start(Self.loopback, limits) { request in
             request.target?.path == "/file"
-                ? ListenerReply(.ok, body: .file(path: "/etc/passwd", size: 1, range: 0..<1))
+                ? ListenerReply(
+                    .ok, fields: [.accessControlAllowOrigin: "https://player.example", .vary: "Origin"],
+                    body: .file(path: "/etc/passwd", size: 1, range: 0..<1))
                 : ListenerReply(.ok, body: .text("hello"))
         }
         let probe = HTTPProbe(listener.boundAddress)
         let reply = try await probe.request("GET /file")
-        #expect(reply.status == 503 && reply.fields["retry-after"] == "1")
+        #expect(reply.status == 503 && reply.fields["retry-after"] == "1" && reply.fields["vary"] == "Origin")
+        #expect(reply.fields["access-control-allow-origin"] == "https://player.example")
         #expect(try await probe.request("GET /").text == "hello")
         await listener.stop()
     }

@@ -93,6 +93,15 @@ struct OriginServerTests {
         }
     }
 
+    @Test("a file that has gone is told to pages of other origins as what it is, and nobody remembers it")
+    func goneFile() async throws {
+        try await Self.withServer { (probe, _) async throws in
+            let reply = try await probe.request("GET /gone.m4s", ["Origin: https://player.example"])
+            #expect(reply.status == 404 && reply.fields["access-control-allow-origin"] == "*")
+            #expect(reply.fields["cache-control"] == "no-store" && reply.fields["x-content-type-options"] == "nosniff")
+        }
+    }
+
     @Test("a file that turns out shorter than promised ends the connection, not the server")
     func shrunkenFile() async throws {
         try await Self.withServer { (probe, _) async throws in
