@@ -27,7 +27,9 @@
 #include <link.h>
 #include <sys/mman.h>
 #endif
+#include <limits.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,6 +65,20 @@ static inline void clibav_limit_heaps(int heaps) {
 #else
     (void)heaps;
 #endif
+}
+
+// The soft limit of open files is low for the sake of programs that use select(2), which a room does not. Returns the limit that
+// holds now, or -1.
+static inline long clibav_raise_open_files(long most) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return -1;
+    rlim_t wanted = limit.rlim_max != RLIM_INFINITY && limit.rlim_max < (rlim_t)most ? limit.rlim_max : (rlim_t)most;
+    if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < wanted) {
+        rlim_t old = limit.rlim_cur;
+        limit.rlim_cur = wanted;
+        if (setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = old;
+    }
+    return limit.rlim_cur > (rlim_t)LONG_MAX ? LONG_MAX : (long)limit.rlim_cur;
 }
 
 #ifdef __linux__

@@ -5,7 +5,8 @@ import Synchronization
 /// sent without another thread.
 ///
 /// What was not used for one generation goes with the next, and a generation ends after a second or when it is full. The
-/// bytes of a name are taken to be the same for as long: a published segment never changes.
+/// bytes of a name are taken to be the same for as long, and as long as there are as many: a published segment never
+/// changes, but the newest sheet of stills is written anew with each still.
 package final class FilePieces: Sendable {
     private struct Key: Hashable {
         let file: UInt64
@@ -36,12 +37,14 @@ package final class FilePieces: Sendable {
 
     /// The file at `path`, if it was opened lately.
     ///
-    /// - Parameter now: Not earlier than in the call before.
-    package func file(_ path: String, now: NIODeadline) -> ServedFile? {
+    /// - Parameters:
+    ///   - size: Bytes it has now; one of another size has been replaced since.
+    ///   - now: Not earlier than in the call before.
+    package func file(_ path: String, size: Int, now: NIODeadline) -> ServedFile? {
         self.state.withLock { state in
             self.age(&state, now)
-            if let file = state.young.files[path] { return file }
-            guard let file = state.old.files[path] else { return nil }
+            if let file = state.young.files[path] { return file.size == size ? file : nil }
+            guard let file = state.old.files[path], file.size == size else { return nil }
             Self.keep(file, path, &state)
             return file
         }

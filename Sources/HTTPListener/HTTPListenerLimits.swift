@@ -19,11 +19,13 @@ package struct HTTPListenerLimits: Sendable {
     package var headerBytes: Int
     /// Bytes that wait to be sent, of all connections together. Beyond, those that take nothing are closed at once.
     package var unsentBytes: Int
+    /// Files that are open at once for replies; what further ones need is busy.
+    package var files: Int
 
     package init(
         connections: Int, bodyBytes: Int, idle: TimeAmount = .seconds(30), stalledWrite: TimeAmount = .seconds(20),
         headerBytes: Int = 16 << 10, connectionsPerAddress: Int? = nil, crowd: Int? = nil,
-        unsentBytes: Int = 48 << 20
+        unsentBytes: Int = 48 << 20, files: Int = 1_024
     ) {
         self.connections = connections
         self.connectionsPerAddress = connectionsPerAddress
@@ -33,6 +35,7 @@ package struct HTTPListenerLimits: Sendable {
         self.stalledWrite = stalledWrite
         self.headerBytes = headerBytes
         self.unsentBytes = unsentBytes
+        self.files = files
     }
 
     /// Time a connection has for its request before it gives way in a crowd: a client that came to ask has asked by then.

@@ -9,8 +9,8 @@ package struct ListenerReply: Sendable {
         case bytes([UInt8], range: Range<Int>)
         /// Bytes that many replies share: none is copied.
         case buffers([ByteBuffer])
-        /// The bytes of `range` of a file. A file that cannot be opened makes the reply 404.
-        case file(path: String, range: Range<Int>)
+        /// The bytes of `range` of a file of `size` bytes. A file that cannot be opened makes the reply 404.
+        case file(path: String, size: Int, range: Range<Int>)
         /// Bytes that come as time goes by. The reply has no length, and the connection ends with it.
         case stream(any ReplyStream)
         /// A WebSocket, each piece in a binary frame of its own: of a reply that has switched protocols (RFC 6455 §4.2.2), to a
@@ -24,7 +24,7 @@ package struct ListenerReply: Sendable {
         package var count: Int {
             switch self {
             case .none, .stream, .socket: 0
-            case .bytes(_, let range), .file(_, let range): range.count
+            case .bytes(_, let range), .file(_, _, let range): range.count
             case .buffers(let buffers): buffers.reduce(0) { $0 + $1.readableBytes }
             }
         }

@@ -26,7 +26,7 @@ struct ReplyBody {
         switch (body, file) {
         case (.bytes(let bytes, let range), _): self.rest = .bytes(bytes, range.clamped(to: bytes.indices))
         case (.buffers(let buffers), _): self.rest = .buffers(buffers[...])
-        case (.file(_, let range), .some(let file)): self.rest = .file(file, range)
+        case (.file(_, _, let range), .some(let file)): self.rest = .file(file, range)
         case (.stream(let stream), _), (.socket(let stream), _): self.rest = .stream(stream)
         case (.file, nil), (.none, _): self.rest = .buffers([])
         }

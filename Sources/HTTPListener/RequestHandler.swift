@@ -280,23 +280,43 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Replies
 
+    /// Fields of a reply that the one in its place has, too: whether pages of other origins may read it. To those that may not
+    /// it has no status, and their players do not try again.
+    private static let lasting: [HTTPField.Name] = [
+        .accessControlAllowOrigin, .accessControlExposeHeaders, .vary, .xContentTypeOptions,
+    ]
+
+    private static func instead(of reply: ListenerReply, _ other: ListenerReply) -> ListenerReply {
+        var other = other
+        for name in Self.lasting { other.fields[name] = reply.fields[name] }
+        other.fields[.cacheControl] = "no-store"
+        return other
+    }
+
+    private static func busy(insteadOf reply: ListenerReply) -> ListenerReply {
+        Self.instead(
+            of: reply, .plain(.serviceUnavailable, "too many readers", fields: [.retryAfter: "1"]))
+    }
+
     private func begin(_ reply: ListenerReply, _ context: ChannelHandlerContext) {
         if reply.isSocket, self.isStream {
             return self.sendHead(.plain(.badRequest, "a WebSocket is opened over HTTP/1.1"), nil, context)
         }
-        guard case .file(let path, _) = reply.body else { return self.sendHead(reply, nil, context) }
-        guard self.service.takeFilePiece() else {
-            let busy = ListenerReply.plain(.serviceUnavailable, "too many readers", fields: [.retryAfter: "1"])
-            return self.sendHead(busy, nil, context)
-        }
+        guard case .file(let path, let size, _) = reply.body else { return self.sendHead(reply, nil, context) }
+        guard self.service.takeFilePiece() else { return self.sendHead(Self.busy(insteadOf: reply), nil, context) }
         self.holdsFilePiece = true
         let pieces = self.service.pieces
-        if let file = pieces.file(path, now: .now()) { return self.sendHead(reply, file, context) }
+        if let file = pieces.file(path, size: size, now: .now()) { return self.sendHead(reply, file, context) }
+        let files = self.service.files
+        guard files.take() else { return self.sendHead(Self.busy(insteadOf: reply), nil, context) }
         self.state = .opening
-        self.onPool(context, { ServedFile(path: path) }) { handler, file, context in
-            if let file { pieces.opened(file, path: path) }
+        self.onPool(context, { files.opened(path) }) { handler, file, context in
+            if let file {
+                pieces.opened(file, path: path)
+                return handler.sendHead(reply, file, context)
+            }
             // A segment that left the window between the look-up and now: the same answer as a moment later.
-            handler.sendHead(file == nil ? .plain(.notFound, "no such object") : reply, file, context)
+            handler.sendHead(Self.instead(of: reply, .plain(.notFound, "no such object")), nil, context)
         }
     }
 

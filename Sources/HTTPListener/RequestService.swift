@@ -7,10 +7,12 @@ final class RequestService: Sendable {
     let date = DateField()
     let gate = LoopGate()
     let pieces = FilePieces()
+    let files: OpenFiles
     private let connections: OpenConnections
 
     init(limits: HTTPListenerLimits, connections: OpenConnections, respond: @escaping HTTPListener.Responder) {
         self.limits = limits
+        self.files = OpenFiles(most: limits.files)
         self.connections = connections
         self.respond = respond
     }

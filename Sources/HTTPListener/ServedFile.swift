@@ -9,9 +9,15 @@ package final class ServedFile: Sendable {
     private let descriptor: Int32
     /// No other opened file of this process has or had it.
     let number: UInt64
+    /// Bytes, when it was opened.
+    let size: Int
+    private let counted: OpenFiles?
 
     /// `nil` if there is no such regular file. A link as last component is not followed.
-    package init?(path: String) {
+    package convenience init?(path: String) { self.init(path: path, counted: nil) }
+
+    /// - Parameter counted: Is given its place back in the end.
+    init?(path: String, counted: OpenFiles?) {
         // O_NONBLOCK: opening a FIFO must not wait for its writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
@@ -21,10 +27,15 @@ package final class ServedFile: Sendable {
             return nil
         }
         self.descriptor = descriptor
+        self.counted = counted
+        self.size = Int(status.st_size)
         self.number = Self.opened.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
-    deinit { close(self.descriptor) }
+    deinit {
+        close(self.descriptor)
+        self.counted?.giveBack()
+    }
 
     /// Exactly `count` bytes from `offset`, or `nil` if the file is shorter or cannot be read. Blocks.
     package func read(at offset: Int, count: Int) -> ByteBuffer? {

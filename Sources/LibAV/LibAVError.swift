@@ -26,6 +26,13 @@ package enum LibAV {
     /// before the first thread. Saves a room 20 to 30 MB.
     package static func limitHeaps() { clibav_limit_heaps(2) }
 
+    /// Lets the process have as many open files as its hard limit allows, at most 65,536: the usual 1,024 would be 640 viewers.
+    /// Once, before the first listener.
+    ///
+    /// - Returns: How many it may have now; −1 where the system does not say.
+    @discardableResult
+    package static func raiseOpenFiles() -> Int { clibav_raise_open_files(65_536) }
+
     /// The pages of the program's files that only its start needed no longer count as its memory: symbols, relocations and
     /// the initialization of 170 libraries are a third of what a room has mapped. What is needed again comes back by itself.
     package static func releaseStartPages() { clibav_let_go_of_files() }

@@ -205,7 +205,7 @@ extension OriginObject.Body {
         switch self {
         case .bytes(let bytes): .bytes(bytes, range: range)
         case .buffers(let buffers): .buffers(Self.cut(buffers, to: range))
-        case .file(let path, _): .file(path: path, range: range)
+        case .file(let path, let size): .file(path: path, size: size, range: range)
         }
     }
 

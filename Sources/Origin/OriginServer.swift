@@ -23,7 +23,11 @@ package final class OriginServer: Sendable {
     }
 
     /// Descriptors the process may have, less what the room itself needs: viewers must not take those.
-    private static var mostConnections: Int { max(64, sysconf(Int32(_SC_OPEN_MAX)) - 256) }
+    private static var descriptors: Int { max(192, sysconf(Int32(_SC_OPEN_MAX)) - 256) }
+
+    /// Of those what files may take that are sent to viewers: more than the listener keeps open by itself, since many viewers
+    /// share each.
+    private static var mostFiles: Int { min(max(128, Self.descriptors / 6), 2_048) }
 
     /// Of the viewers' thread, on Linux each thread's own (setpriority(2)): a third of the weight of a thread at 0, so that
     /// with the machine full it still gets its turn within milliseconds.
@@ -64,8 +68,8 @@ package final class OriginServer: Sendable {
             live: live, playlist: playlist, keyURI: keyURI)
         // Nothing here reads a body; a few bytes are read all the same, so that a polite client hears its 405.
         let limits = HTTPListenerLimits(
-            connections: min(connections, Self.mostConnections), bodyBytes: 4 << 10,
-            connectionsPerAddress: connectionsPerAddress)
+            connections: min(connections, Self.descriptors - Self.mostFiles), bodyBytes: 4 << 10,
+            connectionsPerAddress: connectionsPerAddress, files: Self.mostFiles)
         let listener = try await HTTPListener.start(
             listen: listen, limits: limits, certificates: certificates, group: group, place: "viewer", logger: logger
         ) { responder.reply(to: $0, $1) }

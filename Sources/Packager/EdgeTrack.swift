@@ -322,7 +322,9 @@ struct EdgeTrack: Sendable {
         {
             self.held[index].leavesAt = now &+ stay
         }
+        // A configuration that comes back names its map again: it is here already.
         let expired = Set(self.track.window.takeExpired(at: now, current: self.track.map))
+            .subtracting(self.changes.map(\.map.uri))
         var kept: [Held] = []
         for (index, segment) in self.held.enumerated() {
             var segment = segment

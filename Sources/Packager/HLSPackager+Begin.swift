@@ -78,7 +78,8 @@ extension HLSPackager {
         if plan.fill != nil, let slate {
             kept = publication.tracks.map { self.kept(of: $0, in: record, from: plan.firstSlot, slate) }
             plan.reach(kept.map(\.end).max() ?? 0, unit: slate.unit(grid, trackCount: self.tracks.count) ?? 1)
-            publication.resume(at: self.claimed.nextFrame)
+            // Behind a cut the worker before may have ended between two segments of the grid.
+            publication.resume(at: grid.firstFrame(ofSlot: plan.firstSlot))
         }
         // Frames of which some track has slate.
         let filled = plan.fill.map { fill in max(fill.lowerBound, kept.map(\.end).min() ?? 0)..<fill.upperBound }

@@ -1,11 +1,28 @@
 package import HLS
+import Synchronization
 
 /// What viewers are told and may have.
 extension HLSPackager {
     /// Hands everything that happens at the live edge to `viewers`, parts as soon as they are cut; before
     /// ``begin(now:)``. Calls come from the ladder's thread, one at a time: they must not block.
     package func attach(_ viewers: @escaping @Sendable (LiveUpdate) -> Void) {
-        self.intake.withLock { $0.viewers = viewers }
+        self.intake.withLock { intake in
+            intake.viewers = { [weak self] update in
+                self?.noteShown(update)
+                viewers(update)
+            }
+        }
+    }
+
+    /// Before viewers are told: the live edge waits for no store, and what it lists needs its keys.
+    private func noteShown(_ update: LiveUpdate) {
+        guard self.keys != nil else { return }
+        let numbers = update.playlists.filter { !$0.playlist.isIFramesOnly }.map {
+            $0.playlist.position.nextMediaSequence
+        }
+        // One at a time: see ``attach(_:)``.
+        guard let newest = numbers.max(), newest > self.shownNumber.load(ordering: .relaxed) else { return }
+        self.shownNumber.store(newest, ordering: .releasing)
     }
 
     /// Tells of every part as soon as players can have it, with its frames of the program; on the ladder's thread.

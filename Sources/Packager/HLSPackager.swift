@@ -69,6 +69,8 @@ package final class HLSPackager: Sendable {
     private let isEndDue = Atomic(false)
     /// The state file knows the segments below.
     let recordedNumber: Atomic<Int64>
+    /// Viewers of the live edge have been told of the segments below; 0 without any.
+    let shownNumber = Atomic<Int64>(0)
 
     init(
         settings: HLSOutputSettings, tracks: [TrackDescription], store: any SegmentStore, clock: any MonotonicClock,

@@ -39,8 +39,8 @@ struct Publication: Sendable {
 
     var grid: OutputGrid { self.settings.grid }
 
-    /// The next segment begins with `frame`, where the worker before this one has ended. Players need not be told of the
-    /// other worker where every playlist goes on in the same coding, without a hole or an overlap.
+    /// The next segment begins with `frame`, mostly where the worker before this one has ended. Players need not be told of
+    /// the other worker where every playlist goes on in the same coding, without a hole or an overlap.
     mutating func resume(at frame: Int64) {
         let sound = self.grid.soundFrames(frame..<frame).lowerBound
         self.discontinuityIsDue = self.tracks.contains { track in

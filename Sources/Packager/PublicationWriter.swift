@@ -124,7 +124,8 @@ struct PublicationWriter: Sendable {
         guard self.isEndListed else { return .unwritten }
         // The few first: those of a day's segments may take as long as a kill does.
         self.synchronize(self.publication.playlistNames)
-        let result = self.writeEnd()
+        // From here on the directory takes no further worker.
+        let result = self.writeState()
         guard result == .done else { return result }
         // Whoever is told that the playlists have ended may take the machine away.
         self.synchronize(self.publication.listedNames)
@@ -141,8 +142,10 @@ struct PublicationWriter: Sendable {
         }
     }
 
-    /// The lists have ended: from here on the directory takes no further worker.
-    private mutating func writeEnd() -> Result {
+    /// Writes the state file alone.
+    ///
+    /// - Returns: `unwritten` where the store did not take it.
+    private mutating func writeState() -> Result {
         do {
             let store = self.store
             let result = try store.exclusively { () throws(MediaError) -> Result in
@@ -165,19 +168,8 @@ struct PublicationWriter: Sendable {
     mutating func record(_ changes: [DateRange.Change]) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         self.list(changes)
-        do {
-            let store = self.store
-            let result = try store.exclusively { () throws(MediaError) -> Result in
-                guard !self.isSuperseded() else { return .superseded }
-                try self.putState()
-                return .done
-            }
-            return result == .done ? .done : self.giveWay()
-        } catch {
-            // The next segment's publish writes the state again.
-            self.events.append(.outputFailed(error))
-            return .done
-        }
+        // The next segment's publish writes again what was not taken.
+        return self.writeState() == .superseded ? .superseded : .done
     }
 
     /// Lists it with the next segment.
@@ -327,7 +319,10 @@ struct PublicationWriter: Sendable {
             for name in expired { self.objects[name] = nil }
             self.show(self.objects)
         }
-        let names = self.undeleted + expired
+        // A map that could not be removed in its time may have been named again since.
+        let needed: Set<String> =
+            self.undeleted.isEmpty ? [] : Set(self.publication.tracks.flatMap(\.maps).map(\.uri))
+        let names = self.undeleted.filter { !needed.contains($0) } + expired
         guard !names.isEmpty else { return }
         self.undeleted = []
         for (index, name) in names.enumerated() {

@@ -189,15 +189,16 @@ extension HLSPackager {
 
     /// A key that something listed may be encrypted with: up to those of the segments that come next.
     func keyObject(named name: String) -> PublishedObject? {
+        let next = max(
+            self.recordedNumber.load(ordering: .acquiring), self.shownNumber.load(ordering: .acquiring))
         guard let keys = self.keys, keys.settings.keyURI == nil, let (track, period) = RoomKeys.place(named: name),
-            self.tracks.contains(where: { $0.name == track }),
-            period <= keys.period(of: self.recordedNumber.load(ordering: .acquiring) + Self.keysAhead)
+            self.tracks.contains(where: { $0.name == track }), period <= keys.period(of: next + Self.keysAhead)
         else { return nil }
         return PublishedObject(
             body: .bytes(keys.key(period, track: track)), contentType: "application/octet-stream",
             cacheControl: "no-store")
     }
 
-    /// Segments that the live edge, and what it hints at, may be ahead of the state file.
+    /// Segments behind those that the state file or the live edge has: the ones in the making, and what they hint at.
     private static let keysAhead: Int64 = 4
 }

@@ -1,4 +1,5 @@
 import HLS
+import LibAV
 import MediaTypes
 
 extension RoomState.Track {
@@ -11,6 +12,7 @@ extension RoomState.Track {
         let names = TrackNames(track: self.name)
         return self.entries.map { entry in
             let uri = names.segment(entry.mediaSequence, incarnation: entry.incarnation)
+            let size = keys == nil ? entry.byteCount : BlockCipher.size(ofClear: entry.byteCount)
             return Segment(
                 mediaSequence: entry.mediaSequence, uri: uri, start: entry.start,
                 duration: MediaDuration(ticks: entry.duration, timescale: timescale),
@@ -18,8 +20,10 @@ extension RoomState.Track {
                     &+ TimeMath.rescale(entry.start, from: Int64(timescale), to: TimeMath.nanoseconds),
                 map: InitializationSegment(uri: self.maps[entry.map]), discontinuity: entry.discontinuity,
                 key: keys?.segmentKey(of: entry.mediaSequence, track: self.name),
-                // A listed file that answers "not found" stops some players for good; a gap does not.
-                gap: entry.gap || !store.contains(uri), byteCount: entry.byteCount, independent: entry.independent,
+                // A listed file that answers "not found" stops some players for good; a gap does not. A machine that went
+                // down may have left of one that was written last its name alone.
+                gap: entry.gap || store.size(of: uri) != size, byteCount: entry.byteCount,
+                independent: entry.independent,
                 keyFrames: entry.keyFrames.map { frame in
                     KeyFrame(start: frame.start &+ entry.start, offset: frame.offset, byteCount: frame.byteCount)
                 })

@@ -219,7 +219,7 @@ struct TransportPublication: Sendable {
             var size = 0
             if !main.gap {
                 let sound = rendition.video == nil ? nil : segment(rendition.audio)
-                if self.trustsFiles, let there = store.size(of: name) {
+                if self.trustsFiles, let there = store.size(of: name), self.isWhole(there) {
                     size = there
                     self.renditions[index].isFirst = true
                 } else if let bytes = self.make(index, main, sound, files) {
@@ -239,6 +239,11 @@ struct TransportPublication: Sendable {
                 cacheControl: PublishedObject.immutable)
         }
         self.next = number &+ 1
+    }
+
+    /// What a machine that went down has left of a file is mostly nothing, or whole pages of it.
+    private func isWhole(_ size: Int) -> Bool {
+        size > 0 && (self.keys != nil || size.isMultiple(of: TransportPacketWriter.packetSize))
     }
 
     /// As long and as numbered as it is listed there.

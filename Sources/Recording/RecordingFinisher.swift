@@ -112,11 +112,25 @@ package struct RecordingFinisher: Sendable {
             roomID: journal.roomID, start: start, durationMs: durationMs, frames: frames, chapters: chapters,
             files: files, coverage: RecordingCoverage(journal))
         try self.folder.synchronize(files.map(\.name))
-        if !self.settings.keepsSegments { self.removeSegments(journal) }
         try DirectoryStore(directory: self.folder.path).put(
             RecordedNames.manifest, text: finished.json.text + "\n", durable: true)
-        self.folder.remove(RecordingJournal.name)
+        // Not before the manifest: whoever begins anew needs every segment.
+        self.removeSources(journal)
         return finished
+    }
+
+    /// Takes away what a finished recording was made of and does not keep, where a worker was killed before it had.
+    package func removeLeftovers() {
+        guard self.folder.contains(RecordedNames.manifest), self.folder.contains(RecordingJournal.name),
+            let journal = try? Self.journal(in: self.folder), journal.roomID == self.settings.roomID
+        else { return }
+        self.removeSources(journal)
+    }
+
+    /// The journal goes last: it names the others.
+    private func removeSources(_ journal: RecordingJournal) {
+        if !self.settings.keepsSegments { self.removeSegments(journal) }
+        self.folder.remove(RecordingJournal.name)
     }
 
     private struct Meter {

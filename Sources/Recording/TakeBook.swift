@@ -73,6 +73,13 @@ extension RecordingSettings {
         return settings
     }
 
+    /// Takes away what finished takes were made of, where a worker was killed before it had; see
+    /// ``RecordingFinisher/removeLeftovers()``.
+    package func removeLeftovers() {
+        let book = try? TakeBook.read(in: RecordingFolder(path: self.directory), roomID: self.roomID)
+        for number in 1...max(1, book?.last ?? 1) { RecordingFinisher(self.take(number)).removeLeftovers() }
+    }
+
     /// What an earlier worker of a room that is over has left to be made into files, the oldest first.
     ///
     /// - Parameter roomHasEnded: As in ``RecordingFinisher/isDue(roomHasEnded:)``. Of a room that is on air nothing is due, though an

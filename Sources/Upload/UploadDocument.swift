@@ -122,6 +122,17 @@ extension UploadQueue {
         return request
     }
 
+    /// An object is needed again: it is not deleted any more.
+    ///
+    /// - Returns: False while its deletion is under way, which may be done behind whatever is sent now.
+    mutating func withholdDeletion(of name: String) -> Bool {
+        guard !self.aims.values.contains(.deletion(name: name)) else { return false }
+        // How often it was tried counts for no other.
+        if self.deletions.first == name { self.deletionLane.succeeded() }
+        self.deletions.removeAll { $0 == name }
+        return true
+    }
+
     mutating func answeredDeletion(of name: String, _ outcome: UploadOutcome, _ now: Int64, _ jitter: Int64) {
         self.deletionLane.answered(outcome, now, jitter)
         let isOver = outcome == .done || self.deletionLane.failures >= UploadRules.deletionAttempts

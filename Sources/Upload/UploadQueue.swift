@@ -133,7 +133,9 @@ package struct UploadQueue: Sendable {
             let segment = track.segments[place]
             entries.append(Entry(segment: segment, state: segment.gap ? .gap : .waiting))
         }
-        let length = entries.map { $0.segment.duration.nanoseconds }.max() ?? 0
+        // One that was cut short has the time of a whole one: the store is not faster for it.
+        let whole = listing.tracks.map { Int64($0.targetDuration) &* TimeMath.nanoseconds }.max() ?? 0
+        let length = max(whole, entries.map { $0.segment.duration.nanoseconds }.max() ?? 0)
         self.slots.append(
             Slot(mediaSequence: number, deadline: now &+ (self.rules.patience ?? length), entries: entries))
     }
@@ -221,6 +223,7 @@ package struct UploadQueue: Sendable {
                 .put(isSlate ? .slate(entry.segment, track: track.name) : .file), track.contentType,
                 Self.immutable, timeout)
         } else {
+            guard self.withholdDeletion(of: map) else { return nil }
             request = self.request(
                 .map(track: index, name: map), map, .put(.file), track.contentType, Self.immutable, timeout)
         }
@@ -381,8 +384,12 @@ package struct UploadQueue: Sendable {
         for index in self.tracks.indices {
             let count = head - self.tracks[index].window.mediaSequence
             if count > 0 { self.tracks[index].window.removeFirst(Int(count)) }
-            let current = self.slots.first?.entries[index].segment.map ?? self.tracks[index].window.segments.last?.map
-            let expired = self.tracks[index].window.takeExpired(at: self.mediaTime, current: current)
+            let current = self.tracks[index].window.segments.last?.map
+            // A room goes back to a canvas it had, and names its map again.
+            let awaited = Set(self.slots.map { $0.entries[index].segment.map.uri })
+            let expired = self.tracks[index].window.takeExpired(at: self.mediaTime, current: current).filter {
+                !awaited.contains($0)
+            }
             self.tracks[index].maps.subtract(expired)
             if self.rules.deletes { self.deletions += expired }
         }

@@ -54,7 +54,7 @@ package struct UploadRules: Sendable, Hashable {
     /// What the store lists in the place of a segment that could not be uploaded in time.
     package enum Restamp: String, Sendable, Hashable, CaseIterable { case gap, slate }
 
-    /// Nanoseconds from a segment's listing until it is given up; `nil`: as long as it is itself.
+    /// Nanoseconds from a segment's listing until it is given up; `nil`: as long as it is itself, the target duration at least.
     package var patience: Int64?
     /// Slots that wait at most; 1 or more. Behind them the oldest is given up.
     package var mostSlots = 16

@@ -292,7 +292,8 @@ package final class Uploader: Sendable {
         case .fileIn(let directory): bytes = await self.onDisk { $0.bytes(of: request.name, in: directory) } ?? nil
         case .slate(let segment, let track): bytes = await self.onDisk { $0.slate(like: segment, track: track) } ?? nil
         }
-        guard let bytes else { return .absent }
+        // Whoever is stopped while it asks the disk has not heard that the file is gone.
+        guard let bytes else { return Task.isCancelled ? .failed("stopped") : .absent }
         let head = UploadHead(
             method: self.method, name: request.name,
             fields: [("content-type", request.contentType), ("cache-control", request.cacheControl)], body: bytes)

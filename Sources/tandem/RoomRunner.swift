@@ -17,6 +17,7 @@ enum RoomRunner {
         alongside: @escaping @Sendable (Room) async -> Void = { _ in }
     ) async -> ExitStatus {
         LibAV.limitHeaps()
+        LibAV.raiseOpenFiles()
         RoomProcess.ignoreBrokenPipes()
         // Before secrets are read: one that comes while the room opens is obeyed when it is open.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
@@ -124,6 +125,7 @@ enum RoomRunner {
         let pipeline = settings.pipeline
         // A new session goes on with a recording that lacks its end.
         let hasEnded = !settings.newSession && Room.hasEnded(pipeline)
+        RecordingSettings(pipeline)?.removeLeftovers()
         let due = RecordingSettings(pipeline)?.dueTakes(roomHasEnded: hasEnded) ?? []
         if !due.isEmpty {
             let begun = await SettlementWatch.begin(

@@ -28,16 +28,16 @@ struct FilePiecesTests {
     func generations() throws {
         let pieces = FilePieces()
         let (used, unused) = (try Self.file("used"), try Self.file("unused"))
-        #expect(pieces.file("/used", now: Self.at(10)) == nil)
+        #expect(pieces.file("/used", size: 4, now: Self.at(10)) == nil)
         pieces.opened(used, path: "/used")
         pieces.opened(unused, path: "/unused")
         pieces.read(try #require(used.read(at: 0, count: 4)), of: used, 0..<4)
         pieces.read(try #require(unused.read(at: 0, count: 6)), of: unused, 0..<6)
         for second in Int64(10)...20 {
-            #expect(pieces.file("/used", now: Self.at(second)) === used)
+            #expect(pieces.file("/used", size: 4, now: Self.at(second)) === used)
             #expect(pieces.bytes(of: used, 0..<4) == ByteBuffer(string: "used"))
         }
-        #expect(pieces.file("/unused", now: Self.at(20)) == nil)
+        #expect(pieces.file("/unused", size: 6, now: Self.at(20)) == nil)
         #expect(pieces.bytes(of: unused, 0..<6) == nil)
         #expect(pieces.bytes(of: used, 0..<3) == nil, "another piece")
     }
@@ -50,12 +50,41 @@ struct FilePiecesTests {
         #expect(pieces.bytes(of: second, 0..<5) == nil)
     }
 
+    @Test("a file that has another size now is another file, in either generation")
+    func replaced() throws {
+        let pieces = FilePieces()
+        let file = try Self.file("first")
+        pieces.opened(file, path: "/a")
+        #expect(pieces.file("/a", size: 5, now: Self.at(10)) === file)
+        #expect(pieces.file("/a", size: 6, now: Self.at(10)) == nil)
+        #expect(pieces.file("/a", size: 6, now: Self.at(11)) == nil)
+        #expect(pieces.file("/a", size: 5, now: Self.at(11)) === file)
+    }
+
+    @Test("files are counted for as long as anybody has them")
+    func counted() throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = directory.path + "/a"
+        close(open(path, O_CREAT | O_WRONLY, 0o600))
+        defer { unlink(path) }
+        let files = OpenFiles(most: 1)
+        #expect(files.take())
+        do {
+            let file = try #require(files.opened(path))
+            withExtendedLifetime(file) { #expect(!files.take()) }
+        }
+        #expect(files.take())
+        #expect(files.opened(path + "/nothing") == nil)
+        #expect(files.take(), "what is not there takes no place")
+    }
+
     @Test("no more than the limits are kept, however many are read at once")
     func limits() throws {
         let pieces = FilePieces(bytes: 100, files: 4)
         let files = try (0..<40).map { try Self.file("file \($0) " + String(repeating: "x", count: 40)) }
         for (index, file) in files.enumerated() {
-            #expect(pieces.file("/\(index)", now: Self.at(1)) == nil)
+            #expect(pieces.file("/\(index)", size: 1, now: Self.at(1)) == nil)
             pieces.opened(file, path: "/\(index)")
             pieces.read(try #require(file.read(at: 0, count: 30)), of: file, 0..<30)
         }

@@ -54,6 +54,24 @@ struct HTTPListenerTests {
         #expect(error?.what.contains("not an address of this machine") == true)
     }
 
+    @Test("a file for which there is no place is busy, and everything else goes on")
+    func noPlaceForFiles() async throws {
+        let limits = HTTPListenerLimits(connections: 4, bodyBytes: 0, files: 0)
+        let listener = try await Self.start(Self.loopback, limits) { request in
+            request.target?.path == "/file"
+                ? ListenerReply(
+                    .ok, fields: [.accessControlAllowOrigin: "https://player.example", .vary: "Origin"],
+                    body: .file(path: "/etc/passwd", size: 1, range: 0..<1))
+                : ListenerReply(.ok, body: .text("hello"))
+        }
+        let probe = HTTPProbe(listener.boundAddress)
+        let reply = try await probe.request("GET /file")
+        #expect(reply.status == 503 && reply.fields["retry-after"] == "1" && reply.fields["vary"] == "Origin")
+        #expect(reply.fields["access-control-allow-origin"] == "https://player.example")
+        #expect(try await probe.request("GET /").text == "hello")
+        await listener.stop()
+    }
+
     @Test("an injected event-loop group outlives the listener")
     func injectedGroup() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)

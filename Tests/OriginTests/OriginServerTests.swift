@@ -26,6 +26,7 @@ struct OriginServerTests {
             "memory.m4s": media(.bytes(Self.segment)),
             "v/s1.m4s": media(.file(path: path, size: Self.segment.count)),
             "gone.m4s": media(.file(path: directory + "/gone", size: 10)),
+            "replaced.m4s": media(.file(path: path, size: 10)),
             "short.m4s": media(.file(path: path, size: Self.segment.count + 1)),
             "link.m4s": media(.file(path: directory + "/link", size: 10)),
             "directory.m4s": media(.file(path: directory, size: 10)),
@@ -92,11 +93,33 @@ struct OriginServerTests {
         }
     }
 
+    @Test("a file that has gone is told to pages of other origins as what it is, and nobody remembers it")
+    func goneFile() async throws {
+        try await Self.withServer { (probe, _) async throws in
+            let reply = try await probe.request("GET /gone.m4s", ["Origin: https://player.example"])
+            #expect(reply.status == 404 && reply.fields["access-control-allow-origin"] == "*")
+            #expect(reply.fields["cache-control"] == "no-store" && reply.fields["x-content-type-options"] == "nosniff")
+        }
+    }
+
     @Test("a file that turns out shorter than promised ends the connection, not the server")
     func shrunkenFile() async throws {
         try await Self.withServer { (probe, _) async throws in
             await #expect(throws: HTTPProbe.Failure.self) { try await probe.request("GET /short.m4s") }
             #expect(try await probe.request("GET /index.m3u8").status == 200)
+        }
+    }
+
+    @Test("a file that has been replaced is sent as it is now, however lately it was read")
+    func replacedFile() async throws {
+        try await Self.withServer { (probe, path) async throws in
+            #expect(try await probe.request("GET /v/s1.m4s").body == Self.segment)
+            let bytes = [UInt8](repeating: 7, count: 10)
+            let file = open(path + ".new", O_CREAT | O_WRONLY, 0o600)
+            #expect(write(file, bytes, bytes.count) == bytes.count)
+            close(file)
+            #expect(rename(path + ".new", path) == 0)
+            #expect(try await probe.request("GET /replaced.m4s").body == bytes)
         }
     }
 

@@ -44,6 +44,33 @@ struct ConfigurationChangeTests {
         #expect(output.events.failures.isEmpty)
     }
 
+    @Test("a map that could not be removed in its time stays where a canvas comes back that needs it")
+    func backWhileStuck() throws {
+        let store = MemoryStore()
+        let output = try Output(
+            store,
+            settings: try Output.settings {
+                $0.windowSeconds = 6
+                $0.deleteGraceSeconds = 0
+            })
+        _ = try output.packager.begin(now: Output.origin)
+        store.content.withLock { $0.isStuck = true }
+        output.feed(0..<128)
+        try Self.changed(output, to: Output.otherH264, height: 360, at: 128)
+        output.feed(128..<640)
+        #expect(output.packager.step() == nil)
+        #expect(!store.text("720p.m3u8").contains("720p-1.mp4") && !store.text("state.json").contains("720p-1.mp4"))
+        try Self.changed(output, to: Output.h264, height: 720, at: 640)
+        output.feed(640..<704)
+        store.content.withLock { $0.isStuck = false }
+        #expect(output.packager.step() == nil)
+        for track in ["720p", "360p"] {
+            #expect(ListText(store.text("\(track).m3u8")).maps.last == "#EXT-X-MAP:URI=\"\(track)-1.mp4\"")
+            #expect(store.files["\(track)-1.mp4"] != nil)
+            #expect(store.files["\(track)-1-0.m4s"] == nil, "what nobody needs went")
+        }
+    }
+
     @Test("the same configuration again changes nothing; one that cannot be read is refused and changes nothing")
     func sameAndBroken() throws {
         let store = MemoryStore()

@@ -78,6 +78,23 @@ struct ContinuationTests {
         #expect(store.text("index.m3u8").contains("avc1.42c00d"))
     }
 
+    @Test("a segment of which the machine's end has left less than was listed is a gap", arguments: [0, 100])
+    func shortened(left: Int) throws {
+        let store = MemoryStore()
+        _ = try Self.firstRun(store)
+        store.content.withLock { content in
+            content.files["360p-1-2.m4s"] = Array((content.files["360p-1-2.m4s"] ?? []).prefix(left))
+        }
+        let second = try Output(store)
+        _ = try second.packager.begin(now: Output.origin + 8_000_000_000)
+        second.feed(256..<320)
+        #expect(second.packager.step() == nil)
+        let list = ListText(store.text("360p.m3u8"))
+        #expect(list.tags(before: "360p-1-2.m4s").contains("#EXT-X-GAP") && list.count("#EXT-X-GAP") == 1)
+        #expect(!store.text("720p.m3u8").contains("#EXT-X-GAP"))
+        #expect(second.packager.object(named: "360p-1-2.m4s") == nil)
+    }
+
     @Test("numbers never fall over ten runs, and the discontinuity sequence follows")
     func manyRuns() throws {
         let store = MemoryStore()

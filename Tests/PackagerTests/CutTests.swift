@@ -143,4 +143,24 @@ struct CutTests {
         #expect(!store.text("720p.m3u8").contains("#EXT-X-GAP"))
         #expect(store.text("720p.m3u8").split(separator: "\n").count { $0.hasPrefix("#EXTINF") } == 5)
     }
+
+    @Test(
+        "killed between two segments of the grid: up to the successor's slate there is a hole, a break in every playlist",
+        arguments: [64, 60] as [Int64])
+    func killed(cut: Int64) throws {
+        let store = MemoryStore()
+        let one = try Output(store)
+        _ = try one.packager.begin(now: Output.origin)
+        Self.feed(one, 0..<cut, keys: [0, 32])
+        one.packager.cut(at: cut, isBreak: false)
+        Self.feed(one, cut..<cut + 64, keys: [cut, cut + 32])
+        #expect(one.packager.step() == nil)
+        #expect(one.events.published.map(\.frames) == [0..<cut, cut..<cut + 64])
+        let two = try Output(store)
+        let begin = try two.packager.begin(now: SlateTests.nanoseconds(256), slate: SlateTests.slate())
+        #expect(begin.firstTick == 256)
+        for name in ["720p.m3u8", "360p.m3u8", "audio.m3u8"] {
+            #expect(Self.seams(Self.tags(store, name)) == (cut == 64 ? [4] : [2, 4]), "\(name)")
+        }
+    }
 }

@@ -145,6 +145,33 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
+    @Test("a map that is to come back stays, though the time of what had it is over before it does")
+    func mapAhead() throws {
+        let settings = try Output.settings {
+            $0.windowSeconds = 6
+            $0.deleteGraceSeconds = 0
+        }
+        let (output, viewer, _) = try Self.begun(MemoryStore(), settings: settings)
+        func feed(_ frames: Range<Int64>) {
+            for start in stride(from: frames.lowerBound, to: frames.upperBound, by: 16) {
+                output.feed(start..<start + 16)
+                #expect(output.packager.step() == nil)
+            }
+        }
+        feed(0..<128)
+        try ConfigurationChangeTests.changed(output, to: Output.otherH264, height: 360, at: 128)
+        feed(128..<480)
+        #expect(viewer.object("720p-1.mp4") != nil)
+        // Two slots ahead: what has had the map may be deleted with the one in between.
+        try ConfigurationChangeTests.changed(output, to: Output.h264, height: 720, at: 576)
+        feed(480..<592)
+        for track in ["720p", "360p"] {
+            #expect(ListText(viewer.last("\(track).m3u8")).maps.last == "#EXT-X-MAP:URI=\"\(track)-1.mp4\"")
+            #expect(viewer.object("\(track)-1.mp4") != nil)
+        }
+        #expect(viewer.object("720p-1-1.m4s") == nil && viewer.faults.isEmpty, "\(viewer.faults)")
+    }
+
     @Test("a rendition that falls behind holds up nobody else, and is a gap once it is given up")
     func lagging() throws {
         let (output, viewer, _) = try Self.begun(MemoryStore())

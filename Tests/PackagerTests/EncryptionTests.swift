@@ -215,6 +215,28 @@ struct EncryptionTests {
         #expect(!shown.contains(hex) && !shown.contains("operator"))
     }
 
+    @Test("what the live edge lists opens, however long the store takes nothing; what is yet to come does not")
+    func storeAway() throws {
+        let store = MemoryStore()
+        let (output, viewer, _) = try EdgeTests.begun(store, settings: try Self.settings())
+        output.feed(0..<64)
+        #expect(output.packager.step() == nil)
+        store.refuse { _ in true }
+        for slot in Int64(1)..<20 {
+            output.feed(slot * 64..<(slot + 1) * 64)
+            #expect(output.packager.step() == nil)
+        }
+        #expect(!output.events.failures.isEmpty && viewer.faults.isEmpty, "\(viewer.faults)")
+        for list in EdgeTests.lists {
+            let locks = Self.locks(viewer.last(list))
+            #expect(locks["\(list.dropLast(5))-1-18.m4s"] != nil)
+            for (name, lock) in locks {
+                #expect(Self.opened(viewer.object(name) ?? store.read(name), lock, output) != nil, "\(name)")
+            }
+        }
+        #expect(Self.key(output, "720p-13.key") == nil)
+    }
+
     @Test("a room keeps its encryption: another secret, another rotation, none, or a lost file is refused")
     func refused() throws {
         let store = MemoryStore()

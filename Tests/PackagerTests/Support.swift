@@ -12,6 +12,8 @@ final class MemoryStore: SegmentStore {
         /// Called before a put, outside the lock.
         var before: @Sendable (String) -> Void = { _ in }
         var refuses: @Sendable (String) -> Bool = { _ in false }
+        /// Nothing can be removed.
+        var isStuck = false
     }
 
     let content = Mutex(Content())
@@ -30,10 +32,12 @@ final class MemoryStore: SegmentStore {
     }
 
     func remove(_ name: String) throws(MediaError) {
-        self.content.withLock { content in
+        let isStuck = self.content.withLock { content in
             content.log.append("remove \(name)")
-            content.files[name] = nil
+            if !content.isStuck { content.files[name] = nil }
+            return content.isStuck
         }
+        if isStuck { throw MediaError(.outputLost, "kept \(name)", at: "test", fix: "none") }
     }
 
     func read(_ name: String) -> [UInt8]? { self.content.withLock { $0.files[name] } }

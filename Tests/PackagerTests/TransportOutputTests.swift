@@ -202,11 +202,19 @@ struct TransportOutputTests {
         // Whoever makes it anew writes other bytes.
         let kept = try #require(first.streamStore.read("720p-1-0.ts")) + [UInt8](repeating: 0x47, count: 188)
         try first.streamStore.put("720p-1-0.ts", [.init(kept)], durable: false)
+        // A machine that went down has left one of them empty, and of another the beginning.
+        let cut = try #require(first.streamStore.read("720p-1-2.ts")).prefix(500)
+        try first.streamStore.put("720p-1-1.ts", [], durable: false)
+        try first.streamStore.put("720p-1-2.ts", [.init(Array(cut))], durable: false)
         let second = try Pair(first.store, first.streamStore)
         let start = try second.begin(now: Output.origin + 9_000_000_000) / 64
         second.feed(start..<(start + 4))
         second.end()
         #expect(first.streamStore.read("720p-1-0.ts") == kept)
+        for name in ["720p-1-1.ts", "720p-1-2.ts"] {
+            let made = try #require(first.streamStore.read(name))
+            #expect(made.count > 500 && made.count.isMultiple(of: 188), "\(name)")
+        }
         let list = second.list
         let fragments = ListText(second.store.text("720p.m3u8"))
         #expect(list.uris == fragments.uris.map { $0.replacing(".m4s", with: ".ts") })

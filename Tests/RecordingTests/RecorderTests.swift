@@ -166,6 +166,40 @@ struct RecorderTests {
             try FileManager.default.contentsOfDirectory(atPath: room.recording).filter { $0.hasSuffix(".m4s") } == [])
     }
 
+    @Test("segments that are not kept go behind the manifest: killed before it a worker leaves them to the next")
+    func killedOverSegments() throws {
+        guard let room = try RecordedRoom() else { return }
+        defer { try? FileManager.default.removeItem(at: room.folder) }
+        try room.run(try room.recorder(room.settings()), ends: true, at: 0)
+        func sources() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: room.recording)
+                .filter { $0.hasSuffix(".m4s") || $0.hasSuffix(".journal") }.sorted()
+        }
+        let names = try sources()
+        let files = try names.map { try Data(contentsOf: URL(fileURLWithPath: "\(room.recording)/\($0)")) }
+        let finisher = RecordingFinisher(room.settings(keepsSegments: false))
+        // The manifest cannot be written where it is written first.
+        let obstacle = room.recording + "/.recording.json.tmp"
+        try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
+        #expect(throws: MediaError.self) { try finisher.run { _, _ in } }
+        try FileManager.default.removeItem(atPath: obstacle)
+        finisher.removeLeftovers()
+        #expect(finisher.isDue)
+        let finished = try finisher.run { _, _ in }
+        let left = try sources()
+        #expect(finished.frames >= 256 && left == [])
+        // As a worker leaves it that is killed behind the manifest.
+        for (name, data) in zip(names, files) {
+            try data.write(to: URL(fileURLWithPath: "\(room.recording)/\(name)"))
+        }
+        RecordingFinisher(room.settings(keepsSegments: false, roomID: "88232")).removeLeftovers()
+        let others = try sources()
+        #expect(others == names, "they are another room's")
+        finisher.removeLeftovers()
+        let end = try FileManager.default.contentsOfDirectory(atPath: room.recording).sorted()
+        #expect(end == ["90p.mp4", "recording.json"])
+    }
+
     @Test(
         "stopped in the midst, gone on with by another worker: what is there is made, and the manifest says what is not"
     )

@@ -158,6 +158,89 @@ struct UploadQueueTests {
         for row in origin.rows("v.m3u8").rows { #expect(origin.stored[row.uri] != nil) }
     }
 
+    /// Of a room of pictures alone that has another canvas from segment 3 to 8.
+    private static func canvases(_ number: Int64, ticks: Int64 = 2_000) -> OutputListing {
+        let segment = Segment(
+            mediaSequence: number, uri: "v-1-\(number).m4s", start: number * 2_000,
+            duration: MediaDuration(ticks: ticks, timescale: 1_000), programDate: number * SimulatedOrigin.slotLength,
+            map: InitializationSegment(uri: (3...8).contains(number) ? "v-1-1.mp4" : "v-1.mp4"),
+            discontinuity: number == 3 || number == 9, byteCount: 100)
+        let track = OutputListing.Track(
+            name: "v", kind: .video, playlistName: "v.m3u8", contentType: "video/mp4", style: .live(windowSeconds: 6),
+            targetDuration: 2, segments: [segment])
+        return OutputListing(
+            origin: 5, tracks: [track], multivariantName: "index.m3u8", multivariant: "#EXTM3U\n", isEnded: false,
+            nextMediaSequence: number + 1)
+    }
+
+    @Test("a segment that was cut short has the time of a whole one: a store 300 ms away has it, and no gap")
+    func shortSegment() {
+        var queue = UploadQueue(rules: UploadRules())
+        queue.list(Self.canvases(0, ticks: 100), at: 0)
+        var now: Int64 = 0
+        for name in ["v-1.mp4", "v-1-0.m4s"] {
+            let requests = queue.next(at: now)
+            #expect(requests.map(\.name) == [name] && requests.allSatisfy { $0.timeout > 300_000_000 })
+            now += 300_000_000
+            #expect(queue.next(at: now).isEmpty, "nothing is given up")
+            for request in requests { queue.answered(request.id, .done, at: now, jitter: 0) }
+        }
+        let playlist = queue.next(at: now).first { $0.name == "v.m3u8" }
+        guard case .put(.bytes(let bytes)) = playlist?.action else {
+            Issue.record("no playlist")
+            return
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.contains("\nv-1-0.m4s\n") && !text.contains("#EXT-X-GAP"), "\(text)")
+        #expect(queue.takeNotices().isEmpty)
+    }
+
+    @Test(
+        "a room that goes back to a canvas it had has its map in the store, whether its deletion waits or is under way",
+        arguments: [false, true])
+    func mapAgain(isUnderWay: Bool) {
+        var queue = UploadQueue(rules: UploadRules())
+        var stored: Set<String> = []
+        var deletion: UploadRequest?
+        // Deletions alone take their time.
+        func work() {
+            var requests = queue.next(at: 0)
+            while !requests.isEmpty {
+                for request in requests {
+                    if case .delete = request.action {
+                        deletion = request
+                        continue
+                    }
+                    stored.insert(request.name)
+                    queue.answered(request.id, .done, at: 0, jitter: 0)
+                }
+                requests = queue.next(at: 0)
+            }
+        }
+        func delete() {
+            guard let request = deletion else { return }
+            deletion = nil
+            stored.remove(request.name)
+            queue.answered(request.id, .done, at: 0, jitter: 0)
+            work()
+        }
+        for number in Int64(0)...8 {
+            queue.list(Self.canvases(number), at: 0)
+            work()
+            while number < 8, deletion != nil { delete() }
+        }
+        #expect(deletion?.name == "v-1-2.m4s" && stored.contains("v-1.mp4"))
+        if isUnderWay {
+            delete()
+            #expect(deletion?.name == "v-1.mp4")
+        }
+        queue.list(Self.canvases(9), at: 0)
+        work()
+        while deletion != nil { delete() }
+        #expect(stored.isSuperset(of: ["v-1.mp4", "v-1-1.mp4", "v-1-9.m4s"]), "\(stored)")
+        #expect(queue.isSettled && queue.takeNotices().isEmpty)
+    }
+
     @Test("the end is in every playlist once all of it is there")
     func end() {
         var origin = SimulatedOrigin()

@@ -1,3 +1,4 @@
+import Dispatch
 import HLS
 import MediaTypes
 import Synchronization
@@ -81,6 +82,41 @@ struct UploaderTests {
         #expect(await uploader.finish(by: 0) == .owed(isNoted: false))
         let unreachable = notices.withLock { $0 }.filter { if case .unreachable = $0 { true } else { false } }
         #expect(unreachable.count == 1)
+    }
+
+    /// A disk that answers nobody who reads until it is let go.
+    private final class Hanging: UploadFiles {
+        let gate = DispatchSemaphore(value: 0)
+        private let asked: @Sendable () -> Void
+
+        init(asked: @escaping @Sendable () -> Void) { self.asked = asked }
+
+        func bytes(of name: String) -> [UInt8]? {
+            self.asked()
+            self.gate.wait()
+            self.gate.signal()
+            return nil
+        }
+        func bytes(of name: String, in directory: String) -> [UInt8]? { nil }
+        func slate(like segment: Segment, track: String) -> [UInt8]? { nil }
+        func record() -> UploadRecord? { nil }
+        func keep(_ record: UploadRecord) -> Bool { false }
+        func forget() {}
+    }
+
+    @Test("what was still being read when the time was over is owed, not given up as gone")
+    func cutOff() async {
+        let (told, tell) = AsyncStream.makeStream(of: Void.self)
+        let files = Hanging { tell.yield() }
+        let uploader = Uploader(
+            outputID: "x", target: HTTPOrigin(url: "http://127.0.0.1:1"), rules: UploadRules(), connections: 2,
+            files: files, clock: Stopped(), notify: { _ in })
+        uploader.begin()
+        uploader.list(SimulatedOrigin.listing(through: 0, isFirst: true))
+        for await _ in told { break }
+        #expect(await uploader.finish(by: 0) == .owed(isNoted: false))
+        #expect(uploader.statistics.lost == 0 && uploader.statistics.waitingSlots == 1)
+        files.gate.signal()
     }
 
     /// A place that nobody listens at; tells which objects were to go there.
