@@ -226,7 +226,8 @@ extension S3Output {
 
 extension StoreRules {
     static let retryMeaning =
-        "milliseconds a segment is tried for; without it, as long as the segment is. Then it is what onLost says"
+        "milliseconds a segment is tried for; without it, the target duration, or as long as the segment is if that is longer. Then it "
+        + "is what onLost says"
     static let queueMeaning = "segments that wait at most; behind them the oldest is given up as a gap"
     static let lostMeaning =
         "what stands in this store for a segment that could not be sent in time: gap (EXT-X-GAP), or slate of its length"
