@@ -56,10 +56,11 @@ package struct CORSPolicy: Sendable, Hashable {
         }
     }
 
-    /// The further fields for a preflight request. `Range` is the only field of a player that needs leave.
+    /// The further fields for a preflight request. Fields of a player that need leave: `Range`, and what it tells of itself
+    /// (CTA-5004 §2: Common Media Client Data in fields).
     package static let preflight: HTTPFields = [
         .accessControlAllowMethods: "GET, HEAD, OPTIONS",
-        .accessControlAllowHeaders: "Range, If-None-Match",
+        .accessControlAllowHeaders: "Range, If-None-Match, CMCD-Object, CMCD-Request, CMCD-Session, CMCD-Status",
         .accessControlMaxAge: "86400",
     ]
 
