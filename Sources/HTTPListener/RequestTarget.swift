@@ -6,6 +6,8 @@ package struct RequestTarget: Sendable, Hashable {
     package let path: String
     /// Percent-decoded pairs in the order of the query; a key without `=` has an empty value.
     package let query: [(name: String, value: String)]
+    /// The pairs of ``query`` as they were sent, in the same order.
+    package let writtenQuery: [String]
 
     package init?(parsing text: String) {
         var rest = text[...]
@@ -19,14 +21,17 @@ package struct RequestTarget: Sendable, Hashable {
         guard rest.hasPrefix("/"), let path = Self.percentDecoded(rest[..<cut], plusIsSpace: false) else { return nil }
         self.path = path
         var pairs: [(name: String, value: String)] = []
+        var written: [String] = []
         for piece in rest[cut...].dropFirst().split(separator: "&") {
             let equals = piece.firstIndex(of: "=") ?? piece.endIndex
             guard let name = Self.percentDecoded(piece[..<equals], plusIsSpace: true),
                 let value = Self.percentDecoded(piece[equals...].dropFirst(), plusIsSpace: true)
             else { return nil }
             pairs.append((name, value))
+            written.append(String(piece))
         }
         self.query = pairs
+        self.writtenQuery = written
     }
 
     /// `nil` for a broken escape, bytes that are not UTF-8, or a NUL.

@@ -81,7 +81,7 @@ package struct OriginResponder: Sendable {
         let fields = request.head.headerFields
         let asked = OriginRequest(
             path: name, directives: ReloadDirectives(query: target.query),
-            acceptsGzip: Self.acceptsGzip(fields[.acceptEncoding]), query: QueryPassing.query(target.query),
+            acceptsGzip: Self.acceptsGzip(fields[.acceptEncoding]), query: QueryPassing.query(of: target),
             client: request.client)
         self.content.answer(to: asked) { result in
             switch result {

@@ -1,23 +1,39 @@
+import HTTPListener
+
 /// Carries what a viewer's request says beside its path on to everything the answer names: a token that opens the playlist
 /// must open what is in it.
 ///
-/// Spec: rfc8216bis §6.2.5: the delivery directives are the playlist request's own and are not passed on.
+/// Spec: rfc8216bis §6.2.5: the delivery directives are the playlist request's own and are not passed on; nor is what the
+/// player tells of itself with each request (CTA-5004 §2), which would give a segment another URI with each reload.
 enum QueryPassing {
-    /// The query of the URIs in a playlist, percent-encoded so that it can end neither an attribute nor a line; empty for
-    /// none.
+    /// RFC 3986 §3.4: what a query may hold besides unreserved characters.
+    private static let written = Set("%!$&'()*+,;=:@/?".utf8)
+
+    /// The query of the URIs in a playlist: what of a request's goes on, as it was written, since one that is escaped in
+    /// another way is another one (RFC 3986 §2.2). It can end neither an attribute nor a line; empty for none.
+    static func query(of target: RequestTarget) -> String {
+        zip(target.query, target.writtenQuery).filter { pair, _ in !self.isOwn(pair.name) }
+            .map { _, text in self.encoded(text, keeping: self.written) }.joined(separator: "&")
+    }
+
+    /// Of the playlist request alone.
+    private static func isOwn(_ name: String) -> Bool { name.hasPrefix("_HLS_") || name == "CMCD" }
+
+    /// A query of these pairs, with the same property.
     static func query(_ pairs: [(name: String, value: String)]) -> String {
-        pairs.filter { !$0.name.hasPrefix("_HLS_") }.map { name, value in
+        pairs.map { name, value in
             value.isEmpty ? self.encoded(name) : "\(self.encoded(name))=\(self.encoded(value))"
         }.joined(separator: "&")
     }
 
-    /// Spec: RFC 3986 §2.3: everything but unreserved characters is escaped.
-    private static func encoded(_ text: String) -> String {
+    /// Spec: RFC 3986 §2.3: everything but unreserved characters, and those to be kept, is escaped.
+    private static func encoded(_ text: String, keeping kept: Set<UInt8> = []) -> String {
         var result = ""
         for byte in text.utf8 {
             switch byte {
             case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f, 0x7e:
                 result.unicodeScalars.append(Unicode.Scalar(byte))
+            case _ where kept.contains(byte): result.unicodeScalars.append(Unicode.Scalar(byte))
             default:
                 result += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
             }

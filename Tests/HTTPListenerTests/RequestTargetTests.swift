@@ -27,5 +27,6 @@ struct RequestTargetTests {
     func query() throws {
         let target = try #require(RequestTarget(parsing: "/a?_HLS_msn=7&b=x+y%26&c&&d="))
         #expect(target.query.map { "\($0.name)=\($0.value)" } == ["_HLS_msn=7", "b=x y&", "c=", "d="])
+        #expect(target.writtenQuery == ["_HLS_msn=7", "b=x+y%26", "c", "d="])
     }
 }
