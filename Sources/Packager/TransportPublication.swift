@@ -35,6 +35,8 @@ struct TransportPublication: Sendable {
     private static let usualReorder: Int64 = 2
     /// Whose files lie there: the origin of the room.
     private static let noteName = ".origin"
+    /// Names of files that could not be removed that are remembered: hours of a store that takes nothing.
+    private static let mostUndeleted = 16_384
 
     private let grid: OutputGrid
     private let multivariantName: String
@@ -61,6 +63,8 @@ struct TransportPublication: Sendable {
     /// By name, for viewers.
     private(set) var objects: [String: PublishedObject] = [:]
     private(set) var failures: [MediaError] = []
+    /// Files that could not be removed in their time, the oldest first.
+    private var undeleted: [String] = []
     /// Segments that were made, and their bytes.
     private(set) var made: Int64 = 0
     private(set) var madeBytes: Int64 = 0
@@ -409,8 +413,9 @@ struct TransportPublication: Sendable {
         }
     }
 
-    /// Takes from the store what nobody can ask for any more.
+    /// Takes from the store what nobody can ask for any more, and what it did not let go before.
     private mutating func removeExpired(_ store: any SegmentStore) {
+        var names = self.undeleted
         for index in self.renditions.indices {
             let last = self.renditions[index].window.segments.last
             let time =
@@ -420,7 +425,18 @@ struct TransportPublication: Sendable {
                 } ?? 0
             for name in self.renditions[index].window.takeExpired(at: time, current: Self.noMap) {
                 self.objects[name] = nil
-                do throws(MediaError) { try store.remove(name) } catch { self.failures.append(error) }
+                names.append(name)
+            }
+        }
+        self.undeleted = []
+        for (place, name) in names.enumerated() {
+            do throws(MediaError) {
+                try store.remove(name)
+            } catch {
+                // It would refuse the others too, one system call each.
+                self.failures.append(error)
+                self.undeleted = Array(names[place...].suffix(Self.mostUndeleted))
+                return
             }
         }
     }

@@ -241,4 +241,20 @@ struct TransportOutputTests {
         pair.feed(32..<40)
         #expect(pair.list.uris.count == 13)
     }
+
+    @Test("files that a store does not let go in their time go once it does")
+    func stuck() throws {
+        let pair = try Pair()
+        _ = try pair.begin()
+        pair.feed(0..<20)
+        let before = pair.list.uris.prefix(15)
+        pair.streamStore.content.withLock { $0.isStuck = true }
+        pair.output.packager.limitWindow(to: 5)
+        pair.feed(20..<32)
+        #expect(before.allSatisfy { pair.streamStore.read($0) != nil && pair.streams.object(named: $0) == nil })
+        pair.streamStore.content.withLock { $0.isStuck = false }
+        pair.feed(32..<34)
+        #expect(before.allSatisfy { pair.streamStore.read($0) == nil })
+        #expect(pair.reports.count == 2 && pair.reports[0] != nil && pair.reports[1] == nil, "\(pair.reports)")
+    }
 }
