@@ -47,6 +47,9 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var holdsFilePiece = false
     /// No request follows the one that is being answered.
     private var isLast = false
+    /// Nothing may end the reply: the encoder of a TLS connection takes one without a length for chunks, and would write the
+    /// last of them behind a head alone.
+    private var hasNoEnd = false
     /// Replies that are written and not yet with the kernel.
     private var unflushed = 0
     private var isStream = false
@@ -321,7 +324,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func sendHead(_ reply: ListenerReply, _ file: ServedFile?, _ context: ChannelHandlerContext) {
-        if !reply.hasLength, !self.isHead { self.isLast = true }
+        if !reply.hasLength { self.isLast = true }
+        self.hasNoEnd = !reply.hasLength && self.isHead && !self.isStream
         let closes = self.isLast && !self.isStream && !reply.isSocket
         self.writer.head(reply, closes: closes, date: self.service.date, context)
         if reply.isSocket, !self.openSocket(context) { return self.close(context) }
@@ -431,7 +435,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             handler.unflushed -= 1
             if handler.isLast, case .idle = handler.state { handler.closeOnceFlushed(context) }
         }
-        context.writeAndFlush(NIOAny(HTTPResponsePart.end(nil)), promise: flushed)
+        let end: HTTPResponsePart = self.hasNoEnd ? .body(ByteBuffer()) : .end(nil)
+        context.writeAndFlush(NIOAny(end), promise: flushed)
     }
 
     // MARK: WebSockets

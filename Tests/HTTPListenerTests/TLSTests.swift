@@ -192,6 +192,21 @@ struct TLSTests {
         }
     }
 
+    @Test("of a body that goes on HEAD has the head alone, and the connection ends", arguments: [false, true])
+    func headOfStream(tls: Bool) async throws {
+        try await FedStream.serve(tls: tls) { _, listener in
+            let channel = try await WebSocketProbe(listener.boundAddress).connect()
+            let text: String = try await channel.executeThenClose { inbound, outbound in
+                try await outbound.write(ByteBuffer(string: "HEAD /stream HTTP/1.1\r\nHost: a\r\n\r\n"))
+                var bytes: [UInt8] = []
+                for try await chunk in inbound { bytes += chunk.readableBytesView }
+                return String(decoding: bytes, as: UTF8.self)
+            }
+            #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n") && text.lowercased().contains("connection: close\r\n"))
+            #expect(text.hasSuffix("\r\n\r\n") && text.split(separator: "\r\n\r\n").count == 1, "\(text)")
+        }
+    }
+
     @Test("curl speaks HTTP/2 and HTTP/1.1 with it, is refused below TLS 1.2, and sees a renewed certificate at once")
     func curl() async throws {
         try await Self.withListener { listener, store, directory in
