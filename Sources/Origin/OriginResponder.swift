@@ -142,13 +142,15 @@ package struct OriginResponder: Sendable {
     }
 
     private func reply(with object: OriginObject, to request: ListenerRequest) -> ListenerReply {
-        let fields = request.head.headerFields
+        var fields = request.head.headerFields
+        // RFC 9110 §14.2: of GET alone a range may be asked for.
+        if request.head.method != .get { fields[.range] = nil }
         guard let heads = object.heads, fields[.range] == nil, fields[.ifNoneMatch] == nil else {
             return Self.reply(with: object, to: fields)
         }
         return heads.reply(
             for: self.policy.key(origin: fields[.origin]), body: object.body.reply(0..<object.body.count)
-        ) {
+        ) { [fields] in
             self.completed(Self.reply(with: object, to: fields), for: request)
         }
     }

@@ -65,6 +65,9 @@ struct OriginResponderTests {
         let none = await Self.reply(.get, "/index.m3u8", content: content, fields: [.range: "bytes=10-"])
         #expect(none.status == .rangeNotSatisfiable)
         #expect(none.fields[.contentRange] == "bytes */10")
+        let head = await Self.reply(.head, "/index.m3u8", content: content, fields: [.range: "bytes=2-4"])
+        #expect(head.status == .ok && head.body.count == 10, "RFC 9110 §14.2: a range is GET's alone")
+        #expect(head.fields[.contentRange] == nil)
     }
 
     @Test("a missing object is not remembered, and the end of the room is told")
