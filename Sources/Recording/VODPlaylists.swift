@@ -40,14 +40,21 @@ struct VODPlaylists: Sendable {
         for (slot, next) in zip(self.slots, self.slots.dropFirst()) where next.mediaSequence != slot.mediaSequence + 1 {
             holes.insert(next.mediaSequence)
         }
+        let first = self.slots.firstIndex { slot in slot.tracks.contains { $0.name == name } } ?? 0
+        // §6.2.4: what begins later has the numbers of what is there already, whose breaks up to there are in its own list.
+        let breaks = self.slots.indices.prefix(first + 1).dropFirst().count { index in
+            holes.contains(self.slots[index].mediaSequence)
+                || self.slots[index].tracks.contains { $0.segment.discontinuity }
+        }
         let segments = self.segments(of: name)
-        let longest = segments.map(\.duration.roundedSeconds).max() ?? 1
+        // §6.2.4: one for all.
+        let longest = self.slots.flatMap(\.tracks).map(\.segment.duration.roundedSeconds).max() ?? 1
         var window = try PlaylistWindow(
             style: .event, targetDuration: Int(clamping: max(1, longest)), slackSeconds: 0,
             segments: segments.enumerated().map { index, segment in
                 Self.numbered(segment, index, follows: !holes.contains(segment.mediaSequence))
             }, nextMediaSequence: 0,
-            discontinuitySequence: 0, retired: [], longestDuration: 0, iFrameSequence: 0)
+            discontinuitySequence: Int64(breaks), retired: [], longestDuration: 0, iFrameSequence: 0)
         window.end()
         return window
     }
