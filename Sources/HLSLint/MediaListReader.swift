@@ -11,6 +11,14 @@ struct MediaListReader {
     private var next = MediaList.Segment(number: 0, uri: "", duration: 0)
     private var hasDuration = false
     private var mentionsMedia = false
+    private var segmentRange = RangeEnd()
+    private var partRange = RangeEnd()
+
+    /// Where the range before ended, and of what.
+    private struct RangeEnd {
+        var uri = ""
+        var byte: Int64 = 0
+    }
 
     /// Tags that a media playlist has once. Spec: §4.4.3.
     private static let once: Set<Substring> = [
@@ -95,7 +103,7 @@ struct MediaListReader {
         case "EXT-X-PRELOAD-HINT": self.hint(value)
         case "EXT-X-RENDITION-REPORT": self.report(value)
         case "EXT-X-DATERANGE": self.dateRange(value)
-        case "EXT-X-DEFINE": self.need(8)
+        case "EXT-X-DEFINE": self.need(AttributeList(value).members["QUERYPARAM"] == nil ? 8 : 11)
         case "EXT-X-STREAM-INF", "EXT-X-MEDIA", "EXT-X-I-FRAME-STREAM-INF", "EXT-X-SESSION-DATA", "EXT-X-SESSION-KEY",
             "EXT-X-CONTENT-STEERING":
             self.fault(.tagLevel, "\(name) belongs into the multivariant playlist")
@@ -152,6 +160,10 @@ struct MediaListReader {
             self.fault(.tagValue, "EXT-X-KEY has METHOD=NONE and other attributes")
         }
         if attributes.members["IV"] != nil { self.need(2) }
+        let isOfSamples = attributes.plain("METHOD")?.hasPrefix("SAMPLE-AES") == true
+        if isOfSamples || ["KEYFORMAT", "KEYFORMATVERSIONS"].contains(where: { attributes.members[$0] != nil }) {
+            self.need(5)
+        }
     }
 
     private mutating func part(_ value: Substring) {
@@ -161,9 +173,10 @@ struct MediaListReader {
             self.fault(.tagValue, "EXT-X-PART has no readable URI or DURATION")
             return
         }
+        let range = Self.placed(attributes.quoted("BYTERANGE"), of: uri, behind: &self.partRange)
         self.next.parts.append(
             MediaList.Part(
-                uri: uri, byteRange: attributes.quoted("BYTERANGE"), duration: duration,
+                uri: uri, byteRange: range, duration: duration,
                 isIndependent: attributes.isYes("INDEPENDENT"), isGap: attributes.isYes("GAP")))
     }
 
@@ -205,10 +218,23 @@ struct MediaListReader {
     /// A URI line: the segment in the making is whole.
     private mutating func close(_ uri: String) {
         if !self.hasDuration { self.fault(.attributeMissing, "\(uri.prefix(80)) has no EXTINF") }
+        self.next.byteRange = Self.placed(self.next.byteRange, of: uri, behind: &self.segmentRange)
         self.list.segments.append(self.placed(uri))
         self.next = MediaList.Segment(number: 0, uri: "", duration: 0)
         self.hasDuration = false
         self.hasAnySegment = true
+    }
+
+    /// A range with its offset, which may be left out behind a range of the same resource. Spec: §4.4.4.2, §4.4.4.9.
+    private static func placed(_ text: String?, of uri: String, behind last: inout RangeEnd) -> String? {
+        guard let text, let range = LintRequest.range(text) else {
+            last = RangeEnd()
+            return text
+        }
+        let follows = !text.contains("@") && last.uri == uri
+        let start = follows ? last.byte : range.start
+        last = RangeEnd(uri: uri, byte: start &+ range.count)
+        return follows ? "\(range.count)@\(start)" : text
     }
 
     private func placed(_ uri: String) -> MediaList.Segment {
