@@ -1,12 +1,18 @@
-/// Whether one H.264 format stands for another one.
+/// Whether one format of pictures or sound stands for another one.
 package enum CodecCover {
     /// Baseline, main, high: a decoder of a later one decodes the earlier ones as encoders write them. Spec: ITU-T H.264
     /// Annex A.2.
     private static let profiles = [66, 77, 100]
+    /// AAC-LC, HE-AAC, HE-AAC v2: a decoder of a later one decodes the earlier ones, and a stream of a later one mostly says
+    /// of its core alone what it is. Spec: ISO/IEC 14496-3 §1.6.5 (implicit, and backward compatible explicit signaling).
+    private static let sounds = ["mp4a.40.2", "mp4a.40.5", "mp4a.40.29"]
 
-    /// Whether whoever can play `declared` can play `found`: RFC 6381 `avc1.PPCCLL`, of no higher profile and level. What
-    /// players choose by is the worst that comes.
+    /// Whether whoever can play `declared` can play `found`: RFC 6381 `avc1.PPCCLL`, of no higher profile and level, or
+    /// `mp4a.40.N`. What players choose by is the worst that comes.
     package static func covers(_ declared: String, _ found: String) -> Bool {
+        if let limit = self.sounds.firstIndex(of: declared.lowercased()) {
+            return self.sounds.firstIndex(of: found.lowercased()).map { $0 <= limit } ?? false
+        }
         guard let most = self.parts(declared), let own = self.parts(found),
             let limit = self.profiles.firstIndex(of: most.profile),
             let place = self.profiles.firstIndex(of: own.profile)

@@ -15,7 +15,7 @@ extension Linter {
                 fault(.languageMissing, "\(name) has no LANGUAGE")
             }
         }
-        var saysNone = 0
+        var (saysNone, withNone) = (0, 0)
         for variant in list.variants {
             let attributes = variant.attributes
             if attributes.members["AVERAGE-BANDWIDTH"] == nil {
@@ -29,12 +29,15 @@ extension Linter {
                     fault(.groupMissing, "\(variant.uri) names the \(type) group \"\(group)\", which is not there")
                 }
             }
-            if attributes.plain("CLOSED-CAPTIONS") == "NONE" { saysNone += 1 }
+            if attributes.plain("CLOSED-CAPTIONS") == "NONE" {
+                saysNone += 1
+                if !Self.isSoundOnly(attributes) { withNone += 1 }
+            }
         }
         // Of variants without pictures nobody expects captions.
         let withPictures = list.variants.count { !Self.isSoundOnly($0.attributes) }
-        if saysNone > 0, saysNone < withPictures {
-            fault(.captionsMixed, "\(saysNone) of \(withPictures) variants say CLOSED-CAPTIONS=NONE")
+        if saysNone > 0, withNone < withPictures {
+            fault(.captionsMixed, "\(withNone) of \(withPictures) variants with pictures say CLOSED-CAPTIONS=NONE")
         }
     }
 

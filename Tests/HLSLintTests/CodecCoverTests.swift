@@ -10,6 +10,8 @@ struct CodecCoverTests {
             ("avc1.64001F", "avc1.64001f", true), ("avc1.4d401f", "avc1.64001f", false),
             ("avc1.64001f", "avc1.640028", false), ("avc1.64001f", "avc1.6e001f", false),
             ("mp4a.40.2", "avc1.64001f", false), ("avc1.64001f", "mp4a.40.2", false), ("avc1.64", "avc1.64001f", false),
+            ("mp4a.40.5", "mp4a.40.2", true), ("mp4a.40.29", "mp4a.40.5", true), ("mp4a.40.2", "mp4a.40.5", false),
+            ("mp4a.40.5", "avc1.64001f", false), ("mp4a.40.5", "mp4a.40.34", false),
         ])
     func covers(declared: String, found: String, isCovered: Bool) {
         #expect(CodecCover.covers(declared, found) == isCovered)

@@ -41,4 +41,17 @@ struct PlaylistFormTests {
         #expect(findings[1].isDisjoint(with: [.versionLow, .versionHigh]))
         #expect(findings[2].contains(.versionHigh) && !findings[2].contains(.versionLow))
     }
+
+    @Test(
+        "CLOSED-CAPTIONS=NONE of a variant of sound alone stands for none with pictures: rfc8216bis §4.4.6.2",
+        arguments: [
+            ([true, true, true], false), ([true, true, false], false), ([false, false, false], false),
+            ([true, false, true], true), ([true, false, false], true), ([false, false, true], true),
+        ])
+    func captions(saysNone: [Bool], isMixed: Bool) {
+        let variants = zip(["avc1.64001f", "avc1.42c01e", "mp4a.40.2"], saysNone).map { codec, isNone in
+            "#EXT-X-STREAM-INF:BANDWIDTH=1,CODECS=\"\(codec)\"\(isNone ? ",CLOSED-CAPTIONS=NONE" : "")\n\(codec).m3u8"
+        }
+        #expect(Self.read(variants.joined(separator: "\n")).rules.contains(.captionsMixed) == isMixed)
+    }
 }
