@@ -93,7 +93,7 @@ struct InitializationFacts: Sendable {
         let coding = SampleEntryFacts(reader, entry, isVideo: isVideo)
         let trex = defaults[id] ?? [0, 0, 0, 0]
         return Track(
-            id: id, timescale: Int64(timescale), isVideo: isVideo, entry: entry.type, codec: coding.codec,
+            id: id, timescale: Int64(timescale), isVideo: isVideo, entry: coding.entry, codec: coding.codec,
             width: coding.width, height: coding.height, lengthSize: coding.lengthSize, defaultDuration: trex[1],
             defaultSize: trex[2], defaultFlags: trex[3])
     }
@@ -110,6 +110,8 @@ struct InitializationFacts: Sendable {
 
 /// What a sample entry says. Spec: ISO/IEC 14496-12 §12, ISO/IEC 14496-15 §5.4, ISO/IEC 14496-14 §5.6; RFC 6381.
 struct SampleEntryFacts: Sendable {
+    /// Four characters; of protected samples those of what they were before (ISO/IEC 14496-12 §8.12.2).
+    let entry: String
     var codec: String?
     var width: Int64 = 0
     var height: Int64 = 0
@@ -125,11 +127,18 @@ struct SampleEntryFacts: Sendable {
             self.width = Int64(reader.u16(start + 24) ?? 0)
             self.height = Int64(reader.u16(start + 26) ?? 0)
         }
-        switch entry.type {
+        if ["encv", "enca"].contains(entry.type), let protection = children.first(where: { $0.type == "sinf" }),
+            let original = reader.first(["frma"], in: protection.body), original.body.count >= 4
+        {
+            self.entry = String(decoding: reader.bytes[original.body].prefix(4), as: UTF8.self)
+        } else {
+            self.entry = entry.type
+        }
+        switch self.entry {
         case "avc1", "avc3":
             guard let box = children.first(where: { $0.type == "avcC" }), box.body.count >= 7 else { return }
             let record = Array(reader.bytes[box.body])
-            self.codec = "\(entry.type)." + record[1...3].map(Self.hex).joined()
+            self.codec = "\(self.entry)." + record[1...3].map(Self.hex).joined()
             self.lengthSize = Int(record[4] & 3) + 1
             if let parameters = SequenceParameterSet(record: record) {
                 self.width = Int64(parameters.width)
@@ -141,7 +150,7 @@ struct SampleEntryFacts: Sendable {
         case "mp4a":
             guard let box = children.first(where: { $0.type == "esds" }) else { return }
             self.codec = Self.audioObjectType(Array(reader.bytes[box.body])).map { "mp4a.40.\($0)" }
-        case "Opus", "fLaC", "ac-3", "ec-3": self.codec = entry.type == "Opus" ? "opus" : entry.type
+        case "Opus", "fLaC", "ac-3", "ec-3": self.codec = self.entry == "Opus" ? "opus" : self.entry
         default: break
         }
     }

@@ -1,4 +1,6 @@
+import HLS
 import HLSLint
+import MediaTypes
 import Testing
 
 @Suite("Linter: what other packagers write")
@@ -53,5 +55,54 @@ struct PlaylistFormTests {
             "#EXT-X-STREAM-INF:BANDWIDTH=1,CODECS=\"\(codec)\"\(isNone ? ",CLOSED-CAPTIONS=NONE" : "")\n\(codec).m3u8"
         }
         #expect(Self.read(variants.joined(separator: "\n")).rules.contains(.captionsMixed) == isMixed)
+    }
+
+    /// An initialization segment of ours with the sample entry of protected pictures. Spec: ISO/IEC 14496-12 §8.12.
+    private static func protected() throws -> [UInt8] {
+        var bytes = try InitializationSegmentWriter.bytes(
+            for: CodecParameters(codec: .h264, configuration: Script.large), width: 1_280, height: 720,
+            grid: OutputGrid(fps: 30), place: "test")
+        func size(at place: Int) -> Int { bytes[place..<(place + 4)].reduce(0) { $0 << 8 | Int($1) } }
+        let places = try ["moov", "trak", "mdia", "minf", "stbl", "stsd", "avc1"].map { type in
+            try #require(bytes.behind(type).first) - 8
+        }
+        let entry = try #require(places.last)
+        let end = entry + size(at: entry)
+        let format: [UInt8] = [0, 0, 0, 12] + Array("frmaavc1".utf8)
+        for place in places {
+            let grown = size(at: place) + 8 + format.count
+            for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: grown >> (24 - 8 * index)) }
+        }
+        bytes.insert(contentsOf: [0, 0, 0, UInt8(8 + format.count)] + Array("sinf".utf8) + format, at: end)
+        return bytes.renaming("avc1", "encv").patching("frma", 0, Array("avc1".utf8))
+    }
+
+    @Test(
+        "protected samples are of the codec they were before",
+        arguments: [("avc1.64001f", true), ("hvc1.1.6.L93", false)])
+    func protectedSamples(declared: String, isRight: Bool) throws {
+        let base = "https://example.org/"
+        let key = "#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"skd://k\",KEYFORMAT=\"com.apple.streamingkeydelivery\""
+        let replies: [String: [UInt8]] = [
+            "index.m3u8": Array("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1,CODECS=\"\(declared)\"\nv.m3u8\n".utf8),
+            "v.m3u8": Array(
+                ("#EXTM3U\n#EXT-X-VERSION:6\n#EXT-X-TARGETDURATION:2\n#EXT-X-MAP:URI=\"v.mp4\"\n\(key)\n"
+                    + "#EXTINF:2.0,\nv.m4s\n#EXT-X-ENDLIST\n").utf8),
+            "v.mp4": try Self.protected(), "v.m4s": [UInt8](repeating: 7, count: 100),
+        ]
+        var linter = Linter(url: base + "index.m3u8")
+        var requests = linter.begin(at: 0)
+        var asked: Set<String> = []
+        while let request = requests.popLast() {
+            guard asked.insert(request.url).inserted else { continue }
+            let body = replies[String(request.url.dropFirst(base.count))]
+            requests += linter.received(
+                LintReply(status: body == nil ? 404 : 200, body: body ?? [], sentAt: 1_000, receivedAt: 2_000),
+                for: request)
+        }
+        linter.finish(at: 3_000)
+        #expect(asked.count == 4)
+        let rules = Set(linter.findings.map(\.rule))
+        #expect(rules.contains(.codecsWrong) == !isRight && !rules.contains(.mapUnreadable), "\(rules)")
     }
 }
