@@ -333,9 +333,9 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
                 .publishing(
                     hub.source, PublisherInfo(encoder: encoder, remote: self.remote, isTakeover: isTakeover)))
             self.perform(self.session.decide(.accept, on: request.id, now: now))
+            // What was queued may have ended it already, and begun another one, for which all of this is done.
+            guard self.hub === hub, self.pacing == nil, let channel = self.context?.channel else { return }
             if hub.isFull { self.setPaused(true) }
-            // What was queued may have ended it already.
-            guard self.hub != nil, let channel = self.context?.channel else { return }
             self.pacing = PacedReading(
                 channel, number: self.number, patience: self.core.configuration.readPatience(of: hub.source),
                 grid: self.core.grid, clock: self.core.clock, hub: hub)
