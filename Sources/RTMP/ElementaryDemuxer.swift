@@ -75,7 +75,9 @@ package struct ElementaryDemuxer: Sendable {
         let isKey: Bool
         switch codec {
         case .h264:
-            isKey = unit.types.contains(.idr)
+            isKey =
+                unit.types.contains(.idr)
+                || unit.types.contains(.sei) && RecoveryPoint.isAtOnce(unit.payload, in: range)
             if unit.types.contains(.sps), unit.types.contains(.pps) { self.configureAVC(unit.payload, isKey, &items) }
         case .hevc:
             let units = HEVCUnits(unit.payload, in: range)

@@ -170,9 +170,10 @@ package struct FLVDemuxer: Sendable {
         }
         let composition = self.checked(offset)
         let dts = self.unwrapper.unwrap(message.timestamp)
+        let isKey = types.contains(.idr) || types.contains(.sei) && RecoveryPoint.isAtOnce(memory, in: range)
         var packet = CodedPacket(
             kind: .video, memory: memory, range: range, pts: dts + composition, dts: dts, timescale: 1000,
-            isKey: types.contains(.idr), arrival: arrival)
+            isKey: isKey, arrival: arrival)
         packet.wallClock = self.takeNoted(message.timestamp, composition)
         if types.contains(.sei), let time = SupplementalTime.find(memory, in: range, timing: self.timing) {
             packet.wallClock = time
