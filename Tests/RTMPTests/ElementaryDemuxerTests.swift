@@ -127,6 +127,20 @@ struct ElementaryDemuxerTests {
         #expect(demuxer.counters.extraTracks == 3)
     }
 
+    @Test("a second field that shares its frame's PES packet, and so has no time, is not lost")
+    func fields() {
+        var demuxer = ElementaryDemuxer()
+        let (_, packets) = Self.items(
+            [
+                Self.picture([Self.sps, Self.pps, [0x65, 1]], pts: nil), Self.key(pts: 7_200, dts: 3_600),
+                Self.picture([[0x41, 1]], pts: nil), Self.picture([[0x41, 2]], pts: 14_400, dts: 7_200),
+                Self.picture([[0x41, 3]], pts: nil),
+            ], &demuxer)
+        #expect(packets.map(\.pts) == [7_200, 7_200, 14_400, 14_400])
+        #expect(packets.map(\.dts) == [3_600, 3_600, 7_200, 7_200])
+        #expect(demuxer.counters.malformed == 1, "before the first time there is none")
+    }
+
     @Test("what is not listed, too large, or has no header is dropped and named, and the rest goes on")
     func refused() {
         var demuxer = ElementaryDemuxer(maximumBytes: 64)
