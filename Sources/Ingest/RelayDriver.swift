@@ -90,7 +90,7 @@ final class RelayDriver: RTMPClientOwner {
         self.emit(.live)
         self.announce(self.relay.configured, on: connection)
         self.pump()
-        // Gone while the far side was being connected to: its end has come and went.
+        // Gone while the far side was being connected to: its end has come already.
         if !self.relay.hasSource { self.sourceLeft() }
     }
 
