@@ -66,6 +66,17 @@ package struct Admission: Sendable {
         return .deny(.noLogin, reason: "\(reason), with authmod=\(login.rawValue)")
     }
 
+    /// Nothing has come of an address that ``answer(to:now:)`` has found a source for: a signed key that is good for one publication
+    /// is good still.
+    ///
+    /// - Parameter now: Unix time in seconds.
+    package mutating func giveBack(_ address: StreamAddress, now: Int64) {
+        guard self.isSingleUse, let signed = self.signed, let name = address.key(app: self.app),
+            case .valid(let nonce, _) = signed.verdict(on: address, name: name, now: now)
+        else { return }
+        self.used.giveBack("\(name)|\(nonce)")
+    }
+
     private mutating func keyAnswer(to address: StreamAddress, now: Int64) -> Answer {
         let bound = self.keys.source(of: address)
         guard let name = address.key(app: self.app) else { return .deny(.denied, reason: "another app") }

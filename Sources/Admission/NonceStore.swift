@@ -19,4 +19,7 @@ package struct NonceStore: Sendable {
         self.expiries[nonce] = expiry
         return true
     }
+
+    /// It was not used after all.
+    package mutating func giveBack(_ nonce: String) { self.expiries[nonce] = nil }
 }

@@ -137,6 +137,11 @@ final class IngestCore {
         self.admission.answer(to: request.address, now: self.configuration.wallClock())
     }
 
+    /// Nothing has come of a request that ``identify(_:)`` has found a source for.
+    func giveBack(_ request: PublishRequest) {
+        self.admission.giveBack(request.address, now: self.configuration.wallClock())
+    }
+
     /// What whoever wants to publish `source` is told now; nil: it may be published.
     func refusal(of source: SourceID) -> PublishRefusal? { self.refusals.refusal(of: source, now: self.clock.now()) }
 

@@ -181,10 +181,13 @@ final class PullDriver: RTMPClientOwner, SourcePuller {
     private func checkIdle() {
         guard self.state == .live else { return }
         let left = self.lastMedia &+ self.settings.idleTimeout &- self.clock.now()
-        if left <= 0, !self.hub.isFull {
-            self.connection?.fail("no media for \(self.settings.idleTimeout / 1_000_000) ms")
-        } else {
+        if left > 0 {
             self.armIdleTimer(left)
+        } else if self.hub.isFull {
+            // It is not read from; its silence counts anew once it is.
+            self.armIdleTimer(self.settings.idleTimeout)
+        } else {
+            self.connection?.fail("no media for \(self.settings.idleTimeout / 1_000_000) ms")
         }
     }
 }

@@ -237,12 +237,14 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         case .deny(let refusal, let reason): self.turnAway(request, refusal, reason)
         case .source(let source):
             if let refusal = self.core.refusal(of: source) {
+                self.core.giveBack(request)
                 return self.deny(request, refusal, "\(source) is refused for some time")
             }
             guard let hook = self.core.hook, let client = self.core.client, let context = self.context
             else { return self.claim(source, request) }
             guard self.core.mayAsk(from: self.address) else {
                 // Its key is right: nothing that is held against those who guess.
+                self.core.giveBack(request)
                 return self.deny(request, .undecided, "too many questions to the webhook from its address")
             }
             self.ask(hook, client, source, request, on: context.eventLoop)
@@ -269,12 +271,15 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
 
     private func answered(_ verdict: HookClient.Verdict, _ source: SourceID, _ request: PublishRequest) {
         // Whoever is gone must not take the source from somebody who is there; and what has been asked since stays asked.
-        guard self.context != nil, !self.isClosing, self.session.isDeciding(request.id) else { return }
+        guard self.context != nil, !self.isClosing, self.session.isDeciding(request.id) else {
+            return self.core.giveBack(request)
+        }
         self.question = nil
         if let failure = verdict.failure {
             self.logger.warning("the publish webhook gave no answer", metadata: ["reason": "\(failure)"])
             self.core.emit(.hookFailed(source, reason: failure, isAllowed: verdict.refusal == nil))
         }
+        if verdict.refusal != nil { self.core.giveBack(request) }
         if verdict.refusal != nil, verdict.failure == nil, self.core.failed(at: self.address) == .drop {
             self.drop("refused by the webhook")
         } else if let refusal = verdict.refusal {
@@ -312,7 +317,9 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
 
     private func claim(_ source: SourceID, _ request: PublishRequest) {
         switch self.core.claim(source, by: self) {
-        case .deny(let refusal, let reason): self.deny(request, refusal, reason)
+        case .deny(let refusal, let reason):
+            self.core.giveBack(request)
+            self.deny(request, refusal, reason)
         case .accept(let hub, let isTakeover):
             self.core.published(self)
             self.wasAccepted = true
@@ -333,9 +340,9 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
                 .publishing(
                     hub.source, PublisherInfo(encoder: encoder, remote: self.remote, isTakeover: isTakeover)))
             self.perform(self.session.decide(.accept, on: request.id, now: now))
+            // What was queued may have ended it already, and begun another one, for which all of this is done.
+            guard self.hub === hub, self.pacing == nil, let channel = self.context?.channel else { return }
             if hub.isFull { self.setPaused(true) }
-            // What was queued may have ended it already.
-            guard self.hub != nil, let channel = self.context?.channel else { return }
             self.pacing = PacedReading(
                 channel, number: self.number, patience: self.core.configuration.readPatience(of: hub.source),
                 grid: self.core.grid, clock: self.core.clock, hub: hub)

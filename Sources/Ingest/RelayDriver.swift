@@ -90,6 +90,8 @@ final class RelayDriver: RTMPClientOwner {
         self.emit(.live)
         self.announce(self.relay.configured, on: connection)
         self.pump()
+        // Gone while the far side was being connected to: its end has come already.
+        if !self.relay.hasSource { self.sourceLeft() }
     }
 
     func received(_ media: [RTMPMediaMessage], on connection: RTMPClientHandler) {}

@@ -8,7 +8,7 @@ import NIOCore
 /// ever waits for the far side.
 ///
 /// States: *open* (packets are taken) and *awaiting a key picture* (packets are dropped: at the begin of a publication, and
-/// after more than one GOP had to go).
+/// after more than one GOP had to go; of a publication without key pictures for ``keyPatience`` pictures).
 package struct RelayQueue: Sendable {
     /// Nanoseconds the oldest packet may have waited. Longer than the usual GOP of two seconds, so that a far side that
     /// hiccups loses nothing; shorter than what two people in a PK would take for a broken line.
@@ -17,6 +17,9 @@ package struct RelayQueue: Sendable {
     package static let maximumBytes = GOPCache.maximumBytes + (4 << 20)
     /// Configurations and ends that wait. More changes of format than this in three seconds are nothing a far side can follow.
     package static let maximumMarks = 64
+    /// Pictures that are dropped for want of a key picture at most. A stream that is refreshed bit by bit has none behind its first:
+    /// its decoder is right after a while, wherever it begins. Ten seconds at 30 fps.
+    package static let keyPatience = 300
 
     private struct Entry: Sendable {
         var item: SourceItem
@@ -39,6 +42,8 @@ package struct RelayQueue: Sendable {
     /// A video configuration has come: packets before a key picture are of no use.
     private var hasVideo = false
     private var awaitsKey = false
+    /// Pictures that were dropped since then for want of it.
+    private var passed = 0
     /// Packets dropped so far.
     package private(set) var dropped = 0
 
@@ -63,7 +68,11 @@ package struct RelayQueue: Sendable {
             if self.isOverfull { self.trim(now) }
         case .packet(let packet):
             let isKey = packet.kind == .video && packet.isKey
-            if isKey { self.awaitsKey = false }
+            if packet.kind == .video, self.awaitsKey { self.passed += 1 }
+            if isKey || self.passed > Self.keyPatience {
+                self.awaitsKey = false
+                self.passed = 0
+            }
             guard !self.awaitsKey else {
                 self.dropped += 1
                 return
@@ -74,6 +83,7 @@ package struct RelayQueue: Sendable {
             // The next publication begins with its configurations, which say whether it has video.
             self.hasVideo = false
             self.awaitsKey = false
+            self.passed = 0
             self.append(item, now)
             if self.isOverfull { self.trim(now) }
         }

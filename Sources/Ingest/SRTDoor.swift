@@ -134,6 +134,7 @@ final class SRTDoor: ChannelInboundHandler {
         switch self.core.identify(request) {
         case .deny(let refusal, let reason): self.turnAway(publisher, refusal, reason)
         case .source(let source):
+            publisher.request = request
             if let refusal = self.core.refusal(of: source) {
                 return self.refuse(publisher, refusal, reason: "\(source) is refused for some time")
             }
@@ -285,6 +286,7 @@ final class SRTDoor: ChannelInboundHandler {
         case .deny(let refusal, let reason): self.refuse(publisher, refusal, reason: reason ?? refusal.text)
         case .accept(let hub, let isTakeover):
             self.core.published(publisher)
+            publisher.request = nil
             publisher.begin(hub)
             hub.updateStatistics {
                 $0.publications += 1
@@ -384,6 +386,8 @@ final class SRTDoor: ChannelInboundHandler {
         publisher.hasEnded = true
         publisher.question?.cancel()
         publisher.question = nil
+        if let request = publisher.request { self.core.giveBack(request) }
+        publisher.request = nil
         self.core.logger.log(
             level: level, "connection refused",
             metadata: [

@@ -23,6 +23,8 @@ final class SRTPublisher: PublishingConnection {
     /// To the webhook, while it waits for the answer.
     var question: Task<Void, Never>?
     var source: SourceID?
+    /// What its key was right for, until it publishes.
+    var request: PublishRequest?
     private(set) var hub: SourceHub?
     var key: RedactedKey?
     var hasEnded = false

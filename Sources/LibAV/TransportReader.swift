@@ -34,12 +34,13 @@ package final class TransportReader {
     private let interrupt: StreamInterrupt
     private let slot: PacketSlot
     private var tracks: [Int32: Track] = [:]
-    private var counts: [TrackKind: UInt8] = [:]
+    private var numbers = TransportTracks()
     private var budget = ReadingBudget()
 
     private struct Track {
         var kind: TrackKind
         var number: UInt8
+        var id: AVCodecID
         var codec: CodecName?
         var name: String
     }
@@ -145,26 +146,38 @@ package final class TransportReader {
         return self.budget.noted(unit: bytes, total: read, settlesAll: pictures == 0 || (pictures == 1 && isPicture))
     }
 
-    /// nil: neither picture nor sound.
+    /// nil: neither picture nor sound, or none of the program's any more.
     private func track(_ index: Int32) -> Track? {
-        if let known = self.tracks[index] { return known }
         guard index >= 0, unsafe UInt32(index) < self.context.pointee.nb_streams,
             let stream = unsafe self.context.pointee.streams[Int(index)]
         else { return nil }
-        let parameters = unsafe stream.pointee.codecpar.pointee
         let kind: TrackKind
-        switch unsafe parameters.codec_type {
+        switch unsafe stream.pointee.codecpar.pointee.codec_type {
         case AVMEDIA_TYPE_VIDEO: kind = .video
         case AVMEDIA_TYPE_AUDIO: kind = .audio
         default: return nil
         }
-        let number = self.counts[kind, default: 0]
-        // A stream that keeps adding tracks is not listened to for ever.
-        guard number < 32 else { return nil }
-        self.counts[kind] = number + 1
-        let name = unsafe avcodec_get_name(parameters.codec_id).map { unsafe String(cString: $0) } ?? "unknown"
-        let track = unsafe Track(kind: kind, number: number, codec: CodecName(parameters.codec_id), name: name)
+        guard let number = self.numbers.number(of: index, kind, isNamed: { self.isNamed($0) }) else { return nil }
+        // The tables may say another one of the same stream, too.
+        let codec = unsafe stream.pointee.codecpar.pointee.codec_id
+        if let known = self.tracks[index], known.id == codec, known.kind == kind, known.number == number {
+            return known
+        }
+        let name = unsafe avcodec_get_name(codec).map { unsafe String(cString: $0) } ?? "unknown"
+        let track = Track(kind: kind, number: number, id: codec, codec: CodecName(codec), name: name)
         self.tracks[index] = track
         return track
+    }
+
+    /// Whether the tables of the stream name it now.
+    private func isNamed(_ index: Int32) -> Bool {
+        // Checked: so many programs are there, and so many streams in each.
+        for place in 0..<Int(unsafe self.context.pointee.nb_programs) {
+            guard let program = unsafe self.context.pointee.programs[place] else { continue }
+            for entry in 0..<Int(unsafe program.pointee.nb_stream_indexes) {
+                if unsafe program.pointee.stream_index[entry] == UInt32(bitPattern: index) { return true }
+            }
+        }
+        return false
     }
 }

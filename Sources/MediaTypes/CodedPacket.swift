@@ -86,7 +86,8 @@ public struct CodedPacket: Sendable {
     public var duration: Int64
     /// Ticks per second: 1,000 for what comes by RTMP.
     public var timescale: Int32
-    /// For H.264: an IDR picture (NAL unit type 5), whatever the container's flag said.
+    /// For H.264: an IDR picture (NAL unit type 5), or the first one of an open GOP (a recovery point), whatever the container's
+    /// flag said.
     public var isKey: Bool
     /// When the last byte arrived, in nanoseconds of the process's monotonic clock; 0 where arrival has no meaning.
     public var arrival: Int64

@@ -12,7 +12,9 @@ extension DecodeWorker {
     mutating func decodeVideo(_ packet: CodedPacket, _ pts: Int64, _ arrival: Int64?) {
         self.stage.count { $0.videoPackets += 1 }
         self.buffer.coded.put(.picture(packet, pts: pts))
-        if packet.isKey { self.keys.note(pts) }
+        let beginning = WithheldPackets.beginning(packet, codec: self.videoCodec)
+        // A file's key picture at which nothing begins is none that can be waited for.
+        if beginning != .no { self.keys.note(pts) }
         // Before its first picture nothing is known about the source.
         let isHidden = self.buffer.need.isHidden && self.format != nil
         if !isHidden, !self.hasGap {
@@ -23,9 +25,7 @@ extension DecodeWorker {
             }
         }
         self.buffer.withheld(until: pts)
-        let item = WithheldPackets.Waiting(
-            packet: packet, pts: pts, arrival: arrival,
-            beginning: WithheldPackets.beginning(packet, codec: self.videoCodec))
+        let item = WithheldPackets.Waiting(packet: packet, pts: pts, arrival: arrival, beginning: beginning)
         if self.hasGap, item.beginning == .no {
             self.stage.count { $0.undecoded += 1 }
             return

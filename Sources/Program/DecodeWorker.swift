@@ -166,9 +166,10 @@ struct DecodeWorker {
         if outcome.isSkipped { self.arrivals[numbered.pts] = nil }
         self.take(outcome)
         self.video.reuse(&outcome)
-        // A decoder that swallowed pictures leaves their times behind; far more than any reorder depth is garbage.
-        if self.arrivals.count > 64 { self.arrivals.removeAll() }
-        if self.past.count > 64 { self.past.removeAll() }
+        // A decoder that swallowed pictures leaves their times behind; what is older than any reorder depth is garbage.
+        let oldest = self.nextNumber - 64
+        if self.arrivals.count > 64 { self.arrivals = self.arrivals.filter { $0.key >= oldest } }
+        if self.past.count > 64 { self.past = self.past.filter { $0 >= oldest } }
     }
 
     private mutating func show(_ picture: Picture) {

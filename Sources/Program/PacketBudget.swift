@@ -3,11 +3,14 @@ package import MediaTypes
 /// What of a publisher may wait for its decoding, in bytes by ``SourceItem/cost``, and what is left out when it is too much. Pure.
 ///
 /// States: taking → overflowed (an item had no room: packets are left out, of the configurations the last of each track is kept)
-/// → taking (half of the room is free, and a key picture comes; of a publication without pictures any sound). An end is always
-/// taken: the next publication begins behind it.
+/// → taking (half of the room is free, and a key picture comes; of a publication without pictures any sound, and of one without
+/// key pictures any after ``keyPatience`` pictures). An end is always taken: the next publication begins behind it.
 package struct PacketBudget: Sendable {
     /// One and a half seconds of the fastest publisher, and half a minute of a usual one.
     package static let limit = 32 << 20
+    /// Pictures that are left out for want of a key picture at most, while there is room. A stream that is refreshed bit by bit has
+    /// none behind its first: its decoder is right after a while, wherever it begins. Ten seconds at 30 fps.
+    package static let keyPatience = 300
     /// Bytes a second of a source that is shown later by an offset: 20 Mbit/s.
     private static let delayedRate: Int64 = 2_500_000
     /// The longest an offset may be, in nanoseconds: 25 MB.
@@ -20,6 +23,8 @@ package struct PacketBudget: Sendable {
     package private(set) var isOverflowed = false
     /// The publication has pictures, not only their format.
     private var hasVideo = false
+    /// Pictures that were left out for want of a key picture.
+    private var passed = 0
     /// What is told before the next packet.
     private var held: [CodecParameters] = []
 
@@ -62,6 +67,7 @@ package struct PacketBudget: Sendable {
         case .end:
             self.held = []
             self.isOverflowed = false
+            self.passed = 0
         case .configuration(let parameters):
             if self.isOverflowed || !hasRoom {
                 self.isOverflowed = true
@@ -70,10 +76,12 @@ package struct PacketBudget: Sendable {
             }
         case .packet(let packet):
             if self.isOverflowed {
-                guard packet.kind == .video ? packet.isKey : !self.hasVideo, self.bytes <= self.most / 2 else {
-                    return false
-                }
+                guard self.bytes <= self.most / 2 else { return false }
+                if packet.kind == .video, !packet.isKey { self.passed += 1 }
+                let mayBegin = packet.isKey || self.passed > Self.keyPatience
+                guard packet.kind == .video ? mayBegin : !self.hasVideo else { return false }
                 self.isOverflowed = false
+                self.passed = 0
                 for parameters in self.held { self.append(.configuration(parameters), to: &taken) }
                 self.held = []
             } else if !hasRoom {

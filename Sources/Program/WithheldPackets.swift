@@ -93,15 +93,18 @@ package struct WithheldPackets {
         return place
     }
 
-    /// Whether decoding can begin at the packet with nothing before it: an IDR picture, or a key picture of a codec that
-    /// has no other kind.
-    static func beginning(_ packet: CodedPacket, codec: CodecName?) -> Beginning {
+    /// Whether decoding can begin at the packet with nothing before it: an IDR picture, the first one of an open GOP, or a key
+    /// picture of a codec that has no other kind.
+    package static func beginning(_ packet: CodedPacket, codec: CodecName?) -> Beginning {
         guard packet.isKey else { return .no }
         switch codec {
         case .vp8, .vp9, .av1: return .yes
         // A CRA picture has leading pictures that refer to what was not decoded; after a flush they are left out.
         case .hevc: return .afterFlush
-        case .h264: return self.hasIDR(packet) ? .yes : .no
+        case .h264:
+            if self.hasIDR(packet) { return .yes }
+            // As after a CRA picture.
+            return RecoveryPoint.isAtOnce(packet.memory, in: packet.range) ? .afterFlush : .no
         default: return .no
         }
     }

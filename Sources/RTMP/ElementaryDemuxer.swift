@@ -32,6 +32,8 @@ package struct ElementaryDemuxer: Sendable {
     /// fractions of its sample rate.
     private var following: [UInt8: (pts: Int64, rest: Int64)] = [:]
     private var timing: PictureTimingRules?
+    /// Times of the last picture.
+    private var lastPicture: (pts: Int64, dts: Int64)?
 
     /// - Parameters:
     ///   - codecs: What may come in.
@@ -75,7 +77,9 @@ package struct ElementaryDemuxer: Sendable {
         let isKey: Bool
         switch codec {
         case .h264:
-            isKey = unit.types.contains(.idr)
+            isKey =
+                unit.types.contains(.idr)
+                || unit.types.contains(.sei) && RecoveryPoint.isAtOnce(unit.payload, in: range)
             if unit.types.contains(.sps), unit.types.contains(.pps) { self.configureAVC(unit.payload, isKey, &items) }
         case .hevc:
             let units = HEVCUnits(unit.payload, in: range)
@@ -93,23 +97,31 @@ package struct ElementaryDemuxer: Sendable {
             self.counters.beforeConfiguration += 1
             return
         }
-        guard let pts = unit.pts ?? unit.dts else {
+        guard let (pts, dts) = self.times(ofPicture: unit) else {
             self.counters.malformed += 1
             return
         }
+        var packet = CodedPacket(
+            kind: .video, memory: unit.payload, range: range, pts: pts, dts: dts, timescale: Self.timescale,
+            isKey: isKey, arrival: arrival)
+        if codec == .h264, unit.types.contains(.sei) {
+            packet.wallClock = SupplementalTime.find(unit.payload, in: range, timing: self.timing)
+        }
+        items.append(.packet(packet))
+    }
+
+    /// What the unit says; or, of one that says nothing, what the picture before it had: only the first of the pictures that begin in
+    /// one PES packet has times, and of interlaced video both fields of a frame often stand in one.
+    private mutating func times(ofPicture unit: TransportUnit) -> (pts: Int64, dts: Int64)? {
+        guard let pts = unit.pts ?? unit.dts else { return self.lastPicture }
         let dts = self.clock.unwrap(unit.dts ?? pts)
         var offset = ClockUnwrapper.step(from: unit.dts ?? pts, to: pts)
         if offset.magnitude > 15 * 60 * 90_000 {
             self.counters.badCompositionOffsets += 1
             offset = 0
         }
-        var packet = CodedPacket(
-            kind: .video, memory: unit.payload, range: range, pts: dts + offset, dts: dts, timescale: Self.timescale,
-            isKey: isKey, arrival: arrival)
-        if codec == .h264, unit.types.contains(.sei) {
-            packet.wallClock = SupplementalTime.find(unit.payload, in: range, timing: self.timing)
-        }
-        items.append(.packet(packet))
+        self.lastPicture = (dts + offset, dts)
+        return (dts + offset, dts)
     }
 
     /// The sets of the stream, at its beginning and at a key picture whose sets are others.

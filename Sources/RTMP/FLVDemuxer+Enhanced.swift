@@ -145,8 +145,9 @@ extension FLVDemuxer {
     private mutating func hevcPicture(
         _ message: RTMPMediaMessage, from start: Int, _ offset: Int64, _ arrival: Int64, _ items: inout [SourceItem]
     ) {
-        guard let (memory, range, _) = self.sanitized(message.payload, from: start) else { return }
-        let units = HEVCUnits(memory, in: range)
+        guard let unit = self.sanitized(message.payload, from: start),
+            let (memory, range, units) = self.joined(hevc: unit.memory, unit.range)
+        else { return }
         if !units.sequence.isEmpty, !units.picture.isEmpty { self.parameterSets(units, &items) }
         guard self.video?.codec == .hevc else {
             self.counters.beforeConfiguration += 1
@@ -159,6 +160,27 @@ extension FLVDemuxer {
             isKey: units.isKey, arrival: arrival)
         packet.wallClock = self.takeNoted(message.timestamp, composition)
         items.append(.packet(packet))
+    }
+
+    /// As for H.264: the units of a picture, behind those that came in messages of their own before it.
+    private mutating func joined(
+        hevc memory: PacketMemory, _ range: Range<Int>
+    ) -> (memory: PacketMemory, range: Range<Int>, units: HEVCUnits)? {
+        let units = HEVCUnits(memory, in: range)
+        guard units.hasPicture else {
+            guard units.isAhead, self.ahead.bytes.count + range.count <= Self.mostAhead else {
+                self.counters.empty += 1
+                return nil
+            }
+            memory.append(range, to: &self.ahead.bytes)
+            return nil
+        }
+        guard !self.ahead.bytes.isEmpty else { return (memory, range, units) }
+        var bytes = self.ahead.bytes
+        memory.append(range, to: &bytes)
+        self.ahead = ([], [])
+        let whole = PacketMemory(bytes)
+        return (whole, 0..<bytes.count, HEVCUnits(whole, in: 0..<bytes.count))
     }
 
     /// As for H.264: the configuration where there was no sequence header, and a new one where a set is new.

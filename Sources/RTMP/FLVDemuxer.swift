@@ -56,10 +56,11 @@ package struct FLVDemuxer: Sendable {
     /// What is behind the tracks of Enhanced RTMP.
     var enhanced = EnhancedState()
     private var timing: PictureTimingRules?
-    /// What came ahead of a picture in messages of its own, in the one form, until that takes it; see ``joined(_:)``.
-    private var ahead: (bytes: [UInt8], types: NALTypes) = ([], [])
+    /// What came ahead of a picture in messages of its own, in the one form, until that takes it; see ``joined(_:)``. The types are
+    /// H.264's.
+    var ahead: (bytes: [UInt8], types: NALTypes) = ([], [])
     /// Bytes of that.
-    private static let mostAhead = 64 << 10
+    static let mostAhead = 64 << 10
     /// What a data message said of the time, until the next packet takes it.
     private var noted: (time: WallClockTime, timestamp: UInt32)?
 
@@ -169,9 +170,10 @@ package struct FLVDemuxer: Sendable {
         }
         let composition = self.checked(offset)
         let dts = self.unwrapper.unwrap(message.timestamp)
+        let isKey = types.contains(.idr) || types.contains(.sei) && RecoveryPoint.isAtOnce(memory, in: range)
         var packet = CodedPacket(
             kind: .video, memory: memory, range: range, pts: dts + composition, dts: dts, timescale: 1000,
-            isKey: types.contains(.idr), arrival: arrival)
+            isKey: isKey, arrival: arrival)
         packet.wallClock = self.takeNoted(message.timestamp, composition)
         if types.contains(.sei), let time = SupplementalTime.find(memory, in: range, timing: self.timing) {
             packet.wallClock = time
@@ -341,6 +343,8 @@ package struct FLVDemuxer: Sendable {
         case .video:
             parameters.color = self.enhanced.color
             if self.video == parameters { return }
+            // What another codec's pictures would have begun with.
+            if let video = self.video, video.codec != parameters.codec { self.ahead = ([], []) }
             self.video = parameters
             self.unsupportedVideo = nil
             self.timing =

@@ -97,6 +97,10 @@ struct HEVCUnits {
     private(set) var picture: [[UInt8]] = []
     /// A picture at which decoding can begin: BLA, IDR or CRA (types 16 to 23).
     private(set) var isKey = false
+    /// Slices of a picture (types 0 to 31).
+    private(set) var hasPicture = false
+    /// What belongs to the picture that follows: parameter sets and prefix SEI (types 32 to 34, and 39).
+    private(set) var isAhead = false
 
     /// - Parameter range: NAL units with four-byte lengths that land exactly.
     init(_ memory: PacketMemory, in range: Range<Int>) {
@@ -105,7 +109,12 @@ struct HEVCUnits {
             let start = offset + 4
             let end = start + Int(length)
             guard end <= range.upperBound, let header = memory.byte(at: start) else { return }
-            switch header >> 1 & 0x3F {
+            let type = header >> 1 & 0x3F
+            if type < HEVCConfiguration.types.video { self.hasPicture = true }
+            if (HEVCConfiguration.types.video...HEVCConfiguration.types.picture).contains(type) || type == 39 {
+                self.isAhead = true
+            }
+            switch type {
             case 16...23: self.isKey = true
             // Shorter than its header: no record can carry it.
             case _ where length < 2: break

@@ -27,7 +27,7 @@ extension RTMPServerSession {
         case "deleteStream":
             // The argument is a number, a string or missing, and there is one publication at most.
             self.openStreams = max(0, self.openStreams - 1)
-            self.endPublication(now: now)
+            if !self.isOther(command.argument(1)) { self.endPublication(now: now) }
             self.result(of: command, .undefined)
         case "_checkbw": self.result(of: command, .number(0))
         case "play", "play2":
@@ -36,6 +36,12 @@ extension RTMPServerSession {
         case "_result", "_error", "onStatus": break
         default: self.result(of: command, .null)
         }
+    }
+
+    /// A stream that was created, and is not the one that is published on: the client lets go of an older one.
+    private func isOther(_ stream: AMF0Value?) -> Bool {
+        guard let id = stream?.number.flatMap({ UInt32(exactly: $0) }) else { return false }
+        return id >= 1 && id <= UInt32(clamping: self.createdStreams) && id != self.publishStreamID
     }
 
     private mutating func connect(_ command: RTMPCommand) throws(RTMPFailure) {

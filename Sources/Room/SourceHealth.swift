@@ -202,7 +202,7 @@ package struct SourceHealth: Sendable {
         {
             found[.bitrate] = .alert1
         }
-        found[.skew] = Self.level(Int64(figures.skew.magnitude), [80_000_000, 150_000_000, 300_000_000])
+        found[.skew] = Self.level(Int64(clamping: figures.skew.magnitude), [80_000_000, 150_000_000, 300_000_000])
         if figures.keyGap > 4_000_000_000 { found[.keyInterval] = .alert1 }
         if let buffered = surroundings.buffered, buffered > 2 * self.rules.jitterBuffer {
             found[.jitterBuffer] = .alert1

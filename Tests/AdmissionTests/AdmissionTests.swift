@@ -81,6 +81,20 @@ struct AdmissionTests {
         #expect(try Self.source(&admission, Self.good) == nil)
     }
 
+    @Test("a key that is good once and came to nothing is good still; another name's is not touched")
+    func givenBack() throws {
+        var admission = Self.admission()
+        admission.isSingleUse = true
+        #expect(try Self.source(&admission, Self.good) == Self.host)
+        for name in ["b", Self.good.replacing("n1", with: "n2"), "1001"] {
+            admission.giveBack(try #require(StreamAddress(app: "live", streamName: name)), now: 1_700_000_000)
+        }
+        #expect(try Self.source(&admission, Self.good) == nil)
+        admission.giveBack(try #require(StreamAddress(app: "live", streamName: Self.good)), now: 1_700_000_000)
+        #expect(try Self.source(&admission, Self.good) == Self.host)
+        #expect(try Self.source(&admission, Self.good) == nil)
+    }
+
     @Test(
         "good once, in every form: one key however it is spelled, and each of several whatever they have in common",
         arguments: [

@@ -101,6 +101,34 @@ struct HookTests {
         }
     }
 
+    @Test("a signed key that is good once is not used up by a webhook that gives no answer, or refuses")
+    func singleUse() async throws {
+        let cases: [(HookServer.Behaviour, String)] = [
+            (.answer(status: 500, body: "0"), PublishRefusal.undecided.text),
+            (.answer(status: 200, body: #"{"code":5}"#), PublishRefusal.denied.text),
+        ]
+        for (behaviour, text) in cases {
+            let hook = try await HookServer(behaviour)
+            try await TestServer.with({
+                $0.hook = HookClient(hook: PublishHook(form: .srs), url: hook.url)
+                $0.admission.signed = SignedKeyCheck(
+                    form: .hmac, secrets: ["first secret"], room: "88231", app: "live")
+                $0.admission.signable = [TestServer.host]
+                $0.admission.isSingleUse = true
+                $0.wallClock = { 1_700_000_000 }
+            }) { server in
+                // The signature is that of SignedKeyCheckTests.
+                let url = server.url("1001?e=1800000000&n=n1&s=dyHoSYgbBJnqChPubkwCvSzsJERGFIusRg1e7sqiucI")
+                for asked in 1...2 {
+                    let publisher = try await TestPublisher.publish(url)
+                    #expect(AdmissionOnTheWireTests.status(publisher)?.text == text)
+                    #expect(hook.requests.elements.count == asked, "the key is right each time")
+                }
+            }
+            await hook.stop()
+        }
+    }
+
     @Test("one address asks a few dozen times at once and no more; nobody is let in without being asked about")
     func flood() async throws {
         let hook = try await HookServer(.answer(status: 200, body: "0"))

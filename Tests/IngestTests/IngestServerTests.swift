@@ -1,6 +1,8 @@
 import Ingest
 import MediaKernels
 import MediaTypes
+import NIOCore
+import NIOPosix
 import RTMP
 import Testing
 
@@ -266,6 +268,56 @@ struct IngestServerTests {
             try await sending
             await slow.items.wait { $0.count == 45 }
             #expect(slow.packets.dropFirst(3).map(\.dts) == (0..<40).map { Int64($0) })
+        }
+    }
+
+    @Test(
+        "who takes leave of a source whose readers are full, behind its request, is read from as before",
+        arguments: [false, true])
+    func leavesFullSource(isPipelined: Bool) async throws {
+        try await TestServer.with { server in
+            let host = try #require(server.server.hub(for: TestServer.host))
+            let guest = ItemRecorder()
+            _ = server.server.hub(for: TestServer.guest)?.subscribe(guest)
+            host.setFull(true, for: host.subscribe(ItemRecorder()))
+            var writer = RTMPChunkWriter()
+            func bytes(_ command: RTMPCommand, stream: UInt32 = 1) -> [UInt8] {
+                var bytes: [UInt8] = []
+                writer.write(command.message(chunkStreamID: 8, streamID: stream), header: .full, into: &bytes)
+                return bytes
+            }
+            let app = AMF0Value.object([AMF0Property("app", .string("live"))])
+            func publish(_ key: String) -> [UInt8] {
+                bytes(RTMPCommand("publish", transaction: 5, [.null, .string(key), .string("live")]))
+            }
+            let leave = RTMPCommand("FCUnpublish", transaction: 6, [.null, .string(TestServer.hostKey)])
+            var begin: [UInt8] = [3] + [UInt8](repeating: 0, count: 2 * 1536)
+            begin += bytes(RTMPCommand("connect", transaction: 1, [app]), stream: 0)
+            begin += publish(TestServer.hostKey)
+            begin += bytes(leave)
+            let next = publish(TestServer.guestKey)
+            var media: [UInt8] = []
+            writer.write(
+                RTMPMessage(
+                    chunkStreamID: 6, type: .video, streamID: 1, timestamp: 0,
+                    payload: Tags.video(0, Tags.record, at: 0).payload),
+                header: .full, into: &media)
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connect(host: "127.0.0.1", port: server.port).get()
+            try await channel.writeAndFlush(ByteBuffer(bytes: isPipelined ? begin + next : begin)).get()
+            await server.events.wait { events in
+                events.contains { event in
+                    switch event {
+                    case .unpublished: !isPipelined
+                    case .publishing(let source, _): isPipelined && source == TestServer.guest
+                    default: false
+                    }
+                }
+            }
+            // Not in the same read.
+            try await channel.writeAndFlush(ByteBuffer(bytes: isPipelined ? media : next + media)).get()
+            await guest.items.wait { $0.count == 1 }
+            try await channel.close().get()
         }
     }
 

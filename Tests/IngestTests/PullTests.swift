@@ -97,6 +97,41 @@ struct PullTests {
         #expect(events.contains(.lost(Self.source, reason: "no media for 200 ms")))
     }
 
+    /// Keeps when it was asked.
+    private final class NotingClock: MonotonicClock {
+        let times = Recorder<Int64>()
+        private let clock = TestClock()
+
+        func now() -> Int64 {
+            let now = self.clock.now()
+            self.times.append(now)
+            return now
+        }
+    }
+
+    @Test("a server that is not read from, since its readers are full, is looked after once a timeout")
+    func full() async throws {
+        let server = try await PlayServer.start([.media([], then: .holds)])
+        let clock = NotingClock()
+        let events = Recorder<IngestEvent>()
+        var settings = PullSettings(
+            source: Self.source, url: try #require(RTMPURL("rtmp://127.0.0.1:\(server.port)/live/b")))
+        settings.idleTimeout = 50_000_000
+        let service = PullService([settings], clock: clock) { events.append($0) }
+        let hub = try #require(service.hub(for: Self.source))
+        hub.setFull(true, for: hub.subscribe(ItemRecorder()))
+        service.start()
+        await events.wait { $0.contains { if case .publishing = $0 { true } else { false } } }
+        let before = clock.times.elements.count
+        let times = await clock.times.wait { $0.count >= before + 8 }.dropFirst(before + 1).prefix(7)
+        let span = try #require(times.last) - #require(times.first)
+        // Six timeouts, and never less.
+        #expect(span >= 250_000_000, "\(span) ns")
+        #expect(!events.elements.contains(where: Self.isFailure))
+        await service.stop()
+        try await server.stop()
+    }
+
     @Test("a server that announces what nobody sends costs nothing and is left", arguments: [0, 1, 2])
     func hostile(kind: Int) async throws {
         // A message of 16 MiB, a chunk size of zero, a stream of commands instead of media.

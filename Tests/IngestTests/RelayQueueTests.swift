@@ -66,6 +66,22 @@ struct RelayQueueTests {
         #expect(queue.dropped == 9)
     }
 
+    @Test("a publisher without key pictures is not waited for for ever, and its sound is not either")
+    func noKeys() {
+        var queue = RelayQueue()
+        Self.push("CD", &queue, at: 0)
+        #expect(Self.drain(&queue) == "CD")
+        Self.push(String(repeating: "va", count: RelayQueue.keyPatience), &queue, at: Self.second)
+        #expect(queue.isEmpty && queue.dropped == 2 * RelayQueue.keyPatience)
+        Self.push("vav", &queue, at: 2 * Self.second)
+        #expect(Self.drain(&queue) == "vav")
+        // A key picture in between: it is that which is waited for again after the next gap.
+        Self.push("Cv", &queue, at: 3 * Self.second)
+        Self.push("KvC", &queue, at: 3 * Self.second)
+        Self.push(String(repeating: "v", count: RelayQueue.keyPatience), &queue, at: 3 * Self.second)
+        #expect(Self.drain(&queue) == "CKvC")
+    }
+
     @Test("bytes are bounded too")
     func bytes() {
         var queue = RelayQueue()

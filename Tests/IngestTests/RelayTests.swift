@@ -182,6 +182,24 @@ struct RelayTests {
         }
     }
 
+    @Test("of a source that goes while the far side is connected to no more is expected than of one that goes later")
+    func goesMeanwhile() async throws {
+        try await TestServer.with { far in
+            let hub = SourceHub(source: SourceID(uid: "anna"))
+            let events = Recorder<RelayEvent>()
+            let service = RelayService(grace: 200_000_000, clock: TestClock()) { _, _, event in
+                if event == .connecting { hub.receive([.end]) }
+                events.append(event)
+            }
+            hub.receive([.configuration(CodecParameters(codec: .h264, configuration: Tags.record))])
+            service.put(hub, id: "r1", url: try Self.url(far))
+            await events.wait { $0.contains(.stopped(reason: "the source is gone")) }
+            #expect(events.elements.prefix(2) == [.connecting, .live])
+            #expect(service.relays(of: hub.source).first?.state == .waiting)
+            await service.stop()
+        }
+    }
+
     @Test("a far side that reads nothing holds neither the publisher nor the other relay; whole GOPs go")
     func slowFarSide() async throws {
         try await TestServer.with { far in

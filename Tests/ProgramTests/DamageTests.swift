@@ -62,6 +62,25 @@ struct DamageTests {
         }
     }
 
+    @Test("packets without a picture cost none of those that the decoder still holds, however many there are")
+    func swallowed() throws {
+        let (sets, packets) = try Material.pictures(100, bFrames: 2)
+        let units = AnnexB.units(of: sets)
+        let configuration = try #require(
+            AVCConfiguration(
+                sequenceParameterSets: units.filter { $0.first.map { $0 & 31 == 7 } ?? false },
+                pictureParameterSets: units.filter { $0.first.map { $0 & 31 == 8 } ?? false }))
+        var items = [SourceItem.configuration(CodecParameters(codec: .h264, configuration: configuration.record))]
+        let message: [UInt8] = [0x06, 5, 17] + [UInt8](repeating: 7, count: 17) + [0x80]
+        for packet in packets {
+            items.append(.packet(Material.packet(packet, FLVBytes.length(message.count, 4) + message)))
+            items.append(.packet(packet))
+        }
+        let run = StageRun.pictures(items, ticks: 100)
+        #expect(run.ticks.map(\.index) == Array(0..<100))
+        #expect(run.stats.damaged > 64, "\(run.stats.damaged)")
+    }
+
     /// A tone as AAC, with `bad` frames in the middle that no decoder takes.
     private func sound(good: Int, bad: Int) throws -> [SourceItem] {
         let encoder = try AudioEncoder.open(sampleRate: 48_000, bitrate: 128_000, place: "test")

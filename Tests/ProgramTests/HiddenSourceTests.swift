@@ -81,6 +81,21 @@ struct HiddenSourceTests {
         #expect(beginnings == [.afterFlush, .no, .no, .no, .yes, .no])
     }
 
+    @Test("decoding begins with IDR pictures and, behind a gap, with those of open GOPs; with no other of H.264")
+    func beginnings() {
+        func beginning(_ units: [[UInt8]], isKey: Bool = true) -> WithheldPackets.Beginning {
+            let memory = PacketMemory(units.flatMap { [0, 0, 0, UInt8($0.count)] + $0 })
+            let packet = CodedPacket(
+                kind: .video, memory: memory, pts: 0, dts: 0, timescale: 1_000, isKey: isKey)
+            return WithheldPackets.beginning(packet, codec: .h264)
+        }
+        #expect(beginning([[0x67, 1], [0x65, 1]]) == .yes)
+        #expect(beginning([[0x06, 6, 1, 0xC4, 0x80], [0x41, 1]]) == .afterFlush)
+        #expect(beginning([[0x06, 6, 2, 0x26, 0x40, 0x80], [0x41, 1]]) == .no)
+        #expect(beginning([[0x41, 1]]) == .no)
+        #expect(beginning([[0x65, 1]], isKey: false) == .no)
+    }
+
     @Test("what is kept is bounded by what a tenth of a second can decode")
     func bounds() {
         #expect(WithheldPackets.limit(pixels: 1280 * 720) == 65)

@@ -69,6 +69,20 @@ struct PacketBudgetTests {
         #expect(budget.bytes == 0)
     }
 
+    @Test("a publication without key pictures goes on, too, when there has been room for a while")
+    func noKeys() {
+        var budget = PacketBudget()
+        let large = Self.packet(.video, bytes: 8 << 20)
+        let (waiting, dropped) = budget.admit([.configuration(Self.video), large, large, large, large])
+        #expect(Self.letters(waiting) == "Cvvv" && dropped == 1)
+        let small = [Self.packet(.video), Self.packet(.audio)]
+        for _ in 0..<2 * PacketBudget.keyPatience { #expect(budget.admit(small).taken.isEmpty, "no room") }
+        for item in waiting { budget.release(item) }
+        for _ in 0..<PacketBudget.keyPatience { #expect(budget.admit(small).taken.isEmpty) }
+        #expect(Self.letters(budget.admit(small).taken) == "va")
+        #expect(!budget.isOverflowed)
+    }
+
     @Test("sound alone begins anew with any packet; an end is always taken, and the next publication begins")
     func soundAndEnds() {
         var budget = PacketBudget()

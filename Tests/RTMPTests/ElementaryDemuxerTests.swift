@@ -74,6 +74,26 @@ struct ElementaryDemuxerTests {
         #expect(configurations.count == 2 && packets.count == 3)
     }
 
+    @Test("the first picture of an open GOP is a key picture; one that a gradual refresh begins with is not")
+    func openGOP() {
+        let atOnce: [UInt8] = [0x06, 1, 2, 0, 0, 6, 1, 0xC4, 0x80]
+        let later: [UInt8] = [0x06, 6, 2, 0x26, 0x40, 0x80]
+        let endless: [UInt8] = [0x06, 6, 255, 255]
+        var demuxer = ElementaryDemuxer()
+        let (configurations, packets) = Self.items(
+            [
+                Self.picture([Self.sps, Self.pps, atOnce, [0x41, 1]], pts: 0), Self.picture([[0x41, 1]], pts: 3_000),
+                Self.picture([later, [0x41, 1]], pts: 6_000), Self.picture([endless, [0x41, 1]], pts: 9_000),
+                Self.picture([[0x41, 1], atOnce], pts: 12_000), Self.picture([atOnce, [0x41, 1]], pts: 15_000),
+            ], &demuxer)
+        #expect(configurations.count == 1)
+        #expect(packets.map(\.isKey) == [true, false, false, false, false, true])
+        var run = FLVDemuxerTests.Run()
+        run.video([0x17, 0, 0, 0, 0] + FLVDemuxerTests.record())
+        for sei in [atOnce, later] { run.video([0x27, 1, 0, 0, 0] + FLVDemuxerTests.avcc(sei, [0x41, 1])) }
+        #expect(run.packets.map(\.isKey) == [true, false])
+    }
+
     @Test("33 bits wrap for sound and picture together, and a B-picture's pts may wrap before its dts")
     func wrap() {
         let end: Int64 = 1 << 33
@@ -105,6 +125,20 @@ struct ElementaryDemuxerTests {
             (0..<6).map { Self.aac(pts: 0, track: $0) } + [Self.picture([[0x41, 1]], pts: 0, track: 1)], &demuxer)
         #expect(configurations.map(\.track) == [0, 1, 2, 3] && packets.map(\.track) == [0, 1, 2, 3])
         #expect(demuxer.counters.extraTracks == 3)
+    }
+
+    @Test("a second field that shares its frame's PES packet, and so has no time, is not lost")
+    func fields() {
+        var demuxer = ElementaryDemuxer()
+        let (_, packets) = Self.items(
+            [
+                Self.picture([Self.sps, Self.pps, [0x65, 1]], pts: nil), Self.key(pts: 7_200, dts: 3_600),
+                Self.picture([[0x41, 1]], pts: nil), Self.picture([[0x41, 2]], pts: 14_400, dts: 7_200),
+                Self.picture([[0x41, 3]], pts: nil),
+            ], &demuxer)
+        #expect(packets.map(\.pts) == [7_200, 7_200, 14_400, 14_400])
+        #expect(packets.map(\.dts) == [3_600, 3_600, 7_200, 7_200])
+        #expect(demuxer.counters.malformed == 1, "before the first time there is none")
     }
 
     @Test("what is not listed, too large, or has no header is dropped and named, and the rest goes on")

@@ -90,6 +90,32 @@ struct EnhancedFaultTests {
         }
     }
 
+    @Test("P11: what comes ahead of an HEVC picture in messages of its own comes with it, but not with another codec's")
+    func aheadOfPictures() {
+        var run = self.run()
+        let sei = FLVDemuxerTests.avcc([0x4E, 1, 5, 1, 9, 0x80])
+        let sets = FLVDemuxerTests.avcc([0x42, 1, 1, 1], [0x44, 1, 0xC0])
+        func tag(_ units: [UInt8], at time: UInt32) {
+            run.video(Bytes.single(.video, 3, "hvc1", units), at: time)
+        }
+        run.video(Bytes.single(.video, 0, "hvc1", Bytes.hevc))
+        tag(FLVDemuxerTests.avcc([0x46, 1, 0x50]), at: 10)
+        tag(FLVDemuxerTests.avcc([0x50, 1, 0x80]), at: 10)
+        #expect(run.demuxer.counters.empty == 2, "a delimiter, and SEI behind a picture that is gone")
+        tag(sets, at: 20)
+        tag(sei, at: 20)
+        #expect(run.packets.isEmpty)
+        tag(Self.idr, at: 20)
+        tag(Self.inter, at: 40)
+        #expect(run.payloads == [sets + sei + Self.idr, Self.inter])
+        #expect(run.packets.map(\.dts) == [20, 40] && run.packets.map(\.isKey) == [true, false])
+        tag(sei, at: 60)
+        run.video([0x17, 0, 0, 0, 0] + FLVDemuxerTests.record())
+        run.video([0x17, 1, 0, 0, 0] + FLVDemuxerTests.avcc([0x65, 1]), at: 60)
+        #expect(run.payloads.last == FLVDemuxerTests.avcc([0x65, 1]))
+        #expect(run.packets.count == 3)
+    }
+
     @Test("P12: HEVC with and without an offset; a record that is cut is dropped")
     func codedFrames() {
         var run = self.run()

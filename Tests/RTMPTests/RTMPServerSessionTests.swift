@@ -209,6 +209,25 @@ struct RTMPServerSessionTests {
         #expect(harness.events.filter { $0 == .unpublished(.client) }.count == 20)
     }
 
+    @Test("a stream that is deleted later than the next one publishes ends nothing")
+    func deletedLate() {
+        var script = ClientScript()
+        script.connect()
+        script.command("createStream", 2, [.null])
+        script.command("publish", 3, [.null, .string("key"), .string("live")], streamID: 1)
+        script.command("closeStream", 0, [.null], streamID: 1)
+        script.command("createStream", 4, [.null])
+        script.command("publish", 5, [.null, .string("key"), .string("live")], streamID: 2)
+        script.command("deleteStream", 6, [.null, .number(1)])
+        let harness = SessionHarness()
+        harness.feed(script.take())
+        #expect(harness.isPublishing)
+        #expect(harness.events.filter { $0 == .unpublished(.client) }.count == 1)
+        script.command("deleteStream", 7, [.null, .number(2)])
+        harness.feed(script.take())
+        #expect(!harness.isPublishing)
+    }
+
     @Test(
         "each way to stop unpublishes once",
         arguments: [

@@ -57,6 +57,22 @@ struct SourceHealthTests {
         }
     }
 
+    @Test("however far apart the timestamps say that sound and picture are, that is a level")
+    func farthestApart() {
+        var health = SourceHealth(rules: SourceHealth.Rules())
+        var reading = ArrivalMeter.Reading()
+        reading.span = Self.second
+        reading.pictures = 30
+        reading.sounds = 47
+        reading.pictureDelay = 0
+        reading.soundDelay = 0
+        for index in Int64(1)...5 { _ = health.read(reading, SourceHealth.Surroundings(), now: index * Self.second) }
+        #expect(health.level == .normal)
+        reading.pictureDelay = .min
+        _ = health.read(reading, SourceHealth.Surroundings(), now: 6 * Self.second)
+        #expect(health.level == .alert3 && health.causes == [.skew])
+    }
+
     @Test("a good source says nothing, however long", arguments: [15, 25, 30, 60])
     func normal(fps: Int) {
         var feed = Feed()
