@@ -59,13 +59,8 @@ package struct SoundRing: Sendable {
             self.fadeOut(until: self.end)
             self.fillSilence(to: position)
             self.risesAt = self.fade > 0 && self.start < self.end ? position : nil
-        } else if restart, self.fade > 0 {
+        } else if restart, self.fade > 0, position >= self.start || position &+ pairs > self.heard {
             return self.crossOver(to: block, at: position)
-        } else if restart, self.fade > 0, position &+ pairs > self.heard {
-            // It is still to be heard, and all that is here lies behind it, where a wrong timestamp has put it: that would keep
-            // everything out until then.
-            (self.start, self.end) = (at, at)
-            (self.risesAt, self.risen) = (nil, nil)
         }
         // A block that begins before the end keeps what was there and adds only what is new.
         let skip = max(0, self.end &- at)
@@ -96,7 +91,8 @@ package struct SoundRing: Sendable {
         self.risen = begin
     }
 
-    /// Lets `block` take over at `position`, which lies inside what is there, or before all of it.
+    /// Lets `block` take over at `position`, which lies inside what is there, or before all of it and is still to be heard: what
+    /// a wrong timestamp has put far ahead would keep everything out until then.
     private mutating func crossOver(to block: [Float], at position: Int64) -> Int64 {
         let pairs = Int64(block.count / 2)
         var crossed = min(self.fade, self.end &- position, pairs)
