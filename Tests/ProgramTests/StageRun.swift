@@ -128,6 +128,16 @@ struct StageRun {
         return run
     }
 
+    /// Whether a file that paces the program comes to its end, with nobody to hold it up.
+    static func ends(_ reader: FileReader) -> Bool {
+        let buffer = SourceBuffer(source: self.source, isPaced: true)
+        let (log, stage) = self.stage(buffer, Standing(), holdsDamaged: false)
+        self.start(stage)
+        DispatchQueue(label: "read").async { _ = try? reader.run(into: stage) { 0 } }
+        defer { stage.stop() }
+        return log.ended.wait(timeout: .now() + .seconds(20)) == .success
+    }
+
     /// How far behind a live source's thread says it is whenever it looks for packets: there is one that is long due, then its
     /// publisher is gone.
     static func lateness(looks: Int) -> [Int64] {
