@@ -23,16 +23,26 @@ extension DecodeWorker {
             }
         }
         self.buffer.withheld(until: pts)
-        let item = WithheldPackets.Waiting(
+        var item = WithheldPackets.Waiting(
             packet: packet, pts: pts, arrival: arrival,
             beginning: WithheldPackets.beginning(packet, codec: self.videoCodec))
         if self.hasGap, item.beginning == .no {
-            self.stage.count { $0.undecoded += 1 }
-            return
+            guard self.isGapEndless(at: pts) else {
+                self.gapLength += 1
+                self.stage.count { $0.undecoded += 1 }
+                return
+            }
+            item.beginning = .afterFlush
         }
         self.hasGap = false
         self.withheld.append(item)
         if isHidden { self.advanceWithheld() } else { self.decodeWithheld() }
+    }
+
+    /// Whether no IDR picture may come any more, as with open GOPs: the decoder then shows nothing before a recovery point, which
+    /// only that of H.264 knows.
+    private func isGapEndless(at pts: Int64) -> Bool {
+        self.videoCodec == .h264 && self.gapLength >= VideoTrack.keyPatience && self.keys.isOverdue(at: pts)
     }
 
     /// Program time now: that of the tick which waits for this source, offline.

@@ -17,7 +17,9 @@ struct DecodeWorker {
     /// What is kept from the decoder while nobody sees the source.
     var withheld = WithheldPackets()
     /// Something was thrown away that the next packets refer to: nothing is decoded before a key picture.
-    var hasGap = false
+    var hasGap = false { didSet { self.gapLength = 0 } }
+    /// Pictures that were left out since.
+    var gapLength = 0
     var keys = KeyRhythm()
     /// Publications that are over.
     var ended = 0

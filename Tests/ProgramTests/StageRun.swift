@@ -210,15 +210,17 @@ extension Picture {
 enum Material {
     /// Moving rectangles as H.264, 320x180, 30 pictures a second.
     ///
-    /// - Parameter gop: Pictures from one key picture to the next.
-    static func pictures(_ count: Int, gop: Int = 30, bFrames: Int = 0) throws -> (
+    /// - Parameters:
+    ///   - gop: Pictures from one key picture to the next.
+    ///   - words: For libx264.
+    static func pictures(_ count: Int, gop: Int = 30, bFrames: Int = 0, words: String = "") throws -> (
         parameterSets: [UInt8], packets: [CodedPacket]
     ) {
-        let encoder = try VideoEncoder.open(
-            VideoEncoderSettings(
-                width: 320, height: 180, fps: 30, preset: "superfast", profile: "main", bitrate: 1_500_000,
-                maxBitrate: 1_500_000, bufferSize: 1_500_000, bFrames: bFrames, lookaheadFrames: 0, threads: 1),
-            place: "test")
+        var settings = VideoEncoderSettings(
+            width: 320, height: 180, fps: 30, preset: "superfast", profile: "main", bitrate: 1_500_000,
+            maxBitrate: 1_500_000, bufferSize: 1_500_000, bFrames: bFrames, lookaheadFrames: 0, threads: 1)
+        settings.x264Parameters = words
+        let encoder = try VideoEncoder.open(settings, place: "test")
         var packets: [CodedPacket] = []
         for index in 0..<count {
             var canvas = try PictureCanvas.open(width: 320, height: 180, fill: .black)
