@@ -11,6 +11,7 @@ extension DecodeWorker {
 
     mutating func decodeVideo(_ packet: CodedPacket, _ pts: Int64, _ arrival: Int64?) {
         self.stage.count { $0.videoPackets += 1 }
+        self.tellTurn()
         self.buffer.coded.put(.picture(packet, pts: pts))
         if packet.isKey { self.keys.note(pts) }
         // Before its first picture nothing is known about the source.

@@ -128,6 +128,34 @@ struct StageRun {
         return run
     }
 
+    /// How a publication's pictures are coded, as is told to whoever passes them through.
+    ///
+    /// - Parameters:
+    ///   - rotation: Quarter turns clockwise by the operator's will.
+    ///   - other: The same from the third item on.
+    static func coding(_ items: [SourceItem], rotation: Int, turnedTo other: Int) -> [CodecParameters] {
+        let buffer = SourceBuffer(source: self.source, isPaced: false)
+        buffer.coded.open()
+        let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        stage.setRotation(rotation)
+        let looks = Mutex(0)
+        // Everything is due, and one item is decoded behind each look.
+        stage.onRelief { [weak stage] in
+            let look = looks.withLock { looks -> Int in
+                looks += 1
+                return looks
+            }
+            if look == 3 { stage?.setRotation(other) }
+        }
+        for item in items + [.end] { stage.offer(item) }
+        self.start(stage)
+        log.ended.wait()
+        stage.stop()
+        return buffer.coded.takeAll().compactMap { item in
+            if case .configuration(let parameters) = item { parameters } else { nil }
+        }
+    }
+
     /// Whether a file that paces the program comes to its end, with nobody to hold it up.
     static func ends(_ reader: FileReader) -> Bool {
         let buffer = SourceBuffer(source: self.source, isPaced: true)
