@@ -21,6 +21,7 @@ struct ScaleWorker {
         var input: [Picture] = []
         // A canvas that is shown again has been scaled already.
         var made: [[Int]: (canvas: Picture, pictures: [Picture])] = [:]
+        var passingBefore: Int?
         if self.settings.isOffline { CodecSlice.offline.requestForThisThread() }
         birth.report(.success(nil))
         while let canvas = canvases.take() {
@@ -28,6 +29,11 @@ struct ScaleWorker {
                 let pass = canvas.step?.pass
                 if let pass, queues.indices.contains(pass.track) { queues[pass.track].put(canvas) }
                 let passing = pass?.isLast == true ? nil : pass?.track
+                if passing != passingBefore {
+                    // What the others' canvases were before somebody's packets stood for one of them is no picture to hold.
+                    made.removeAll()
+                    passingBefore = passing
+                }
                 let takers = tables.takers(of: canvas.tick, passing: passing)
                 guard !takers.isEmpty else { continue }
                 if let made = made[takers],

@@ -10,7 +10,7 @@ package enum PassthroughCause: String, Sendable, CaseIterable {
     case codec
     /// Another size than the rendition's, or turned.
     case size
-    /// Not 8-bit 4:2:0.
+    /// Not 8-bit 4:2:0, or with fields.
     case format
     /// A profile or a level beyond those the rendition declares.
     case profile, level

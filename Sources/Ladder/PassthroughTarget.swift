@@ -59,9 +59,9 @@ package struct PassthroughTarget: Sendable, Hashable {
         guard sequence.width == self.width, sequence.height == self.height, parameters.orientation == .upright else {
             return .size
         }
-        guard sequence.chromaFormat == 1, sequence.lumaBitDepth == 8, sequence.chromaBitDepth == 8 else {
-            return .format
-        }
+        guard sequence.chromaFormat == 1, sequence.lumaBitDepth == 8, sequence.chromaBitDepth == 8,
+            sequence.framesOnly
+        else { return .format }
         guard let wanted = Self.profiles.firstIndex(of: self.profile),
             let given = Self.profiles.firstIndex(of: sequence.profile), given <= wanted
         else { return .profile }

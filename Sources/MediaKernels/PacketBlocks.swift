@@ -27,6 +27,8 @@ package enum PacketBlocks {
         /// Addresses, by size.
         var blocks = [[UInt]](repeating: [], count: PacketBlocks.classes)
         var bytes = 0
+        /// By size, the fewest there were since ``releaseUnused()``: the first so many of ``blocks``.
+        var fewest = [Int](repeating: 0, count: PacketBlocks.classes)
     }
 
     private static let idle = Mutex(Idle())
@@ -40,6 +42,7 @@ package enum PacketBlocks {
         let kept = self.idle.withLock { idle -> UInt? in
             guard let address = idle.blocks[index].popLast() else { return nil }
             idle.bytes -= whole
+            idle.fewest[index] = min(idle.fewest[index], idle.blocks[index].count)
             return address
         }
         if let kept, let base = unsafe UnsafeMutableRawPointer(bitPattern: kept) { return unsafe (base, whole) }
@@ -59,6 +62,25 @@ package enum PacketBlocks {
             if isKept { return }
         }
         unsafe Self.release(base)
+    }
+
+    /// Gives back what has lain here since the last call: a burst, or pictures of many sizes one after the other, would be kept for
+    /// ever. Calls should be further apart than key pictures are.
+    package static func releaseUnused() {
+        let unused = self.idle.withLock { idle -> [UInt] in
+            var unused: [UInt] = []
+            for index in idle.blocks.indices {
+                let count = min(idle.fewest[index], idle.blocks[index].count)
+                unused += idle.blocks[index].prefix(count)
+                idle.blocks[index].removeFirst(count)
+                idle.bytes -= count * self.size(of: index)
+                idle.fewest[index] = idle.blocks[index].count
+            }
+            return unused
+        }
+        for address in unused {
+            if let base = unsafe UnsafeMutableRawPointer(bitPattern: address) { unsafe Self.release(base) }
+        }
     }
 
     /// Bytes that are kept now.

@@ -14,6 +14,8 @@ package struct SequenceParameterSet: Sendable, Hashable {
     /// The picture after cropping, in luma samples.
     package let width: Int
     package let height: Int
+    /// `frame_mbs_only_flag`: none of its pictures is two fields, or has parts that are.
+    package let framesOnly: Bool
     /// How picture timing messages are to be read; `nil` when they cannot carry a time code.
     package let timing: PictureTimingRules?
 
@@ -63,6 +65,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
         self.chromaBitDepth = UInt8(8 + depths.chroma)
         self.width = size.width
         self.height = size.height
+        self.framesOnly = size.framesOnly
         self.timing = PictureTimingRules(&reader)
     }
 
@@ -115,7 +118,9 @@ package struct SequenceParameterSet: Sendable, Hashable {
         }
     }
 
-    private static func readSize(_ reader: inout BitReader, chromaArray: UInt32) -> (width: Int, height: Int)? {
+    private static func readSize(
+        _ reader: inout BitReader, chromaArray: UInt32
+    ) -> (width: Int, height: Int, framesOnly: Bool)? {
         // 4,096 macroblocks a side (65,536 samples) is beyond every level; larger numbers are damage.
         guard let widthMinus1 = reader.unsignedGolomb(), widthMinus1 < 4_096,
             let heightMinus1 = reader.unsignedGolomb(), heightMinus1 < 4_096, let framesOnly = reader.flag()
@@ -137,7 +142,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
             height -= (edges[2] + edges[3]) * unitY
         }
         guard width > 0, height > 0 else { return nil }
-        return (width, height)
+        return (width, height, framesOnly)
     }
 }
 

@@ -11,6 +11,7 @@ extension DecodeWorker {
 
     mutating func decodeVideo(_ packet: CodedPacket, _ pts: Int64, _ arrival: Int64?) {
         self.stage.count { $0.videoPackets += 1 }
+        self.tellTurn()
         self.buffer.coded.put(.picture(packet, pts: pts))
         let beginning = WithheldPackets.beginning(packet, codec: self.videoCodec)
         // A file's key picture at which nothing begins is none that can be waited for.
@@ -25,14 +26,24 @@ extension DecodeWorker {
             }
         }
         self.buffer.withheld(until: pts)
-        let item = WithheldPackets.Waiting(packet: packet, pts: pts, arrival: arrival, beginning: beginning)
+        var item = WithheldPackets.Waiting(packet: packet, pts: pts, arrival: arrival, beginning: beginning)
         if self.hasGap, item.beginning == .no {
-            self.stage.count { $0.undecoded += 1 }
-            return
+            guard self.isGapEndless(at: pts) else {
+                self.gapLength += 1
+                self.stage.count { $0.undecoded += 1 }
+                return
+            }
+            item.beginning = .afterFlush
         }
         self.hasGap = false
         self.withheld.append(item)
         if isHidden { self.advanceWithheld() } else { self.decodeWithheld() }
+    }
+
+    /// Whether no IDR picture may come any more, as with open GOPs: the decoder then shows nothing before a recovery point, which
+    /// only that of H.264 knows.
+    private func isGapEndless(at pts: Int64) -> Bool {
+        self.videoCodec == .h264 && self.gapLength >= VideoTrack.keyPatience && self.keys.isOverdue(at: pts)
     }
 
     /// Program time now: that of the tick which waits for this source, offline.

@@ -17,8 +17,12 @@ struct DecodeWorker {
     /// What is kept from the decoder while nobody sees the source.
     var withheld = WithheldPackets()
     /// Something was thrown away that the next packets refer to: nothing is decoded before a key picture.
-    var hasGap = false
+    var hasGap = false { didSet { self.gapLength = 0 } }
+    /// Pictures that were left out since.
+    var gapLength = 0
     var keys = KeyRhythm()
+    /// What was last told of the coded pictures, and how the operator had turned the source then.
+    var told: (parameters: CodecParameters, rotation: Int)?
     /// Publications that are over.
     var ended = 0
     /// Numbers of the pictures inside the decoder that nobody will see.
@@ -89,7 +93,7 @@ struct DecodeWorker {
         defer { mark.lower() }
         switch parameters.kind {
         case .video:
-            self.buffer.coded.put(.configuration(parameters))
+            self.tellCoding(parameters)
             self.decodeWithheld()
             self.hasGap = false
             self.videoCodec = parameters.codec

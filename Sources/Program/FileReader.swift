@@ -22,7 +22,7 @@ package struct FileReader: Sendable {
     }
 
     /// Feeds `stage` until the file (or the stage) ends. The first picture of the file becomes program time zero; a
-    /// looping file goes on where it ended.
+    /// looping file goes on where it ended, unless it holds nothing.
     ///
     /// - Parameter arrival: The machine's time now, for live rooms, which treat a file like a publisher.
     package func run(into stage: DecodeStage, arrival: @Sendable () -> Int64) throws(MediaError) {
@@ -52,7 +52,12 @@ package struct FileReader: Sendable {
                 end = max(end, self.put(packet, base, start ?? 0, stage, arrival()))
             }
             let first = start ?? Self.start(of: held.map(\.packet))
-            for early in held { end = max(end, self.put(early.packet, base, first, stage, arrival())) }
+            for early in held {
+                if let change = early.change { stage.put(.configuration(change)) }
+                end = max(end, self.put(early.packet, base, first, stage, arrival()))
+            }
+            // What has no length would be read again and again without end.
+            guard end > base else { break }
             base = end
         } while self.loops && !stage.isStopped
         stage.put(.end)

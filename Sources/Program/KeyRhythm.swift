@@ -17,4 +17,10 @@ struct KeyRhythm: Sendable, Equatable {
         guard let last = self.last, let interval = self.interval else { return false }
         return (1...Self.longest).contains(interval) && time &- last <= interval &* 3 / 2
     }
+
+    /// Whether nothing says that another one comes: there was but one, or the next is late.
+    func isOverdue(at time: Int64) -> Bool {
+        guard let last = self.last, let interval = self.interval, interval > 0 else { return true }
+        return time &- last > interval &* 3 / 2
+    }
 }

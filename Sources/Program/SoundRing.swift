@@ -56,16 +56,15 @@ package struct SoundRing: Sendable {
         } else if !restart, abs(position &- self.end) <= Self.continuity {
             at = self.end
         } else if position > self.end {
-            self.fadeOut(until: self.end)
-            self.fillSilence(to: position)
+            if self.fade > 0, self.heard > max(self.start, self.end &- self.fade), self.heard <= self.end {
+                self.dieAway(before: position)
+            } else {
+                self.fadeOut(until: self.end)
+                self.fillSilence(to: position)
+            }
             self.risesAt = self.fade > 0 && self.start < self.end ? position : nil
-        } else if restart, self.fade > 0 {
+        } else if restart, self.fade > 0, position >= self.start || position &+ pairs > self.heard {
             return self.crossOver(to: block, at: position)
-        } else if restart, self.fade > 0, position &+ pairs > self.heard {
-            // It is still to be heard, and all that is here lies behind it, where a wrong timestamp has put it: that would keep
-            // everything out until then.
-            (self.start, self.end) = (at, at)
-            (self.risesAt, self.risen) = (nil, nil)
         }
         // A block that begins before the end keeps what was there and adds only what is new.
         let skip = max(0, self.end &- at)
@@ -96,20 +95,25 @@ package struct SoundRing: Sendable {
         self.risen = begin
     }
 
-    /// Lets `block` take over at `position`, which lies inside what is there, or before all of it.
+    /// Lets `block` take over at `position`, which lies inside what is there, or before all of it and is still to be heard: what
+    /// a wrong timestamp has put far ahead would keep everything out until then.
     private mutating func crossOver(to block: [Float], at position: Int64) -> Int64 {
         let pairs = Int64(block.count / 2)
-        var crossed = min(self.fade, self.end &- position, pairs)
+        // Before that nobody hears anything any more.
+        let seam = max(position, self.heard)
+        var crossed = min(self.fade, self.end &- seam, position &+ pairs &- seam)
         if position < self.start {
             // What was there begins later, and is not what belongs there any more.
             (crossed, self.start) = (0, position)
             (self.risesAt, self.risen) = (nil, nil)
         }
         for pair in 0..<pairs {
-            let gain = pair < crossed ? Float(pair) / Float(crossed) : 1
+            let inside = position &+ pair &- seam
+            let isCrossing = inside >= 0 && inside < crossed
+            let gain = isCrossing ? Float(inside) / Float(crossed) : 1
             let write = self.index(position &+ pair)
             for channel in 0..<2 {
-                let old = pair < crossed ? self.samples[write + channel] : 0
+                let old = isCrossing ? self.samples[write + channel] : 0
                 self.samples[write + channel] = old * (1 - gain) + block[Int(pair) * 2 + channel] * gain
             }
         }
@@ -126,6 +130,22 @@ package struct SoundRing: Sendable {
             let gain = Float(position &- pair) / Float(self.fade)
             self.samples[self.index(pair)] *= gain
             self.samples[self.index(pair) + 1] *= gain
+        }
+    }
+
+    /// Fills silence in up to `position`, behind sound of which less than a fade has not been heard: what it leaves off at dies
+    /// away in there.
+    private mutating func dieAway(before position: Int64) {
+        let end = self.end
+        let last = self.index(end &- 1)
+        let pair = (self.samples[last], self.samples[last + 1])
+        self.fillSilence(to: position)
+        // So long a silence leaves nothing of what was before it, and that dies away when it is read.
+        guard self.start < end else { return }
+        for place in end..<min(position, end &+ self.fade) {
+            let gain = Float(end &+ self.fade &- place &- 1) / Float(self.fade)
+            let write = self.index(place)
+            (self.samples[write], self.samples[write + 1]) = (pair.0 * gain, pair.1 * gain)
         }
     }
 

@@ -1,3 +1,4 @@
+import MediaKernels
 import MediaTypes
 import PipelineSpec
 import Program
@@ -45,6 +46,19 @@ extension Room {
                 ])
         }
         self.noteAlarms()
+    }
+
+    /// Between two looks at the memory of packets: in this time every GOP and every segment there is comes and goes.
+    private static let releaseInterval = 60 * TimeMath.nanoseconds
+
+    /// Gives back memory of packets that nobody has needed lately; on the thread of the life.
+    ///
+    /// - Parameter last: When that was done last.
+    func releaseMemory(_ last: inout Int64) {
+        let now = self.machine.now()
+        guard now &- last >= Self.releaseInterval else { return }
+        last = now
+        PacketBlocks.releaseUnused()
     }
 
     /// How far the program is behind its clock, in nanoseconds; 0 before it runs.

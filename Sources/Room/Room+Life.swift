@@ -30,6 +30,7 @@ extension Room {
     /// Runs until ``RoomLifeBox/finish()``. Blocks.
     func runLife() {
         var health = self.machine.now()
+        var released = health
         var idle = RoomIdle(hasHadSource: self.packager?.hasPublishedBefore == true)
         while !self.life.isFinished {
             let now = self.machine.now()
@@ -38,6 +39,7 @@ extension Room {
             self.stepLife()
             self.stepOverload()
             self.watchHealth(&health)
+            self.releaseMemory(&released)
             self.watchIdle(&idle)
         }
     }

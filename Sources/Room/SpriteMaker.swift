@@ -91,13 +91,14 @@ final class SpriteMaker: Sendable {
         let sheet = try SpriteSheet.sheet(cells, columns: self.sprites.columns, rows: self.sprites.rows)
         let bytes = try StillEncoder.jpeg(sheet, width: sheet.format.width, height: sheet.format.height)
         try self.store.put(place.sheet, [PacketMemory(bytes)], durable: false)
+        // At once, whatever becomes of the index: whoever asks for the sheet gets as many bytes of it.
+        self.shown.withLock { $0.files[place.sheet] = bytes.count }
         let text = Array(index.text.utf8)
         try self.store.put(self.indexName, [PacketMemory(text)], durable: false)
         state.index = index
         let sheets = index.sheets
         let (isFirst, files, gone) = self.shown.withLock { shown in
             let isFirst = shown.text.isEmpty
-            shown.files[place.sheet] = bytes.count
             shown.text = text
             var gone: [String] = []
             if shown.files.count > sheets.count + 1 {

@@ -9,10 +9,13 @@ struct PassthroughRoom {
     /// avcC with an SPS of 320x180, main profile, level 1.2, as libx264 writes it.
     static let parameters = CodecParameters(codec: .h264, configuration: Self.record(profile: 77, level: 12))
 
-    static func record(profile: UInt8, level: UInt8) -> [UInt8] {
+    static func record(profile: UInt8, level: UInt8, hasFields: Bool = false) -> [UInt8] {
         // Behind the level: 4:2:0 of 8 bits where the profile says so, order count type 2, one reference, 20×12
-        // macroblocks, cropped by 12 lines, no VUI.
-        let data: [UInt8] = profile == 100 ? [0xAC, 0xB4, 0x0A, 0x0C, 0xFC, 0xE8] : [0xDA, 0x05, 0x06, 0x7E, 0x74]
+        // macroblocks, cropped by 12 lines, no VUI. With fields: 20×6 in each.
+        let data: [UInt8] =
+            profile == 100
+            ? [0xAC, 0xB4, 0x0A, 0x0C, 0xFC, 0xE8]
+            : hasFields ? [0xDA, 0x05, 0x0C, 0x7C, 0x88] : [0xDA, 0x05, 0x06, 0x7E, 0x74]
         let sps: [UInt8] = [0x67, profile, 0, level] + data
         return [1, profile, 0, level, 0xFF, 0xE1, 0, UInt8(sps.count)] + sps + [1, 0, 4, 0x68, 0xCE, 0x3C, 0x80]
     }
@@ -206,8 +209,8 @@ struct PassthroughGateTests {
     }
 
     @Test(
-        "no other codec, size, profile or level than the rendition declares",
-        arguments: ["codec", "size", "profile", "level"])
+        "no other codec, size, profile or level than the rendition declares, and no fields",
+        arguments: ["codec", "size", "format", "profile", "level"])
     func refused(why: String) {
         var room = Room(profile: why == "profile" ? 66 : 100)
         switch why {
@@ -218,6 +221,10 @@ struct PassthroughGateTests {
                 CodecParameters(
                     codec: .h264, configuration: Room.parameters.configuration,
                     orientation: PictureOrientation(quarterTurns: 1)))
+        case "format":
+            let record = Room.record(profile: 77, level: 12, hasFields: true)
+            #expect(SequenceParameterSet(record: record)?.height == 180)
+            room.configure(CodecParameters(codec: .h264, configuration: record))
         default: room.configure()
         }
         room.publish(0..<200)

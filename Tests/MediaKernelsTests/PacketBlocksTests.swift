@@ -46,4 +46,23 @@ struct PacketBlocksTests {
         #expect(PacketBlocks.idleBytes <= PacketBlocks.mostIdle)
         #expect(PacketBlocks.idleBytes >= PacketBlocks.mostIdle - (4 << 20))
     }
+
+    @Test("what nobody has needed from one look to the next is given back, what somebody has is kept")
+    func unused() throws {
+        let others = Self.takeIdle()
+        defer { for block in others { PacketBlocks.free(block.base, size: block.size) } }
+        let size = 3 << 20
+        let three = try (0..<3).map { _ in try #require(PacketBlocks.allocate(size: size)) }
+        for block in three { PacketBlocks.free(block.base, size: block.size) }
+        PacketBlocks.releaseUnused()
+        let before = PacketBlocks.idleBytes
+        let one = try #require(PacketBlocks.allocate(size: size))
+        PacketBlocks.free(one.base, size: one.size)
+        PacketBlocks.releaseUnused()
+        // Two blocks, less what other tests may have given back meanwhile.
+        #expect(PacketBlocks.idleBytes < before - size)
+        let again = try #require(PacketBlocks.allocate(size: size))
+        #expect(again.base == one.base)
+        PacketBlocks.free(again.base, size: again.size)
+    }
 }

@@ -9,8 +9,10 @@ import Testing
 struct HiddenSourceTests {
     private static let count = 300
 
-    private static func items(gop: Int, bFrames: Int) throws -> [SourceItem] {
-        let (sets, packets) = try Material.pictures(Self.count, gop: gop, bFrames: bFrames)
+    private static func items(
+        gop: Int, bFrames: Int, count: Int = Self.count, words: String = ""
+    ) throws -> [SourceItem] {
+        let (sets, packets) = try Material.pictures(count, gop: gop, bFrames: bFrames, words: words)
         let units = AnnexB.units(of: sets)
         let configuration = try #require(
             AVCConfiguration(
@@ -61,6 +63,22 @@ struct HiddenSourceTests {
             if gop == 270 { #expect((run.stats.undecoded > 200) == isThrifty, "\(run.stats.undecoded)") }
             // Not before, or there was nothing to be saved.
             if isThrifty { #expect(run.ticks[264].index != 264, "\(run.ticks[264].index)") }
+        }
+    }
+
+    @Test("on an overloaded machine a source of open GOPs, which has one IDR picture, comes back with a recovery point")
+    func openGOPs() throws {
+        let count = 600
+        let items = try Self.items(gop: count, bFrames: 0, count: count, words: "keyint=30:min-keyint=1:open-gop=1")
+        let keys = items.filter { if case .packet(let packet) = $0 { packet.isKey } else { false } }
+        #expect(keys.count == 1)
+        let plain = StageRun.pictures(items, ticks: count)
+        let run = StageRun.pictures(items, ticks: count, hidden: [5..<260], isThrifty: true)
+        #expect(run.stats.undecoded > 300, "\(run.stats.undecoded)")
+        try #require(run.ticks.count == count && plain.ticks.count == count)
+        for tick in 480..<count {
+            #expect(run.ticks[tick].index == tick, "tick \(tick)")
+            #expect(run.ticks[tick].picture.digest == plain.ticks[tick].picture.digest, "tick \(tick)")
         }
     }
 

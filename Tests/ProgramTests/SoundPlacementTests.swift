@@ -119,4 +119,24 @@ struct SoundFadeTests {
         #expect(ring.end == 12)
         #expect(self.take(&ring, 0..<12) == [0, 0, 0, 0, 0, 0.25, 0.5, 0.75, 1, 1, 1, 1])
     }
+
+    @Test("a seam behind what has been heard crosses over where the program is")
+    func crossesOverBehind() {
+        var ring = SoundRing(fade: 4)
+        ring.write(self.pairs(16, 0.5), at: 0)
+        #expect(self.take(&ring, 0..<8) == [0, 0.125, 0.25, 0.375, 0.5, 0.5, 0.5, 0.5])
+        ring.write(self.pairs(16, 1), at: 2, restart: true)
+        #expect(self.take(&ring, 8..<16) == [0.5, 0.625, 0.75, 0.875, 1, 1, 1, 1])
+    }
+
+    @Test("sound before a gap of which too little is unheard to die away in does so in the gap", arguments: [8, 10])
+    func diesAwayInTheGap(count: Int) {
+        var ring = SoundRing(fade: 4)
+        ring.write(self.pairs(count, 0.5), at: 0)
+        #expect(Array(self.take(&ring, 0..<8).suffix(4)) == [0.5, 0.5, 0.5, 0.5])
+        ring.write(self.pairs(8, 1), at: 2_000)
+        let rest = [Float](repeating: 0.5, count: count - 8) + [0.375, 0.25, 0.125, 0, 0, 0, 0, 0]
+        #expect(self.take(&ring, 8..<16) == Array(rest.prefix(8)))
+        #expect(self.take(&ring, 1_996..<2_008) == [0, 0, 0, 0, 0, 0.25, 0.5, 0.75, 1, 1, 1, 1])
+    }
 }

@@ -128,6 +128,44 @@ struct StageRun {
         return run
     }
 
+    /// How a publication's pictures are coded, as is told to whoever passes them through.
+    ///
+    /// - Parameters:
+    ///   - rotation: Quarter turns clockwise by the operator's will.
+    ///   - other: The same from the third item on.
+    static func coding(_ items: [SourceItem], rotation: Int, turnedTo other: Int) -> [CodecParameters] {
+        let buffer = SourceBuffer(source: self.source, isPaced: false)
+        buffer.coded.open()
+        let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        stage.setRotation(rotation)
+        let looks = Mutex(0)
+        // Everything is due, and one item is decoded behind each look.
+        stage.onRelief { [weak stage] in
+            let look = looks.withLock { looks -> Int in
+                looks += 1
+                return looks
+            }
+            if look == 3 { stage?.setRotation(other) }
+        }
+        for item in items + [.end] { stage.offer(item) }
+        self.start(stage)
+        log.ended.wait()
+        stage.stop()
+        return buffer.coded.takeAll().compactMap { item in
+            if case .configuration(let parameters) = item { parameters } else { nil }
+        }
+    }
+
+    /// Whether a file that paces the program comes to its end, with nobody to hold it up.
+    static func ends(_ reader: FileReader) -> Bool {
+        let buffer = SourceBuffer(source: self.source, isPaced: true)
+        let (log, stage) = self.stage(buffer, Standing(), holdsDamaged: false)
+        self.start(stage)
+        DispatchQueue(label: "read").async { _ = try? reader.run(into: stage) { 0 } }
+        defer { stage.stop() }
+        return log.ended.wait(timeout: .now() + .seconds(20)) == .success
+    }
+
     /// How far behind a live source's thread says it is whenever it looks for packets: there is one that is long due, then its
     /// publisher is gone.
     static func lateness(looks: Int) -> [Int64] {
@@ -200,15 +238,17 @@ extension Picture {
 enum Material {
     /// Moving rectangles as H.264, 320x180, 30 pictures a second.
     ///
-    /// - Parameter gop: Pictures from one key picture to the next.
-    static func pictures(_ count: Int, gop: Int = 30, bFrames: Int = 0) throws -> (
+    /// - Parameters:
+    ///   - gop: Pictures from one key picture to the next.
+    ///   - words: For libx264.
+    static func pictures(_ count: Int, gop: Int = 30, bFrames: Int = 0, words: String = "") throws -> (
         parameterSets: [UInt8], packets: [CodedPacket]
     ) {
-        let encoder = try VideoEncoder.open(
-            VideoEncoderSettings(
-                width: 320, height: 180, fps: 30, preset: "superfast", profile: "main", bitrate: 1_500_000,
-                maxBitrate: 1_500_000, bufferSize: 1_500_000, bFrames: bFrames, lookaheadFrames: 0, threads: 1),
-            place: "test")
+        var settings = VideoEncoderSettings(
+            width: 320, height: 180, fps: 30, preset: "superfast", profile: "main", bitrate: 1_500_000,
+            maxBitrate: 1_500_000, bufferSize: 1_500_000, bFrames: bFrames, lookaheadFrames: 0, threads: 1)
+        settings.x264Parameters = words
+        let encoder = try VideoEncoder.open(settings, place: "test")
         var packets: [CodedPacket] = []
         for index in 0..<count {
             var canvas = try PictureCanvas.open(width: 320, height: 180, fill: .black)

@@ -1,0 +1,25 @@
+import LibAV
+import MediaKernels
+import MediaTypes
+import Program
+import RTMP
+import Testing
+
+@Suite("A source's coded pictures, for whom they pass through")
+struct CodedLaneTests {
+    @Test("the operator's turn of the source is told with them, and again where it changes")
+    func turned() throws {
+        let (sets, packets) = try Material.pictures(6)
+        let units = AnnexB.units(of: sets)
+        let configuration = try #require(
+            AVCConfiguration(
+                sequenceParameterSets: units.filter { $0.first.map { $0 & 31 == 7 } ?? false },
+                pictureParameterSets: units.filter { $0.first.map { $0 & 31 == 8 } ?? false }))
+        let parameters = CodecParameters(codec: .h264, configuration: configuration.record)
+        let items: [SourceItem] = [.configuration(parameters)] + packets.map { .packet($0) }
+        let told = StageRun.coding(items, rotation: 2, turnedTo: 3)
+        #expect(told.map(\.orientation.quarterTurns) == [2, 3])
+        #expect(told.allSatisfy { $0.configuration == parameters.configuration })
+        #expect(StageRun.coding(items, rotation: 0, turnedTo: 0) == [parameters])
+    }
+}
