@@ -136,7 +136,7 @@ extension Room {
             _ = StageThread("end") {
                 let result = Mutex<MediaError??>(nil)
                 let thread = StageThread("record") {
-                    guard self.takes.join(within: deadline &- clock.now()) else { return }
+                    guard self.takes.join(within: deadline &- clock.now() &+ Self.lastStep) else { return }
                     let debt = self.makeRest(recorder, by: deadline)
                     result.withLock { $0 = .some(debt) }
                 }
