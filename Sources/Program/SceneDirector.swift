@@ -21,6 +21,8 @@ package final class SceneDirector: Sendable {
         var leaving: WarmScene?
         /// By tick; at most one for each.
         var pending: [Pending] = []
+        /// Of commands that are being carried out: made for them, and not pending yet.
+        var coming: [WarmScene] = []
         /// Scenes of the pipeline, warm all the time as far as ``warmLimit`` goes.
         var known: [WarmScene] = []
         var words = SceneFactory.Words()
@@ -135,6 +137,12 @@ package final class SceneDirector: Sendable {
         if known == nil {
             for text in scene.texts { fresh.texts[text.id] = nil }
             for bar in scene.bars { fresh.scores[bar.id] = nil }
+        }
+        self.state.withLock { $0.coming.append(warm) }
+        defer {
+            self.state.withLock { state in
+                if let place = state.coming.firstIndex(where: { $0 === warm }) { state.coming.remove(at: place) }
+            }
         }
         if warm.best(for: formats)?.isExact != true { try self.warmWaiting(warm, formats, fresh) }
         guard !warm.isCold else {
@@ -406,8 +414,10 @@ package final class SceneDirector: Sendable {
     package var drawn: Int { self.board.count }
 
     private func sweep() {
-        let slots = Set(self.liveScenes.flatMap(\.compositions).flatMap(\.slots))
-        let tick = self.state.withLock { $0.tick }
+        // The builder has drawn what these show, and goes on before their command does. Looked at first: from here they become
+        // pending, which is looked at next.
+        let (coming, tick) = self.state.withLock { ($0.coming, $0.tick) }
+        let slots = Set((coming + self.liveScenes).flatMap(\.compositions).flatMap(\.slots))
         self.board.keep(slots, tick: tick, fps: self.canvas.fps)
     }
 }

@@ -28,6 +28,8 @@ package struct SoundRing: Sendable {
 
     /// The program has heard everything before this.
     private var heard = Int64.min
+    /// A seam came with what was too late to be heard: it is that of the block behind it.
+    private var owesSeam = false
 
     /// Pairs this one keeps.
     private let size: Int
@@ -50,10 +52,12 @@ package struct SoundRing: Sendable {
         let pairs = Int64(block.count / 2)
         guard pairs > 0, pairs < Int64(self.size) else { return position }
         if self.samples.isEmpty { self.samples = [Float](repeating: 0, count: self.size * 2) }
+        let isSeam = restart || self.owesSeam
+        self.owesSeam = false
         var at = position
         if self.end == self.start {
             (self.start, self.end) = (at, at)
-        } else if !restart, abs(position &- self.end) <= Self.continuity {
+        } else if !isSeam, abs(position &- self.end) <= Self.continuity {
             at = self.end
         } else if position > self.end {
             if self.fade > 0, self.heard > max(self.start, self.end &- self.fade), self.heard <= self.end {
@@ -63,8 +67,11 @@ package struct SoundRing: Sendable {
                 self.fillSilence(to: position)
             }
             self.risesAt = self.fade > 0 && self.start < self.end ? position : nil
-        } else if restart, self.fade > 0, position >= self.start || position &+ pairs > self.heard {
-            return self.crossOver(to: block, at: position)
+        } else if isSeam, self.fade > 0 {
+            if position > self.start || position &+ pairs > self.heard {
+                return self.crossOver(to: block, at: position)
+            }
+            self.owesSeam = true
         }
         // A block that begins before the end keeps what was there and adds only what is new.
         let skip = max(0, self.end &- at)

@@ -89,9 +89,10 @@ extension RecordingSettings {
         guard folder.contains(TakeBook.name) else {
             return RecordingFinisher(self).isDue(roomHasEnded: roomHasEnded) ? [self] : []
         }
-        guard let book = try? TakeBook.read(in: folder, roomID: self.roomID), roomHasEnded || book.state == .over else {
-            return []
-        }
+        guard let book = try? TakeBook.read(in: folder, roomID: self.roomID) else { return [] }
+        // A worker may have been killed between the end of the take that went on and that of the book.
+        let isEnded = book.state == .recording && RecordingFinisher(self.take(book.last)).isDue
+        guard roomHasEnded || book.state == .over || isEnded else { return [] }
         return stride(from: 1, through: book.last, by: 1).map { self.take($0) }.filter {
             RecordingFinisher($0).isDue(roomHasEnded: true)
         }

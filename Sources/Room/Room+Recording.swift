@@ -94,7 +94,7 @@ extension Room {
         guard !RecordingFinisher(take.settings).isEmpty(wasListed: self.wasPlayed) else {
             return recorder.finished(take.settings)
         }
-        var report = RecordingReport(take.settings, events: self.events)
+        var report = RecordingReport(self.titled(take.settings), events: self.events)
         report.isOnAir = true
         report.isCalledOff = isOver
         guard report.finish() == nil else { return }
@@ -136,7 +136,7 @@ extension Room {
             _ = StageThread("end") {
                 let result = Mutex<MediaError??>(nil)
                 let thread = StageThread("record") {
-                    guard self.takes.join(within: deadline &- clock.now()) else { return }
+                    guard self.takes.join(within: deadline &- clock.now() &+ Self.lastStep) else { return }
                     let debt = self.makeRest(recorder, by: deadline)
                     result.withLock { $0 = .some(debt) }
                 }
@@ -162,10 +162,18 @@ extension Room {
             // A room that nobody published to has nothing to make files of, and owes none.
             guard !RecordingFinisher(settings).isEmpty(wasListed: self.wasPlayed) else { continue }
             self.mutable.withLock { $0.isRecorded = true }
-            let error = RecordingReport(settings, events: self.events, clock: self.machine).finish(by: deadline)
+            let report = RecordingReport(self.titled(settings), events: self.events, clock: self.machine)
+            let error = report.finish(by: deadline)
             debt = debt ?? error
         }
         return debt
+    }
+
+    /// With the room's title of now, which may be another than when the worker came.
+    private func titled(_ settings: RecordingSettings) -> RecordingSettings {
+        var settings = settings
+        settings.title = self.pipeline.room.title
+        return settings
     }
 
     /// What is being made is left to the next worker.

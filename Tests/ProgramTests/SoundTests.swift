@@ -70,6 +70,10 @@ struct SoundRingTests {
         _ = ring.take(2_048..<3_072, into: &target)
         ring.write(self.pairs(1_024, 5), at: 1_024, restart: true)
         #expect(self.read(ring, 3_072..<3_074) == [4, 4], "what is too late to be heard takes nothing away")
+        // What follows it is heard, and is what belongs there.
+        ring.write(self.pairs(1_024, 6), at: 2_048)
+        ring.write(self.pairs(1_024, 7), at: 3_072)
+        #expect(self.read(ring, 3_076..<3_078) == [7, 7] && ring.end == 4_096)
     }
 
     @Test("keeps at most its capacity and forgets the oldest")

@@ -90,7 +90,8 @@ struct LiveMeasurement {
             for index in 0..<count {
                 running.append(
                     try ChildProcess.start(
-                        [self.script, "ffmpeg", self.work], environment: ["OUT": "ffmpegJob\(index)", "FFMPEG": self.ffmpeg]))
+                        [self.script, "ffmpeg", self.work],
+                        environment: ["OUT": "ffmpegJob\(index)", "FFMPEG": self.ffmpeg]))
             }
             var jobs = LiveResult.Jobs(jobs: count, wallSeconds: 0, cpuSeconds: 0)
             for pid in running {

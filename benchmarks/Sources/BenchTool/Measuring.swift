@@ -71,8 +71,8 @@ struct Measuring {
             let seconds = Variables["LIVE_SECONDS"].flatMap { Double($0) } ?? (isFull ? 20 : 8)
             let minutes = Variables["LIVE_MINUTES"].flatMap { Double($0) } ?? (isFull ? 1 : 0)
             result.live = try LiveMeasurement(
-                tandem: self.tandem, ffmpeg: self.ffmpeg, script: "./r1.sh", work: self.sources, seconds: max(4, seconds),
-                mostRooms: isFull ? 8 : 1, memoryMinutes: max(0, minutes), isFull: isFull
+                tandem: self.tandem, ffmpeg: self.ffmpeg, script: "./r1.sh", work: self.sources,
+                seconds: max(4, seconds), mostRooms: isFull ? 8 : 1, memoryMinutes: max(0, minutes), isFull: isFull
             ).measure()
         case "passthrough":
             self.note(part, PassthroughMeasurement.commands, in: &result)
