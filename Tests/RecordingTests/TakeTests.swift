@@ -105,10 +105,10 @@ struct TakeTests {
         try room.run(
             nil, ends: true, at: 0, marks: [(90, "pk")], keeper: takes,
             commands: [
-                100: { #expect(try takes.stop(at: 100) == room.recording && takes.status == .stopping) },
-                110: { #expect(try takes.stop(at: 110) == nil, "it stops already") },
-                150: { #expect(try takes.start(at: 150) == "\(room.recording)/take-2") },
-                200: {
+                100: { () throws in #expect(try takes.stop(at: 100) == room.recording && takes.status == .stopping) },
+                110: { () throws in #expect(try takes.stop(at: 110) == nil, "it stops already") },
+                150: { () throws in #expect(try takes.start(at: 150) == "\(room.recording)/take-2") },
+                200: { () throws in
                     #expect(takes.status == .recording && takes.number == 2)
                     let take = try #require(over.withLock { $0.first })
                     #expect(take.settings == room.settings() && takes.unfinished.count == 2)
