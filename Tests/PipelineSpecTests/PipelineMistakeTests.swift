@@ -236,6 +236,23 @@ struct PipelineMistakeTests {
             Self.output, #"{ "path": "out", "multivariantPlaylist": ^"../x.m3u8" }"#, "outputs[0].multivariantPlaylist",
             #""../x.m3u8" does not fit"#, "write a file name that ends in .m3u8"),
         Case(
+            Self.output, #"{ "path": "out", "multivariantPlaylist": ^".x.m3u8" }"#, "outputs[0].multivariantPlaylist",
+            #"".x.m3u8" does not fit"#, "write a file name that ends in .m3u8"),
+        Case(
+            Self.output, #"{ "path": "out", "multivariantPlaylist": ^"720p.m3u8" }"#, "outputs[0].multivariantPlaylist",
+            #""720p.m3u8" is the playlist of a rendition"#, "use another file name"),
+        Case(
+            Self.output, #"{ "path": "out", "iFramePlaylists": true, "multivariantPlaylist": ^"720p-iframes.m3u8" }"#,
+            "outputs[0].multivariantPlaylist", #""720p-iframes.m3u8" is the playlist of a rendition"#,
+            "use another file name"),
+        Case(
+            Self.output,
+            #"{ "path": "out" }, { "segmentFormat": "ts", "path": "ts", "multivariantPlaylist": ^"audio.m3u8" }"#,
+            "outputs[1].multivariantPlaylist", #""audio.m3u8" is the playlist of a rendition"#, "use another file name"),
+        Case(
+            Self.output, #"{ "path": "out" }, { "segmentFormat": "ts", "path": ^"./out/" }"#, "outputs[1].path",
+            "outputs[0] writes there already", "use another path"),
+        Case(
             Self.output, #"{ "path": "o", "http": {"allowOrigins": [^"example.com"]} }"#,
             "outputs[0].http.allowOrigins[0]", #""example.com" does not fit"#,
             #"write "*", or an origin such as https://example.com"#),
