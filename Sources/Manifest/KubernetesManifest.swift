@@ -107,7 +107,7 @@ package enum KubernetesManifest {
                         "onExitCodes",
                         .flow([
                             YAMLEntry("containerName", "tandem"), YAMLEntry("operator", "In"),
-                            YAMLEntry("values", .list([64, 65, 66, 78])),
+                            YAMLEntry("values", .list([64, 65, 66, 73, 78])),
                         ])),
                 ]),
             ]))
