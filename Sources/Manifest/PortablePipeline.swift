@@ -14,12 +14,14 @@ package struct PortablePipeline: Sendable {
         package var control: String
 
         /// Where it is if the pipeline names a socket: the directory that it names is not there, or not the room's to write.
-        var socket: String { self.control.hasPrefix("unix:") ? self.control : "unix:/tmp/control.sock" }
+        package var socket: String
 
-        package init(secrets: String, files: String?, control: String) {
+        /// - Parameter socket: `nil`: ``control`` where that is a socket, otherwise one in `/tmp`.
+        package init(secrets: String, files: String?, control: String, socket: String? = nil) {
             self.secrets = secrets
             self.files = files
             self.control = control
+            self.socket = socket ?? (control.hasPrefix("unix:") ? control : "unix:/tmp/control.sock")
         }
     }
 

@@ -83,16 +83,17 @@ struct ManifestTests {
         }
     }
 
-    @Test("a control socket is where the engine lets a room make one", arguments: ["k8s", "swarm", "systemd"])
+    @Test("a control socket is where the engine lets a room make one", arguments: ["k8s", "swarm", "systemd", "nomad"])
     func socket(engine: String) throws {
         let text = Rooms.small.replacing(
             #""sources": ["#, with: #""control": { "listen": "unix:/run/rooms/88231.sock" }, "sources": ["#)
         let files = try #require(Rooms.engines.first { $0.name == engine }?.files)
         let all = files(try Rooms.request(text)).map(\.text).joined()
         #expect(!all.contains("/run/rooms"))
-        let socket = engine == "systemd" ? "unix:/run/tandem/88231/control.sock" : "unix:/tmp/control.sock"
+        let own = ["systemd": "unix:/run/tandem/88231/control.sock", "nomad": "unix:/alloc/tmp/control.sock"]
+        let socket = own[engine] ?? "unix:/tmp/control.sock"
         #expect(all.contains(#""listen": "\#(socket)""#))
-        if engine != "systemd" { #expect(all.contains(#"tandem, healthcheck, "\#(socket)""#)) }
+        if own[engine] == nil { #expect(all.contains(#"tandem, healthcheck, "\#(socket)""#)) }
     }
 
     @Test("what a platform keeps in ext is no file and no secret of the room")
