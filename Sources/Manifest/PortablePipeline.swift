@@ -122,7 +122,9 @@ package struct PortablePipeline: Sendable {
             return JSONMember("streamKeyFile", .string(self.secret(place, origin: nil)))
         case ("key", _?) where parent == "outputs":
             return JSONMember("keyFile", .string(self.secret(place, origin: nil)))
-        case ("url", _?) where ["sources", "relays"].contains(parent) || parent == "outputs" && Self.isRTMP(siblings):
+        // Chat services have the secret of a webhook in its path.
+        case ("url", _?)
+        where ["sources", "relays", "events"].contains(parent) || parent == "outputs" && Self.isRTMP(siblings):
             let variable = "TANDEM_" + Self.slug(place).uppercased().map { $0 == "-" ? "_" : $0 }
             self.files.append(
                 PortableFile(.secretVariable(variable), name: Self.slug(place), place: place, origin: nil))
@@ -168,7 +170,7 @@ package struct PortablePipeline: Sendable {
         return "\(directory)/\(name)"
     }
 
-    /// A webhook's URL may carry a token in its query or before its host: no engine's store for plain text gets it.
+    /// A URL may carry a token in its query or before its host: no engine's store for plain text gets it.
     private mutating func withoutQuery(_ url: String, _ place: String) -> String {
         var plain = url
         if let query = plain.firstIndex(of: "?") { plain = "\(plain[..<query])?REPLACE-ME" }

@@ -26,7 +26,19 @@ struct ManifestTests {
             for place in ["SIGNING", "HOOK_SECRET", "sources-0-streamkeys", "control-tokenfile"] {
                 #expect(all.contains(place), "\(name): \(place)")
             }
-            #expect(all.contains("hooks.example/pk?REPLACE-ME"), "\(name)")
+            // Chat services have the secret of a webhook in its path.
+            #expect(all.contains("TANDEM_CONTROL_EVENTS_0_URL") && !all.contains("hooks.example"), "\(name)")
+        }
+    }
+
+    @Test("of other URLs what may be a secret is left out, and said")
+    func plainURLs() throws {
+        let hook = #""ingest": { "onPublish": { "url": "https://user:hunter2x@hooks.example/pk?token=hunter2h" } },"#
+        let text = Rooms.small.replacing(#""sources": ["#, with: "\(hook) \"sources\": [")
+        for (name, files) in Rooms.engines {
+            let all = files(try Rooms.request(text)).map(\.text).joined()
+            #expect(all.contains("https://REPLACE-ME@hooks.example/pk?REPLACE-ME"), "\(name)")
+            #expect(!all.contains("hunter2") && all.contains("REPLACE-ME stands for what may be a secret"), "\(name)")
         }
     }
 

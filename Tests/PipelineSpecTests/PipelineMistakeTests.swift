@@ -267,6 +267,12 @@ struct PipelineMistakeTests {
             #""listen": "127.0.0.1:0""#, #""tokenEnv": ^"T", "tokenFile": "/t""#, "control.tokenEnv",
             "stands beside tokenFile", "keep one of the two"),
         Case(
+            #""listen": "127.0.0.1:0""#, #""events": [^{ "type": "webhook" }]"#, "control.events[0].url", "is missing",
+            #"add "url" or "urlEnv": where each event is sent"#),
+        Case(
+            #""listen": "127.0.0.1:0""#, #""events": [{ "type": "webhook", "url": "http://h", "urlEnv": ^"U" }]"#,
+            "control.events[0].urlEnv", "stands beside url", "keep one of the two"),
+        Case(
             #""listen": "127.0.0.1:0""#, #""readTokenEnv": ^"T""#, "control.readTokenEnv",
             "stands without a token for those who command", #"add "tokenEnv" or "tokenFile""#),
     ]
