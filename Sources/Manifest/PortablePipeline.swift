@@ -44,10 +44,13 @@ package struct PortablePipeline: Sendable {
 
     private mutating func moveListeners() {
         let places = self.places
+        var taken = self.writtenPorts
+        // Of UDP.
+        var datagrams: Set<UInt16> = []
         self.edit("control") { control in
             switch control[key: "listen"]?.string.flatMap({ try? ListenAddress(parsing: $0) }) {
             case .tcp(_, let port)? where port != 0: break
-            case .tcp?, nil: control.set("listen", .string(places.control))
+            case .tcp?, nil: control.set("listen", .string(Self.free(places.control, &taken)))
             case .unix?: control.set("listen", .string(places.socket))
             }
         }
@@ -55,7 +58,11 @@ package struct PortablePipeline: Sendable {
             for (key, port) in [("rtmp", 1935), ("rtmps", 1936), ("srt", 9000)] {
                 guard var door = ingest[key: key] ?? (key == "rtmp" ? .object([]) : nil) else { continue }
                 if case .null? = door[key: "listen"]?.content { continue }
-                door.set("listen", .string(Self.open(door[key: "listen"]?.string, port: port)))
+                let written = door[key: "listen"]?.string
+                let address =
+                    key == "srt"
+                    ? Self.open(written, port: port, &datagrams) : Self.open(written, port: port, &taken)
+                door.set("listen", .string(address))
                 ingest.set(key, door)
             }
         }
@@ -67,7 +74,7 @@ package struct PortablePipeline: Sendable {
         {
             var http = outputs[index][key: "http"] ?? .object([])
             if case .null? = http[key: "listen"]?.content { continue }
-            http.set("listen", .string(Self.open(http[key: "listen"]?.string, port: 8080)))
+            http.set("listen", .string(Self.open(http[key: "listen"]?.string, port: 8080, &taken)))
             outputs[index].set("http", http)
         }
         self.document.set("outputs", .array(outputs))
@@ -81,14 +88,38 @@ package struct PortablePipeline: Sendable {
     }
 
     /// The address with a port that is known beforehand, on every address of the machine where it was loopback.
-    private static func open(_ text: String?, port: Int) -> String {
+    private static func open(_ text: String?, port: Int, _ taken: inout Set<UInt16>) -> String {
         guard let text, case .tcp(let host, let own)? = try? ListenAddress(parsing: text) else {
-            return "0.0.0.0:\(port)"
+            return self.free("0.0.0.0:\(port)", &taken)
         }
-        let address = ListenAddress.tcp(
-            host: ListenAddress.isLoopback(host: host) ? "0.0.0.0" : host, port: own == 0 ? UInt16(clamping: port) : own
-        )
-        return address.description
+        let outside = ListenAddress.isLoopback(host: host) ? "0.0.0.0" : host
+        guard own == 0 else { return ListenAddress.tcp(host: outside, port: own).description }
+        return self.free(ListenAddress.tcp(host: outside, port: UInt16(clamping: port)).description, &taken)
+    }
+
+    /// The address, or the next one whose port nobody else has.
+    private static func free(_ text: String, _ taken: inout Set<UInt16>) -> String {
+        guard case .tcp(let host, var port)? = try? ListenAddress(parsing: text) else { return text }
+        while taken.contains(port), port < .max { port += 1 }
+        taken.insert(port)
+        return ListenAddress.tcp(host: host, port: port).description
+    }
+
+    /// Ports of TCP that the pipeline names itself.
+    private var writtenPorts: Set<UInt16> {
+        var listeners = [self.document[key: "control"]]
+        let ingest = self.document[key: "ingest"]
+        listeners += ["rtmp", "rtmps"].map { ingest?[key: $0] }
+        if case .array(let outputs)? = self.document[key: "outputs"]?.content {
+            listeners += outputs.map { $0[key: "http"] }
+        }
+        let ports = listeners.compactMap { listener -> UInt16? in
+            guard let text = listener?[key: "listen"]?.string,
+                case .tcp(_, let port)? = try? ListenAddress(parsing: text)
+            else { return nil }
+            return port
+        }
+        return Set(ports).subtracting([0])
     }
 
     // MARK: Secrets and files

@@ -70,6 +70,13 @@ struct ManifestTests {
         #expect(small.ingest.rtmp.listen?.description == "0.0.0.0:1935")
         #expect(small.hls?.http.listen?.description == "0.0.0.0:8080")
         #expect(small.control.listen.description == "127.0.0.1:8081")
+        // The port that control usually has is that of whoever names it.
+        let other = try portable(
+            Rooms.small.replacing(
+                #"{ "path": "out/88231" }"#,
+                with: #"{ "path": "out/88231", "http": { "listen": "127.0.0.1:8081" } }"#))
+        #expect(other.hls?.http.listen?.description == "0.0.0.0:8081")
+        #expect(other.control.listen.description == "127.0.0.1:8082")
         let full = try portable(Rooms.full)
         #expect(full.ingest.rtmp.listen?.description == "0.0.0.0:1935")
         #expect(full.ingest.rtmps?.listen.description == "0.0.0.0:443")

@@ -267,6 +267,9 @@ struct PipelineMistakeTests {
             #""listen": "127.0.0.1:0""#, #""tokenEnv": ^"T", "tokenFile": "/t""#, "control.tokenEnv",
             "stands beside tokenFile", "keep one of the two"),
         Case(
+            #""listen": "127.0.0.1:0""#, #""listen": ^"127.0.0.1:1935""#, "control.listen",
+            "ingest.rtmp.listen, 0.0.0.0:1935, has that port already", "use another port"),
+        Case(
             #""listen": "127.0.0.1:0""#, #""events": [^{ "type": "webhook" }]"#, "control.events[0].url", "is missing",
             #"add "url" or "urlEnv": where each event is sent"#),
         Case(
