@@ -15,13 +15,18 @@ package struct PortablePipeline: Sendable {
 
         /// Where it is if the pipeline names a socket: the directory that it names is not there, or not the room's to write.
         package var socket: String
+        /// What the room may write, in bytes, where the pipeline does not say; `nil`: what its file systems have.
+        package var diskBytes: Int64?
 
         /// - Parameter socket: `nil`: ``control`` where that is a socket, otherwise one in `/tmp`.
-        package init(secrets: String, files: String?, control: String, socket: String? = nil) {
+        package init(
+            secrets: String, files: String?, control: String, socket: String? = nil, diskBytes: Int64? = nil
+        ) {
             self.secrets = secrets
             self.files = files
             self.control = control
             self.socket = socket ?? (control.hasPrefix("unix:") ? control : "unix:/tmp/control.sock")
+            self.diskBytes = diskBytes
         }
     }
 
@@ -37,6 +42,11 @@ package struct PortablePipeline: Sendable {
         self.document = document
         self.places = places
         self.moveListeners()
+        if let bytes = places.diskBytes {
+            self.edit("limits") { limits in
+                if limits[key: "maxDiskBytes"] == nil { limits.set("maxDiskBytes", .integer(Int(clamping: bytes))) }
+            }
+        }
         self.document = self.walk(self.document, "", parent: "")
     }
 

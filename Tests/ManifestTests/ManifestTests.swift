@@ -99,7 +99,28 @@ struct ManifestTests {
             #"[{ "path": "o" }, { "type": "record", "path": "rec" }]"#, #"[{ "path": "o", "playlistType": "event" }]"#,
         ] {
             #expect(try manifest(outputs).contains("emptyDir: {}\n"), "\(outputs)")
+            #expect(try !manifest(outputs).contains("maxDiskBytes"), "\(outputs)")
         }
+    }
+
+    @Test("a room whose own directory has a limit knows it, and gives up clips before it is evicted for them")
+    func limited() throws {
+        func manifest(_ limits: String) throws -> String {
+            let text = Rooms.small.replacing(#""sources": ["#, with: "\(limits)\"sources\": [")
+            return KubernetesManifest.files(try Rooms.request(text)).map(\.text).joined()
+        }
+        let usual = try manifest("")
+        #expect(usual.contains(#"emptyDir: {sizeLimit: "256Mi"}"#) && usual.contains(#""maxDiskBytes": 268435456"#))
+        // An hour of the usual ladder is more than two gigabytes, and twice that has room.
+        let text = Rooms.small.replacing(
+            #"{ "path": "out/88231" }"#, with: #"{ "path": "out/88231", "windowSeconds": 3600 }"#)
+        let request = try Rooms.request(text)
+        let mebibytes = (request.cost.windowBytes * 2) >> 20
+        #expect(mebibytes > 4_000)
+        let long = KubernetesManifest.files(request).map(\.text).joined()
+        #expect(long.contains(#"emptyDir: {sizeLimit: "\#(mebibytes)Mi"}"#))
+        let own = try manifest(#""limits": { "maxDiskBytes": 1073741824 }, "#)
+        #expect(own.contains(#"emptyDir: {sizeLimit: "1024Mi"}"#) && own.contains(#""maxDiskBytes": 1073741824"#))
     }
 
     @Test("a control socket is where the engine lets a room make one", arguments: ["k8s", "swarm", "systemd", "nomad"])
