@@ -197,7 +197,10 @@ package struct PortablePipeline: Sendable {
         return "\(self.places.secrets)/\(name)"
     }
 
-    private mutating func file(_ place: String, _ origin: String, parent: String) -> String {
+    private mutating func file(_ place: String, _ written: String, parent: String) -> String {
+        // Images may be written as URLs of files.
+        let isURL = parent != "sources" && written.hasPrefix("file:///")
+        let origin = isURL ? String(written.dropFirst(7)) : written
         guard let directory = self.places.files, parent != "sources" else {
             self.notes.append("\(place): the machine must have the file \(origin)")
             return origin

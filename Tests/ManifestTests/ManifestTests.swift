@@ -156,6 +156,16 @@ struct ManifestTests {
         #expect(Set(files.map(\.name)).count == files.count)
     }
 
+    @Test("an image that is written as the URL of a file is copied from its path")
+    func fileURLs() throws {
+        let text = Rooms.small.replacing(
+            #""sources": ["#, with: #""canvas": { "bgImages": [{ "path": "file:///assets/bg.png" }] }, "sources": ["#)
+        let places = PortablePipeline.Places(secrets: "/s", files: "/f", control: "127.0.0.1:8081")
+        let portable = PortablePipeline(try Rooms.request(text).document, places: places)
+        #expect(portable.files.first { $0.kind == .file }?.origin == "/assets/bg.png")
+        #expect(Pipeline.parse(portable.document.text()).pipeline?.canvas.bgImages.map(\.path) == ["/f/bg.png"])
+    }
+
     @Test("the template in deploy/ is the one that is printed")
     func unit() throws {
         try expectSame(SystemdManifest.unit, asFile: "deploy/tandem@.service")
