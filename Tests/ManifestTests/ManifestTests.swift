@@ -123,6 +123,18 @@ struct ManifestTests {
         #expect(own.contains(#"emptyDir: {sizeLimit: "1024Mi"}"#) && own.contains(#""maxDiskBytes": 1073741824"#))
     }
 
+    @Test("a stack says which directories lie in memory: none with storage, nor below the working directory")
+    func memory() throws {
+        let said = "lies in the container's memory"
+        let absolute = Rooms.small.replacing(#""path": "out/88231""#, with: #""path": "/srv/hls/88231""#)
+        var request = try Rooms.request(absolute)
+        func stack(_ request: ManifestRequest) -> String { SwarmManifest.files(request).map(\.text).joined() }
+        #expect(stack(request).contains("# /srv/hls/88231 \(said)"))
+        request.storage = "/srv/rooms"
+        #expect(!stack(request).contains(said))
+        #expect(try !stack(Rooms.request(Rooms.small)).contains(said))
+    }
+
     @Test("a control socket is where the engine lets a room make one", arguments: ["k8s", "swarm", "systemd", "nomad"])
     func socket(engine: String) throws {
         let text = Rooms.small.replacing(
