@@ -16,7 +16,7 @@ package enum KubernetesManifest {
         objects.append(self.job(needs, request))
         var head = needs.head("Kubernetes")
         if !needs.plainFiles.isEmpty {
-            let files = needs.plainFiles.map { "--from-file=\($0.name)=\($0.origin ?? $0.name)" }
+            let files = needs.plainFiles.map { "--from-file=\($0.name)=\(Self.shellWord($0.origin ?? $0.name))" }
             head.append("Its files: kubectl create configmap \(needs.name.label)-files \(files.joined(separator: " "))")
         }
         head += [
@@ -34,6 +34,13 @@ package enum KubernetesManifest {
     static func ownMebibytes(_ request: ManifestRequest) -> Int64? {
         guard request.storage == nil, !request.pipeline.growsOnDisk else { return nil }
         return max(256, (request.cost.windowBytes * 2) >> 20, Int64(request.pipeline.limits.maxDiskBytes ?? 0) >> 20)
+    }
+
+    /// One word of a command line.
+    private static func shellWord(_ text: String) -> String {
+        let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-".contains($0)) }
+        if isPlain { return text }
+        return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 
     private static func metadata(_ needs: RoomNeeds, name: String? = nil) -> YAMLNode {

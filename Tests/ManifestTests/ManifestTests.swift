@@ -168,6 +168,17 @@ struct ManifestTests {
         #expect(Set(files.map(\.name)).count == files.count)
     }
 
+    @Test("paths with spaces are one path for a shell and for systemd")
+    func spaces() throws {
+        let text = Rooms.small.replacing(#""path": "out/88231""#, with: #""path": "/srv/my rooms/100%""#).replacing(
+            #""sources": ["#, with: #""canvas": { "bgImages": [{ "path": "my images/it's.png" }] }, "sources": ["#)
+        let request = try Rooms.request(text)
+        let unit = SystemdManifest.files(request).map(\.text).joined()
+        #expect(unit.contains("ReadWritePaths=\"/srv/my rooms/100%%\"\n"))
+        let command = KubernetesManifest.files(request).map(\.text).joined()
+        #expect(command.contains(#"--from-file=it-s.png='my images/it'\''s.png'"# + "\n"))
+    }
+
     @Test("an image that is written as the URL of a file is copied from its path")
     func fileURLs() throws {
         let text = Rooms.small.replacing(
