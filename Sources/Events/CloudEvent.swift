@@ -56,15 +56,27 @@ struct EventFacts {
         self.incarnation = EventLine.number(after: Array(#","incarnation":"#.utf8), in: Array(line.utf8)[...])
     }
 
-    /// The value of the first member `name` when it is a string without escapes, as ids and times are.
+    /// The value of the line's own member `name` when it is a string without escapes, as ids and times are. Objects in it have
+    /// members of that name, too: the levels of all sources name each of them.
     private static func text(of name: String, in line: String) -> String? {
         let bytes = Array(line.utf8)
         let key = Array("\"\(name)\":\"".utf8)
-        guard bytes.count > key.count else { return nil }
-        for start in 0..<(bytes.count - key.count)
-        where bytes[start] == key[0] && bytes[start...].starts(with: key) && start > 0 && bytes[start - 1] != 0x5C {
-            let value = bytes[(start + key.count)...].prefix { $0 != 0x22 }
-            return value.contains(0x5C) ? nil : String(decoding: value, as: UTF8.self)
+        var depth = 0
+        var index = 0
+        while index < bytes.count {
+            switch bytes[index] {
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: "\""):
+                if depth == 1, bytes[index...].starts(with: key) {
+                    let value = bytes[(index + key.count)...].prefix { $0 != 0x22 }
+                    return value.contains(0x5C) ? nil : String(decoding: value, as: UTF8.self)
+                }
+                index += 1
+                while index < bytes.count, bytes[index] != 0x22 { index += bytes[index] == 0x5C ? 2 : 1 }
+            default: break
+            }
+            index += 1
         }
         return nil
     }

@@ -29,10 +29,7 @@ extension KubernetesManifest {
                     YAMLEntry("persistentVolumeClaim", .flow([YAMLEntry("claimName", .text(claim))])),
                 ]))
         } else {
-            // Twice the window: what leaves the playlists stays a while. A pod beyond its limit is evicted, so that what grows as
-            // long as the room lives has none.
-            let size = max(256, needs.cost.windowBytes * 2 >> 20)
-            let limit = needs.growsOnDisk ? [] : [YAMLEntry("sizeLimit", .text("\(size)Mi"))]
+            let limit = self.ownMebibytes(request).map { [YAMLEntry("sizeLimit", .text("\($0)Mi"))] } ?? []
             volumes.append(
                 .map([
                     YAMLEntry("name", "rooms"),

@@ -7,7 +7,8 @@ package enum KubernetesManifest {
         let needs = RoomNeeds(
             request,
             places: PortablePipeline.Places(
-                secrets: self.secrets, files: RoomNeeds.filesDirectory, control: "127.0.0.1:8081"))
+                secrets: self.secrets, files: RoomNeeds.filesDirectory, control: "127.0.0.1:8081",
+                diskBytes: self.ownMebibytes(request).map { $0 << 20 }))
         var objects: [YAMLNode] = []
         if needs.portable.files.contains(where: \.isSecret) { objects.append(self.secret(needs)) }
         objects.append(self.configuration(needs))
@@ -15,7 +16,7 @@ package enum KubernetesManifest {
         objects.append(self.job(needs, request))
         var head = needs.head("Kubernetes")
         if !needs.plainFiles.isEmpty {
-            let files = needs.plainFiles.map { "--from-file=\($0.name)=\($0.origin ?? $0.name)" }
+            let files = needs.plainFiles.map { "--from-file=\($0.name)=\(Self.shellWord($0.origin ?? $0.name))" }
             head.append("Its files: kubectl create configmap \(needs.name.label)-files \(files.joined(separator: " "))")
         }
         head += [
@@ -24,6 +25,22 @@ package enum KubernetesManifest {
         ]
         let text = head.map { "# \($0)\n" }.joined() + objects.map(\.document).joined(separator: "---\n")
         return [ManifestFile("\(needs.name.label).yaml", text)]
+    }
+
+    /// Mebibytes that the room's own directory may hold; `nil`: it has none of its own, or one without a limit.
+    ///
+    /// Twice the window: what leaves the playlists stays a while, and clips stay. A pod beyond its limit is evicted, so that the
+    /// room is told of it, which gives up clips before. What grows as long as the room lives has none.
+    static func ownMebibytes(_ request: ManifestRequest) -> Int64? {
+        guard request.storage == nil, !request.pipeline.growsOnDisk else { return nil }
+        return max(256, (request.cost.windowBytes * 2) >> 20, Int64(request.pipeline.limits.maxDiskBytes ?? 0) >> 20)
+    }
+
+    /// One word of a command line.
+    private static func shellWord(_ text: String) -> String {
+        let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-".contains($0)) }
+        if isPlain { return text }
+        return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 
     private static func metadata(_ needs: RoomNeeds, name: String? = nil) -> YAMLNode {
@@ -107,7 +124,7 @@ package enum KubernetesManifest {
                         "onExitCodes",
                         .flow([
                             YAMLEntry("containerName", "tandem"), YAMLEntry("operator", "In"),
-                            YAMLEntry("values", .list([64, 65, 66, 78])),
+                            YAMLEntry("values", .list([64, 65, 66, 73, 78])),
                         ])),
                 ]),
             ]))

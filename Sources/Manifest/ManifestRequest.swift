@@ -126,11 +126,6 @@ struct RoomNeeds: Sendable {
         path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     }
 
-    /// What it writes is not bounded by a window: a recording, a playlist that lists everything, raw pictures.
-    var growsOnDisk: Bool {
-        self.pipeline.record != nil || self.pipeline.hls?.playlistType == .event || !self.pipeline.raws.isEmpty
-    }
-
     /// Mebibytes to ask for, and to be killed at: a room that leaks must not take its neighbors along.
     var memoryMiB: Int64 { (self.cost.memoryBytes + (1 << 20) - 1) >> 20 }
     var memoryLimitMiB: Int64 { self.memoryMiB * 3 / 2 + 128 }
@@ -156,4 +151,9 @@ struct RoomNeeds: Sendable {
                 "Port \($0.number) (\($0.name)) is one that a user without rights may not open everywhere: take one from 1024 on."
             }
     }
+}
+
+extension Pipeline {
+    /// What it writes is not bounded by a window: a recording, a playlist that lists everything, raw pictures.
+    var growsOnDisk: Bool { self.record != nil || self.hls?.playlistType == .event || !self.raws.isEmpty }
 }

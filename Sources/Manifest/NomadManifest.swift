@@ -6,7 +6,9 @@ package enum NomadManifest {
         let needs = RoomNeeds(
             request,
             places: PortablePipeline.Places(
-                secrets: "/secrets", files: "/local/files", control: "127.0.0.1:8081"))
+                // Its own /tmp is read-only, with the rest of the image.
+                secrets: "/secrets", files: "/local/files", control: "127.0.0.1:8081",
+                socket: "unix:/alloc/tmp/control.sock"))
         let directory = request.storage == nil ? "/alloc/data" : RoomNeeds.workingDirectory
         var lines = needs.head("Nomad").map { "# \($0)" }
         for file in needs.portable.files where file.isSecret {
@@ -15,6 +17,18 @@ package enum NomadManifest {
         for file in needs.plainFiles {
             lines.append(
                 "# \(file.origin ?? file.name) must be fetched to local/files/\(file.name): add an artifact block")
+        }
+        let writable = [directory, "/alloc", "/local"]
+        for place in needs.absoluteDirectories
+        where !writable.contains(where: { "\(place.path)/".hasPrefix("\($0)/") }) {
+            lines.append(
+                "# \(place.path) is read-only in the container: add a volume that the room may write, or write a relative path"
+            )
+        }
+        if needs.graceSeconds > Self.usualKillTimeout {
+            lines.append(
+                "# A client cuts kill_timeout down to its max_kill_timeout (\(Self.usualKillTimeout)s): raise that to \(needs.graceSeconds)s"
+            )
         }
         lines += [
             "job \"\(needs.name.label)\" {", "  type = \"batch\"", "  group \"room\" {", "    count = 1",
@@ -56,6 +70,9 @@ package enum NomadManifest {
         lines += ["    }", "  }", "}"]
         return [ManifestFile("\(needs.name.label).nomad.hcl", lines.map { $0 + "\n" }.joined())]
     }
+
+    /// Seconds of a client's `max_kill_timeout` unless its configuration says otherwise.
+    private static let usualKillTimeout = 30
 
     /// A reference to Nomad's variables.
     private static func value(_ needs: RoomNeeds, _ file: PortableFile) -> String {

@@ -14,12 +14,19 @@ package struct PortablePipeline: Sendable {
         package var control: String
 
         /// Where it is if the pipeline names a socket: the directory that it names is not there, or not the room's to write.
-        var socket: String { self.control.hasPrefix("unix:") ? self.control : "unix:/tmp/control.sock" }
+        package var socket: String
+        /// What the room may write, in bytes, where the pipeline does not say; `nil`: what its file systems have.
+        package var diskBytes: Int64?
 
-        package init(secrets: String, files: String?, control: String) {
+        /// - Parameter socket: `nil`: ``control`` where that is a socket, otherwise one in `/tmp`.
+        package init(
+            secrets: String, files: String?, control: String, socket: String? = nil, diskBytes: Int64? = nil
+        ) {
             self.secrets = secrets
             self.files = files
             self.control = control
+            self.socket = socket ?? (control.hasPrefix("unix:") ? control : "unix:/tmp/control.sock")
+            self.diskBytes = diskBytes
         }
     }
 
@@ -35,6 +42,11 @@ package struct PortablePipeline: Sendable {
         self.document = document
         self.places = places
         self.moveListeners()
+        if let bytes = places.diskBytes {
+            self.edit("limits") { limits in
+                if limits[key: "maxDiskBytes"] == nil { limits.set("maxDiskBytes", .integer(Int(clamping: bytes))) }
+            }
+        }
         self.document = self.walk(self.document, "", parent: "")
     }
 
@@ -42,10 +54,13 @@ package struct PortablePipeline: Sendable {
 
     private mutating func moveListeners() {
         let places = self.places
+        var taken = self.writtenPorts
+        // Of UDP.
+        var datagrams: Set<UInt16> = []
         self.edit("control") { control in
             switch control[key: "listen"]?.string.flatMap({ try? ListenAddress(parsing: $0) }) {
             case .tcp(_, let port)? where port != 0: break
-            case .tcp?, nil: control.set("listen", .string(places.control))
+            case .tcp?, nil: control.set("listen", .string(Self.free(places.control, &taken)))
             case .unix?: control.set("listen", .string(places.socket))
             }
         }
@@ -53,7 +68,11 @@ package struct PortablePipeline: Sendable {
             for (key, port) in [("rtmp", 1935), ("rtmps", 1936), ("srt", 9000)] {
                 guard var door = ingest[key: key] ?? (key == "rtmp" ? .object([]) : nil) else { continue }
                 if case .null? = door[key: "listen"]?.content { continue }
-                door.set("listen", .string(Self.open(door[key: "listen"]?.string, port: port)))
+                let written = door[key: "listen"]?.string
+                let address =
+                    key == "srt"
+                    ? Self.open(written, port: port, &datagrams) : Self.open(written, port: port, &taken)
+                door.set("listen", .string(address))
                 ingest.set(key, door)
             }
         }
@@ -65,7 +84,7 @@ package struct PortablePipeline: Sendable {
         {
             var http = outputs[index][key: "http"] ?? .object([])
             if case .null? = http[key: "listen"]?.content { continue }
-            http.set("listen", .string(Self.open(http[key: "listen"]?.string, port: 8080)))
+            http.set("listen", .string(Self.open(http[key: "listen"]?.string, port: 8080, &taken)))
             outputs[index].set("http", http)
         }
         self.document.set("outputs", .array(outputs))
@@ -79,14 +98,38 @@ package struct PortablePipeline: Sendable {
     }
 
     /// The address with a port that is known beforehand, on every address of the machine where it was loopback.
-    private static func open(_ text: String?, port: Int) -> String {
+    private static func open(_ text: String?, port: Int, _ taken: inout Set<UInt16>) -> String {
         guard let text, case .tcp(let host, let own)? = try? ListenAddress(parsing: text) else {
-            return "0.0.0.0:\(port)"
+            return self.free("0.0.0.0:\(port)", &taken)
         }
-        let address = ListenAddress.tcp(
-            host: ListenAddress.isLoopback(host: host) ? "0.0.0.0" : host, port: own == 0 ? UInt16(clamping: port) : own
-        )
-        return address.description
+        let outside = ListenAddress.isLoopback(host: host) ? "0.0.0.0" : host
+        guard own == 0 else { return ListenAddress.tcp(host: outside, port: own).description }
+        return self.free(ListenAddress.tcp(host: outside, port: UInt16(clamping: port)).description, &taken)
+    }
+
+    /// The address, or the next one whose port nobody else has.
+    private static func free(_ text: String, _ taken: inout Set<UInt16>) -> String {
+        guard case .tcp(let host, var port)? = try? ListenAddress(parsing: text) else { return text }
+        while taken.contains(port), port < .max { port += 1 }
+        taken.insert(port)
+        return ListenAddress.tcp(host: host, port: port).description
+    }
+
+    /// Ports of TCP that the pipeline names itself.
+    private var writtenPorts: Set<UInt16> {
+        var listeners = [self.document[key: "control"]]
+        let ingest = self.document[key: "ingest"]
+        listeners += ["rtmp", "rtmps"].map { ingest?[key: $0] }
+        if case .array(let outputs)? = self.document[key: "outputs"]?.content {
+            listeners += outputs.map { $0[key: "http"] }
+        }
+        let ports = listeners.compactMap { listener -> UInt16? in
+            guard let text = listener?[key: "listen"]?.string,
+                case .tcp(_, let port)? = try? ListenAddress(parsing: text)
+            else { return nil }
+            return port
+        }
+        return Set(ports).subtracting([0])
     }
 
     // MARK: Secrets and files
@@ -120,7 +163,9 @@ package struct PortablePipeline: Sendable {
             return JSONMember("streamKeyFile", .string(self.secret(place, origin: nil)))
         case ("key", _?) where parent == "outputs":
             return JSONMember("keyFile", .string(self.secret(place, origin: nil)))
-        case ("url", _?) where ["sources", "relays"].contains(parent) || parent == "outputs" && Self.isRTMP(siblings):
+        // Chat services have the secret of a webhook in its path.
+        case ("url", _?)
+        where ["sources", "relays", "events"].contains(parent) || parent == "outputs" && Self.isRTMP(siblings):
             let variable = "TANDEM_" + Self.slug(place).uppercased().map { $0 == "-" ? "_" : $0 }
             self.files.append(
                 PortableFile(.secretVariable(variable), name: Self.slug(place), place: place, origin: nil))
@@ -152,7 +197,10 @@ package struct PortablePipeline: Sendable {
         return "\(self.places.secrets)/\(name)"
     }
 
-    private mutating func file(_ place: String, _ origin: String, parent: String) -> String {
+    private mutating func file(_ place: String, _ written: String, parent: String) -> String {
+        // Images may be written as URLs of files.
+        let isURL = parent != "sources" && written.hasPrefix("file:///")
+        let origin = isURL ? String(written.dropFirst(7)) : written
         guard let directory = self.places.files, parent != "sources" else {
             self.notes.append("\(place): the machine must have the file \(origin)")
             return origin
@@ -166,7 +214,7 @@ package struct PortablePipeline: Sendable {
         return "\(directory)/\(name)"
     }
 
-    /// A webhook's URL may carry a token in its query or before its host: no engine's store for plain text gets it.
+    /// A URL may carry a token in its query or before its host: no engine's store for plain text gets it.
     private mutating func withoutQuery(_ url: String, _ place: String) -> String {
         var plain = url
         if let query = plain.firstIndex(of: "?") { plain = "\(plain[..<query])?REPLACE-ME" }

@@ -24,6 +24,13 @@ package enum SwarmManifest {
                 "docker stack deploy -c stack.yml \(needs.name.label), where pipeline.json lies beside this file.",
                 "The room listens on the machine itself: rooms that may share one need ports of their own.",
             ]
+        if request.storage == nil {
+            for place in needs.absoluteDirectories {
+                head.append(
+                    "\(place.path) lies in the container's memory, which has a limit: write a relative path, or give --storage."
+                )
+            }
+        }
         for file in needs.secretFiles {
             head.append("docker secret create \(needs.name.label)-\(file.name) -   # \(file.hint)")
         }

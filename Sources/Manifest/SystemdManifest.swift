@@ -79,7 +79,7 @@ package enum SystemdManifest {
             lines += [
                 "# These must be there, writable for a user that is made at the start (DynamicUser): of a group, which is named",
                 "# here by SupplementaryGroups=GROUP. What has a relative path lies below /var/lib/tandem and needs nothing.",
-                "ReadWritePaths=\(outside.joined(separator: " "))",
+                "ReadWritePaths=\(outside.map(Self.listed).joined(separator: " "))",
             ]
         }
         for file in needs.secretFiles {
@@ -96,5 +96,14 @@ package enum SystemdManifest {
             ManifestFile("tandem/\(roomID).json", needs.pipelineText),
             ManifestFile("systemd/system/tandem@.service", self.unit),
         ]
+    }
+
+    /// A path as it stands in a list: systemd parts lists by spaces, and takes per cent signs for specifiers.
+    ///
+    /// Spec: systemd.syntax(7), "Quoting"; systemd.unit(5), "Specifiers".
+    private static func listed(_ path: String) -> String {
+        let text = path.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
+        guard text.contains(where: { " \t\"'\\".contains($0) }) else { return text }
+        return "\"" + text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined() + "\""
     }
 }

@@ -58,9 +58,10 @@ package struct DocumentChange: Sendable {
 
     /// Webhooks whose URLs have lost what is not shown: whoever sends a document back that was asked for means no other receiver.
     private static func hiddenURLs(from current: Pipeline, to next: Pipeline) -> [SpecMistake] {
-        let known = Set(current.control.events.map(\.url))
+        let known = Set(current.control.events.compactMap(\.urlText))
         let cut = Set(known.map { JSONNode.origin($0) }).subtracting(known)
-        return next.control.events.enumerated().filter { cut.contains($0.element.url) }.map { index, _ in
+        let isCut = next.control.events.map { $0.urlText.map { cut.contains($0) } ?? false }
+        return isCut.indices.filter { isCut[$0] }.map { index in
             SpecMistake(
                 path: "control.events[\(index)].url", at: .none, what: "is what is shown of a URL that says more",
                 fix: "write the whole URL, or, to do without the rest, leave this webhook out first")

@@ -9,8 +9,8 @@ package struct EventSink: Sendable, Hashable {
     }
 
     package var type = Kind.webhook
-    /// `http://…` or `https://…`.
-    package var url = ""
+    /// `http://…` or `https://…`, whose path may be a secret. ``Secret/inline(_:)`` or ``Secret/env(_:)``.
+    package var url = Secret.inline("")
     /// Kinds it gets, as `source.live` or `source.*`; empty: all.
     package var types: [String] = []
     /// Time an attempt may take, in milliseconds (100…15,000). Default 3,000.
@@ -25,8 +25,9 @@ package struct EventSink: Sendable, Hashable {
         [
             Field(required: "type", \.type, .choice, "how it gets them: webhook, one POST an event"),
             Field(
-                required: "url", \.url,
+                optional: "url", \.urlText,
                 .webhookURL, "where each event is sent, in order, again until it is taken (status 2xx)"),
+            Field(optional: "urlEnv", \.urlEnv, .variable, "environment variable that holds the URL instead"),
             Field(
                 "types", \.types,
                 .list(
@@ -43,7 +44,25 @@ package struct EventSink: Sendable, Hashable {
                 "environment variable that holds the secret which signs what is sent (whsec_… or any text); several lines: several signatures"
             ),
             Field(optional: "secretFile", \.secretFile, .path, "file that holds it instead"),
-        ])
+        ], keywords: [SourceDraft.needsURL])
+
+    /// The URL's text, where the pipeline holds it.
+    package var urlText: String? {
+        get { if case .inline(let text) = self.url, !text.isEmpty { text } else { nil } }
+        set { if let newValue { self.url = .inline(newValue) } }
+    }
+
+    private var urlEnv: String? {
+        get { self.url.variable }
+        set { if let newValue { self.url = .env(newValue) } }
+    }
+
+    /// Whether events can be sent there.
+    package static func isURL(_ text: String) -> Bool {
+        let rest = ["http://", "https://"].lazy.filter { text.hasPrefix($0) }.first.map { text.dropFirst($0.count) }
+        guard let rest, text.utf8.count <= 2048, let first = rest.first else { return false }
+        return first != "/" && rest.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+    }
 
     private var secretFile: String? {
         get { self.secret?.file }
@@ -58,6 +77,12 @@ package struct EventSink: Sendable, Hashable {
     static func checked(_ sink: EventSink, _ path: String, _ log: inout SpecLog) -> EventSink {
         if log.isWritten("\(path).secretEnv"), log.isWritten("\(path).secretFile") {
             log.mistake("\(path).secretFile", "stands beside secretEnv", fix: "keep one of the two")
+        }
+        switch (log.isWritten("\(path).url"), log.isWritten("\(path).urlEnv")) {
+        case (true, true): log.mistake("\(path).urlEnv", "stands beside url", fix: "keep one of the two")
+        case (false, false):
+            log.mistake("\(path).url", "is missing", fix: "add \"url\" or \"urlEnv\": where each event is sent")
+        default: break
         }
         return sink
     }

@@ -121,9 +121,9 @@ extension HLSOutput {
 
 extension HLSOutput {
     static let playlistName = ValueRule<String>.text(
-        "a file name that ends in .m3u8", pattern: "^[A-Za-z0-9_.-]{1,59}\\.m3u8$"
+        "a file name that ends in .m3u8", pattern: "^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,58}\\.m3u8$"
     ) { text in
-        text.utf8.count <= 64 && text.hasSuffix(".m3u8") && text.utf8.count > 5
+        text.utf8.count <= 64 && text.hasSuffix(".m3u8") && text.utf8.first != UInt8(ascii: ".")
             && text.utf8.allSatisfy { byte in
                 switch byte {
                 case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x2e, 0x2d: true

@@ -35,5 +35,45 @@ extension PipelineRules {
                 "ingest.rtmp.listen", "is null, and there is neither rtmps nor srt: nobody could publish",
                 fix: "write host:port, or add \"rtmps\" or \"srt\"")
         }
+        self.checkPorts(hasPublishers: hasPublishers, &log)
+    }
+
+    /// No two listeners ask for one port: the second could never be opened.
+    private func checkPorts(hasPublishers: Bool, _ log: inout SpecLog) {
+        guard self.pipeline.clock == .live else { return }
+        let ingest = self.pipeline.ingest
+        var listeners: [(place: String, address: ListenAddress)] = []
+        if hasPublishers {
+            if let address = ingest.rtmp.listen { listeners.append(("ingest.rtmp.listen", address)) }
+            if let rtmps = ingest.rtmps { listeners.append(("ingest.rtmps.listen", rtmps.listen)) }
+        }
+        for (index, output) in self.pipeline.outputs.enumerated() {
+            guard case .hls(let hls) = output, let address = hls.http.listen else { continue }
+            listeners.append(("outputs[\(index)].http.listen", address))
+        }
+        listeners.append(("control.listen", self.pipeline.control.listen))
+        for (index, listener) in listeners.enumerated() where log.isSound(listener.place) {
+            let first = listeners[..<index].first { other in
+                log.isSound(other.place) && other.address.collides(with: listener.address)
+            }
+            guard let first else { continue }
+            log.mistake(
+                listener.place, "\(first.place), \(first.address), has that port already", fix: "use another port")
+        }
+    }
+}
+
+extension ListenAddress {
+    /// Whether both ask for one TCP port of one address, as far as their texts tell. 0 is whichever is free.
+    fileprivate func collides(with other: ListenAddress) -> Bool {
+        guard case .tcp(let host, let port) = self, case .tcp(let otherHost, let otherPort) = other,
+            port == otherPort, port != 0
+        else { return false }
+        func isIPv4(_ host: String) -> Bool { host.utf8.allSatisfy { $0 == 0x2e || (0x30...0x39).contains($0) } }
+        func isIPv6(_ host: String) -> Bool { host.utf8.contains(0x3a) }
+        // A wildcard of one family may stand beside an address of the other.
+        return host == otherHost
+            || (host == "0.0.0.0" || otherHost == "0.0.0.0") && isIPv4(host) && isIPv4(otherHost)
+            || (host == "::" || otherHost == "::") && isIPv6(host) && isIPv6(otherHost)
     }
 }

@@ -45,7 +45,7 @@ extension PipelineRules {
 
     func checkOutputs(_ log: inout SpecLog) {
         var ids: [String: Int] = [:]
-        var paths: [String: Int] = [:]
+        var paths: [[Substring]: Int] = [:]
         var hls: Int?
         var record: Int?
         for (index, output) in self.pipeline.outputs.enumerated() where log.isSound("outputs[\(index)].type") {
@@ -94,7 +94,8 @@ extension PipelineRules {
                     ids[output.outputID] = index
                 }
             }
-            if let place = output.path, log.isSound("\(path).path") {
+            // As they are meant: "out" and "./out/" are one directory.
+            if let place = output.path.map({ Self.components(of: $0) }), log.isSound("\(path).path") {
                 if let first = paths[place] {
                     log.mistake("\(path).path", "outputs[\(first)] writes there already", fix: "use another path")
                 } else {
@@ -102,13 +103,15 @@ extension PipelineRules {
                 }
             }
         }
-        if let hls, let clips = self.pipeline.hls?.clipPath, let other = paths[clips],
+        if let hls, let clips = self.pipeline.hls?.clipPath, let other = paths[Self.components(of: clips)],
             log.isSound("outputs[\(hls)].clipPath")
         {
             log.mistake(
                 "outputs[\(hls)].clipPath", "outputs[\(other)] writes there already", fix: "use another path")
         }
         self.checkClearPlaces(&log)
+        self.checkPlaylistNames(&log)
+        self.checkImageNames(&log)
     }
 
     /// Recordings and clips of an encrypted room are clear, so they lie where no viewer of the room finds them. Paths are
@@ -135,7 +138,7 @@ extension PipelineRules {
     }
 
     /// The directories of a path, without `.` and with `..` resolved as far as its text tells.
-    private static func components(of path: String) -> [Substring] {
+    static func components(of path: String) -> [Substring] {
         let root: Substring = path.utf8.first == UInt8(ascii: "/") ? "/" : "."
         var components = [root]
         for part in path.split(separator: "/") where part != "." {

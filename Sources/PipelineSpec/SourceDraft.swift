@@ -206,7 +206,7 @@ extension Pipeline.OnLost {
         [
             Field("holdMs", \.holdMs, .integer(0...600_000), "milliseconds its last picture stays"),
             Field(
-                optional: "placeholderImage", \.placeholderImage, .path,
+                optional: "placeholderImage", \.placeholderImage, .imagePath,
                 "image shown after that, relative to the working directory; without one a card with its name"),
             Field(
                 "then", \.then, .choice,

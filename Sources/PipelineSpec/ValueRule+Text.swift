@@ -89,12 +89,9 @@ extension ValueRule where Value == String {
 
     /// Where something is sent: it may hold a token, and is not repeated.
     static var webhookURL: ValueRule {
-        self.text("http://host/path or https://host/path", pattern: "^https?://[!-~]+$", isSecret: true) { text in
-            let rest = ["http://", "https://"].lazy.filter { text.hasPrefix($0) }.first
-                .map { text.dropFirst($0.count) }
-            guard let rest, text.utf8.count <= 2048, let first = rest.first else { return false }
-            return first != "/" && rest.utf8.allSatisfy { (0x21...0x7e).contains($0) }
-        }
+        self.text(
+            "http://host/path or https://host/path", pattern: "^https?://[!-~]+$", isSecret: true,
+            accepts: EventSink.isURL)
     }
 
     /// A user's id: text, or an integer that becomes text.

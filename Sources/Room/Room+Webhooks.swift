@@ -9,14 +9,20 @@ extension Pipeline {
 
     /// The receivers of the room's events.
     ///
-    /// - Throws: ``MediaError`` for a secret that cannot be read.
+    /// - Throws: ``MediaError`` for a secret or URL that cannot be read, and for what is no URL.
     package func webhooks() throws(MediaError) -> [Webhook] {
         var webhooks: [Webhook] = []
         for (index, sink) in self.control.events.enumerated() {
-            let secrets = try sink.secret?.lines(place: "control.events[\(index)]") ?? []
+            let place = "control.events[\(index)]"
+            let secrets = try sink.secret?.lines(place: place) ?? []
+            let url = try sink.url.resolved(place: place)
+            guard EventSink.isURL(url) else {
+                throw MediaError(
+                    .rejected, "the URL is not http://host/path or https://host/path", at: place,
+                    fix: "correct what the variable holds")
+            }
             webhooks.append(
-                Webhook(
-                    url: sink.url, types: sink.types, timeout: Int64(sink.timeoutMs) * 1_000_000, secrets: secrets))
+                Webhook(url: url, types: sink.types, timeout: Int64(sink.timeoutMs) * 1_000_000, secrets: secrets))
         }
         return webhooks
     }

@@ -51,6 +51,15 @@ struct DeployTests {
         #expect(text.contains(" \(ending);"), "with its type")
     }
 
+    @Test("what the web server of shared storage does not find is not remembered for a year")
+    func missingSegments() {
+        let lasting = SourceTree.text("deploy/nginx/rooms.conf").split(separator: "\n").filter {
+            $0.contains("immutable")
+        }
+        // With "always" nginx adds a field to refusals, too.
+        #expect(!lasting.isEmpty && lasting.allSatisfy { !$0.contains("always") })
+    }
+
     @Test("the dashboard is JSON with a query in each panel and no two panels in one place")
     func dashboard() throws {
         let data = Data(SourceTree.text("deploy/grafana/tandem.json").utf8)

@@ -33,6 +33,22 @@ struct EventFormTests {
                 + #""sequence":"000000000042","data":\#(line)}"#)
     }
 
+    @Test(
+        "the subject is whom the event is about, not somebody in a list or a text of it",
+        arguments: [
+            (#""program":{"peakDb":-3.1},"sources":[{"uid":"1001","peakDb":-9.0},{"uid":"2002"}]"#, nil),
+            (#""reason":"\"uid\":\"1001\" {","list":["uid"]"#, nil), (#""uid":null,"alarm":{"uid":"1001"}"#, nil),
+            (#""alarm":{"uid":"1001","say":"} \\"},"uid":"2002""#, "2002"),
+        ] as [(String, String?)])
+    func subject(members: String, uid: String?) {
+        let common = #""type":"a.b","time":"2026-11-20T22:12:18.136Z","sequence":1,"roomId":"r","incarnation":1"#
+        let line = "{\(common),\(members)}"
+        let event = CloudEvent(RoomEvent(sequence: 1, type: "a.b", line: line), roomID: "r")
+        let envelope = String(decoding: event.body, as: UTF8.self).prefix { $0 != "[" }
+        #expect(envelope.contains(#""subject":"sources/"#) == (uid != nil))
+        #expect(uid.map { envelope.contains(#""subject":"sources/\#($0)""#) } ?? true)
+    }
+
     @Test("no two events have one id: of two workers, nor of two first ones whose states are lost")
     func ids() {
         func id(_ incarnation: Int, _ sequence: Int64, _ second: Int) -> String {

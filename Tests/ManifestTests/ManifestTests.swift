@@ -26,7 +26,19 @@ struct ManifestTests {
             for place in ["SIGNING", "HOOK_SECRET", "sources-0-streamkeys", "control-tokenfile"] {
                 #expect(all.contains(place), "\(name): \(place)")
             }
-            #expect(all.contains("hooks.example/pk?REPLACE-ME"), "\(name)")
+            // Chat services have the secret of a webhook in its path.
+            #expect(all.contains("TANDEM_CONTROL_EVENTS_0_URL") && !all.contains("hooks.example"), "\(name)")
+        }
+    }
+
+    @Test("of other URLs what may be a secret is left out, and said")
+    func plainURLs() throws {
+        let hook = #""ingest": { "onPublish": { "url": "https://user:hunter2x@hooks.example/pk?token=hunter2h" } },"#
+        let text = Rooms.small.replacing(#""sources": ["#, with: "\(hook) \"sources\": [")
+        for (name, files) in Rooms.engines {
+            let all = files(try Rooms.request(text)).map(\.text).joined()
+            #expect(all.contains("https://REPLACE-ME@hooks.example/pk?REPLACE-ME"), "\(name)")
+            #expect(!all.contains("hunter2") && all.contains("REPLACE-ME stands for what may be a secret"), "\(name)")
         }
     }
 
@@ -58,6 +70,13 @@ struct ManifestTests {
         #expect(small.ingest.rtmp.listen?.description == "0.0.0.0:1935")
         #expect(small.hls?.http.listen?.description == "0.0.0.0:8080")
         #expect(small.control.listen.description == "127.0.0.1:8081")
+        // The port that control usually has is that of whoever names it.
+        let other = try portable(
+            Rooms.small.replacing(
+                #"{ "path": "out/88231" }"#,
+                with: #"{ "path": "out/88231", "http": { "listen": "127.0.0.1:8081" } }"#))
+        #expect(other.hls?.http.listen?.description == "0.0.0.0:8081")
+        #expect(other.control.listen.description == "127.0.0.1:8082")
         let full = try portable(Rooms.full)
         #expect(full.ingest.rtmp.listen?.description == "0.0.0.0:1935")
         #expect(full.ingest.rtmps?.listen.description == "0.0.0.0:443")
@@ -80,19 +99,53 @@ struct ManifestTests {
             #"[{ "path": "o" }, { "type": "record", "path": "rec" }]"#, #"[{ "path": "o", "playlistType": "event" }]"#,
         ] {
             #expect(try manifest(outputs).contains("emptyDir: {}\n"), "\(outputs)")
+            #expect(try !manifest(outputs).contains("maxDiskBytes"), "\(outputs)")
         }
     }
 
-    @Test("a control socket is where the engine lets a room make one", arguments: ["k8s", "swarm", "systemd"])
+    @Test("a room whose own directory has a limit knows it, and gives up clips before it is evicted for them")
+    func limited() throws {
+        func manifest(_ limits: String) throws -> String {
+            let text = Rooms.small.replacing(#""sources": ["#, with: "\(limits)\"sources\": [")
+            return KubernetesManifest.files(try Rooms.request(text)).map(\.text).joined()
+        }
+        let usual = try manifest("")
+        #expect(usual.contains(#"emptyDir: {sizeLimit: "256Mi"}"#) && usual.contains(#""maxDiskBytes": 268435456"#))
+        // An hour of the usual ladder is more than two gigabytes, and twice that has room.
+        let text = Rooms.small.replacing(
+            #"{ "path": "out/88231" }"#, with: #"{ "path": "out/88231", "windowSeconds": 3600 }"#)
+        let request = try Rooms.request(text)
+        let mebibytes = (request.cost.windowBytes * 2) >> 20
+        #expect(mebibytes > 4_000)
+        let long = KubernetesManifest.files(request).map(\.text).joined()
+        #expect(long.contains(#"emptyDir: {sizeLimit: "\#(mebibytes)Mi"}"#))
+        let own = try manifest(#""limits": { "maxDiskBytes": 1073741824 }, "#)
+        #expect(own.contains(#"emptyDir: {sizeLimit: "1024Mi"}"#) && own.contains(#""maxDiskBytes": 1073741824"#))
+    }
+
+    @Test("a stack says which directories lie in memory: none with storage, nor below the working directory")
+    func memory() throws {
+        let said = "lies in the container's memory"
+        let absolute = Rooms.small.replacing(#""path": "out/88231""#, with: #""path": "/srv/hls/88231""#)
+        var request = try Rooms.request(absolute)
+        func stack(_ request: ManifestRequest) -> String { SwarmManifest.files(request).map(\.text).joined() }
+        #expect(stack(request).contains("# /srv/hls/88231 \(said)"))
+        request.storage = "/srv/rooms"
+        #expect(!stack(request).contains(said))
+        #expect(try !stack(Rooms.request(Rooms.small)).contains(said))
+    }
+
+    @Test("a control socket is where the engine lets a room make one", arguments: ["k8s", "swarm", "systemd", "nomad"])
     func socket(engine: String) throws {
         let text = Rooms.small.replacing(
             #""sources": ["#, with: #""control": { "listen": "unix:/run/rooms/88231.sock" }, "sources": ["#)
         let files = try #require(Rooms.engines.first { $0.name == engine }?.files)
         let all = files(try Rooms.request(text)).map(\.text).joined()
         #expect(!all.contains("/run/rooms"))
-        let socket = engine == "systemd" ? "unix:/run/tandem/88231/control.sock" : "unix:/tmp/control.sock"
+        let own = ["systemd": "unix:/run/tandem/88231/control.sock", "nomad": "unix:/alloc/tmp/control.sock"]
+        let socket = own[engine] ?? "unix:/tmp/control.sock"
         #expect(all.contains(#""listen": "\#(socket)""#))
-        if engine != "systemd" { #expect(all.contains(#"tandem, healthcheck, "\#(socket)""#)) }
+        if own[engine] == nil { #expect(all.contains(#"tandem, healthcheck, "\#(socket)""#)) }
     }
 
     @Test("what a platform keeps in ext is no file and no secret of the room")
@@ -113,6 +166,27 @@ struct ManifestTests {
         let plain = files.filter { $0.kind == .file }
         #expect(Set(plain.map(\.name)).count == 4 && plain.count == 4)
         #expect(Set(files.map(\.name)).count == files.count)
+    }
+
+    @Test("paths with spaces are one path for a shell and for systemd")
+    func spaces() throws {
+        let text = Rooms.small.replacing(#""path": "out/88231""#, with: #""path": "/srv/my rooms/100%""#).replacing(
+            #""sources": ["#, with: #""canvas": { "bgImages": [{ "path": "my images/it's.png" }] }, "sources": ["#)
+        let request = try Rooms.request(text)
+        let unit = SystemdManifest.files(request).map(\.text).joined()
+        #expect(unit.contains("ReadWritePaths=\"/srv/my rooms/100%%\"\n"))
+        let command = KubernetesManifest.files(request).map(\.text).joined()
+        #expect(command.contains(#"--from-file=it-s.png='my images/it'\''s.png'"# + "\n"))
+    }
+
+    @Test("an image that is written as the URL of a file is copied from its path")
+    func fileURLs() throws {
+        let text = Rooms.small.replacing(
+            #""sources": ["#, with: #""canvas": { "bgImages": [{ "path": "file:///assets/bg.png" }] }, "sources": ["#)
+        let places = PortablePipeline.Places(secrets: "/s", files: "/f", control: "127.0.0.1:8081")
+        let portable = PortablePipeline(try Rooms.request(text).document, places: places)
+        #expect(portable.files.first { $0.kind == .file }?.origin == "/assets/bg.png")
+        #expect(Pipeline.parse(portable.document.text()).pipeline?.canvas.bgImages.map(\.path) == ["/f/bg.png"])
     }
 
     @Test("the template in deploy/ is the one that is printed")

@@ -34,7 +34,7 @@ enum Documents {
           "control": { "listen": "0.0.0.0:9000", "tokenFile": "/run/token", "readTokenFile": "/run/reader",
             "openReads": true, "maxRequestsPerSecond": 500, "allowOrigins": ["https://console.example"], "compat": ["nertc", "agora"], "events": [
             { "type": "webhook", "url": "https://hooks.example/pk", "types": ["source.*", "room.closed"], "timeoutMs": 2000,
-              "secretEnv": "HOOK_SECRET" } ] },
+              "secretEnv": "HOOK_SECRET" }, { "type": "webhook", "urlEnv": "HOOK_URL" } ] },
           "ingest": { "rtmp": { "listen": "127.0.0.1:1936", "app": "pk", "chunkSize": 8192, "onDuplicate": "reject",
             "firstPacketTimeoutMs": 10000, "idleTimeoutMs": 60000, "reconnectGraceMs": 5000, "maxConnections": 8,
             "handshakeTimeoutMs": 4000, "publishTimeoutMs": 9000, "maxConnectionsPerAddress": 4, "maxMessageBytes": 100000,

@@ -55,6 +55,35 @@ struct HLSOutputTests {
         #expect(sealed.mistakes.map(\.path) == (wrong.isEmpty ? [] : [wrong]))
     }
 
+    @Test("a rendition is not named as another's I-frame playlist, where there are such")
+    func iFramePlaylistNames() {
+        func mistakes(_ iFrames: Bool) -> [String] {
+            Pipeline.parse(
+                Documents.room.replacing(
+                    "\"video\": { \"bitrate\": 2500000 } }",
+                    with: """
+                        "video": { "bitrate": 2500000 } }, { "name": "720p-iframes", "width": 640, "height": 360 }
+                        """
+                ).replacing("{ \"path\": \"out\" }", with: "{ \"path\": \"out\", \"iFramePlaylists\": \(iFrames) }")
+            ).mistakes.map(\.path)
+        }
+        #expect(mistakes(true) == ["outputs[0].iFramePlaylists"])
+        #expect(mistakes(false) == [])
+    }
+
+    @Test("two stills that viewers know by one name are warned of", arguments: [("b/s.jpg", true), ("b/t.jpg", false)])
+    func imageNames(path: String, isWarned: Bool) {
+        let report = Pipeline.parse(
+            Documents.room.replacing(
+                "{ \"path\": \"out\" }",
+                with: """
+                    { "path": "out" }, { "type": "image", "path": "a/s.jpg" },
+                    { "type": "image", "outputId": "b", "path": "\(path)" }
+                    """))
+        #expect(report.pipeline != nil, "\(report.text(file: "f"))")
+        #expect(report.warnings.map(\.path) == (isWarned ? ["outputs[2].path"] : []))
+    }
+
     @Test("clips have a directory of their own")
     func clipPath() {
         let report = Pipeline.parse(

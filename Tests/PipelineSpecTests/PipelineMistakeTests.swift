@@ -236,6 +236,23 @@ struct PipelineMistakeTests {
             Self.output, #"{ "path": "out", "multivariantPlaylist": ^"../x.m3u8" }"#, "outputs[0].multivariantPlaylist",
             #""../x.m3u8" does not fit"#, "write a file name that ends in .m3u8"),
         Case(
+            Self.output, #"{ "path": "out", "multivariantPlaylist": ^".x.m3u8" }"#, "outputs[0].multivariantPlaylist",
+            #"".x.m3u8" does not fit"#, "write a file name that ends in .m3u8"),
+        Case(
+            Self.output, #"{ "path": "out", "multivariantPlaylist": ^"720p.m3u8" }"#, "outputs[0].multivariantPlaylist",
+            #""720p.m3u8" is the playlist of a rendition"#, "use another file name"),
+        Case(
+            Self.output, #"{ "path": "out", "iFramePlaylists": true, "multivariantPlaylist": ^"720p-iframes.m3u8" }"#,
+            "outputs[0].multivariantPlaylist", #""720p-iframes.m3u8" is the playlist of a rendition"#,
+            "use another file name"),
+        Case(
+            Self.output,
+            #"{ "path": "out" }, { "segmentFormat": "ts", "path": "ts", "multivariantPlaylist": ^"audio.m3u8" }"#,
+            "outputs[1].multivariantPlaylist", #""audio.m3u8" is the playlist of a rendition"#, "use another file name"),
+        Case(
+            Self.output, #"{ "path": "out" }, { "segmentFormat": "ts", "path": ^"./out/" }"#, "outputs[1].path",
+            "outputs[0] writes there already", "use another path"),
+        Case(
             Self.output, #"{ "path": "o", "http": {"allowOrigins": [^"example.com"]} }"#,
             "outputs[0].http.allowOrigins[0]", #""example.com" does not fit"#,
             #"write "*", or an origin such as https://example.com"#),
@@ -249,6 +266,15 @@ struct PipelineMistakeTests {
         Case(
             #""listen": "127.0.0.1:0""#, #""tokenEnv": ^"T", "tokenFile": "/t""#, "control.tokenEnv",
             "stands beside tokenFile", "keep one of the two"),
+        Case(
+            #""listen": "127.0.0.1:0""#, #""listen": ^"127.0.0.1:1935""#, "control.listen",
+            "ingest.rtmp.listen, 0.0.0.0:1935, has that port already", "use another port"),
+        Case(
+            #""listen": "127.0.0.1:0""#, #""events": [^{ "type": "webhook" }]"#, "control.events[0].url", "is missing",
+            #"add "url" or "urlEnv": where each event is sent"#),
+        Case(
+            #""listen": "127.0.0.1:0""#, #""events": [{ "type": "webhook", "url": "http://h", "urlEnv": ^"U" }]"#,
+            "control.events[0].urlEnv", "stands beside url", "keep one of the two"),
         Case(
             #""listen": "127.0.0.1:0""#, #""readTokenEnv": ^"T""#, "control.readTokenEnv",
             "stands without a token for those who command", #"add "tokenEnv" or "tokenFile""#),

@@ -16,6 +16,27 @@ struct ValueTests {
         #expect(Color(packed: 1 << 24) == nil)
     }
 
+    @Test("an image is a path or the URL of a file, whatever it is shown for, and no other URL")
+    func images() {
+        func report(_ image: String) -> SpecReport {
+            Pipeline.parse(
+                Documents.room.replacing(
+                    #""streamKey": "hunter2a""#,
+                    with: #""streamKey": "hunter2a", "onLost": { "placeholderImage": "\#(image)" }"#
+                ).replacing(
+                    #""fps": 30"#,
+                    with: #""fps": 30, "bgImages": [{ "path": "\#(image)" }]"#))
+        }
+        for (written, path) in [("a/b.png", "a/b.png"), ("file:///a/b.png", "/a/b.png")] {
+            let pipeline = report(written).pipeline
+            #expect(pipeline?.sources.first?.onLost.placeholderImage == path)
+            #expect(pipeline?.canvas.bgImages.map(\.path) == [path])
+        }
+        #expect(
+            report("https://a.example/b.png").mistakes.map(\.path)
+                == ["sources[0].onLost.placeholderImage", "canvas.bgImages[0].path"])
+    }
+
     @Test("a secret is not printed, not even by what holds it")
     func secretsStayHidden() {
         let source = Pipeline.Source(SourceID("1"), .rtmp(streamKeys: [.inline("hunter2")]))

@@ -212,7 +212,8 @@ async function follow() {
     try {
       if (failures < 2) { setText($("feed"), "live"); await stream(); } else {
         setText($("feed"), "asked for every 2 s");
-        const { events } = await (await ask(`v1/events?after=${lastEvent}&limit=1024`)).json();
+        const { events, last } = await (await ask(`v1/events?after=${lastEvent}&limit=1024`)).json();
+        lastEvent = reached(last);
         for (const event of events) heard(event);
       }
       if (performance.now() - begun > 5000 && failures < 2) failures = 0;
@@ -224,8 +225,12 @@ async function follow() {
   }
 }
 
+/** Where to go on: a worker that has lost the journal counts from 1 again. */
+function reached(last) { return last < lastEvent ? 0 : lastEvent; }
+
 /** Server-sent events by fetch, which can bear a token. */
 async function stream() {
+  lastEvent = reached((await (await ask("v1/events?after=0&limit=1")).json()).last);
   const response = await ask(`v1/events?after=${lastEvent}`, { headers: { Accept: "text/event-stream" } });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";

@@ -1,0 +1,54 @@
+/// What would have one name where it is written, or where viewers ask for it.
+extension PipelineRules {
+    /// Every playlist has a name of its own: `NAME.m3u8` of each rendition with pictures and of each sound, `NAME-iframes.m3u8` of
+    /// the former where there are such, and the multivariant playlist.
+    func checkPlaylistNames(_ log: inout SpecLog) {
+        let pictures = self.pipeline.pictureRenditions.map(\.name)
+        let media = Set((pictures + self.pipeline.audioRenditions.map(\.name)).map { "\($0).m3u8" })
+        for (index, output) in self.pipeline.outputs.enumerated() {
+            let name: String
+            var iFrames: Set<String> = []
+            switch output {
+            case .hls(let hls):
+                name = hls.multivariantPlaylist
+                if hls.iFramePlaylists { iFrames = Set(pictures.map { "\($0)-iframes.m3u8" }) }
+            case .transport(let transport): name = transport.multivariantPlaylist
+            default: continue
+            }
+            let place = "outputs[\(index)].multivariantPlaylist"
+            if log.isSound(place, "renditions", "audioRenditions"), media.contains(name) || iFrames.contains(name) {
+                log.mistake(
+                    place, "\(SpecText.quoted(name)) is the playlist of a rendition", fix: "use another file name")
+            }
+            if log.isSound("outputs[\(index)].iFramePlaylists", "renditions", "audioRenditions"),
+                let both = iFrames.intersection(media).min()
+            {
+                log.mistake(
+                    "outputs[\(index)].iFramePlaylists",
+                    "\(SpecText.quoted(both)) would be an I-frame playlist and that of a rendition",
+                    fix: "give that rendition another name, or write false")
+            }
+        }
+    }
+
+    /// Viewers and stores know a still by the last part of its path; the files are two all the same.
+    func checkImageNames(_ log: inout SpecLog) {
+        var names: [Substring: Int] = [:]
+        for (index, output) in self.pipeline.outputs.enumerated() {
+            guard case .image(let image) = output, log.isSound("outputs[\(index)].path"),
+                let name = image.path.split(separator: "/").last
+            else { continue }
+            if let first = names[name] {
+                // The same path is said elsewhere.
+                let other = self.pipeline.outputs[first].path.map { Self.components(of: $0) }
+                guard other != Self.components(of: image.path) else { continue }
+                log.warning(
+                    "outputs[\(index)].path",
+                    "viewers and stores know the still of outputs[\(first)] by that file name, and get now the one, now the other",
+                    fix: "use another file name")
+            } else {
+                names[name] = index
+            }
+        }
+    }
+}
