@@ -192,7 +192,7 @@ struct LiveCaseTests {
             .tests([
                 "the multivariant playlist is compressed for who takes it, and caches keep the forms apart",
                 "type, caching, ranges and CORS come with an object", "HEAD tells the length and sends nothing",
-                "the query goes with every URI, escaped; delivery directives do not",
+                "the query goes with every URI, as it was written; delivery directives and the request's own CMCD do not",
             ])
         ),
         (

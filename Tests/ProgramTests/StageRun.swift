@@ -156,14 +156,18 @@ struct StageRun {
         }
     }
 
-    /// Whether a file that paces the program comes to its end, with nobody to hold it up.
+    /// Whether a file that paces the program is read to an end, with nobody to hold it up.
     static func ends(_ reader: FileReader) -> Bool {
         let buffer = SourceBuffer(source: self.source, isPaced: true)
-        let (log, stage) = self.stage(buffer, Standing(), holdsDamaged: false)
+        let (_, stage) = self.stage(buffer, Standing(), holdsDamaged: false)
         self.start(stage)
-        DispatchQueue(label: "read").async { _ = try? reader.run(into: stage) { 0 } }
+        let isRead = DispatchSemaphore(value: 0)
+        DispatchQueue(label: "read").async {
+            _ = try? reader.run(into: stage) { 0 }
+            isRead.signal()
+        }
         defer { stage.stop() }
-        return log.ended.wait(timeout: .now() + .seconds(20)) == .success
+        return isRead.wait(timeout: .now() + .seconds(20)) == .success
     }
 
     /// How far behind a live source's thread says it is whenever it looks for packets: there is one that is long due, then its
