@@ -66,10 +66,11 @@ struct HiddenSourceTests {
         }
     }
 
-    @Test("on an overloaded machine a source that is renewed bit by bit, and has one IDR picture, comes back all the same")
+    @Test("on an overloaded machine a source renewed bit by bit, with one IDR picture, comes back all the same")
     func gradualRefresh() throws {
         let count = 600
-        let items = try Self.items(gop: count, bFrames: 0, count: count, words: "keyint=30:min-keyint=1:intra-refresh=1")
+        let items = try Self.items(
+            gop: count, bFrames: 0, count: count, words: "keyint=30:min-keyint=1:intra-refresh=1")
         let beginnings = items.filter {
             if case .packet(let packet) = $0 { WithheldPackets.beginning(packet, codec: .h264) != .no } else { false }
         }
