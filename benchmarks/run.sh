@@ -22,7 +22,7 @@ tool=.build/release/BenchTool
 mkdir -p work results
 
 build() { # PRODUCT
-    swift build -c release --product "$1" 2>&1 | tail -1
+    swift build -c release --disable-build-manifest-caching --product "$1" 2>&1 | tail -1
 }
 
 # packages NAME…: through apt, where it is and may be used; a missing tool is said to be missing by who needs it.
