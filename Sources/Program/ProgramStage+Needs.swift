@@ -1,5 +1,5 @@
 import LibAV
-import MediaTypes
+package import MediaTypes
 
 /// Which sources are worth their decoding: those somebody sees, or will see within a second.
 extension ProgramStage {
@@ -10,14 +10,14 @@ extension ProgramStage {
     ///
     /// - Parameters:
     ///   - sources: Who is there.
-    ///   - seen: Used again each tick.
-    func noteNeeds(of sources: [SourceID: Source], at tick: Int64, seen: inout Set<SourceID>) {
-        self.director.sourcesInSight(until: tick + Int64(self.director.canvas.fps), into: &seen)
+    ///   - presence: Used again each tick.
+    func noteNeeds(of sources: [SourceID: Source], at tick: Int64, presence: inout ScenePresence) {
+        self.director.note(until: tick + Int64(self.director.canvas.fps), in: &presence)
         let isHeld = self.pictureThrift == .hold
         for (id, source) in sources {
-            let isAway = !seen.contains(id)
-            source.buffer.need.setAway(isAway)
-            source.buffer.need.setHidden(isHeld || isAway || self.isUnseen(id))
+            let isSeen = presence.seen.contains(id)
+            source.buffer.need.setAway(!isSeen && !presence.heard.contains(id))
+            source.buffer.need.setHidden(isHeld || !isSeen || self.isUnseen(id))
         }
     }
 
@@ -26,10 +26,10 @@ extension ProgramStage {
     /// - Returns: Whether a source of it is behind.
     func reveal(_ scene: Scene) -> Bool {
         var isBehind = false
-        for pane in scene.visiblePanes {
+        for pane in scene.panes where pane.videoPush || pane.audioPush {
             guard let buffer = self.buffer(of: pane.source) else { continue }
             buffer.need.setAway(false)
-            guard buffer.need.isHidden else { continue }
+            guard pane.videoPush, buffer.need.isHidden else { continue }
             if buffer.status.status == .live { isBehind = true }
             buffer.need.setHidden(false)
         }
@@ -37,16 +37,35 @@ extension ProgramStage {
     }
 }
 
+/// Who is seen and who is heard, in the scene on air, in the one that is leaving, and in those that come soon.
+package struct ScenePresence: Sendable, Hashable {
+    package private(set) var seen: Set<SourceID> = []
+    /// By a pane, whatever it shows and however loud: who is muted is heard again at any moment.
+    package private(set) var heard: Set<SourceID> = []
+
+    package init() {}
+
+    mutating func removeAll() {
+        self.seen.removeAll(keepingCapacity: true)
+        self.heard.removeAll(keepingCapacity: true)
+    }
+
+    mutating func insert(_ scene: WarmScene) {
+        for pane in scene.scene.panes {
+            if pane.videoPush { self.seen.insert(pane.source) }
+            if pane.audioPush { self.heard.insert(pane.source) }
+        }
+    }
+}
+
 extension SceneDirector {
-    /// Sources in the scene on air, in the one that is leaving, and in those that come before `tick`.
-    func sourcesInSight(until tick: Int64, into seen: inout Set<SourceID>) {
-        seen.removeAll(keepingCapacity: true)
+    /// Notes who is in the scene on air, in the one that is leaving, and in those that come before `tick`.
+    package func note(until tick: Int64, in presence: inout ScenePresence) {
+        presence.removeAll()
         self.state.withLock { state in
-            for pane in state.onAir.panes { seen.insert(pane.source) }
-            for pane in state.leaving?.panes ?? [] { seen.insert(pane.source) }
-            for pending in state.pending where pending.tick <= tick {
-                for pane in pending.scene.panes { seen.insert(pane.source) }
-            }
+            presence.insert(state.onAir)
+            if let leaving = state.leaving { presence.insert(leaving) }
+            for pending in state.pending where pending.tick <= tick { presence.insert(pending.scene) }
         }
     }
 }

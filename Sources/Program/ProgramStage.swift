@@ -240,7 +240,7 @@ package final class ProgramStage: Sendable {
         var tick = first
         while true {
             let due = self.time(of: tick)
-            self.noteNeeds(of: worker.sources, at: tick, seen: &worker.seen)
+            self.noteNeeds(of: worker.sources, at: tick, presence: &worker.presence)
             if self.settings.isOffline {
                 if self.isOver(tick, first, worker.sources) { break }
                 self.awaitSources(worker.sources, due, tick)

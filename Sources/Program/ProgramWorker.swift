@@ -11,7 +11,7 @@ struct ProgramWorker {
     /// Sources that had their cards at the tick before.
     var covered: Set<SourceID> = []
     /// Used again each tick.
-    var seen: Set<SourceID> = []
+    var presence = ScenePresence()
     var repeated: [SourceID] = []
     private var selected: [SourceID: SourceBuffer.Selection] = [:]
     private var pictures: [SourceID: Picture] = [:]
