@@ -51,6 +51,8 @@ struct R1Result: Codable {
     var ratios: [String: [String: Spread]]
     /// Tandem with one of its presets over FFmpeg as users run it, round by round: by side, then as in ``ratios``.
     var presets: [String: [String: Spread]]?
+    /// Tandem on one core over FFmpeg on one core and over the floor, round by round: as in ``ratios``.
+    var oneCore: [String: [String: Spread]]?
     /// Mean CPU seconds by stage, for `ours` and `floor`.
     var stages: [String: [String: Double]]
     /// The largest of our runs, in MiB.

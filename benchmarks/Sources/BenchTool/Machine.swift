@@ -43,6 +43,13 @@ struct Machine: Codable {
 
     static var cores: Int { Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
+    /// Number of the first core this process may run on.
+    static var firstCore: Int? {
+        let lines = (try? Files.text(at: "/proc/self/status"))?.split(separator: "\n") ?? []
+        let list = lines.first { $0.hasPrefix("Cpus_allowed_list:") }?.split(separator: "\t").last
+        return list?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) }
+    }
+
     /// CPU seconds that all processes, the kernel and other guests of the host have had since the start: proc(5), `/proc/stat`.
     static var busySeconds: Double {
         let line = (try? Files.text(at: "/proc/stat"))?.split(separator: "\n").first ?? ""

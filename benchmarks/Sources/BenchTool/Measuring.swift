@@ -157,7 +157,10 @@ struct Measuring {
     private func quality(_ r1: R1Result?, isFull: Bool, judge: String) throws(BenchError) -> [QualityResult] {
         guard let r1 else { throw BenchError("quality needs the outputs of R1: measure r1 first") }
         let judged = self.sides(isFull: isFull).filter {
-            isFull ? $0.output != nil : ["ours", "ffmpeg"].contains($0.name)
+            // On one core they make the same pictures.
+            isFull
+                ? $0.output != nil && ![R1Side.oneCore.ours, R1Side.oneCore.ffmpeg].contains($0.name)
+                : ["ours", "ffmpeg"].contains($0.name)
         }
         return try QualityMeasurement(
             script: "./r1.sh", work: self.sources, judge: judge, sides: judged,

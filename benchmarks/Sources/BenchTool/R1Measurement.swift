@@ -46,7 +46,7 @@ struct R1Measurement {
             presets: Dictionary(
                 uniqueKeysWithValues: Set(runs.map(\.side)).filter(Self.isPreset).compactMap { side in
                     Self.ratios(runs, of: side)["ffmpeg"].map { (side, $0) }
-                }), stages: Self.stages(runs),
+                }), oneCore: Self.ratios(runs, of: R1Side.oneCore.ours), stages: Self.stages(runs),
             peakMemoryMiB: runs.filter { $0.side == "ours" }.compactMap(\.peakMemoryMiB).max() ?? 0)
     }
 
@@ -106,7 +106,15 @@ struct R1Measurement {
     }
 
     /// Tandem at other settings than the peers'.
-    static func isPreset(_ side: String) -> Bool { side.hasPrefix("ours") && side != "ours" }
+    static func isPreset(_ side: String) -> Bool {
+        side.hasPrefix("ours") && side != "ours" && side != R1Side.oneCore.ours
+    }
+
+    /// Who is compared with whom: those on one core among themselves, and everybody with the floor.
+    private static func isPeer(_ other: String, of side: String) -> Bool {
+        guard !other.hasPrefix("ours") else { return false }
+        return other == "floor" || (other == R1Side.oneCore.ffmpeg) == (side == R1Side.oneCore.ours)
+    }
 
     /// One side's figures divided by each peer's of the same round.
     static func ratios(_ runs: [R1Run], of side: String = "ours") -> [String: [String: Spread]] {
@@ -115,7 +123,7 @@ struct R1Measurement {
             ("bytes", { $0.bytes.map { Double($0.values.reduce(0, +)) } }),
         ]
         var ratios: [String: [String: Spread]] = [:]
-        for other in Set(runs.map(\.side)) where !other.hasPrefix("ours") {
+        for other in Set(runs.map(\.side)) where self.isPeer(other, of: side) {
             for (name, value) in measures {
                 // The floor's stages run one after the other: its wall time is no job's.
                 if other == "floor", name == "wall" { continue }

@@ -3,7 +3,11 @@ struct R1Side: Sendable {
     /// In the order of tables and plots.
     static let names = [
         "ours", "oursFast", "oursFaster", "oursLow", "ffmpeg", "ffmpegOneThread", "ffmpegNew", "gstreamer", "floor",
+        "oursOneCore", "ffmpegOneCore",
     ]
+    /// Tandem and FFmpeg as users run it, both kept on one core, as the floor is by itself: what the cores of a machine cost one
+    /// another by sharing its units and caches is in none of the three.
+    static let oneCore = (ours: "oursOneCore", ffmpeg: "ffmpegOneCore")
 
     /// As it stands in results.
     var name: String
@@ -51,6 +55,17 @@ struct R1Side: Sendable {
                     name: "ffmpegOneThread", title: "FFmpeg, a thread for each codec",
                     arguments: [script, "ffmpeg", work], environment: ["THREADS": "1", "OUT": "ffmpegOneThread"],
                     output: "ffmpegOneThread"))
+        }
+        if isFull, let core = Machine.firstCore {
+            let pinned = ["taskset", "--cpu-list", "\(core)", script]
+            sides += [
+                R1Side(
+                    name: Self.oneCore.ours, title: "Tandem, on one core", arguments: pinned + ["ours", work],
+                    environment: ["OUT": Self.oneCore.ours], output: Self.oneCore.ours),
+                R1Side(
+                    name: Self.oneCore.ffmpeg, title: "FFmpeg, on one core", arguments: pinned + ["ffmpeg", work],
+                    environment: ["OUT": Self.oneCore.ffmpeg], output: Self.oneCore.ffmpeg),
+            ]
         }
         if isFull, let newFFmpeg {
             sides.append(

@@ -56,9 +56,7 @@ enum ReadmeTable {
             guard !runs.isEmpty else { continue }
             let cpu = runs.reduce(0) { $0 + $1.cpuSeconds } / Double(runs.count)
             let memory = runs.compactMap(\.peakMemoryMiB).max()
-            let ratio = r1.ratios[side]?["cpu"].map { spread in
-                spread.median.text(3) + (spread.interval95.map { " (\($0[0].text(3)) – \($0[1].text(3)))" } ?? "")
-            }
+            let ratio = r1.ratios[side]?["cpu"].map(self.text)
             lines.append(
                 "| \(r1.titles[side] ?? side) | \(cpu.text(2)) | \(memory?.text(0) ?? "") | \(ratio ?? "") |")
         }
@@ -66,18 +64,30 @@ enum ReadmeTable {
         lines.append("")
         let presets = R1Side.names.compactMap { side -> String? in
             guard let spread = r1.presets?[side]?["cpu"] else { return nil }
-            let interval = spread.interval95.map { " (\($0[0].text(3)) – \($0[1].text(3)))" } ?? ""
             let preset = (r1.titles[side] ?? side).split(separator: " ").last ?? ""
-            return "`\(preset)` \(spread.median.text(3))\(interval)"
+            return "`\(preset)` \(self.text(spread))"
         }
         if !presets.isEmpty {
             lines.append("Presets, CPU time over FFmpeg's with veryfast: " + presets.joined(separator: ", ") + ".")
         }
+        if let oneCore = self.oneCore(r1) { lines.append(oneCore) }
         lines.append(r1.scalingNote)
         lines.append(
             "\(machine.processor), \(machine.cores) cores, \(machine.ffmpeg.split(separator: " ").prefix(3).joined(separator: " ")), "
                 + "commit `\(result.commit)`, \(result.date.prefix(10)), load \(r1.loadBefore); sources: \(r1.clips). All figures and plots: "
                 + "`benchmarks/results/\(name.dropLast(5)).html`.")
         return lines.joined(separator: "\n")
+    }
+
+    private static func text(_ spread: Spread) -> String {
+        spread.median.text(3) + (spread.interval95.map { " (\($0[0].text(3)) – \($0[1].text(3)))" } ?? "")
+    }
+
+    private static func oneCore(_ r1: R1Result) -> String? {
+        guard let ffmpeg = r1.oneCore?[R1Side.oneCore.ffmpeg]?["cpu"], let floor = r1.oneCore?["floor"]?["cpu"] else {
+            return nil
+        }
+        return "Each on one core, Tandem's CPU time over FFmpeg's: \(self.text(ffmpeg)), over the floor: "
+            + "\(self.text(floor))."
     }
 }

@@ -88,6 +88,13 @@ struct ResultPage {
             presets.isEmpty
             ? ""
             : "<h3>Tandem's presets: CPU time over FFmpeg's with veryfast</h3>" + Plots.ratios("Presets", presets)
+        let oneCore = self.sides.compactMap { side in
+            r1.oneCore?[side]?["cpu"].map { (name: r1.titles[side] ?? side, spread: $0) }
+        }
+        let oneCorePlot =
+            oneCore.isEmpty
+            ? ""
+            : "<h3>Tandem's CPU time over theirs, each on one core</h3>" + Plots.ratios("On one core", oneCore)
         return """
             <h2>R1: a PK of 20 s, two 720p30 sources into 720p, 480p and 360p</h2>
             <p>The same encoder settings for all (x264 veryfast) but Tandem's presets, in turns in one run; sources: \(HTML.escape(r1.clips)); load \
@@ -98,6 +105,7 @@ struct ResultPage {
             <h3>Tandem's CPU time over theirs (median; thick: 95 % interval; thin: all runs)</h3>
             \(Plots.ratios("CPU ratios", ratios))
             \(presetPlot)
+            \(oneCorePlot)
             <h3>Peak memory</h3>
             \(Plots.bars("Peak memory", rows { $0.peakMemoryMiB }, unit: "MiB"))
             <h3>Wall time</h3>
