@@ -44,9 +44,10 @@ struct AV1UnitsTests {
             #expect(found.allSatisfy { $0[1] + $0[2] <= length })
         }
         // A length of nine bytes, one of more than 32 bits, and one beyond the end.
-        for damaged in [
+        let damages: [[UInt8]] = [
             [0x32] + [UInt8](repeating: 0x80, count: 9), [0x32, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 1], [0x32, 2, 0x10],
-        ] {
+        ]
+        for damaged in damages {
             #expect(Self.found(in: damaged).isEmpty && Self.foundInPlace(damaged).isEmpty)
         }
     }

@@ -149,22 +149,23 @@ struct SupplementalMessagesTests {
 
     @Test("decoding begins at a recovery point at which all is right at once, and at no other picture")
     func recoveryPoints() {
-        func isAtOnce(_ units: [UInt8]...) -> Bool {
-            let memory = Self.memory(units)
-            return RecoveryPoint.isAtOnce(memory, in: 0..<memory.count)
-        }
         let slice: [UInt8] = [0x41, 9]
-        let (atOnce, later): ([UInt8], [UInt8]) = ([6, 1, 0xC4], [6, 2, 0x26, 0x40])
-        #expect(isAtOnce(Self.unit(atOnce), slice) && !isAtOnce(Self.unit(later), slice))
-        #expect(isAtOnce([0x09, 0x10], Self.unit([1, 2, 0, 0]), Self.unit(atOnce), slice))
-        // Behind a message in which bytes were put in, and behind one without a word.
-        #expect(isAtOnce(Self.unit([5, 6, 0, 0, 0, 0, 1, 0] + atOnce), slice))
-        #expect(isAtOnce(Self.unit([6, 0] + atOnce), slice))
-        // The first one counts, and what follows the picture is about another.
-        #expect(!isAtOnce(Self.unit(later + atOnce), slice))
-        #expect(!isAtOnce(slice, Self.unit(atOnce)))
-        // Cut off, it says nothing.
-        #expect(!isAtOnce([6, 6, 2, 0xC4], slice))
-        #expect(!isAtOnce(slice) && !isAtOnce())
+        let atOnce: [UInt8] = [6, 1, 0xC4]
+        let later: [UInt8] = [6, 2, 0x26, 0x40]
+        let cases: [([[UInt8]], Bool)] = [
+            ([Self.unit(atOnce), slice], true), ([Self.unit(later), slice], false),
+            ([[0x09, 0x10], Self.unit([1, 2, 0, 0]), Self.unit(atOnce), slice], true),
+            // Behind a message in which bytes were put in, and behind one without a word.
+            ([Self.unit([5, 6, 0, 0, 0, 0, 1, 0] + atOnce), slice], true),
+            ([Self.unit([6, 0] + atOnce), slice], true),
+            // The first one counts, and what follows the picture is about another.
+            ([Self.unit(later + atOnce), slice], false), ([slice, Self.unit(atOnce)], false),
+            // Cut off, it says nothing.
+            ([[6, 6, 2, 0xC4], slice], false), ([slice], false), ([], false),
+        ]
+        for (units, isAtOnce) in cases {
+            let memory = Self.memory(units)
+            #expect(RecoveryPoint.isAtOnce(memory, in: 0..<memory.count) == isAtOnce, "\(units)")
+        }
     }
 }
