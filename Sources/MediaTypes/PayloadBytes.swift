@@ -46,9 +46,16 @@ package struct PayloadBytes: Sendable {
 
     /// Steps over `count` bytes.
     ///
-    /// - Returns: Whether all of them were there.
+    /// - Returns: Whether all of them were there; if not, nothing more comes.
     package mutating func skip(_ count: Int) -> Bool {
-        for _ in 0..<max(0, count) where self.next() == nil { return false }
+        let count = max(0, count)
+        var (offset, zeros) = (self.offset, self.zeros)
+        guard count <= self.left, self.memory.skipEscaped(count, from: &offset, to: self.end, zeros: &zeros) else {
+            self.left = 0
+            return false
+        }
+        (self.offset, self.zeros) = (offset, zeros)
+        self.left -= count
         return true
     }
 
