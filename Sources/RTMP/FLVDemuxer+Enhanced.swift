@@ -179,11 +179,9 @@ extension FLVDemuxer {
             return nil
         }
         guard !self.ahead.bytes.isEmpty else { return (memory, range, units) }
-        var bytes = self.ahead.bytes
-        memory.append(range, to: &bytes)
+        let whole = PacketMemory.joining(self.ahead.bytes, memory, in: range)
         self.ahead = ([], [])
-        let whole = PacketMemory(bytes)
-        return (whole, 0..<bytes.count, HEVCUnits(whole, in: 0..<bytes.count))
+        return (whole, 0..<whole.count, HEVCUnits(whole, in: 0..<whole.count))
     }
 
     /// As for H.264: the configuration where there was no sequence header, and a new one where a set is new.

@@ -203,11 +203,10 @@ package struct FLVDemuxer: Sendable {
             return nil
         }
         guard !self.ahead.bytes.isEmpty else { return unit }
-        var bytes = self.ahead.bytes
-        unit.memory.append(unit.range, to: &bytes)
+        let whole = PacketMemory.joining(self.ahead.bytes, unit.memory, in: unit.range)
         let types = unit.types.union(self.ahead.types)
         self.ahead = ([], [])
-        return (PacketMemory(bytes), 0..<bytes.count, types)
+        return (whole, 0..<whole.count, types)
     }
 
     /// The NAL units from `start` on, in the one form; `nil`, and counted, when there are none.
