@@ -163,7 +163,8 @@ let package = Package(
             ], swiftSettings: house),
         .testTarget(name: "ArchitectureTests", swiftSettings: judged),
         .testTarget(name: "MediaKernelsTests", dependencies: ["MediaKernels"], swiftSettings: house),
-        .testTarget(name: "MediaTypesTests", dependencies: ["MediaTypes"], swiftSettings: judged),
+        .testTarget(
+            name: "MediaTypesTests", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: judged),
         .testTarget(name: "StagesTests", dependencies: ["Stages"], swiftSettings: judged),
         .testTarget(name: "LibAVTests", dependencies: ["LibAV", "MediaTypes"], swiftSettings: judged),
         .testTarget(

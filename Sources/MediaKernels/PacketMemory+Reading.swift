@@ -4,6 +4,16 @@ extension PacketMemory {
         unsafe self.withBytes(in: range) { unsafe PacketMemory(copying: $0) }
     }
 
+    /// New memory with `head` and behind it a copy of the payload bytes of `memory` in `range`, cut to what is there. One copy.
+    public static func joining(_ head: [UInt8], _ memory: PacketMemory, in range: Range<Int>) -> PacketMemory {
+        let count = head.count + range.clamped(to: 0..<memory.count).count
+        // All of it is there.
+        var assembler = PacketAssembler(expecting: count, reserving: count)
+        unsafe head.withUnsafeBytes { unsafe assembler.append($0) }
+        unsafe memory.withBytes(in: range) { unsafe assembler.append($0) }
+        return assembler.finish()
+    }
+
     /// The payload byte at `offset`; nil outside.
     @inline(__always)
     public func byte(at offset: Int) -> UInt8? {

@@ -82,30 +82,40 @@ package struct AV1Units {
 
     /// The next unit's type, and where its payload lies; `nil` at the end and at damage.
     package mutating func next() -> (type: UInt8, payload: Range<Int>)? {
-        guard self.offset < self.bytes.endIndex else { return nil }
-        let header = self.bytes[self.offset]
-        guard header & 0x80 == 0 else { return nil }
-        self.offset += header & 4 != 0 ? 2 : 1
-        guard self.offset <= self.bytes.endIndex else { return nil }
-        var size = self.bytes.endIndex - self.offset
+        let bytes = self.bytes
+        return Self.unit(at: &self.offset, end: bytes.endIndex) { bytes.indices.contains($0) ? bytes[$0] : nil }
+    }
+
+    /// The unit that begins at `offset`, which is then where the next one begins: for bytes that lie elsewhere. No allocation.
+    ///
+    /// - Parameters:
+    ///   - end: Where the bytes end.
+    ///   - byte: The byte at an offset; `nil` outside.
+    /// - Returns: The unit's type, and where its payload lies; `nil` at the end and at damage.
+    package static func unit(
+        at offset: inout Int, end: Int, _ byte: (Int) -> UInt8?
+    ) -> (type: UInt8, payload: Range<Int>)? {
+        guard offset < end, let header = byte(offset), header & 0x80 == 0 else { return nil }
+        offset += header & 4 != 0 ? 2 : 1
+        guard offset <= end else { return nil }
+        var size = end - offset
         if header & 2 != 0 {
-            guard let coded = self.leb128(), coded <= self.bytes.endIndex - self.offset else { return nil }
+            guard let coded = self.leb128(at: &offset, byte), coded <= end - offset else { return nil }
             size = coded
         }
-        let payload = self.offset..<self.offset + size
-        self.offset += size
+        let payload = offset..<offset + size
+        offset += size
         return (header >> 3 & 15, payload)
     }
 
     /// §4.10.5: seven bits a byte, the low ones first; at most 32 bits.
-    private mutating func leb128() -> Int? {
+    private static func leb128(at offset: inout Int, _ byte: (Int) -> UInt8?) -> Int? {
         var value: UInt64 = 0
         for index in 0..<UInt64(8) {
-            guard self.offset < self.bytes.endIndex else { return nil }
-            let byte = self.bytes[self.offset]
-            self.offset += 1
-            value |= UInt64(byte & 0x7F) << (index * 7)
-            if byte & 0x80 == 0 { return value <= UInt64(UInt32.max) ? Int(value) : nil }
+            guard let next = byte(offset) else { return nil }
+            offset += 1
+            value |= UInt64(next & 0x7F) << (index * 7)
+            if next & 0x80 == 0 { return value <= UInt64(UInt32.max) ? Int(value) : nil }
         }
         return nil
     }

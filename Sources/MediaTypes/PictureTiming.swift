@@ -69,11 +69,11 @@ package struct PictureTimingRules: Sendable, Hashable {
     ///
     /// Spec: §D.1.3, §D.2.3, Table D-1.
     ///
-    /// - Parameter payload: The message without its header, emulation prevention removed.
+    /// - Parameter payload: The message without its header.
     /// - Returns: `nil` when there is no whole time code.
-    package func time(of payload: [UInt8]) -> WallClockTime? {
+    package func time(of payload: PayloadBytes) -> WallClockTime? {
         guard self.hasPictureStructure else { return nil }
-        var reader = BitReader(payload)
+        var reader = payload
         if let lengths = self.delayLengths {
             guard reader.bits(lengths.removal) != nil, reader.bits(lengths.output) != nil else { return nil }
         }
@@ -91,7 +91,7 @@ package struct PictureTimingRules: Sendable, Hashable {
     }
 
     private static func clock(
-        _ reader: inout BitReader, _ isFull: Bool
+        _ reader: inout PayloadBytes, _ isFull: Bool
     ) -> (hours: UInt32, minutes: UInt32, seconds: UInt32)? {
         func field(_ bits: Int) -> UInt32? { isFull || reader.flag() == true ? reader.bits(bits) : nil }
         guard let seconds = field(6), let minutes = field(6), let hours = field(5), seconds < 60, minutes < 60,

@@ -2,13 +2,14 @@ import MediaTypes
 
 /// What an encoder says to players in a data message, such as `onTextData` or `onCuePoint`: as JSON, for whoever reads no AMF.
 enum DataEvent {
-    static let names = ["onTextData", "onCuePoint"]
+    /// How such messages begin.
+    private static let beginnings = DataMessageTime.named(["onTextData", "onCuePoint"])
     /// Bytes of the text; what has more is left out.
     static let longest = 4_096
 
-    /// Whether a message has one of ``names``, by its first bytes.
+    /// Whether a message is one, by its first bytes. No allocation.
     static func isNamed(_ bytes: [UInt8], from offset: Int) -> Bool {
-        DataMessageTime.isNamed(bytes, from: offset, among: self.names)
+        DataMessageTime.isNamed(bytes, from: offset, among: self.beginnings)
     }
 
     /// An array of the values behind the name; `nil`: it is too long.

@@ -3,15 +3,19 @@ import MediaTypes
 /// Finds the time of day in a data message: `onFI`, which encoders send with the system's date and time beside each time
 /// code (`sd`, `st`), and whatever carries milliseconds since 1970 as `ts`.
 enum DataMessageTime {
-    /// Messages that are read for nothing but the time.
-    static let names = ["onFI", "onTextData"]
+    /// How messages begin that are read for nothing but the time.
+    static let beginnings = DataMessageTime.named(["onFI", "onTextData"])
 
-    /// Whether a message has one of ``names``, by its first bytes.
-    static func isNamed(_ bytes: [UInt8], from offset: Int, among names: [String] = DataMessageTime.names) -> Bool {
-        names.contains { name in
-            let text = Array(name.utf8)
-            return bytes.dropFirst(offset).starts(with: [0x02, 0, UInt8(truncatingIfNeeded: text.count)] + text)
-        }
+    /// How data messages of these names begin. Made once: every data message is compared with them.
+    static func named(_ names: [String]) -> [[UInt8]] {
+        names.map { [0x02, 0, UInt8(truncatingIfNeeded: $0.utf8.count)] + Array($0.utf8) }
+    }
+
+    /// Whether a message begins with one of `beginnings`. No allocation.
+    static func isNamed(
+        _ bytes: [UInt8], from offset: Int, among beginnings: [[UInt8]] = DataMessageTime.beginnings
+    ) -> Bool {
+        beginnings.contains { bytes.dropFirst(offset).starts(with: $0) }
     }
 
     /// The time in the first of `values` that has one.

@@ -126,7 +126,10 @@ extension FLVDemuxer {
             return
         }
         self.lengthSize = configuration.lengthSize
-        if self.video?.codec == .hevc, self.videoHeader == canonical { return }
+        if self.video?.codec == .hevc {
+            if self.videoHeader == canonical { return }
+            self.ahead = ([], [])
+        }
         self.videoHeader = canonical
         self.emit(CodecParameters(codec: .hevc, configuration: canonical), &items)
     }
@@ -176,11 +179,9 @@ extension FLVDemuxer {
             return nil
         }
         guard !self.ahead.bytes.isEmpty else { return (memory, range, units) }
-        var bytes = self.ahead.bytes
-        memory.append(range, to: &bytes)
+        let whole = PacketMemory.joining(self.ahead.bytes, memory, in: range)
         self.ahead = ([], [])
-        let whole = PacketMemory(bytes)
-        return (whole, 0..<bytes.count, HEVCUnits(whole, in: 0..<bytes.count))
+        return (whole, 0..<whole.count, HEVCUnits(whole, in: 0..<whole.count))
     }
 
     /// As for H.264: the configuration where there was no sequence header, and a new one where a set is new.
@@ -376,12 +377,11 @@ enum KeyPicture {
             let shift: UInt8 = first >> 4 & 3 == 3 ? 1 : 0
             return first >> (3 - shift) & 1 == 0 && first >> (2 - shift) & 1 == 0
         case .av1:
-            let bytes = memory.bytes(in: start..<memory.count)
-            var units = AV1Units(bytes[...])
-            while let unit = units.next() {
+            var offset = start
+            while let unit = AV1Units.unit(at: &offset, end: memory.count, { memory.byte(at: $0) }) {
                 guard unit.type == AV1Units.frame || unit.type == AV1Units.frameHeader else { continue }
                 // AV1 §5.9.2: show_existing_frame 1, frame_type 2.
-                guard let header = unit.payload.first.map({ bytes[$0] }) else { return false }
+                guard !unit.payload.isEmpty, let header = memory.byte(at: unit.payload.lowerBound) else { return false }
                 return header & 0xE0 == 0
             }
             return false

@@ -56,8 +56,8 @@ package struct FLVDemuxer: Sendable {
     /// What is behind the tracks of Enhanced RTMP.
     var enhanced = EnhancedState()
     private var timing: PictureTimingRules?
-    /// What came ahead of a picture in messages of its own, in the one form, until that takes it; see ``joined(_:)``. The types are
-    /// H.264's.
+    /// What came ahead of a picture in messages of its own, in the one form, until that takes it, or another sequence header says
+    /// that it will not come; see ``joined(_:)``. The types are H.264's.
     var ahead: (bytes: [UInt8], types: NALTypes) = ([], [])
     /// Bytes of that.
     static let mostAhead = 64 << 10
@@ -151,8 +151,12 @@ package struct FLVDemuxer: Sendable {
             return
         }
         self.lengthSize = configuration.lengthSize
-        // Once more what is known already: parameter sets that came in band since then still hold.
-        if self.video?.codec == .h264, self.videoHeader == canonical { return }
+        if self.video?.codec == .h264 {
+            // Once more what is known already: parameter sets that came in band since then still hold.
+            if self.videoHeader == canonical { return }
+            // What came ahead belongs to a picture that never came. Its parameter sets would take the place of the new ones.
+            self.ahead = ([], [])
+        }
         self.videoHeader = canonical
         self.emit(CodecParameters(codec: .h264, configuration: canonical), &items)
     }
@@ -199,11 +203,10 @@ package struct FLVDemuxer: Sendable {
             return nil
         }
         guard !self.ahead.bytes.isEmpty else { return unit }
-        var bytes = self.ahead.bytes
-        unit.memory.append(unit.range, to: &bytes)
+        let whole = PacketMemory.joining(self.ahead.bytes, unit.memory, in: unit.range)
         let types = unit.types.union(self.ahead.types)
         self.ahead = ([], [])
-        return (PacketMemory(bytes), 0..<bytes.count, types)
+        return (whole, 0..<whole.count, types)
     }
 
     /// The NAL units from `start` on, in the one form; `nil`, and counted, when there are none.

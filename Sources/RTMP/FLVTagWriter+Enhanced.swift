@@ -28,14 +28,12 @@ extension FLVTagWriter {
         let hasOffset = codec == .h264 || codec == .hevc
         // Coded frames, and coded frames without an offset.
         let type: UInt8 = hasOffset && pts == dts ? 3 : 1
-        var body = self.head(isVideo: isVideo, isKey: packet.isKey, type: type, letters, packet.track)
+        var head = self.head(isVideo: isVideo, isKey: packet.isKey, type: type, letters, packet.track)
         if hasOffset, type == 1 {
             let offset = Int32(clamping: pts - dts)
-            for shift in [Int32(16), 8, 0] { body.append(UInt8(truncatingIfNeeded: offset >> shift)) }
+            for shift in [Int32(16), 8, 0] { head.append(UInt8(truncatingIfNeeded: offset >> shift)) }
         }
-        body.reserveCapacity(body.count + packet.count)
-        packet.memory.append(packet.range, to: &body)
-        return self.message(isVideo ? .video : .audio, UInt32(truncatingIfNeeded: dts), body)
+        return self.message(of: packet, UInt32(truncatingIfNeeded: dts), head)
     }
 
     /// `videocodecid` and `audiocodecid` of `onMetaData`: the old number where there is one, or the letters as a number.

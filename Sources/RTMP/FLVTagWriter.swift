@@ -25,24 +25,29 @@ package enum FLVTagWriter {
         let dts = TimeMath.rescale(packet.dts, from: Int64(max(1, packet.timescale)), to: 1000)
         let pts = TimeMath.rescale(packet.pts, from: Int64(max(1, packet.timescale)), to: 1000)
         let time = UInt32(truncatingIfNeeded: dts)
-        var body: [UInt8]
+        var head: [UInt8]
         switch codec {
         case .h264:
             let offset = Int32(clamping: pts - dts)
-            body = [packet.isKey ? 0x17 : 0x27, 1]
-            for shift in [Int32(16), 8, 0] { body.append(UInt8(truncatingIfNeeded: offset >> shift)) }
-        case .aac: body = [0xAF, 1]
-        case .mp3: body = [0x2F]
+            head = [packet.isKey ? 0x17 : 0x27, 1]
+            for shift in [Int32(16), 8, 0] { head.append(UInt8(truncatingIfNeeded: offset >> shift)) }
+        case .aac: head = [0xAF, 1]
+        case .mp3: head = [0x2F]
         default: return self.enhanced(packet, codec: codec)
         }
-        body.reserveCapacity(body.count + packet.count)
-        packet.memory.append(packet.range, to: &body)
-        return self.message(packet.kind == .video ? .video : .audio, time, body)
+        return self.message(of: packet, time, head)
     }
 
     /// What says that no more video comes.
     package static func endOfSequence(at timestamp: UInt32) -> RTMPMediaMessage {
         self.message(.video, timestamp, [0x17, 2, 0, 0, 0])
+    }
+
+    /// The packet behind the head of its tag. One copy.
+    static func message(of packet: CodedPacket, _ time: UInt32, _ head: [UInt8]) -> RTMPMediaMessage {
+        RTMPMediaMessage(
+            kind: packet.kind == .video ? .video : .audio, timestamp: time,
+            payload: .joining(head, packet.memory, in: packet.range))
     }
 
     static func message(_ kind: RTMPMediaMessage.Kind, _ time: UInt32, _ body: [UInt8]) -> RTMPMediaMessage {

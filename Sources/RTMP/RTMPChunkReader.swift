@@ -32,6 +32,8 @@ package struct RTMPChunkReader: ~Copyable {
     private var partialBytes = 0
     /// Bytes of the longest message so far.
     private var longest = 0
+    /// Messages since ``takeApplied()`` that took effect here.
+    private var applied = 0
     private var current = -1
     private var chunkLeft = 0
     private var carry: [UInt8] = []
@@ -44,6 +46,13 @@ package struct RTMPChunkReader: ~Copyable {
         var least = Int.max
         for stream in self.streams where stream.missing > 0 { least = min(least, stream.missing) }
         return least == .max ? 0 : least
+    }
+
+    /// How many Set Chunk Size and Abort messages have come since the last call: for whoever counts messages, since they are not
+    /// handed out.
+    package mutating func takeApplied() -> Int {
+        defer { self.applied = 0 }
+        return self.applied
     }
 
     /// Takes in bytes, cut anywhere, and appends the messages they complete.
@@ -214,8 +223,12 @@ package struct RTMPChunkReader: ~Copyable {
     ) throws(RTMPFailure) {
         if stream.type.isControl && (stream.id != 2 || stream.streamID != 0) { self.quirks.insert(.controlOffStream) }
         switch stream.type {
-        case .setChunkSize: try self.setChunkSize(memory)
-        case .abort: self.abort(memory)
+        case .setChunkSize:
+            self.applied += 1
+            try self.setChunkSize(memory)
+        case .abort:
+            self.applied += 1
+            self.abort(memory)
         default:
             messages.append(
                 RTMPMessage(

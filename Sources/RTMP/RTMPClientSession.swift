@@ -149,8 +149,15 @@ package struct RTMPClientSession: ~Copyable {
             self.connect()
         }
         var messages: [RTMPMessage] = []
-        try self.reader.receive(bytes.extracting(position...), into: &messages)
+        var failure: RTMPFailure?
+        do throws(RTMPFailure) {
+            try self.reader.receive(bytes.extracting(position...), into: &messages)
+        } catch {
+            failure = error
+        }
+        // A refusal is the reason, whatever the server sent behind it.
         for message in messages where self.state != .closed { self.received(message) }
+        if let failure { throw failure }
     }
 
     private mutating func connect() {

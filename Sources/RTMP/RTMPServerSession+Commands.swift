@@ -22,12 +22,13 @@ extension RTMPServerSession {
             self.result(of: command, .undefined)
         case "createStream": try self.createStream(command)
         case "publish": self.publish(command, streamID: message.streamID, now: now)
-        case "FCUnpublish": self.fcUnpublish(command, now: now)
-        case "closeStream": self.closeStream(now: now)
+        case "FCUnpublish": self.fcUnpublish(command, on: message.streamID, now: now)
+        case "closeStream": self.closeStream(message.streamID, now: now)
         case "deleteStream":
             // The argument is a number, a string or missing, and there is one publication at most.
             self.openStreams = max(0, self.openStreams - 1)
-            if !self.isOther(command.argument(1)) { self.endPublication(now: now) }
+            let stream = command.argument(1)
+            if !self.isOther(stream), !self.isEarlier(stream) { self.endPublication(now: now) }
             self.result(of: command, .undefined)
         case "_checkbw": self.result(of: command, .number(0))
         case "play", "play2":
@@ -41,7 +42,17 @@ extension RTMPServerSession {
     /// A stream that was created, and is not the one that is published on: the client lets go of an older one.
     private func isOther(_ stream: AMF0Value?) -> Bool {
         guard let id = stream?.number.flatMap({ UInt32(exactly: $0) }) else { return false }
-        return id >= 1 && id <= UInt32(clamping: self.createdStreams) && id != self.publishStreamID
+        return self.isOther(id: id)
+    }
+
+    private func isOther(id: UInt32) -> Bool {
+        id >= 1 && id <= UInt32(clamping: self.createdStreams) && id != self.publishStreamID
+    }
+
+    /// The key of the publication before this one, which has another.
+    private func isEarlier(_ key: AMF0Value?) -> Bool {
+        guard let key = key?.string else { return false }
+        return key == self.earlierName && key != self.publishName
     }
 
     private mutating func connect(_ command: RTMPCommand) throws(RTMPFailure) {
@@ -166,17 +177,23 @@ extension RTMPServerSession {
         self.respond(RTMPCommand("onStatus", [.null, status]))
     }
 
-    private mutating func fcUnpublish(_ command: RTMPCommand, now: Int64) {
+    private mutating func fcUnpublish(_ command: RTMPCommand, on streamID: UInt32, now: Int64) {
+        // It comes on the connection as a rule, and the key says what is meant.
+        let isLate = self.isOther(id: streamID) || self.isEarlier(command.argument(1))
         let status = self.information("status", "NetStream.Unpublish.Success", "Stopped publishing.")
-        self.respond(RTMPCommand("onFCUnpublish", [.null, status]), streamID: self.publishStreamID)
+        self.respond(
+            RTMPCommand("onFCUnpublish", [.null, status]), streamID: isLate ? streamID : self.publishStreamID)
         self.result(of: command, .undefined)
-        self.closeStream(now: now)
+        if !isLate { self.closeStream(0, now: now) }
     }
 
-    private mutating func closeStream(now: Int64) {
-        self.endPublication(now: now)
+    /// - Parameter streamID: The message stream it came on: that of the publication, of an older one, or 0.
+    private mutating func closeStream(_ streamID: UInt32, now: Int64) {
+        let isLate = self.isOther(id: streamID)
+        if !isLate { self.endPublication(now: now) }
         let status = self.information("status", "NetStream.Unpublish.Success", "Stopped publishing.")
-        self.respond(RTMPCommand("onStatus", [.null, status]), streamID: self.publishStreamID)
+        // Whoever closes a stream waits for this on that one.
+        self.respond(RTMPCommand("onStatus", [.null, status]), streamID: isLate ? streamID : self.publishStreamID)
     }
 
     // MARK: Output

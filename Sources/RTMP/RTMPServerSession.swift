@@ -65,6 +65,8 @@ package struct RTMPServerSession: ~Copyable {
     var requests = 0
     var publishStreamID: UInt32 = 1
     var publishName = ""
+    /// The stream name of the publication before; nil when there was none.
+    var earlierName: String?
     /// What `connect` is answered with, when nobody is let in from where the client is.
     package var connectRefusal: PublishRefusal?
     /// What arrived between `publish` and the decision; handled behind it, in order.
@@ -235,6 +237,8 @@ package struct RTMPServerSession: ~Copyable {
             try self.received(message, now: now)
             if self.state == .closed { return }
         }
+        // They were not handed out, and cost what others cost.
+        for _ in 0..<self.reader.takeApplied() { try self.spendCommand(now) }
         if let failure { throw failure }
         // Counted at the end, so that media glued to `publish` is not held against the client.
         if (self.state == .connecting || self.state == .connected)
@@ -352,6 +356,7 @@ package struct RTMPServerSession: ~Copyable {
     mutating func endPublication(now: Int64) {
         guard self.state == .publishing else { return }
         self.actions.append(.unpublished(.client))
+        self.earlierName = self.publishName
         self.setupBytes = 0
         self.setupBegan = now
         self.state = .connected

@@ -38,4 +38,17 @@ struct PacketMemoryTests {
             #expect(Self.packet(bytes, expecting: announced).bytes == bytes)
         }
     }
+
+    @Test("a head and a part of another packet make a new one; what reaches outside of that is not there")
+    func joining() {
+        let body = Self.bytes(200_000, seed: 3)
+        let memory = PacketMemory(body)
+        for range in [0..<200_000, 5..<9, 7..<7, 199_990..<300_000, -10..<4, 400_000..<400_001] {
+            let inside = Array(body[range.clamped(to: 0..<body.count)])
+            for head in [[], [0x17, 1, 0, 0, 0]] as [[UInt8]] {
+                #expect(PacketMemory.joining(head, memory, in: range).bytes == head + inside, "\(range)")
+            }
+        }
+        #expect(PacketMemory.joining([], PacketMemory([]), in: 0..<1).bytes.isEmpty)
+    }
 }

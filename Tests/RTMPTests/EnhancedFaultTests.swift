@@ -116,6 +116,20 @@ struct EnhancedFaultTests {
         #expect(run.packets.count == 3)
     }
 
+    @Test("P11: nor does it come behind another record of the same codec")
+    func aheadOfAnotherRecord() {
+        var run = self.run()
+        let sei = FLVDemuxerTests.avcc([0x4E, 1, 5, 1, 9, 0x80])
+        var other = Bytes.hevc
+        // general_level_idc.
+        other[12] ^= 1
+        run.video(Bytes.single(.video, 0, "hvc1", Bytes.hevc))
+        run.video(Bytes.single(.video, 3, "hvc1", sei), at: 20)
+        run.video(Bytes.single(.video, 0, "hvc1", other), at: 20)
+        run.video(Bytes.single(.video, 3, "hvc1", Self.idr), at: 20)
+        #expect(run.configurations.count == 2 && run.payloads == [Self.idr])
+    }
+
     @Test("P12: HEVC with and without an offset; a record that is cut is dropped")
     func codedFrames() {
         var run = self.run()
@@ -136,6 +150,10 @@ struct EnhancedFaultTests {
         "P12: pictures that are their decoder's as they are, key or not by their own bits",
         arguments: [
             ("av01", .av1, [0x81, 0, 0x0C, 0], [0x32, 1, 0x10], [0x32, 1, 0x20]),
+            // Behind a delimiter and a sequence header; behind a delimiter, with an extension.
+            ("av01", .av1, [], [0x12, 0, 0x0A, 2, 0, 0, 0x32, 1, 0x10], [0x12, 0, 0x36, 0, 1, 0x20]),
+            // A frame header whose frame follows; a length beyond the end.
+            ("av01", .av1, [], [0x1A, 1, 0x10, 0x22, 1, 9], [0x32, 3, 0x10, 1]),
             ("vp09", .vp9, [1, 0, 0, 0, 0, 31, 0x80, 2, 2, 2, 0, 0], [0x82, 0x49], [0x86, 0]),
             ("vp08", .vp8, [], [0x10, 2], [0x11, 2]),
         ] as [(String, CodecName, [UInt8], [UInt8], [UInt8])])

@@ -170,6 +170,22 @@ struct FLVDemuxerTests {
         #expect(run.configurations.count == 2, "a new parameter set is a new configuration here, too")
     }
 
+    @Test("P04: what came ahead of a picture that never came is gone with another sequence header, not the same")
+    func aheadOfAnotherHeader() {
+        var run = Run()
+        let other = Self.record(sps: [0x67, 0x64, 0, 0x1F, 1, 2])
+        let sei: [UInt8] = [0x06, 5, 1, 9, 0x80]
+        run.video([0x17, 0, 0, 0, 0] + Self.record())
+        run.video([0x17, 1, 0, 0, 0] + Self.avcc(Self.sps, Self.pps))
+        run.video([0x17, 0, 0, 0, 0] + other)
+        run.video([0x17, 1, 0, 0, 0] + Self.avcc([0x65, 1]), at: 20)
+        run.video([0x27, 1, 0, 0, 0] + Self.avcc(sei), at: 40)
+        run.video([0x17, 0, 0, 0, 0] + other)
+        run.video([0x27, 1, 0, 0, 0] + Self.avcc([0x41, 1]), at: 40)
+        #expect(run.payloads == [Self.avcc([0x65, 1]), Self.avcc(sei, [0x41, 1])])
+        #expect(run.configurations.map(\.configuration) == [Self.record(), other])
+    }
+
     @Test("P04: what never comes to a picture is bounded")
     func muchAheadOfPictures() {
         var run = Run()

@@ -93,6 +93,23 @@ struct RTMPClientSessionTests {
         #expect(actions == [.failed(.server(.version(.text)))])
     }
 
+    @Test("what a server said before it became unreadable counts: a refusal is the reason")
+    func refusedBeforeDesync() throws {
+        var client = RTMPClientSession(url: try Self.url())
+        var writer = RTMPChunkWriter()
+        var bytes: [UInt8] = [3] + [UInt8](repeating: 1, count: 3072)
+        let information = AMF0Value.object([
+            AMF0Property("level", .string("error")), AMF0Property("code", .string("NetStream.Publish.BadName")),
+        ])
+        let refusal = RTMPCommand("onStatus", [.null, information])
+        writer.write(refusal.message(chunkStreamID: 5, streamID: 1), into: &bytes)
+        // A message of type 255.
+        bytes += [3, 0, 0, 0, 0, 0, 1, 255, 0, 0, 0, 0]
+        let actions = client.receive(bytes.span)
+        let status = RTMPClientStatus(level: "error", code: "NetStream.Publish.BadName", text: "")
+        #expect(actions.last == .failed(.rejected(status)))
+    }
+
     @Test("random answers never trap", arguments: 0..<100)
     func noise(seed: Int) throws {
         var random = TestRandom(seed: UInt64(seed))

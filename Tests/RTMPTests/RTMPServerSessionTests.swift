@@ -229,6 +229,52 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
+        "what closes an older stream, by its id or its key, later than the next one publishes ends nothing",
+        arguments: [
+            ("closeStream", [.null], 1), ("FCUnpublish", [.null, .string("one")], 0),
+            ("FCUnpublish", [.null, .string("two")], 1), ("deleteStream", [.null, .string("one")], 0),
+        ] as [(String, [AMF0Value], UInt32)])
+    func closedLate(name: String, arguments: [AMF0Value], streamID: UInt32) {
+        var script = ClientScript()
+        script.connect()
+        script.command("createStream", 2, [.null])
+        script.command("publish", 3, [.null, .string("one"), .string("live")], streamID: 1)
+        script.command("closeStream", 0, [.null], streamID: 1)
+        script.command("createStream", 4, [.null])
+        script.command("publish", 5, [.null, .string("two"), .string("live")], streamID: 2)
+        let harness = SessionHarness()
+        harness.feed(script.take())
+        let before = harness.commands().count
+        script.command(name, 6, arguments, streamID: streamID)
+        script.message(8, [0xAF, 1, 9])
+        harness.feed(script.take())
+        #expect(harness.isPublishing)
+        #expect(harness.events.filter { $0 == .unpublished(.client) }.count == 1)
+        #expect(harness.events.last == .media(.audio, timestamp: 0, payload: [0xAF, 1, 9]))
+        let answers = harness.commands().dropFirst(before)
+        #expect(!answers.isEmpty && answers.allSatisfy { $0.streamID == streamID || $0.streamID == 0 })
+        script.command("FCUnpublish", 7, [.null, .string("two")])
+        harness.feed(script.take())
+        #expect(!harness.isPublishing)
+        #expect(harness.commands().last?.streamID == 2)
+    }
+
+    @Test("whoever publishes one key again ends it by that key; a name that was never published ends it, too")
+    func closedByName() {
+        for name in [AMF0Value.string("key"), .string("other"), .null] {
+            var script = ClientScript()
+            script.open()
+            script.command("FCUnpublish", 6, [.null, .string("key")])
+            script.publish()
+            script.command("FCUnpublish", 7, [.null, name])
+            let harness = SessionHarness()
+            harness.feed(script.take())
+            #expect(harness.events.filter { $0 == .unpublished(.client) }.count == 2)
+            #expect(!harness.isPublishing)
+        }
+    }
+
+    @Test(
         "each way to stop unpublishes once",
         arguments: [
             [("deleteStream", [AMF0Value.null, .number(1)])], [("deleteStream", [.null, .string("key")])],
@@ -265,51 +311,6 @@ struct RTMPServerSessionTests {
         #expect(harness.isPublishing)
     }
 
-    @Test("what comes before the decision waits for it, in order, up to a megabyte")
-    func beforeDecision() {
-        var script = ClientScript()
-        script.open()
-        script.message(9, [0x17, 0, 0, 0, 0, 1])
-        script.message(8, [0xAF, 1, 2])
-        script.command("deleteStream", 6, [.null])
-        let harness = SessionHarness(decision: nil)
-        harness.feed(script.take())
-        #expect(harness.events.count == 1)
-        harness.decide(.accept, on: 99)
-        #expect(harness.events.count == 1, "a decision on another request means nothing")
-        harness.decide(.accept, on: 1)
-        #expect(
-            harness.events.dropFirst() == [
-                .media(.video, timestamp: 0, payload: [0x17, 0, 0, 0, 0, 1]),
-                .media(.audio, timestamp: 0, payload: [0xAF, 1, 2]), .unpublished(.client),
-            ])
-
-        var flood = ClientScript()
-        flood.open()
-        for _ in 0..<5 { flood.message(9, [UInt8](repeating: 0x27, count: 400_000)) }
-        let second = SessionHarness(decision: nil)
-        second.feed(flood.take())
-        second.decide(.accept, on: 1)
-        #expect(second.events.count == 3, "two of five fit; the rest was dropped, and nothing closed")
-    }
-
-    @Test("media is taken whatever message stream it names, while one publication is active")
-    func mediaStreamID() {
-        var script = ClientScript()
-        script.message(8, [0xAF, 1, 1])
-        script.open()
-        script.message(8, [0xAF, 1, 2], streamID: 0)
-        script.message(8, [0xAF, 1, 3], streamID: 7)
-        let harness = SessionHarness()
-        harness.feed(script.take())
-        let media = harness.events.dropFirst()
-        #expect(
-            media == [
-                .media(.audio, timestamp: 0, payload: [0xAF, 1, 2]),
-                .media(.audio, timestamp: 0, payload: [0xAF, 1, 3]),
-            ])
-    }
-
     @Test("an AMF3 command with its format byte is read; AMF3 inside is not needed")
     func amf3() {
         var script = ClientScript()
@@ -322,85 +323,6 @@ struct RTMPServerSessionTests {
         harness.feed(script.take())
         #expect(harness.isPublishing)
         #expect(harness.events.last == .metadata([AMF0Property("w", .number(1))]))
-    }
-
-    @Test("metadata comes with and without its wrapper, once unless it changes, and never too large")
-    func metadata() {
-        let one = AMF0Writer.bytes([
-            .string("@setDataFrame"), .string("onMetaData"), .ecmaArray([AMF0Property("a", .null)]),
-        ])
-        let two = AMF0Writer.bytes([.string("onMetaData"), .object([])])
-        let large = AMF0Writer.bytes([
-            .string("onMetaData"), .object([AMF0Property("x", .string(String(repeating: "y", count: 200_000)))]),
-        ])
-        var script = ClientScript()
-        script.open()
-        for body in [one, one, two, large] { script.message(18, body) }
-        let harness = SessionHarness()
-        harness.feed(script.take())
-        #expect(harness.events.dropFirst() == [.metadata([AMF0Property("a", .null)]), .metadata([])])
-        #expect(harness.closeReason == nil)
-    }
-
-    @Test("an aggregate gives its messages with times from the aggregate's on", arguments: [true, false])
-    func aggregate(hasLastBackPointer: Bool) {
-        func sub(_ type: UInt8, _ time: UInt32, _ body: [UInt8]) -> [UInt8] {
-            [
-                type, 0, 0, UInt8(body.count), UInt8(time >> 16 & 0xFF), UInt8(time >> 8 & 0xFF), UInt8(time & 0xFF),
-                UInt8(time >> 24),
-            ]
-                + [0, 0, 0] + body + RTMPChunkReaderTests.big(UInt32(11 + body.count))
-        }
-        var body =
-            sub(8, 5000, [0xAF, 1, 1]) + sub(9, 5020, [0x27, 1]) + sub(22, 5030, [1]) + sub(1, 5030, [0, 0, 0, 1])
-            + sub(8, 0x0100_1400, [0xAF, 1, 2])
-        if !hasLastBackPointer { body.removeLast(4) }
-        var script = ClientScript()
-        script.open()
-        script.message(22, body, timestamp: 90_000)
-        script.message(8, [UInt8](repeating: 0xAF, count: 300), timestamp: 90_100)
-        let harness = SessionHarness()
-        harness.feed(script.take())
-        #expect(
-            harness.events.dropFirst().prefix(3) == [
-                .media(.audio, timestamp: 90_000, payload: [0xAF, 1, 1]),
-                .media(.video, timestamp: 90_020, payload: [0x27, 1]),
-                .media(.audio, timestamp: 90_000 + 0x0100_1400 - 5000, payload: [0xAF, 1, 2]),
-            ])
-        #expect(harness.events.count == 5)
-        #expect(harness.closeReason == nil)
-    }
-
-    @Test("an aggregate that lies about lengths gives what fits", arguments: 0..<60)
-    func brokenAggregate(length: Int) {
-        var script = ClientScript()
-        script.open()
-        script.message(
-            22,
-            Array(
-                ([8, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 0, 0, 0, 14, 9, 0xFF, 0xFF, 0xFF]
-                    + [UInt8](repeating: 9, count: 50)).prefix(length)))
-        let harness = SessionHarness()
-        harness.feed(script.take())
-        #expect(harness.events.count == (length >= 14 ? 2 : 1))
-        #expect(harness.closeReason == nil)
-    }
-
-    @Test("an aggregate of half a million empty messages gives some thousands, and a few of them end the connection")
-    func crowdedAggregate() {
-        let one: [UInt8] = [8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11]
-        let body = [[UInt8]](repeating: one, count: 520_000).flatMap { $0 }
-        var script = ClientScript()
-        script.open()
-        let harness = SessionHarness()
-        harness.feed(script.take())
-        script.message(22, body)
-        harness.feed(script.take())
-        #expect(harness.events.count == 1 + 4_096 && harness.closeReason == nil)
-        for _ in 0..<2 { script.message(22, [UInt8](body.prefix(15 * 4_096))) }
-        harness.feed(script.take())
-        #expect(harness.closeReason == .limit(.tinyMessageRate))
-        #expect(harness.events.count <= 3 + 10_000)
     }
 
     @Test(
@@ -420,152 +342,6 @@ struct RTMPServerSessionTests {
         #expect(said.first?.values.last?["level"]?.string == (isAsked ? "status" : "error"))
         #expect(harness.closeReason == .refused(.ended))
         #expect(harness.events.contains(.unpublished(.closed(.refused(.ended)))))
-    }
-
-    @Test("a ping is answered with its own time; other user control is ignored")
-    func ping() {
-        var script = ClientScript()
-        script.connect()
-        let before = script.bytes.count
-        script.message(4, [0, 6, 1, 2, 3, 4], id: 2, streamID: 0)
-        for event in [[0, 3, 0, 0, 0, 1, 0, 0, 0, 9], [0, 31, 0, 0, 0, 1], [0, 32], [0], []] as [[UInt8]] {
-            script.message(4, event, id: 2, streamID: 0)
-        }
-        #expect(script.bytes.count > before)
-        let harness = SessionHarness()
-        harness.feed(script.take())
-        #expect(harness.answers().filter { $0.type == .userControl }.map(\.payload.bytes) == [[0, 7, 1, 2, 3, 4]])
-        #expect(harness.quirks.contains(.controlLength))
-        #expect(harness.closeReason == nil)
-    }
-
-    @Test("messages of no defined type are ignored, and too many are a stream out of step")
-    func unknownTypes() {
-        var script = ClientScript()
-        script.open()
-        for type in [7, 10, 11, 12, 13, 14, 21, 0] as [UInt8] { script.message(type, [1, 2]) }
-        let harness = SessionHarness()
-        harness.feed(script.take())
-        #expect(harness.closeReason == nil)
-        script.message(7, [1])
-        harness.feed(script.take())
-        #expect(harness.closeReason == .desync(.unknownMessages))
-    }
-
-    @Test(
-        "acknowledgements follow half the window, at most one a read, whatever window is asked for",
-        arguments: [1, 65_536] as [UInt32])
-    func acknowledgements(window: UInt32) {
-        var script = ClientScript()
-        script.open()
-        script.message(5, RTMPChunkReaderTests.big(window), id: 2, streamID: 0)
-        let harness = SessionHarness()
-        harness.feed(script.take())
-        func acknowledged() -> [UInt32] {
-            harness.answers().filter { $0.type == .acknowledgement }.map { message in
-                message.payload.bytes.reduce(0) { $0 << 8 | UInt32($1) }
-            }
-        }
-        #expect(acknowledged().isEmpty)
-        script.message(9, [UInt8](repeating: 0x27, count: 40_000))
-        harness.feed(script.take())
-        #expect(acknowledged() == [UInt32(harness.bytesReceived)])
-        script.message(9, [UInt8](repeating: 0x27, count: 400_000))
-        harness.feed(script.take())
-        #expect(acknowledged().count == 2)
-    }
-
-    @Test("a decision that does not come in time is a refusal")
-    func decisionDeadline() {
-        var script = ClientScript()
-        script.open()
-        let harness = SessionHarness(decision: nil)
-        harness.now = 1_000_000_000
-        harness.feed(script.take())
-        #expect(harness.nextDeadline == 3_500_000_000)
-        harness.now = 3_500_000_000
-        harness.deadlineReached()
-        #expect(harness.statusCodes() == ["NetStream.Publish.Denied"])
-        harness.decide(.accept, on: 1)
-        #expect(!harness.isPublishing, "a decision behind the end changes nothing")
-    }
-
-    @Test("a connection that does not publish has ten seconds; unpublish gives ten more")
-    func publishDeadline() {
-        var script = ClientScript()
-        script.connect()
-        let harness = SessionHarness()
-        harness.feed(script.take())
-        #expect(harness.nextDeadline == 10_000_000_000)
-        script.publish()
-        script.message(8, [0xAF, 1, 1])
-        harness.feed(script.take())
-        script.command("closeStream", 0, [.null])
-        harness.now = 50_000_000_000
-        harness.feed(script.take())
-        #expect(harness.nextDeadline == 60_000_000_000)
-        harness.now = 60_000_000_000
-        harness.deadlineReached()
-        #expect(harness.closeReason == .deadline(.publish))
-    }
-
-    @Test("media must begin within twenty seconds; a silent publisher is stalled for ninety before it is gone")
-    func mediaDeadlines() {
-        var script = ClientScript()
-        script.open()
-        let harness = SessionHarness()
-        harness.feed(script.take())
-        #expect(harness.nextDeadline == 20_000_000_000)
-        script.message(8, [0xAF, 1, 1])
-        harness.now = 19_000_000_000
-        harness.feed(script.take())
-        #expect(harness.nextDeadline == 109_000_000_000)
-        harness.now = 108_000_000_000
-        harness.deadlineReached()
-        #expect(harness.closeReason == nil)
-        harness.now = 109_000_000_000
-        harness.deadlineReached()
-        #expect(harness.closeReason == .deadline(.mediaIdle))
-        #expect(harness.events.contains(.unpublished(.closed(.deadline(.mediaIdle)))))
-    }
-
-    @Test("floods of commands, of tiny messages and of setup bytes end the connection", arguments: 0..<3)
-    func floods(kind: Int) {
-        var script = ClientScript()
-        let harness = SessionHarness()
-        let expected: RTMPLimit
-        switch kind {
-        case 0:
-            script.open()
-            for _ in 0..<200 { script.message(4, [0, 6, 0, 0, 0, 1], id: 2, streamID: 0) }
-            expected = .commandRate
-        case 1:
-            script.open()
-            harness.feed(script.take())
-            for _ in 0..<20_000 { script.message(8, [0xAF]) }
-            expected = .tinyMessageRate
-        default:
-            script.connect()
-            for _ in 0..<100 { script.message(9, [UInt8](repeating: 0, count: 1000)) }
-            expected = .setupBytes
-        }
-        harness.feed(script.take())
-        #expect(harness.closeReason == .limit(expected))
-        #expect(harness.events.filter { if case .close = $0 { true } else { false } }.count == 1)
-    }
-
-    @Test("commands at a pace no one calls a flood go on for ever")
-    func calmCommands() {
-        var script = ClientScript()
-        script.open()
-        let harness = SessionHarness()
-        for second in 0..<300 {
-            harness.now = Int64(second) * 1_000_000_000
-            for _ in 0..<10 { script.message(4, [0, 6, 0, 0, 0, 1], id: 2, streamID: 0) }
-            script.message(8, [0xAF, 1, 1])
-            harness.feed(script.take())
-        }
-        #expect(harness.closeReason == nil)
     }
 
     @Test("a takeover says why and closes; a lost connection unpublishes once")

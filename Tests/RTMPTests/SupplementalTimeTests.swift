@@ -161,6 +161,19 @@ struct SupplementalTimeTests {
         #expect(found == milliseconds.map { WallClockTime(nanoseconds: $0 * 1_000_000, hasZone: true) })
     }
 
+    @Test("bytes that keep start codes out are no part of it; spaces and keys without a number are gone past")
+    func escaped() {
+        let time = WallClockTime(nanoseconds: 1_790_000_000_123_000_000, hasZone: true)
+        let zeros = [UInt8](repeating: 0, count: 16)
+        for text in [
+            #"{"ts":1790000000123}"#, #"{"ts""ts" : "ts":1790000000123"#, #"{"a":{"ts":17,"ts":  1790000000123 }}"#,
+        ] {
+            #expect(Self.find(Self.message(5, zeros + Array(text.utf8))) == time, "\(text)")
+        }
+        #expect(Self.find(Self.message(5, zeros + Array(#"{"ts":17900000001234}"#.utf8))) == nil)
+        #expect(Self.find(Self.message(5, zeros)) == nil && Self.find(Self.message(5, zeros + [0x7B])) == nil)
+    }
+
     @Test(
         "time codes, whole and with flags, with and without a buffer model", arguments: [true, false], [true, false])
     func timeCodes(hasModel: Bool, isFull: Bool) {

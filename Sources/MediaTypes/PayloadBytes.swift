@@ -1,0 +1,89 @@
+package import MediaKernels
+
+/// Bytes of a NAL unit behind its header, read where they lie: those that keep start codes out of it are stepped over. A copy reads
+/// on from where it was made, and nothing is taken from the heap.
+///
+/// Spec: ITU-T H.264 §7.3.1, §7.4.1.1 (`emulation_prevention_three_byte`).
+package struct PayloadBytes: Sendable {
+    private let memory: PacketMemory
+    /// Of the next byte in ``memory``, and of the first one behind the unit.
+    private var offset: Int
+    private let end: Int
+    /// Zero bytes straight before ``offset``.
+    private var zeros = 0
+    /// Bytes that are still to come, at most: the unit may end before.
+    package private(set) var left: Int
+    /// The last byte, of which ``bits(_:)`` has not given the lowest so many yet.
+    private var byte: UInt8 = 0
+    private var bitsLeft = 0
+
+    /// - Parameter range: Of one NAL unit, or of its beginning; cut to what is there.
+    package init(_ memory: PacketMemory, in range: Range<Int>) {
+        self.memory = memory
+        self.offset = range.lowerBound
+        self.end = range.upperBound
+        self.left = range.count
+    }
+
+    /// The next byte; `nil` at the end.
+    package mutating func next() -> UInt8? {
+        guard self.left > 0, var byte = self.raw() else { return nil }
+        if byte == 3, self.zeros >= 2 {
+            self.zeros = 0
+            guard let kept = self.raw() else { return nil }
+            byte = kept
+        }
+        self.zeros = byte == 0 ? self.zeros + 1 : 0
+        self.left -= 1
+        return byte
+    }
+
+    private mutating func raw() -> UInt8? {
+        guard self.offset < self.end, let byte = self.memory.byte(at: self.offset) else { return nil }
+        self.offset += 1
+        return byte
+    }
+
+    /// Steps over `count` bytes.
+    ///
+    /// - Returns: Whether all of them were there; if not, nothing more comes.
+    package mutating func skip(_ count: Int) -> Bool {
+        let count = max(0, count)
+        var (offset, zeros) = (self.offset, self.zeros)
+        guard count <= self.left, self.memory.skipEscaped(count, from: &offset, to: self.end, zeros: &zeros) else {
+            self.left = 0
+            return false
+        }
+        (self.offset, self.zeros) = (offset, zeros)
+        self.left -= count
+        return true
+    }
+
+    /// The next `count` bytes, for somebody who reads them on their own; fewer where the unit ends before.
+    package func prefix(_ count: Int) -> PayloadBytes {
+        var bytes = self
+        bytes.left = min(self.left, max(0, count))
+        return bytes
+    }
+
+    /// The next bits, most significant first; `nil` when they are not all there. Whoever reads bits reads no bytes in between.
+    ///
+    /// - Parameter count: 0…32.
+    package mutating func bits(_ count: Int) -> UInt32? {
+        guard (0...32).contains(count) else { return nil }
+        var value: UInt32 = 0
+        for _ in 0..<count {
+            if self.bitsLeft == 0 {
+                guard let byte = self.next() else { return nil }
+                self.byte = byte
+                self.bitsLeft = 8
+            }
+            self.bitsLeft -= 1
+            value = value << 1 | UInt32(self.byte >> UInt8(self.bitsLeft) & 1)
+        }
+        return value
+    }
+
+    /// The next bit.
+    package mutating func flag() -> Bool? { self.bits(1).map { $0 == 1 } }
+}

@@ -1,0 +1,88 @@
+package import MediaKernels
+
+/// The messages of supplemental enhancement information in an H.264 access unit, in order, read where they lie: most pictures of many
+/// publishers have some, so nothing is copied, and nothing taken from the heap.
+///
+/// What is read of one unit has a bound, and a message that is not whole there ends the reading of its unit.
+///
+/// Spec: ITU-T H.264 §7.3.2.3, §7.3.2.3.1.
+package struct SupplementalMessages: Sendable, Sequence, IteratorProtocol {
+    /// Bytes of one NAL unit that are looked at, its header among them, and messages in it.
+    package static let unitLimit = 4096
+    package static let messageLimit = 16
+
+    package struct Message: Sendable {
+        /// `payloadType`.
+        package let type: Int
+        /// All of it is there.
+        package let payload: PayloadBytes
+    }
+
+    private let memory: PacketMemory
+    private let end: Int
+    private let endsAtPicture: Bool
+    /// Where the length of the next NAL unit stands.
+    private var place: Int
+    /// What is left of the unit that is being read.
+    private var unit: PayloadBytes?
+    /// Messages of it so far.
+    private var count = 0
+
+    /// - Parameters:
+    ///   - range: NAL units with four-byte lengths that land exactly; at an empty one, and at one that does not, it is over.
+    ///   - endsAtPicture: What stands behind the first slice is left out.
+    package init(_ memory: PacketMemory, in range: Range<Int>, endsAtPicture: Bool = false) {
+        self.memory = memory
+        self.place = range.lowerBound
+        self.end = range.upperBound
+        self.endsAtPicture = endsAtPicture
+    }
+
+    package mutating func next() -> Message? {
+        while true {
+            if let message = self.nextOfUnit() { return message }
+            self.unit = nil
+            guard self.openUnit() else { return nil }
+        }
+    }
+
+    private mutating func nextOfUnit() -> Message? {
+        guard self.count < Self.messageLimit, var unit = self.unit else { return nil }
+        guard let type = Self.number(&unit), let size = Self.number(&unit) else { return nil }
+        let payload = unit.prefix(size)
+        guard unit.skip(size) else { return nil }
+        self.unit = unit
+        self.count += 1
+        return Message(type: type, payload: payload)
+    }
+
+    /// Goes on to the next NAL unit that has messages; false when there is none.
+    private mutating func openUnit() -> Bool {
+        while self.place + 5 <= self.end {
+            var length = 0
+            for offset in 0..<4 { length = length << 8 | Int(self.memory.byte(at: self.place + offset) ?? 0) }
+            let start = self.place + 4
+            guard length > 0, length <= self.end - start else { break }
+            self.place = start + length
+            let type = (self.memory.byte(at: start) ?? 0) & 0x1F
+            if type == 6 {
+                self.unit = PayloadBytes(self.memory, in: start + 1..<start + min(length, Self.unitLimit))
+                self.count = 0
+                return true
+            }
+            if self.endsAtPicture, (1...5).contains(type) { break }
+        }
+        self.place = self.end
+        return false
+    }
+
+    /// `payloadType` or `payloadSize`: bytes of 255 and the rest.
+    private static func number(_ unit: inout PayloadBytes) -> Int? {
+        var number = 0
+        while let byte = unit.next() {
+            number += Int(byte)
+            if byte != 0xFF { return number }
+        }
+        return nil
+    }
+}
