@@ -10,9 +10,13 @@ extension ProgramStage {
     ///
     /// - Parameters:
     ///   - sources: Who is there.
+    ///   - mixer: Knows who is heard although no scene names him any more, until he has faded.
     ///   - presence: Used again each tick.
-    func noteNeeds(of sources: [SourceID: Source], at tick: Int64, presence: inout ScenePresence) {
+    func noteNeeds(
+        of sources: [SourceID: Source], at tick: Int64, in mixer: borrowing Mixer, presence: inout ScenePresence
+    ) {
         self.director.note(until: tick + Int64(self.director.canvas.fps), in: &presence)
+        mixer.noteHeard(in: &presence)
         let isHeld = self.pictureThrift == .hold
         for (id, source) in sources {
             let isSeen = presence.seen.contains(id)
@@ -49,6 +53,8 @@ package struct ScenePresence: Sendable, Hashable {
         self.seen.removeAll(keepingCapacity: true)
         self.heard.removeAll(keepingCapacity: true)
     }
+
+    mutating func insert(heard source: SourceID) { self.heard.insert(source) }
 
     mutating func insert(_ scene: WarmScene) {
         for pane in scene.scene.panes {
