@@ -32,9 +32,12 @@ extension ProgramStage {
         var isBehind = false
         for pane in scene.panes where pane.videoPush || pane.audioPush {
             guard let buffer = self.buffer(of: pane.source) else { continue }
+            let isLive = buffer.status.status == .live
+            // The sound that waits in its socket is read and decoded first.
+            if buffer.need.isAway, isLive { isBehind = true }
             buffer.need.setAway(false)
             guard pane.videoPush, buffer.need.isHidden else { continue }
-            if buffer.status.status == .live { isBehind = true }
+            if isLive { isBehind = true }
             buffer.need.setHidden(false)
         }
         return isBehind
