@@ -340,10 +340,13 @@ package struct SourceTimeline: Sendable {
             self[kind].late = nil
             return
         }
+        let isNew = self[kind].late == nil
         var late = self[kind].late ?? (arrival, delay, delay)
         late.least = min(late.least, delay)
         self[kind].late = late
-        if let worst = self.spells.noted(lateness: delay &- latest, at: arrival), self.depth < self.maxJitterBuffer {
+        if let worst = self.spells.noted(lateness: delay &- latest, at: arrival, isNew: isNew),
+            self.depth < self.maxJitterBuffer
+        {
             let deeper = min(self.maxJitterBuffer, self.depth &+ worst &+ 20_000_000) &- self.depth
             self.depth &+= deeper
             self.deepenedAt = arrival
@@ -419,18 +422,24 @@ private struct LateSpells: Sendable {
     private static let within: Int64 = 10_000_000_000
     /// Late packets closer together than this are one spell.
     private static let apart: Int64 = 300_000_000
+    /// But for those that come so long after its first, with others in time between them: sound that is sent in pieces has
+    /// some late ones in each.
+    private static let longest: Int64 = 1_000_000_000
 
     private var spells: [Int64] = []
     private var last: Int64?
     private var worst: Int64 = 0
 
+    /// - Parameter isNew: The packet of its track before was in time.
     /// - Returns: The worst lateness of the spells, when there have been enough of them.
-    mutating func noted(lateness: Int64, at arrival: Int64) -> Int64? {
+    mutating func noted(lateness: Int64, at arrival: Int64, isNew: Bool) -> Int64? {
         defer { self.last = arrival }
         self.spells.removeAll { arrival &- $0 > Self.within }
         if self.spells.isEmpty { self.worst = 0 }
         self.worst = max(self.worst, lateness)
-        if let last, arrival &- last < Self.apart { return nil }
+        if let last, arrival &- last < Self.apart {
+            guard isNew, self.spells.last.map({ arrival &- $0 >= Self.longest }) ?? true else { return nil }
+        }
         self.spells.append(arrival)
         guard self.spells.count >= Self.needed else { return nil }
         defer { self = LateSpells() }

@@ -246,6 +246,19 @@ struct SourceTimelineFaultTests {
         #expect((230...245).contains(publisher.ahead(.audio, at: 119_994)))
     }
 
+    @Test("sound that comes in pieces longer than the buffer gets a deeper one, however close together they come")
+    func pieces() {
+        var publisher = SimulatedPublisher()
+        var late = 0
+        for at in stride(from: Int64(0), to: 20_000, by: 21) {
+            // All of a piece comes with its last packet.
+            let arrival = at / 252 * 252 + 231
+            if publisher.send(.audio, at, at: arrival) < arrival, at > 5_000 { late += 1 }
+        }
+        #expect(late == 0)
+        #expect(publisher.timeline.lastReason == .jitter && publisher.timeline.reanchors <= 2)
+    }
+
     @Test("what is shown earlier by an offset is late earlier")
     func lateByOffset() {
         var publisher = SimulatedPublisher()
