@@ -47,7 +47,7 @@ extension ProgramStage {
 /// Who is seen and who is heard, in the scene on air, in the one that is leaving, and in those that come soon.
 package struct ScenePresence: Sendable, Hashable {
     package private(set) var seen: Set<SourceID> = []
-    /// By a pane, whatever it shows and however loud: who is muted is heard again at any moment.
+    /// By a pane, whatever it shows and however loud, since who is muted is heard again at any moment; or fading.
     package private(set) var heard: Set<SourceID> = []
 
     package init() {}
