@@ -28,6 +28,8 @@ package final class DecodeStage: Sendable {
         package var isFile: Bool
         /// Decoders that may be opened; `nil`: any, as for the operator's own files.
         package var codecs: Set<CodecName>?
+        /// How long before it is due sound has to be there, in nanoseconds; see ``ProgramStage/soundLead(fps:sampleRate:)``.
+        package var soundLead: Int64
         /// With whom it is aligned by the world's time; `nil`: its own stamps are not used.
         package var aligner: WallAligner?
 
@@ -35,7 +37,7 @@ package final class DecodeStage: Sendable {
             source: SourceID, jitterBuffer: Int64, offset: Int64, sampleRate: Int, threads: Int = 1,
             maxPixels: Int64 = 1920 * 1920, maxJitterBuffer: Int64 = 1_500_000_000, maxDriftPpm: Int64 = 500,
             maxFps: Int = 60, isFile: Bool = false, rotation: Int = 0,
-            holdsDamaged: Bool = false
+            holdsDamaged: Bool = false, soundLead: Int64 = 0
         ) {
             self.source = source
             self.jitterBuffer = jitterBuffer
@@ -49,6 +51,7 @@ package final class DecodeStage: Sendable {
             self.maxDriftPpm = maxDriftPpm
             self.maxFps = maxFps
             self.isFile = isFile
+            self.soundLead = soundLead
         }
     }
 
@@ -146,7 +149,7 @@ package final class DecodeStage: Sendable {
         self.events = events
         self.quarterTurns = Atomic(settings.rotation & 3)
         self.offset = Mutex(settings.offset)
-        self.thrift = Mutex(WakeThrift(jitterBuffer: settings.jitterBuffer))
+        self.thrift = Mutex(WakeThrift(jitterBuffer: settings.jitterBuffer, offset: settings.offset))
         self.budget.withLock { $0.allow(offset: settings.offset) }
     }
 
@@ -157,6 +160,7 @@ package final class DecodeStage: Sendable {
         let offset = Int64(milliseconds) &* 1_000_000
         self.budget.withLock { $0.allow(offset: offset) }
         self.offset.withLock { $0 = offset }
+        self.thrift.withLock { $0 = WakeThrift(jitterBuffer: self.settings.jitterBuffer, offset: offset) }
         self.wake.signal()
     }
 

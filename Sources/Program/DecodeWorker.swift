@@ -54,7 +54,7 @@ struct DecodeWorker {
                 place: "decode[\(settings.source)]"))
         self.timeline = SourceTimeline(
             jitterBuffer: stage.jitterBuffer, maxJitterBuffer: settings.maxJitterBuffer,
-            offset: stage.wantedOffset, maxDriftPpm: settings.maxDriftPpm)
+            offset: stage.wantedOffset, maxDriftPpm: settings.maxDriftPpm, soundLead: settings.soundLead)
         self.gate = PictureGate(fps: settings.maxFps)
         // A file's reader has already moved its first timestamp to zero.
         if stage.buffer.isPaced { self.timeline.anchor(timestamp: 0, at: 0) }

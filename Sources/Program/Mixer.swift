@@ -95,6 +95,14 @@ package struct Mixer: Sendable {
         return true
     }
 
+    /// Notes who is heard, or fades.
+    package func noteHeard(in presence: inout ScenePresence) {
+        let position = self.mixed
+        for channel in self.channels where !channel.isSilent(from: position) {
+            presence.insert(heard: channel.source)
+        }
+    }
+
     /// The first pair that has not been mixed: the limiter looks ahead.
     private var mixed: Int64 { self.position &+ Int64(Limiter.latencyPairs) &- self.prime }
 

@@ -10,9 +10,13 @@ extension ProgramStage {
     ///
     /// - Parameters:
     ///   - sources: Who is there.
+    ///   - mixer: Knows who is heard although no scene names him any more, until he has faded.
     ///   - presence: Used again each tick.
-    func noteNeeds(of sources: [SourceID: Source], at tick: Int64, presence: inout ScenePresence) {
+    func noteNeeds(
+        of sources: [SourceID: Source], at tick: Int64, in mixer: borrowing Mixer, presence: inout ScenePresence
+    ) {
         self.director.note(until: tick + Int64(self.director.canvas.fps), in: &presence)
+        mixer.noteHeard(in: &presence)
         let isHeld = self.pictureThrift == .hold
         for (id, source) in sources {
             let isSeen = presence.seen.contains(id)
@@ -28,9 +32,12 @@ extension ProgramStage {
         var isBehind = false
         for pane in scene.panes where pane.videoPush || pane.audioPush {
             guard let buffer = self.buffer(of: pane.source) else { continue }
+            let isLive = buffer.status.status == .live
+            // The sound that waits in its socket is read and decoded first.
+            if buffer.need.isAway, isLive { isBehind = true }
             buffer.need.setAway(false)
             guard pane.videoPush, buffer.need.isHidden else { continue }
-            if buffer.status.status == .live { isBehind = true }
+            if isLive { isBehind = true }
             buffer.need.setHidden(false)
         }
         return isBehind
@@ -40,7 +47,7 @@ extension ProgramStage {
 /// Who is seen and who is heard, in the scene on air, in the one that is leaving, and in those that come soon.
 package struct ScenePresence: Sendable, Hashable {
     package private(set) var seen: Set<SourceID> = []
-    /// By a pane, whatever it shows and however loud: who is muted is heard again at any moment.
+    /// By a pane, whatever it shows and however loud, since who is muted is heard again at any moment; or fading.
     package private(set) var heard: Set<SourceID> = []
 
     package init() {}
@@ -49,6 +56,8 @@ package struct ScenePresence: Sendable, Hashable {
         self.seen.removeAll(keepingCapacity: true)
         self.heard.removeAll(keepingCapacity: true)
     }
+
+    mutating func insert(heard source: SourceID) { self.heard.insert(source) }
 
     mutating func insert(_ scene: WarmScene) {
         for pane in scene.scene.panes {

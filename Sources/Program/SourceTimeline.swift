@@ -74,6 +74,7 @@ package struct SourceTimeline: Sendable {
     private let jitterBuffer: Int64
     let maxJitterBuffer: Int64
     private let maxDriftPpm: Int64
+    private let soundLead: Int64
     package private(set) var offset: Int64
     /// What the jitter buffer is now: the network may ask for more than was configured.
     private(set) var depth: Int64
@@ -106,12 +107,16 @@ package struct SourceTimeline: Sendable {
     ///   - maxJitterBuffer: How far the network may make that grow.
     ///   - offset: Added to every time; positive shows the source later.
     ///   - maxDriftPpm: What a publisher's clock may be off by and is followed softly, in parts per million.
+    ///   - soundLead: How long before it is due sound has to be there, because it is mixed ahead; see
+    ///     ``ProgramStage/soundLead(fps:sampleRate:)``. At most half of the jitter buffer counts.
     package init(
-        jitterBuffer: Int64, maxJitterBuffer: Int64 = 1_500_000_000, offset: Int64 = 0, maxDriftPpm: Int64 = 500
+        jitterBuffer: Int64, maxJitterBuffer: Int64 = 1_500_000_000, offset: Int64 = 0, maxDriftPpm: Int64 = 500,
+        soundLead: Int64 = 0
     ) {
         self.jitterBuffer = jitterBuffer
         self.maxJitterBuffer = max(jitterBuffer, maxJitterBuffer)
         self.maxDriftPpm = maxDriftPpm
+        self.soundLead = max(0, soundLead)
         self.offset = offset
         self.depth = jitterBuffer
     }
@@ -139,7 +144,7 @@ package struct SourceTimeline: Sendable {
         let (reanchors, seams) = (self.reanchors, self.seams)
         self = SourceTimeline(
             jitterBuffer: self.jitterBuffer, maxJitterBuffer: self.maxJitterBuffer, offset: self.offset,
-            maxDriftPpm: self.maxDriftPpm)
+            maxDriftPpm: self.maxDriftPpm, soundLead: self.soundLead)
         (self.reanchors, self.seams) = (reanchors, seams &+ 1)
         self.mappedSeams = self.seams
     }
@@ -329,14 +334,19 @@ package struct SourceTimeline: Sendable {
 
     private mutating func followLateness(_ kind: TrackKind, _ arrival: Int64, _ anchor: Int64) {
         let delay = self[kind].delay
-        guard delay > anchor else {
+        // The delay beyond which something is missed: an offset may show it before its buffer asks for.
+        let latest = anchor &+ min(0, self.offset) &- (kind == .audio ? min(self.soundLead, self.depth / 2) : 0)
+        guard delay > latest else {
             self[kind].late = nil
             return
         }
+        let isNew = self[kind].late == nil
         var late = self[kind].late ?? (arrival, delay, delay)
         late.least = min(late.least, delay)
         self[kind].late = late
-        if let worst = self.spells.noted(lateness: delay &- anchor, at: arrival), self.depth < self.maxJitterBuffer {
+        if let worst = self.spells.noted(lateness: delay &- latest, at: arrival, isNew: isNew),
+            self.depth < self.maxJitterBuffer
+        {
             let deeper = min(self.maxJitterBuffer, self.depth &+ worst &+ 20_000_000) &- self.depth
             self.depth &+= deeper
             self.deepenedAt = arrival
@@ -358,7 +368,8 @@ package struct SourceTimeline: Sendable {
     private mutating func shrink(at arrival: Int64) {
         guard self.depth > self.jitterBuffer, arrival &- self.deepenedAt > 30_000_000_000 else { return }
         self.deepenedAt = arrival
-        let needed = max(self.video.delays.spread, self.audio.delays.spread) &+ 40_000_000
+        let spread = max(self.video.delays.spread, self.audio.delays.spread &+ self.soundLead)
+        let needed = spread &+ 40_000_000 &+ max(0, 0 &- self.offset)
         self.depth = max(self.jitterBuffer, min(self.depth, needed))
     }
 
@@ -411,18 +422,24 @@ private struct LateSpells: Sendable {
     private static let within: Int64 = 10_000_000_000
     /// Late packets closer together than this are one spell.
     private static let apart: Int64 = 300_000_000
+    /// But for those that come so long after its first, with others in time between them: sound that is sent in pieces has
+    /// some late ones in each.
+    private static let longest: Int64 = 1_000_000_000
 
     private var spells: [Int64] = []
     private var last: Int64?
     private var worst: Int64 = 0
 
+    /// - Parameter isNew: The packet of its track before was in time.
     /// - Returns: The worst lateness of the spells, when there have been enough of them.
-    mutating func noted(lateness: Int64, at arrival: Int64) -> Int64? {
+    mutating func noted(lateness: Int64, at arrival: Int64, isNew: Bool) -> Int64? {
         defer { self.last = arrival }
         self.spells.removeAll { arrival &- $0 > Self.within }
         if self.spells.isEmpty { self.worst = 0 }
         self.worst = max(self.worst, lateness)
-        if let last, arrival &- last < Self.apart { return nil }
+        if let last, arrival &- last < Self.apart {
+            guard isNew, self.spells.last.map({ arrival &- $0 >= Self.longest }) ?? true else { return nil }
+        }
         self.spells.append(arrival)
         guard self.spells.count >= Self.needed else { return nil }
         defer { self = LateSpells() }

@@ -12,14 +12,22 @@ package struct WakeThrift: Sendable {
     /// The longest sleep of the thread, in nanoseconds: it looks for packets by itself at least so often.
     package static let longestSleep: Int64 = 100_000_000
 
+    /// What of the jitter buffer is left to the program's mixing ahead, a turn of the read grid and the next packets, which are
+    /// what a wake-up comes with, in nanoseconds: 39, 19 and 40 ms.
+    private static let reserve: Int64 = 100_000_000
+
     private let patience: Int64
     /// What is neither seen nor heard needs not be told of: the thread finds it early enough.
     private let findsByItself: Bool
     private var last: Int64?
 
-    /// - Parameter jitterBuffer: In nanoseconds; a quarter of it may be spent here, half of it of a source that is away.
-    package init(jitterBuffer: Int64) {
-        self.patience = min(Self.longest, max(0, jitterBuffer) / 4)
+    /// - Parameters:
+    ///   - jitterBuffer: In nanoseconds. A fifth of it is spent in the socket; half of it may be spent here of a source that is
+    ///     away.
+    ///   - offset: Shows the source earlier where it is negative: so much less is left for a source that is heard.
+    package init(jitterBuffer: Int64, offset: Int64 = 0) {
+        let shown = max(0, jitterBuffer &+ min(0, offset))
+        self.patience = min(Self.longest, max(0, shown / 5 * 4 &- Self.reserve))
         self.findsByItself = jitterBuffer / 2 >= Self.longestSleep
     }
 

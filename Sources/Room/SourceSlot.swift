@@ -49,7 +49,8 @@ final class SourceSlot: Sendable {
             maxJitterBuffer: Int64(spec.maxJitterBufferMs) * 1_000_000, maxDriftPpm: Int64(spec.maxDriftPpm),
             // Between 60 pictures a second the nearest to any tick is near enough.
             maxFps: min(pipeline.limits.maxInputFps, max(60, pipeline.canvas.fps)), isFile: isFile,
-            rotation: spec.rotation / 90, holdsDamaged: spec.decode.damaged == .hold)
+            rotation: spec.rotation / 90, holdsDamaged: spec.decode.damaged == .hold,
+            soundLead: ProgramStage.soundLead(fps: pipeline.canvas.fps, sampleRate: pipeline.audio.sampleRate))
         if spec.wallClock == .use, !isFile { settings.aligner = aligner }
         if !isFile {
             settings.codecs = Room.names(spec.decode.codecs.isEmpty ? pipeline.ingest.codecs : spec.decode.codecs)

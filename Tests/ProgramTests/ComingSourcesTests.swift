@@ -76,6 +76,29 @@ struct ComingSourcesTests {
         func now() -> Int64 { 0 }
     }
 
+    @Test("the scene of a source that is only heard waits until what that has left in its socket is read")
+    func soundComesBack() throws {
+        let buffer = SourceBuffer(source: Self.guest, isPaced: false)
+        buffer.setStatus(.live, at: 0)
+        let guest = ProgramStage.Source(buffer: buffer, name: "guest", volume: 1, hold: 0, placeholder: nil)
+        let stage = ProgramStage(
+            settings: ProgramStage.Settings(
+                canvas: Canvases.canvas, sampleRate: 48_000, rampMs: 20, isOffline: false, durationTicks: nil),
+            sources: [Self.guest: guest], scene: Self.solo, clock: ProgramClock(machine: Standing()),
+            outputs: ProgramStage.Outputs(
+                picture: { _, _, _ in true }, sound: { _, _ in }, finished: { _ in }))
+        defer { stage.director.close() }
+        var player = ScenePlayer(director: stage.director)
+        _ = player.advance(to: 0)
+        var scene = Self.duo
+        scene.panes[1].videoPush = false
+        buffer.need.setAway(true)
+        let first = try stage.setScene(scene)
+        #expect(first == 4 && !buffer.need.isAway, "a tenth of a second")
+        let again = try stage.setScene(scene)
+        #expect(again == 1, "nothing waits there any more")
+    }
+
     @Test("a source that comes is seen at the tick of its scene; one that goes is let go when its sound has faded")
     func comesAndGoes() throws {
         let guest = try Self.source(Self.guest, 4, 0.25)

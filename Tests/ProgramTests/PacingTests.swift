@@ -98,6 +98,10 @@ struct LongTickTests {
         stage.run()
         let ahead = try #require(outcome.mixedAtPicture)
         #expect(ahead <= 48_000 / 20)
+        // What a source's sound has to be ahead by is no less than that.
+        let lead = ProgramStage.soundLead(fps: fps, sampleRate: 48_000)
+        #expect(Mixer.wantedUntil(blockEnd: ahead) * TimeMath.nanoseconds / 48_000 <= lead)
+        #expect(lead <= 56_000_000)
         #expect((48_000 / Int64(fps)..<48_000 / Int64(fps) + Mixer.blockPairs).contains(outcome.mixed))
     }
 }

@@ -127,6 +127,25 @@ struct MixerTests {
         #expect(abs(after[2_000] - 0.2) < 1e-6)
     }
 
+    @Test("who fades counts as heard until there is silence")
+    func heardWhileFading() {
+        var mixer = Mixer(start: 0, rampPairs: 4_096)
+        mixer.setGain(1, of: self.a, at: 0)
+        mixer.setGain(0, of: self.b, at: 0)
+        func heard() -> Set<SourceID> {
+            var presence = ScenePresence()
+            mixer.noteHeard(in: &presence)
+            return presence.heard
+        }
+        for _ in 0..<5 { _ = mixer.nextBlock { _, _, _ in 0 } }
+        #expect(heard() == [self.a])
+        mixer.setGain(0, of: self.a, at: 0)
+        for _ in 0..<3 { _ = mixer.nextBlock { _, _, _ in 0 } }
+        #expect(heard() == [self.a], "it is on its way to silence")
+        for _ in 0..<2 { _ = mixer.nextBlock { _, _, _ in 0 } }
+        #expect(heard().isEmpty)
+    }
+
     @Test("the limiter's look-ahead does not shift the sound")
     func isAligned() {
         var mixer = Mixer(start: 0, rampPairs: 1)

@@ -11,7 +11,9 @@ struct SimulatedPublisher {
     var placed: [TrackKind: SourceTimeline.Mapped] = [:]
     var seams = 0
 
-    init(jitterMs: Int64 = 200) { self.timeline = SourceTimeline(jitterBuffer: jitterMs * 1_000_000) }
+    init(jitterMs: Int64 = 200, soundLeadMs: Int64 = 0) {
+        self.timeline = SourceTimeline(jitterBuffer: jitterMs * 1_000_000, soundLead: soundLeadMs * 1_000_000)
+    }
 
     /// Sends a packet stamped `ms` that arrives at `at` (milliseconds).
     @discardableResult
@@ -219,6 +221,53 @@ struct SourceTimelineFaultTests {
         #expect((340...400).contains(publisher.ahead(.video, at: 11_979)))
         publisher.run(12_000..<120_000, video: { $0 }, audio: { $0 })
         #expect((195...260).contains(publisher.ahead(.video, at: 119_988)))
+    }
+
+    @Test("sound that keeps coming when it has been mixed already is late, though it is not due yet; pictures are not")
+    func mixedAhead() {
+        var sound = SimulatedPublisher(soundLeadMs: 39)
+        sound.run(0..<3_000, video: nil, audio: { $0 })
+        sound.run(3_000..<5_000, video: nil, audio: { $0 }, delay: { _ in 170 })
+        #expect(sound.timeline.reanchors == 1 && sound.timeline.lastReason == .late)
+        #expect((195...205).contains(sound.ahead(.audio, at: 4_998 + 170)))
+        var pictures = SimulatedPublisher(soundLeadMs: 39)
+        pictures.run(0..<3_000, video: { $0 }, audio: nil)
+        pictures.run(3_000..<5_000, video: { $0 }, audio: nil, delay: { _ in 170 })
+        #expect(pictures.timeline.reanchors == 0 && pictures.seams == 0)
+    }
+
+    @Test("sound that now and then comes when it has been mixed already gets a deeper buffer, once, and keeps it")
+    func mixedAheadNowAndThen() {
+        var publisher = SimulatedPublisher(soundLeadMs: 39)
+        publisher.run(0..<2_000, video: nil, audio: { $0 })
+        publisher.run(2_000..<120_000, video: nil, audio: { $0 }, delay: { $0 % 2_000 < 100 ? 180 : 0 })
+        #expect(publisher.timeline.reanchors == 1 && publisher.timeline.lastReason == .jitter)
+        // 180 and what is mixed ahead, and some to spare.
+        #expect((230...245).contains(publisher.ahead(.audio, at: 119_994)))
+    }
+
+    @Test("sound that comes in pieces longer than the buffer gets a deeper one, however close together they come")
+    func pieces() {
+        var publisher = SimulatedPublisher()
+        var late = 0
+        for at in stride(from: Int64(0), to: 20_000, by: 21) {
+            // All of a piece comes with its last packet.
+            let arrival = at / 252 * 252 + 231
+            if publisher.send(.audio, at, at: arrival) < arrival, at > 5_000 { late += 1 }
+        }
+        #expect(late == 0)
+        #expect(publisher.timeline.lastReason == .jitter && publisher.timeline.reanchors <= 2)
+    }
+
+    @Test("what is shown earlier by an offset is late earlier")
+    func lateByOffset() {
+        var publisher = SimulatedPublisher()
+        publisher.timeline.setOffset(-120_000_000)
+        publisher.run(0..<3_000, video: { $0 }, audio: nil)
+        #expect(publisher.ahead(.video, at: 2_970) == 80)
+        publisher.run(3_000..<5_000, video: { $0 }, audio: nil, delay: { _ in 150 })
+        #expect(publisher.timeline.reanchors == 1 && publisher.timeline.lastReason == .late)
+        #expect((75...85).contains(publisher.ahead(.video, at: 4_983 + 150)))
     }
 
     @Test("a new offset takes effect at the next packet")

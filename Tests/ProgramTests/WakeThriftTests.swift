@@ -53,6 +53,33 @@ struct WakeThriftTests {
         #expect(each == [true, true, true, true, true])
     }
 
+    @Test(
+        "what is not seen and may be heard is told of in time: with its wait in the socket and what is mixed ahead it fits into the jitter buffer",
+        arguments: [80, 100, 110, 125, 150, 187, 200, 400] as [Int64], [21, 33, 40] as [Int64])
+    func inTime(jitterBuffer: Int64, distance: Int64) {
+        // The program takes it 39 ms before it is due, and the socket keeps it a fifth of the buffer and a turn of its grid.
+        let spare = jitterBuffer - jitterBuffer / 5 - 19 - 39
+        for behind in 1..<distance {
+            // Two packets at a time, so far apart.
+            var thrift = WakeThrift(jitterBuffer: jitterBuffer * Self.millisecond)
+            var waiting: Int64?
+            var longest: Int64 = 0
+            let offers = (1...60).flatMap { [$0 * distance, $0 * distance + behind] }
+            for time in offers {
+                waiting = waiting ?? time
+                guard thrift.wakes(for: [self.packet(at: time)], isHidden: true, isAway: false) else { continue }
+                longest = max(longest, time - (waiting ?? time))
+                waiting = nil
+            }
+            #expect(longest <= spare, "\(behind) ms behind: \(longest), not \(spare)")
+        }
+        // An offset that leaves 80 ms of it leaves no time to wait.
+        var early = WakeThrift(
+            jitterBuffer: jitterBuffer * Self.millisecond, offset: (80 - jitterBuffer) * Self.millisecond)
+        let each = self.answers(&early, (1...5).map { [self.packet(at: $0)] })
+        #expect(each == [true, true, true, true, true])
+    }
+
     @Test("for a source that is away news alone, unless its jitter buffer is under twice the thread's sleep")
     func away() {
         let format = SourceItem.configuration(CodecParameters(codec: .mp3, configuration: []))
