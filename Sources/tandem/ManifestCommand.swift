@@ -78,7 +78,8 @@ struct ManifestCommand: ParsableCommand {
         for file in files {
             let path = "\(directory)/\(file.name)"
             guard FileBytes.makeDirectories(above: path), FileBytes.write(file.text, toFile: path) else {
-                StandardError.write("\(path) cannot be written. Fix: check that \(directory) may be written\n")
+                StandardError.write(
+                    "\(path) cannot be written. Fix: check that \(directory) may be written and has space\n")
                 throw ExitStatus.cannotCreate.code
             }
             StandardOutput.write("\(path)\n")

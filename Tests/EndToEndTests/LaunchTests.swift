@@ -52,6 +52,17 @@ extension Unhurried.Pictures {
             }
         }
 
+        @Test("a manifest that the disk does not take whole is said to be none")
+        func fullDisk() throws {
+            let work = try WorkDirectory()
+            try FileManager.default.createSymbolicLink(
+                atPath: work.path("stack.yml"), withDestinationPath: "/dev/full")
+            let made = try Command.tandem(
+                ["manifest", "\(EndToEnd.root)/pipelines/solo.json", "--for", "swarm", "--out", work.path])
+            #expect(made.code == 73 && made.errors.contains("stack.yml cannot be written"), "\(made)")
+            #expect(made.output.isEmpty)
+        }
+
         @Test("Docker's client takes the stack")
         func swarm() throws {
             guard let judge = EndToEnd.tool("docker") else { return }
