@@ -63,6 +63,16 @@ extension Unhurried.Pictures {
             #expect(made.output.isEmpty)
         }
 
+        @Test("viewers beyond counting are refused, by both that reckon with them", arguments: ["plan", "manifest"])
+        func viewers(verb: String) throws {
+            for count in ["9223372036854775807", "-1"] {
+                let reckoned = try Command.tandem(
+                    [verb, "\(EndToEnd.root)/pipelines/solo.json", "--viewers=\(count)"]
+                        + (verb == "manifest" ? ["--for", "k8s"] : []))
+                #expect(reckoned.code == 64 && reckoned.errors.contains("--viewers \(count)"), "\(reckoned)")
+            }
+        }
+
         @Test("Docker's client takes the stack")
         func swarm() throws {
             guard let judge = EndToEnd.tool("docker") else { return }
