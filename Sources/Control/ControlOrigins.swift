@@ -19,7 +19,8 @@ package struct ControlOrigins: Sendable {
     func opening(_ reply: ListenerReply, to head: HTTPRequest) -> ListenerReply {
         guard !self.origins.isEmpty else { return reply }
         var reply = reply
-        reply.fields[.vary] = "Origin"
+        // What is played may differ by more.
+        reply.fields[.vary] = reply.fields[.vary].map { "\($0), Origin" } ?? "Origin"
         guard self.admits(head), let origin = head.headerFields[.origin] else { return reply }
         reply.fields[.accessControlAllowOrigin] = origin
         reply.fields[.accessControlExposeHeaders] =

@@ -35,6 +35,8 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case sourceLost
     /// An output elsewhere is not reached.
     case outputUnreachable
+    /// The server of an output elsewhere says no.
+    case outputRefused
     /// An output elsewhere takes nothing.
     case outputWedged
     /// There is no space left for what was to be written.
@@ -60,8 +62,7 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .invalidLayout: 1501
         case .imageError: 1512
         case .authDenied, .busyChannel, .unsupportedCodec, .inputTooLarge, .needsRestart, .sourceLost,
-            .outputUnreachable,
-            .outputWedged, .diskFull, .configInvalid, .bindFailed, .idleTimeout:
+            .outputUnreachable, .outputRefused, .outputWedged, .diskFull, .configInvalid, .bindFailed, .idleTimeout:
             0
         }
     }

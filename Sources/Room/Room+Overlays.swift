@@ -47,7 +47,8 @@ extension Room {
             let onAir = changed.onAir
             guard let scene = scenes.first(where: { $0.sceneID == onAir.sceneID && $0.has(countdown: id) }) else {
                 desk = changed
-                return members
+                // No picture shows it yet.
+                return members + self.times(drawnAt: nil)
             }
             let first = try self.compose(scene, onAir, at: nil, &changed, isUpdate: true)
             desk = changed

@@ -10,8 +10,8 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Run one room from a pipeline file until it is over.",
         discussion: """
-            Standard output carries events, one JSON object a line; the first is room.ready with the bound rtmp, viewer
-            and control addresses, so that port 0 works. Logs go to standard error.
+            Standard output carries events, one JSON object a line; the room's first is room.ready with the bound rtmp,
+            viewer and control addresses, so that port 0 works. Logs go to standard error.
 
                 tandem run room.json
                 tandem run room.json --set sources[0].streamKey=secret --set outputs[0].path=/var/hls/88231

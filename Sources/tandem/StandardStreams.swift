@@ -58,11 +58,13 @@ enum FileBytes {
     static func write(_ text: String, to file: Int32) { WholeWrite.write(Array(text.utf8), to: file) }
 
     /// Replaces the file at `path`.
+    ///
+    /// - Returns: `false` when it cannot be opened, or does not take all of the text.
     static func write(_ text: String, toFile path: String) -> Bool {
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard file >= 0 else { return false }
-        defer { close(file) }
-        self.write(text, to: file)
-        return true
+        // Some file systems say only here that there is no space.
+        let isWhole = WholeWrite.write(Array(text.utf8), to: file)
+        return close(file) == 0 && isWhole
     }
 }

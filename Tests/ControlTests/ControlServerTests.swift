@@ -1,4 +1,6 @@
+import HTTPListener
 import HTTPProbe
+import HTTPTypes
 import Logging
 import MediaTypes
 import Synchronization
@@ -252,6 +254,9 @@ struct ControlServerTests {
         let room = FakeRoom()
         var doors = ControlDoors()
         doors.allowOrigins = ["https://console.example"]
+        doors.media = ControlDoors.Media(isReading: true) { _, answer in
+            answer(ListenerReply(.ok, fields: [.vary: "Accept-Encoding"], body: .text("#EXTM3U")))
+        }
         let server = try await ControlServer.start(
             listen: ListenAddress(parsing: "127.0.0.1:0"), token: "s3cret", room: room, doors: doors,
             logger: Logger(label: "test"))
@@ -269,6 +274,8 @@ struct ControlServerTests {
             #expect(reply.status == status)
             #expect(reply.fields["access-control-allow-origin"] == "https://console.example")
         }
+        let media = try await probe.request("GET /media/index.m3u8", ["Authorization: Bearer s3cret"])
+        #expect(media.fields["vary"] == "Accept-Encoding, Origin", "a cache tells both apart")
         await server.stop()
         // Without a token a page that is listed may command, and no other.
         let open = try await ControlServer.start(

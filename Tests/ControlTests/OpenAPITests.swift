@@ -49,6 +49,25 @@ struct OpenAPITests {
         #expect(names.count == operations.count && Set(names).count == names.count)
     }
 
+    @Test(
+        "it takes uids as pipelines may have them, and the routes do",
+        arguments: ["1001", "anna@example.com", "wx:oABC-1", "room 7", String(repeating: "u", count: 128)])
+    func uids(uid: String) throws {
+        var judged = 0
+        for (path, method, operation) in try Self.operations() {
+            for parameter in operation["parameters"] as? [Object] ?? [] where parameter["name"] as? String == "uid" {
+                let pattern = try #require((parameter["schema"] as? Object)?["pattern"] as? String)
+                let found = uid.range(of: pattern, options: .regularExpression)
+                #expect(found == uid.startIndex..<uid.endIndex, "\(method) \(path)")
+                judged += 1
+            }
+        }
+        #expect(judged >= 6)
+        #expect(ControlRoute(path: "/v1/sources/\(uid)") == .source(uid: uid))
+        #expect(ControlRoute(path: "/v1/sources/\(uid):kick") == .kick(uid: uid))
+        #expect(ControlRoute(path: "/v1/sources/\(uid)/relays/r1") == .relay(uid: uid, relayID: "r1"))
+    }
+
     /// The names in quotes of a refusal's remedy.
     private static func known(_ problem: Object) -> Set<String> {
         let fix = problem["fix"] as? String ?? ""

@@ -109,6 +109,14 @@ extension Unhurried.Doors {
                 timeout: 20)
             let rows = "[...document.querySelectorAll('#events b')].map((row) => row.textContent)"
             #expect(try tab.evaluate("\(rows).filter((type) => type === 'broadcast.active').length") == "1")
+            // As after a token that was renewed: the page follows anew once it is unlocked.
+            try tab.evaluate(
+                "window.asked = 0; (() => { const was = ask; ask = async (path, more) => { "
+                    + "const reply = await was(path, more); "
+                    + "if (path.includes('limit=1024')) setTimeout(() => { window.asked += 1; }, 500); "
+                    + "return reply; }; })(); follow(); ''")
+            try Self.wait(tab, "the events, asked for again", "window.asked > 0")
+            #expect(try tab.evaluate("\(rows).filter((type) => type === 'broadcast.active').length") == "1")
             #expect(try room.terminate(SIGTERM) == 143)
             anna.stop()
         }

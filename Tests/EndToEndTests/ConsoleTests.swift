@@ -23,14 +23,34 @@ extension EndToEnd {
 
         private static func judgeReplies(_ room: RunningRoom) throws {
             let check = SchemaCheck(try HTTPClient.request("GET", room.control, "/openapi.json").json())
-            for (method, path, template, body, status) in [
+            // What lies on a scene that is not on air is answered as well.
+            let spare =
+                #"{"layout":"solo","uids":["1001"],"texts":[{"textId":"word","text":"x","x":8,"y":8,"size":16}],"#
+                + #""scoreBars":[{"scoreId":"points","x":0,"y":160,"width":320,"height":16}],"#
+                + #""countdowns":[{"countdownId":"clock","seconds":60,"x":8,"y":40,"size":16}]}"#
+            let cases: [(method: String, path: String, template: String, body: String, status: Int)] = [
                 ("GET", "/v1/room", "/v1/room", "", 200), ("GET", "/v1/scenes", "/v1/scenes", "", 200),
                 ("GET", "/v1/sources", "/v1/sources", "", 200), ("GET", "/v1/stats?level=debug", "/v1/stats", "", 200),
                 ("GET", "/v1/events?after=0", "/v1/events", "", 200), ("GET", "/livez", "/livez", "", 200),
+                ("GET", "/v1/alarms", "/v1/alarms", "", 200), ("GET", "/v1/clips", "/v1/clips", "", 200),
+                ("GET", "/v1/logs?tail=5", "/v1/logs", "", 200), ("GET", "/v1/document", "/v1/document", "", 200),
+                ("GET", "/version", "/version", "", 200),
                 ("PUT", "/v1/program", "/v1/program", #"{"sceneId":"pk"}"#, 200),
                 ("PUT", "/v1/program", "/v1/program", #"{"sceneId":"nobody"}"#, 404),
                 ("PUT", "/v1/scenes/x", "/v1/scenes/{sceneId}", #"{"panes":[{"uid":"9"}]}"#, 422),
-            ] {
+                ("PUT", "/v1/scenes/spare", "/v1/scenes/{sceneId}", spare, 200),
+                ("PUT", "/v1/texts/word", "/v1/texts/{textId}", #"{"text":"y"}"#, 200),
+                ("PUT", "/v1/scores/points", "/v1/scores/{scoreId}", #"{"left":1}"#, 200),
+                ("PUT", "/v1/countdowns/clock", "/v1/countdowns/{countdownId}", #"{"seconds":30}"#, 200),
+                ("DELETE", "/v1/scenes/spare", "/v1/scenes/{sceneId}", "", 200),
+                ("PUT", "/v1/sources/1001", "/v1/sources/{uid}", #"{"volume":90}"#, 200),
+                ("PUT", "/v1/log-level", "/v1/log-level", #"{"level":"info"}"#, 200),
+                ("PATCH", "/v1/room?dryRun=true", "/v1/room", #"{"room":{"title":"x"}}"#, 200),
+                ("POST", "/v1/renditions/180p:keyframe", "/v1/renditions/{name}:keyframe", "", 202),
+                ("POST", "/v1/metadata", "/v1/metadata", #"{"type":"word","text":"x"}"#, 202),
+                ("POST", "/v1/pk:start", "/v1/pk:start", "", 404),
+            ]
+            for (method, path, template, body, status) in cases {
                 let reply = try HTTPClient.request(method, room.control, path, body: body)
                 #expect(reply.status == status, "\(method) \(path): \(reply.body)")
                 let schema = try #require(

@@ -93,6 +93,11 @@ extension EndToEnd {
             try room.event("source.live", uid: "1001", timeout: 20)
             try room.event("source.live", uid: "2002", timeout: 20)
             try room.segments(2)
+            // Outputs of several types, and a PK: what the room says of itself is as it is described.
+            let check = SchemaCheck(try HTTPClient.request("GET", room.control, "/openapi.json").json())
+            let schema = try #require(check.schema("GET", "/v1/room", status: 200))
+            let faults = check.faults(try room.state(), schema)
+            #expect(faults.isEmpty, "\(faults)")
 
             for line in take("healthcheck ") { #expect(try enter(line).contains("pass")) }
             for line in take("lint-hls http") { #expect(try enter(line).contains("no findings")) }

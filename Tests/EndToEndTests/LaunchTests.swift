@@ -52,6 +52,27 @@ extension Unhurried.Pictures {
             }
         }
 
+        @Test("a manifest that the disk does not take whole is said to be none")
+        func fullDisk() throws {
+            let work = try WorkDirectory()
+            try FileManager.default.createSymbolicLink(
+                atPath: work.path("stack.yml"), withDestinationPath: "/dev/full")
+            let made = try Command.tandem(
+                ["manifest", "\(EndToEnd.root)/pipelines/solo.json", "--for", "swarm", "--out", work.path])
+            #expect(made.code == 73 && made.errors.contains("stack.yml cannot be written"), "\(made)")
+            #expect(made.output.isEmpty)
+        }
+
+        @Test("viewers beyond counting are refused, by both that reckon with them", arguments: ["plan", "manifest"])
+        func viewers(verb: String) throws {
+            for count in ["9223372036854775807", "-1"] {
+                let reckoned = try Command.tandem(
+                    [verb, "\(EndToEnd.root)/pipelines/solo.json", "--viewers=\(count)"]
+                        + (verb == "manifest" ? ["--for", "k8s"] : []))
+                #expect(reckoned.code == 64 && reckoned.errors.contains("--viewers \(count)"), "\(reckoned)")
+            }
+        }
+
         @Test("Docker's client takes the stack")
         func swarm() throws {
             guard let judge = EndToEnd.tool("docker") else { return }

@@ -1,5 +1,6 @@
 import Foundation
 import MediaTypes
+import Push
 import Testing
 
 @Suite("The error catalogue")
@@ -14,6 +15,9 @@ struct ErrorCodeGuideTests {
         let told = rows.map { "\($0.output.1) \($0.output.2)" }
         #expect(told == ErrorCode.allCases.map { "\($0.rawValue) \($0.number)" })
     }
+
+    @Test("what becomes of an output elsewhere has its words", arguments: PushFailure.allCases)
+    func outputs(failure: PushFailure) { #expect(ErrorCode(rawValue: failure.rawValue) != nil) }
 
     @Test("the field's numbers are the field's")
     func numbers() {

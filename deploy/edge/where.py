@@ -2,7 +2,7 @@
 """Tells an nginx-rtmp edge where the room of a stream key is: where.py DIRECTORY [HOST:PORT]
 
 DIRECTORY holds a file for each stream key, named as the key, with `host:port` of its room's RTMP listener in it; whoever starts
-rooms writes it. A word behind it, after a space, names the worker: another one there is another room to send to, because nginx
+rooms renames it into place. A word behind it, after a space, names the worker: another one there is another room to send to, because nginx
 does not come back by itself to a room that was started again where it was. A host name is looked up anew at each request.
 Answers on_publish by a redirect to the room, and on_update by 200 as long as the room is where the publisher was sent to,
 otherwise by 404, which makes nginx close the connection."""

@@ -202,7 +202,8 @@ async function follow() {
   let failures = 0;
   try {
     const { last } = await (await ask("v1/events?after=0&limit=1")).json();
-    lastEvent = Math.max(0, last - 1024);
+    // Whoever had to unlock the page anew knows what was told before.
+    lastEvent = Math.max(reached(last), last - 1024);
     const { events } = await (await ask(`v1/events?after=${lastEvent}&limit=1024`)).json();
     for (const event of events) heard(event, false);
     if (room) timeline.draw(room, Date.parse(room.time));

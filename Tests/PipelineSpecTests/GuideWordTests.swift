@@ -1,0 +1,23 @@
+import Foundation
+import PipelineSpec
+import Testing
+
+@Suite("The guides name the words that a pipeline file may have")
+struct GuideWordTests {
+    private static let guides = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Sources/tandem/Documentation.docc")
+
+    @Test(
+        "every word of a choice, in the guide that is about it",
+        arguments: [
+            ("Publishing.md", Pipeline.Ingest.Codec.allCases.map(\.rawValue)),
+            ("Scenes.md", Layout.allCases.map(\.rawValue)), ("Scenes.md", Pane.Adaption.allCases.map(\.rawValue)),
+            ("Scenes.md", Transition.Kind.allCases.map(\.rawValue)),
+            ("Events.md", EventVocabulary.allCases.map(\.rawValue)),
+        ])
+    func words(page: String, words: [String]) throws {
+        let text = try String(contentsOf: Self.guides.appendingPathComponent(page), encoding: .utf8)
+        #expect(!words.isEmpty)
+        for word in words { #expect(text.contains("`\(word)`"), "\(page): \(word)") }
+    }
+}

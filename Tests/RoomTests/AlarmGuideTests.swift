@@ -1,0 +1,25 @@
+import Foundation
+import Room
+import Testing
+
+@Suite("The guide's table of alarms")
+struct AlarmGuideTests {
+    private static let guide = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Sources/tandem/Documentation.docc/ControlAPI.md")
+
+    @Test("it has every type that a room tells, and no other")
+    func types() throws {
+        let text = try String(contentsOf: Self.guide, encoding: .utf8)
+        let section = try #require(text.components(separatedBy: "## Alarms\n").dropFirst().first)
+        let table = section.components(separatedBy: "\n## ")[0].split(separator: "\n").filter { $0.hasPrefix("| `") }
+        let told = table.flatMap { row in
+            row.split(separator: "|")[0].matches(of: /`([a-z]+\.[a-z_]+)`/).map { String($0.output.1) }
+        }
+        let others = [
+            "encoder.overload_step", "output.unreachable", "output.refused", "output.stalled", "output.disk_low",
+            "config.invalid",
+        ]
+        #expect(Set(told) == Set(SourceHealth.Cause.allCases.map { $0.alarm.type } + others))
+        #expect(told.count == Set(told).count)
+    }
+}
