@@ -66,7 +66,7 @@ package struct SupplementalMessages: Sendable, Sequence, IteratorProtocol {
             self.place = start + length
             let type = (self.memory.byte(at: start) ?? 0) & 0x1F
             if type == 6 {
-                self.unit = PayloadBytes(self.memory, in: start + 1..<start + min(length, Self.unitLimit))
+                self.unit = PayloadBytes(self.memory, in: start + 1..<start + Swift.min(length, Self.unitLimit))
                 self.count = 0
                 return true
             }
