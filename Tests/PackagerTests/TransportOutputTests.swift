@@ -224,6 +224,22 @@ struct TransportOutputTests {
         #expect(second.reports.isEmpty, "\(second.reports)")
     }
 
+    @Test("a successor has what has left the list for as long as somebody may ask for it: rfc8216bis §6.2.2")
+    func retained() throws {
+        let first = try Pair { $0.windowSeconds = 12 }
+        _ = try first.begin()
+        first.feed(0..<12)
+        first.end(endlist: false)
+        let left = "720p-1-0.ts"
+        let shown = try #require(first.streams.object(named: left))
+        #expect(!first.list.uris.contains(left) && first.list.uris.count > 3)
+        let second = try Pair(first.store, first.streamStore) { $0.windowSeconds = 12 }
+        let start = try second.begin(now: Output.origin + 26_000_000_000) / 64
+        #expect(second.streams.object(named: left) == shown)
+        second.feed(start..<(start + 12))
+        #expect(second.streams.object(named: left) == nil && second.streamStore.read(left) == nil)
+    }
+
     @Test("where the disk is short of space the list is as short as the output's, and its files go")
     func short() throws {
         let pair = try Pair()
