@@ -62,6 +62,11 @@ package struct PlaylistWindow: Sendable {
     /// Number of the first listed segment.
     package var mediaSequence: Int64 { self.segments.first?.mediaSequence ?? self.nextMediaSequence }
 
+    /// Where nothing is listed yet: the first segment has this number. Keeps (1): a number below the next one changes nothing.
+    package mutating func begin(at mediaSequence: Int64) {
+        if self.segments.isEmpty { self.nextMediaSequence = max(self.nextMediaSequence, mediaSequence) }
+    }
+
     /// Adds the next segment. Amortized O(1).
     ///
     /// - Throws: ``MediaError/Code/internal`` for a number out of order, a segment longer than the target duration, or an

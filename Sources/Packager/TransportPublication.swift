@@ -256,6 +256,8 @@ struct TransportPublication: Sendable {
 
     /// As long and as numbered as it is listed there.
     private mutating func append(_ segment: Segment, _ index: Int) {
+        // What was lost before the first that is known is not listed at all.
+        self.renditions[index].window.begin(at: segment.mediaSequence)
         do throws(MediaError) { try self.renditions[index].window.append(segment) } catch {
             self.failures.append(error)
         }

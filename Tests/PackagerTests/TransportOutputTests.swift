@@ -153,6 +153,26 @@ struct TransportOutputTests {
         #expect(pair.streams.made.segments == Int64(listed - gaps))
     }
 
+    @Test("a list in which there is nothing yet begins behind what nobody was told of")
+    func behindFromTheStart() throws {
+        let first = try Pair()
+        _ = try first.begin()
+        first.feed(0..<4)
+        first.end(endlist: false)
+        // With a new rendition the lists of both begin where the worker does.
+        let tracks = [Output.video("720p"), Output.video("360p"), Output.audio]
+        let second = try Pair(first.store, first.streamStore, waits: false, tracks: tracks)
+        let start = try second.begin(now: Output.origin + 9_000_000_000) / 64
+        second.feed(start..<(start + 300))
+        second.streams.finish()
+        second.streams.run()
+        #expect(second.reports.isEmpty, "\(second.reports)")
+        let list = ListText(second.streamStore.text("360p.m3u8"))
+        #expect(list.uris.count > 250 && list.count("#EXT-X-GAP") == 0)
+        #expect(list.uris == second.list.uris.map { $0.replacing("720p-", with: "360p-") })
+        #expect(list.uris.last.map { second.streamStore.read($0) != nil } == true)
+    }
+
     @Test("an end that the store does not take is written as soon as it does")
     func endWhileFull() throws {
         let pair = try Pair(waits: false)
