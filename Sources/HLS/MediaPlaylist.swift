@@ -48,9 +48,10 @@ package struct MediaPlaylist: Sendable {
         guard let edge = self.edge, !self.isEnded else { return 0 }
         let boundary = Int64(edge.control.canSkipUntil) &* TimeMath.nanoseconds
         var distance: Int64 = 0
-        for (index, segment) in self.segments.enumerated().reversed() {
+        // From the end, and no further than to the boundary: every request for a delta asks, and a list may be a day's.
+        for index in self.segments.indices.reversed() {
             if distance > boundary { return index + 1 }
-            distance &+= segment.duration.nanoseconds
+            distance &+= self.segments[index].duration.nanoseconds
         }
         return 0
     }
@@ -96,12 +97,12 @@ package struct MediaPlaylist: Sendable {
         // Behind both sequence numbers: some players refuse the other order.
         if skipped > 0 { text += "#EXT-X-SKIP:SKIPPED-SEGMENTS=\(skipped)\(ranges.removals)\n" }
         var state = TagState(hasMaps: self.hasMaps)
-        for (index, segment) in self.segments.enumerated() {
-            // What the skipped segments said of map and key still holds: the player has merged them.
+        // What the skipped segments said of map and key still holds: the player has merged them.
+        if skipped > 0 { state.follow(self.segments[skipped - 1]) }
+        for (index, segment) in zip(skipped..., self.segments[skipped...]) {
             let head = state.tags(
                 discontinuity: segment.discontinuity, map: segment.map, key: segment.key,
                 programDate: segment.programDate)
-            guard index >= skipped else { continue }
             // Said again: not every player takes the key of what it has skipped.
             if index == skipped, skipped > 0, let key = segment.key, !head.contains("#EXT-X-KEY") {
                 text += TagState.keyTag(key)
@@ -151,6 +152,9 @@ private struct TagState {
     private var key: SegmentKey?
 
     init(hasMaps: Bool) { self.hasMaps = hasMaps }
+
+    /// What holds behind a segment whose tags are not written.
+    mutating func follow(_ segment: Segment) { (self.map, self.key) = (segment.map, segment.key) }
 
     /// The tags before a segment's first part.
     mutating func tags(

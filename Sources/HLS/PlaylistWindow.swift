@@ -36,6 +36,9 @@ package struct PlaylistWindow: Sendable {
     package private(set) var mostSegments: Int?
     /// Entries that have left the I-frame playlist beside this one; `nil`: there is none. See ``Segment/iFrameCount``.
     package private(set) var iFrameSequence: Int64?
+    /// Listed nanoseconds. Kept, not summed: a list of a day is asked for its length with every segment, and a successor adds
+    /// all of them at once.
+    package private(set) var duration: Int64 = 0
 
     /// - Parameters:
     ///   - slackSeconds: See ``slack``.
@@ -59,10 +62,12 @@ package struct PlaylistWindow: Sendable {
     /// Number of the first listed segment.
     package var mediaSequence: Int64 { self.segments.first?.mediaSequence ?? self.nextMediaSequence }
 
-    /// Listed nanoseconds.
-    package var duration: Int64 { self.segments.reduce(0) { $0 &+ $1.duration.nanoseconds } }
+    /// Where nothing is listed yet: the first segment has this number. Keeps (1): a number below the next one changes nothing.
+    package mutating func begin(at mediaSequence: Int64) {
+        if self.segments.isEmpty { self.nextMediaSequence = max(self.nextMediaSequence, mediaSequence) }
+    }
 
-    /// Adds the next segment.
+    /// Adds the next segment. Amortized O(1).
     ///
     /// - Throws: ``MediaError/Code/internal`` for a number out of order, a segment longer than the target duration, or an
     ///   ended playlist: nothing is changed then.
@@ -78,6 +83,7 @@ package struct PlaylistWindow: Sendable {
             throw refuse("a length of \(segment.duration.nanoseconds) ns does not fit the target duration")
         }
         self.segments.append(segment)
+        self.duration &+= segment.duration.nanoseconds
         self.dropPassedParts()
         self.nextMediaSequence += 1
         self.longestDuration = max(self.longestDuration, self.duration)
@@ -149,6 +155,7 @@ package struct PlaylistWindow: Sendable {
         guard count >= 0, count <= self.removableCount else { return false }
         for segment in self.segments.prefix(count) {
             if segment.discontinuity { self.discontinuitySequence += 1 }
+            self.duration &-= segment.duration.nanoseconds
             self.iFrameSequence = self.iFrameSequence.map { $0 &+ Int64(segment.iFrameCount) }
             var deleteAt =
                 segment.publishedAt &+ segment.duration.nanoseconds &+ self.longestDuration &+ self.slack

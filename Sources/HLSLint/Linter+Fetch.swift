@@ -17,7 +17,7 @@ extension Linter {
         var position = list.segments.first.flatMap { self.histories[index].records[$0.number]?.position } ?? 0
         var distance = list.duration
         for segment in list.segments {
-            distance -= segment.duration
+            distance &-= segment.duration
             if self.histories[index].records[segment.number] == nil {
                 let last = self.histories[index].records[segment.number &- 1]
                 position = last.map { $0.position &+ $0.listed.duration } ?? position

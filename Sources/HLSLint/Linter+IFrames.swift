@@ -133,7 +133,7 @@ extension Linter {
                     fault(.codecsWrong, "CODECS does not name \(codec)")
                 }
             }
-            if let rate = attributes.integer("BANDWIDTH"), history.meter.peak * 100 > rate * 125 {
+            if let rate = attributes.integer("BANDWIDTH"), Self.exceeds(history.meter.peak, rate, percent: 125) {
                 fault(.bandwidthExceeded, "BANDWIDTH is \(rate), the peak bit rate \(history.meter.peak)")
             }
         }

@@ -121,6 +121,11 @@ extension Linter {
         declared == found || found.utf8.count == 4 && declared.hasPrefix(found)
     }
 
+    /// A measured rate is more than so much of the declared one. Either may be any number.
+    static func exceeds(_ measured: Int64, _ declared: Int64, percent: Int64) -> Bool {
+        Int128(measured) * 100 > Int128(declared) * Int128(percent)
+    }
+
     private mutating func checkBandwidth(
         _ variant: MultivariantList.Variant, _ history: PlaylistHistory, _ sound: [PlaylistHistory], isLive: Bool,
         at now: Int64
@@ -128,13 +133,17 @@ extension Linter {
         let peak = history.meter.peak &+ (sound.map(\.meter.peak).max() ?? 0)
         let average = history.meter.average &+ (sound.map(\.meter.average).max() ?? 0)
         // AAS 1.28 for live lists, 1.26 for others.
-        if let declared = variant.attributes.integer("BANDWIDTH"), peak * 100 > declared * (isLive ? 125 : 110) {
+        if let declared = variant.attributes.integer("BANDWIDTH"),
+            Self.exceeds(peak, declared, percent: isLive ? 125 : 110)
+        {
             self.addOnce(
                 .bandwidthExceeded, "\(variant.uri): BANDWIDTH is \(declared), the peak segment bit rate \(peak)",
                 in: self.url, at: now)
         }
         guard history.meter.totalDuration >= Self.longestRun else { return }
-        if let declared = variant.attributes.integer("AVERAGE-BANDWIDTH"), average * 100 > declared * 110 {
+        if let declared = variant.attributes.integer("AVERAGE-BANDWIDTH"),
+            Self.exceeds(average, declared, percent: 110)
+        {
             self.addOnce(
                 .averageBandwidthExceeded, "\(variant.uri): AVERAGE-BANDWIDTH is \(declared), the average \(average)",
                 in: self.url, at: now)

@@ -76,7 +76,7 @@ extension Linter {
         var distance = after.reduce(0) { $0 &+ $1.duration }
         let near = 3 * new.targetDuration
         for (one, other) in zip(before, after) {
-            distance -= other.duration
+            distance &-= other.duration
             if one.uri != other.uri || one.byteRange != other.byteRange {
                 self.add(
                     .numberReused, "it was \(one.uri) and is \(other.uri)", index, segment: one.number, at: now)
@@ -263,7 +263,7 @@ extension Linter {
                 skippable = Int64(place) + 1
                 break
             }
-            distance += segment.duration
+            distance &+= segment.duration
         }
         if wasDelta, list.skipped > skippable {
             self.add(

@@ -92,6 +92,9 @@ package final class LiveContent: OriginContent {
         }
     }
 
+    /// Texts of playlists in memory: every viewer's own token is put into one that all share.
+    package var textCount: Int { self.state.withLock { $0.versions.values.reduce(0) { $0 + $1.textCount } } }
+
     // MARK: Publishing
 
     /// Shows what is new. Calls must not overlap. Returns without waiting for those it wakes.
@@ -183,7 +186,8 @@ package final class LiveContent: OriginContent {
 
     private static func answer(from source: Source, to request: OriginRequest) -> OriginAnswer {
         switch source {
-        case .version(let version): .object(version.object(for: request))
+        case .version(let version):
+            version.object(for: request).map(OriginAnswer.object) ?? .refused(QueryPassing.tooLong)
         case .answer(let answer): answer
         }
     }

@@ -79,16 +79,22 @@ package struct OriginResponder: Sendable {
             return answer(self.reply(with: feed, to: request.head))
         }
         let fields = request.head.headerFields
+        let query = QueryPassing.query(of: target)
+        guard query.utf8.count <= QueryPassing.longest || !name.hasSuffix(".m3u8") else {
+            return answer(.plain(.uriTooLong, QueryPassing.tooLong, fields: [.cacheControl: "no-store"]))
+        }
         let asked = OriginRequest(
             path: name, directives: ReloadDirectives(query: target.query),
-            acceptsGzip: Self.acceptsGzip(fields[.acceptEncoding]), query: QueryPassing.query(of: target),
-            client: request.client)
+            acceptsGzip: Self.acceptsGzip(fields[.acceptEncoding]), query: query, client: request.client)
         self.content.answer(to: asked) { result in
             switch result {
             case .object(let object):
                 // A range is one of the bytes as they are.
                 let form = self.forms.object(
                     object, query: asked.query, acceptsGzip: asked.acceptsGzip && fields[.range] == nil)
+                guard let form else {
+                    return answer(.plain(.badRequest, QueryPassing.tooLong, fields: [.cacheControl: "no-store"]))
+                }
                 answer(self.reply(with: form, to: request))
             case .missing: answer(self.missing)
             // Not to be remembered: what is too far ahead now will be there later.

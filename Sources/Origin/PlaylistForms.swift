@@ -9,31 +9,48 @@ final class PlaylistForms: Sendable {
         let isGzip: Bool
     }
 
-    /// Forms kept; when there are more, all are made anew.
-    private static let limit = 64
+    private struct Rendered {
+        let bytes: [UInt8]
+        let entityTag: String
+    }
 
-    private let made = Mutex<[Form: [UInt8]]>([:])
+    private struct Made {
+        var forms: [Form: Rendered] = [:]
+        /// Of all of them.
+        var bytes = 0
+    }
 
-    /// The object in the form the request asks for; anything but a playlist as it is.
-    func object(_ object: OriginObject, query: String, acceptsGzip: Bool) -> OriginObject {
+    /// Forms kept, and their bytes; when there are more, all are made anew.
+    private static let mostForms = 64
+    private static let mostBytes = 8 << 20
+
+    private let made = Mutex(Made())
+
+    /// The object in the form the request asks for; anything but a playlist as it is. `nil` where the query would make it too
+    /// long.
+    func object(_ object: OriginObject, query: String, acceptsGzip: Bool) -> OriginObject? {
         guard object.contentType == PlaylistVersion.contentType, !object.isGzip, !object.variesByEncoding,
             case .bytes(let plain) = object.body
         else { return object }
         let form = Form(fingerprint: PlaylistVersion.fingerprint(plain), query: query, isGzip: acceptsGzip)
-        let known = self.made.withLock { $0[form] }
-        var bytes = known ?? QueryPassing.pass(query, into: plain)
-        if known == nil {
-            if acceptsGzip { bytes = GzipEncoder.encode(bytes) }
-            self.made.withLock { [bytes] made in
-                if made.count >= Self.limit { made.removeAll() }
-                made[form] = bytes
-            }
-        }
+        guard let rendered = self.made.withLock({ $0.forms[form] }) ?? self.make(form, of: plain) else { return nil }
         var result = object
-        result.body = .bytes(bytes)
+        result.body = .bytes(rendered.bytes)
         result.variesByEncoding = true
         result.isGzip = acceptsGzip
-        result.entityTag = PlaylistVersion.entityTag(of: bytes, isGzip: acceptsGzip)
+        result.entityTag = rendered.entityTag
         return result
+    }
+
+    private func make(_ form: Form, of plain: [UInt8]) -> Rendered? {
+        guard let text = QueryPassing.pass(form.query, into: plain) else { return nil }
+        let bytes = form.isGzip ? GzipEncoder.encode(text) : text
+        let rendered = Rendered(bytes: bytes, entityTag: PlaylistVersion.entityTag(of: bytes, isGzip: form.isGzip))
+        guard bytes.count <= Self.mostBytes else { return rendered }
+        self.made.withLock { made in
+            if made.forms.count >= Self.mostForms || made.bytes + bytes.count > Self.mostBytes { made = Made() }
+            if made.forms.updateValue(rendered, forKey: form) == nil { made.bytes += bytes.count }
+        }
+        return rendered
     }
 }

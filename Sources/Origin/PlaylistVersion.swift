@@ -12,8 +12,29 @@ final class PlaylistVersion: Sendable {
         let query: String
     }
 
+    /// What of the list a form has, whoever asks.
+    private struct Scope: Hashable {
+        let skips: Bool
+        let skipsDateRanges: Bool
+    }
+
+    private struct Text {
+        /// Without a query.
+        let plain: [UInt8]
+        /// Where a query goes; `nil` until somebody has one.
+        var places: [Int]?
+    }
+
+    private struct Made {
+        var forms: [Form: Rendered] = [:]
+        /// Of those with a query.
+        var bytes = 0
+    }
+
     /// Forms that are shared: viewers with a token each would otherwise fill the memory with one list each.
     private static let mostForms = 64
+    /// Bytes of forms with a query that are shared.
+    private static let mostBytes = 8 << 20
 
     private struct Rendered {
         let buffer: ByteBuffer
@@ -26,7 +47,8 @@ final class PlaylistVersion: Sendable {
     let playlist: MediaPlaylist
     let position: PlaylistPosition
     private let reports: [RenditionReport]
-    private let forms = Mutex<[Form: Rendered]>([:])
+    private let made = Mutex(Made())
+    private let texts = Mutex<[Scope: Text]>([:])
 
     init(_ playlist: MediaPlaylist, reports: [RenditionReport]) {
         self.playlist = playlist
@@ -34,23 +56,19 @@ final class PlaylistVersion: Sendable {
         self.reports = reports
     }
 
-    /// The playlist as an answer.
+    /// Texts that were put together so far: one for each part of the list that is asked for, however many ask.
+    var textCount: Int { self.texts.withLock(\.count) }
+
+    /// The playlist as an answer; `nil` where the request's query would make it too long.
     ///
     /// Spec: rfc8216bis appendix B.1 for the caching times: an answer to a blocking request is true for as long as the list
     /// may name what it names, one to a plain request only until half a target duration has passed.
-    func object(for request: OriginRequest) -> OriginObject {
+    func object(for request: OriginRequest) -> OriginObject? {
         let skips = request.directives.skips && self.playlist.skippableCount > 0
         let form = Form(
             skips: skips, skipsDateRanges: skips && request.directives.skipsDateRanges, isGzip: request.acceptsGzip,
             query: request.query)
-        let rendered =
-            self.forms.withLock { forms -> Rendered? in
-                if let made = forms[form] { return made }
-                guard form.query.isEmpty || forms.count < Self.mostForms else { return nil }
-                let made = self.render(form)
-                forms[form] = made
-                return made
-            } ?? self.render(form)
+        guard let rendered = self.rendered(form) else { return nil }
         let target = self.playlist.targetDuration
         let isImmediate = request.directives.isImmediate || self.position.isEnded
         return OriginObject(
@@ -59,19 +77,50 @@ final class PlaylistVersion: Sendable {
             variesByEncoding: true, isGzip: form.isGzip, heads: isImmediate ? rendered.immediateHeads : rendered.heads)
     }
 
-    /// Spec: rfc8216bis §4.
-    static let contentType = "application/vnd.apple.mpegurl"
+    private func rendered(_ form: Form) -> Rendered? {
+        let shared = self.made.withLock { made -> Rendered? in
+            if let known = made.forms[form] { return known }
+            guard form.query.isEmpty || made.forms.count < Self.mostForms, let new = self.render(form) else {
+                return nil
+            }
+            let size = form.query.isEmpty ? 0 : new.buffer.readableBytes
+            if made.bytes + size <= Self.mostBytes {
+                made.forms[form] = new
+                made.bytes += size
+            }
+            return new
+        }
+        return shared ?? self.render(form)
+    }
 
-    private func render(_ form: Form) -> Rendered {
-        let plain = Array(
-            self.playlist.rendered(
-                reports: self.reports, skipping: form.skips, skippingDateRanges: form.skipsDateRanges
-            ).utf8)
-        let text = QueryPassing.pass(form.query, into: plain)
+    /// A viewer with a token of its own costs a copy of the text, not a list.
+    private func render(_ form: Form) -> Rendered? {
+        let (plain, places) = self.text(of: form)
+        guard let text = QueryPassing.pass(form.query, into: plain, at: places) else { return nil }
         return Rendered(
             buffer: ByteBuffer(bytes: form.isGzip ? GzipEncoder.encode(text) : text),
             entityTag: Self.entityTag(of: text, isGzip: form.isGzip))
     }
+
+    private func text(of form: Form) -> (plain: [UInt8], places: [Int]) {
+        let scope = Scope(skips: form.skips, skipsDateRanges: form.skipsDateRanges)
+        return self.texts.withLock { texts -> (plain: [UInt8], places: [Int]) in
+            var text = texts[scope] ?? Text(plain: self.plain(scope))
+            if !form.query.isEmpty, text.places == nil { text.places = QueryPassing.places(in: text.plain) }
+            texts[scope] = text
+            return (plain: text.plain, places: text.places ?? [])
+        }
+    }
+
+    private func plain(_ scope: Scope) -> [UInt8] {
+        Array(
+            self.playlist.rendered(
+                reports: self.reports, skipping: scope.skips, skippingDateRanges: scope.skipsDateRanges
+            ).utf8)
+    }
+
+    /// Spec: rfc8216bis §4.
+    static let contentType = "application/vnd.apple.mpegurl"
 
     /// Of the bytes, not of a count: a later worker of the room must not give the same tag to another text.
     static func entityTag(of bytes: [UInt8], isGzip: Bool) -> String {

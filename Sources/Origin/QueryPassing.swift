@@ -8,6 +8,12 @@ import HTTPListener
 enum QueryPassing {
     /// RFC 3986 §3.4: what a query may hold besides unreserved characters.
     private static let written = Set("%!$&'()*+,;=:@/?".utf8)
+    /// Bytes of a query that goes on: it is in the list once for each URI, and tokens are far shorter.
+    static let longest = 2_048
+    /// Bytes that a query may add to a list, at most: one of a day has tens of thousands of URIs.
+    private static let mostAdded = 16 << 20
+    /// For a person who looks at the answer.
+    static let tooLong = "the query is too long to go with everything that the playlist names"
 
     /// The query of the URIs in a playlist: what of a request's goes on, as it was written, since one that is escaped in
     /// another way is another one (RFC 3986 §2.2). It can end neither an attribute nor a line; empty for none.
@@ -42,32 +48,44 @@ enum QueryPassing {
     }
 
     /// The playlist with `query` behind every URI in it; the URIs of a playlist of ours have none of their own.
-    static func pass(_ query: String, into playlist: [UInt8]) -> [UInt8] {
+    ///
+    /// - Returns: `nil` where it would become too long by it.
+    static func pass(_ query: String, into playlist: [UInt8]) -> [UInt8]? {
+        query.isEmpty ? playlist : self.pass(query, into: playlist, at: self.places(in: playlist))
+    }
+
+    /// The same where its places are known: a copy of the bytes.
+    static func pass(_ query: String, into playlist: [UInt8], at places: [Int]) -> [UInt8]? {
         guard !query.isEmpty else { return playlist }
         let suffix = Array("?\(query)".utf8)
-        let attribute = Array("URI=\"".utf8)
+        let (added, isTooMuch) = suffix.count.multipliedReportingOverflow(by: places.count)
+        guard !isTooMuch, added <= Self.mostAdded else { return nil }
         var result: [UInt8] = []
-        result.reserveCapacity(playlist.count * 2)
-        for line in playlist.split(separator: 0x0A, omittingEmptySubsequences: false) {
-            if line.isEmpty {
-                // Behind the last line feed, or an empty line.
-            } else if line.first != UInt8(ascii: "#") {
-                result += line
-                result += suffix
+        result.reserveCapacity(playlist.count + added)
+        var start = 0
+        for place in places {
+            result += playlist[start..<place]
+            result += suffix
+            start = place
+        }
+        result += playlist[start...]
+        return result
+    }
+
+    /// Where in a playlist a query goes, rising: behind every URI.
+    static func places(in playlist: [UInt8]) -> [Int] {
+        let attribute = Array("URI=\"".utf8)
+        var places: [Int] = []
+        for line in playlist.split(separator: 0x0A) {
+            if line.first != UInt8(ascii: "#") {
+                places.append(line.endIndex)
             } else if let start = line.firstRange(of: attribute)?.upperBound, Self.isAttribute(line, start - 5),
                 let end = line[start...].firstIndex(of: UInt8(ascii: "\"")), !Self.isElsewhere(line[start..<end])
             {
-                result += line[..<end]
-                result += suffix
-                result += line[end...]
-            } else {
-                result += line
+                places.append(end)
             }
-            result.append(0x0A)
         }
-        // The split has one piece more than there are line feeds.
-        result.removeLast()
-        return result
+        return places
     }
 
     /// A server of its own, such as one that has keys, is not told what opens ours.

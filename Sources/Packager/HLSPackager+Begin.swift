@@ -22,6 +22,9 @@ extension HLSPackager {
     static let orphanedRuns: Int64 = 8
     /// Segments of one of them; a store that says it holds everything must not be asked for ever.
     private static let mostOrphans: Int64 = 4_096
+    /// Seconds of an outage that are filled at most, whatever the window: all of it is stamped and written before anything is
+    /// shown, a quarter of a megabyte a second with a usual ladder, and no player waits for so long.
+    static let longestFill: Int64 = 300
 
     /// Frames of a ``Slate`` for this output: a part, so that players can join it at any of them, or else a GOP or a whole
     /// segment that renditions of half the rate divide too.
@@ -34,15 +37,15 @@ extension HLSPackager {
     /// A worker before this one has published in this room.
     package var hasPublishedBefore: Bool { self.claimed.nextMediaSequence > 0 }
 
-    /// A worker before this one has published in this room, and the time since then is short enough to be filled: its
-    /// viewers are still there.
+    /// A worker before this one has published in this room, and the time since then is short enough to be filled, no longer than
+    /// the window nor than five minutes: its viewers are still there.
     ///
     /// - Parameter now: Nanoseconds since the Unix epoch.
     package func canContinue(at now: Int64) -> Bool {
         guard let origin = self.claimed.origin, self.claimed.nextMediaSequence > 0 else { return false }
         let target = self.settings.grid.targetDuration
-        let window = Int64(max(3 * target, min(self.settings.windowSeconds, 7 * 86_400)))
-        return self.frame(at: now, origin) - self.claimed.nextFrame <= window * Int64(self.settings.grid.fps)
+        let longest = min(Int64(max(3 * target, min(self.settings.windowSeconds, 7 * 86_400))), Self.longestFill)
+        return self.frame(at: now, origin) - self.claimed.nextFrame <= longest * Int64(self.settings.grid.fps)
     }
 
     /// The last frame that has begun.

@@ -113,17 +113,24 @@ package final class HLSPackager: Sendable {
     /// A process that was stopped goes on with whatever it was doing; by then a successor may have taken the room, so it
     /// asks before it shows anything under a number.
     private func isOurs() -> Bool {
-        let now = self.clock.now()
+        var now = self.clock.now()
         let last = self.lastPacket.load(ordering: .acquiring)
         if last != 0, now &- last > Self.longestPause, !self.settings.waitsForStore {
-            guard !RoomState.isSuperseded(self.claimed.incarnation, in: self.store) else {
-                self.intake.withLock {
-                    $0.isDoubtful = true
-                    $0.edge = nil
-                    $0.keeper = nil
+            // Again where the answer took as long as a pause: the process may have stood still over it. But no third time: a
+            // store this slow would be asked with every packet, and each answer would be the next one's pause.
+            for _ in 0..<2 {
+                guard !RoomState.isSuperseded(self.claimed.incarnation, in: self.store) else {
+                    self.intake.withLock {
+                        $0.isDoubtful = true
+                        $0.edge = nil
+                        $0.keeper = nil
+                    }
+                    self.work.signal()
+                    return false
                 }
-                self.work.signal()
-                return false
+                let asked = now
+                now = self.clock.now()
+                if now &- asked <= Self.longestPause { break }
             }
         }
         // Behind the question: whoever comes meanwhile asks too.

@@ -78,10 +78,23 @@ struct RoomState: Sendable, Hashable {
     ///
     /// - Parameter known: What this worker wrote last.
     static func isSuperseded(_ incarnation: Int64, in store: any SegmentStore, known: [UInt8] = []) -> Bool {
-        guard let bytes = store.read(Self.name), bytes != known,
-            let claimed = JSONReader.read(bytes)?.object?["incarnation"]?.integer
-        else { return false }
+        guard let bytes = store.read(Self.name), bytes != known else { return false }
+        // That of a room of a day is megabytes, and an encoder may wait: mostly its head says that nobody came.
+        if let claimed = Self.incarnation(atHeadOf: bytes), claimed <= incarnation { return false }
+        guard let claimed = JSONReader.read(bytes)?.object?["incarnation"]?.integer else { return false }
         return claimed > incarnation
+    }
+
+    /// Bytes at the beginning of the file within which it names the incarnation.
+    private static let headSize = 256
+
+    /// - Returns: `nil` where it is not written as this worker would.
+    private static func incarnation(atHeadOf bytes: [UInt8]) -> Int64? {
+        let head = bytes.prefix(Self.headSize)
+        guard let start = head.firstRange(of: Array("\n\"incarnation\": ".utf8))?.upperBound,
+            let end = head[start...].firstIndex(of: UInt8(ascii: ","))
+        else { return nil }
+        return Int64(String(decoding: head[start..<end], as: UTF8.self))
     }
 
     /// Time zero of the room: nanoseconds since the Unix epoch. `nil` until the program starts; kept by every later worker.

@@ -32,6 +32,8 @@ package struct SpriteIndex: Sendable, Hashable {
     private let interval: Int64
     private let incarnation: Int64
     private var cues: [Cue] = []
+    /// A picture has been taken.
+    private var isBegun = false
 
     /// - Parameters:
     ///   - name: Begins the names of the sheets.
@@ -89,6 +91,10 @@ package struct SpriteIndex: Sendable, Hashable {
     /// - Returns: `nil` for one whose slot has a picture already.
     package mutating func add(at time: Int64) -> Place? {
         let slot = max(0, time) / self.interval
+        // A worker that goes on never begins before the one it follows: what was kept is of a room that has ended, in whose
+        // directory another begins.
+        if !self.isBegun, let last = self.cues.last, last.slot > slot { self.cues = [] }
+        self.isBegun = true
         if let last = self.cues.last, last.slot >= slot { return nil }
         let (sheet, cell) = (slot / Int64(self.cellCount), Int(slot % Int64(self.cellCount)))
         let place = Place(sheet: "\(self.name)-\(self.incarnation)-\(sheet).jpg", cell: cell)

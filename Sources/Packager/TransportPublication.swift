@@ -184,9 +184,16 @@ struct TransportPublication: Sendable {
                     reorder: isPlain
                         ? 0 : Self.usualReorder * OutputGrid.ticksPerFrame * Int64(pair.video?.frameStep ?? 1)))
         }
-        guard !self.trustsFiles else { return }
+        guard !self.trustsFiles else { return self.showRetired(store) }
         for rendition in self.renditions { Self.removeFiles(listedIn: rendition.playlistName, store) }
         do throws(MediaError) { try store.put(Self.noteName, bytes: note) } catch { self.failures.append(error) }
+    }
+
+    /// What has left the lists stays for whoever may still ask for it, whichever worker listed it.
+    private mutating func showRetired(_ store: any SegmentStore) {
+        for segment in self.renditions.flatMap(\.window.retired) where !segment.gap {
+            if let size = store.size(of: segment.uri), self.isWhole(size) { self.show(file: segment.uri, size, store) }
+        }
     }
 
     /// What another room has left under a list's name.
@@ -237,10 +244,7 @@ struct TransportPublication: Sendable {
                 key: self.keys?.segmentKey(of: number, track: rendition.name, .transport), gap: size == 0,
                 byteCount: size, independent: main.independent, publishedAt: main.publishedAt)
             self.append(listed, index)
-            guard size > 0, let path = store.path(of: name) else { continue }
-            self.objects[name] = PublishedObject(
-                body: .file(path: path, size: size), contentType: "video/mp2t",
-                cacheControl: PublishedObject.immutable)
+            if size > 0 { self.show(file: name, size, store) }
         }
         self.next = number &+ 1
     }
@@ -252,6 +256,8 @@ struct TransportPublication: Sendable {
 
     /// As long and as numbered as it is listed there.
     private mutating func append(_ segment: Segment, _ index: Int) {
+        // What was lost before the first that is known is not listed at all.
+        self.renditions[index].window.begin(at: segment.mediaSequence)
         do throws(MediaError) { try self.renditions[index].window.append(segment) } catch {
             self.failures.append(error)
         }
@@ -378,6 +384,12 @@ struct TransportPublication: Sendable {
     private mutating func show(_ name: String, _ text: [UInt8], seconds: Int) {
         self.objects[name] = PublishedObject(
             body: .bytes(text), contentType: PublishedObject.playlistType, cacheControl: "max-age=\(seconds)")
+    }
+
+    private mutating func show(file name: String, _ size: Int, _ store: any SegmentStore) {
+        guard let path = store.path(of: name) else { return }
+        self.objects[name] = PublishedObject(
+            body: .file(path: path, size: size), contentType: "video/mp2t", cacheControl: PublishedObject.immutable)
     }
 
     var multivariant: MultivariantPlaylist {

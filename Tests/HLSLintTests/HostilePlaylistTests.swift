@@ -47,4 +47,15 @@ struct HostilePlaylistTests {
         let far = "#EXTM3U\n#EXT-X-TARGETDURATION:9223372036854775807\n#EXTINF:9999999,\na.ts\n"
         #expect(!Self.findings(far).isEmpty)
     }
+
+    @Test("sums and rates beyond 64 bits are judged, too")
+    func sums() {
+        let age = String(repeating: "#EXTINF:9999999,\na.ts\n", count: 1_000)
+        #expect(!Self.findings("#EXTM3U\n#EXT-X-TARGETDURATION:9999999\n\(age)").isEmpty)
+        let most = Int64.max
+        let variants =
+            "#EXT-X-STREAM-INF:BANDWIDTH=\(most),AVERAGE-BANDWIDTH=\(most)\nv.m3u8\n"
+            + "#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=\(most),URI=\"i.m3u8\"\n"
+        #expect(!Self.findings("#EXTM3U\n\(variants)").isEmpty)
+    }
 }

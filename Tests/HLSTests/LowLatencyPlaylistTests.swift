@@ -131,6 +131,30 @@ struct LowLatencyPlaylistTests {
         try expectGolden(list.rendered(reports: Self.reports, skipping: true), "low-latency-delta.m3u8")
     }
 
+    @Test("a delta of a list of hours costs what one of a short list does")
+    func deltaOfHours() throws {
+        let grid = try OutputGrid(fps: 30)
+        func list(_ count: Int64) throws -> MediaPlaylist {
+            var window = PlaylistWindow(style: .event, targetDuration: grid.targetDuration)
+            for number in 0..<count { try window.append(Self.segment(number)) }
+            return MediaPlaylist(
+                window, edge: LiveEdge(control: ServerControl(grid: grid), open: nil, hint: "v-1-\(count).0.m4s"))
+        }
+        func fastest(_ list: MediaPlaylist) throws -> Duration {
+            var fastest: Duration?
+            for _ in 0..<5 {
+                let start = ContinuousClock.now
+                let text = list.rendered(reports: Self.reports, skipping: true)
+                let time = ContinuousClock.now - start
+                fastest = min(time, fastest ?? time)
+                #expect(text.contains("#EXT-X-SKIP:SKIPPED-SEGMENTS=\(list.segments.count - 6)\n"))
+            }
+            return try #require(fastest)
+        }
+        let (short, long) = (try fastest(list(12)), try fastest(list(12_000)))
+        #expect(long < short * 20, "a thousand times as many segments took \(long) after \(short)")
+    }
+
     @Test("where nothing may be skipped, and in an ended list, the full list answers")
     func nothingToSkip() throws {
         let short = try Self.playlist(whole: 6, parts: 1)

@@ -55,6 +55,41 @@ struct PlaylistWindowTests {
         #expect(window.removableCount == 0)
     }
 
+    @Test("a successor takes over the list of a day in a moment: a segment costs the same, however long the list")
+    func takenOver() throws {
+        let segments = (Int64(0)..<20_000).map { Make.segment($0, start: $0 * 64) }
+        func fastest(_ count: Int) throws -> Duration {
+            var fastest: Duration?
+            for _ in 0..<3 {
+                let listed = Array(segments.prefix(count))
+                let start = ContinuousClock.now
+                let window = try PlaylistWindow(
+                    style: .event, targetDuration: 2, slackSeconds: 0, segments: listed, nextMediaSequence: 0,
+                    discontinuitySequence: 0, retired: [], longestDuration: 0)
+                let time = ContinuousClock.now - start
+                fastest = min(time, fastest ?? time)
+                #expect(window.duration == listed.reduce(Int64(0)) { $0 + $1.duration.nanoseconds })
+            }
+            return try #require(fastest)
+        }
+        let (short, long) = (try fastest(1_000), try fastest(20_000))
+        #expect(long < short * 100, "twenty times as much took \(long) after \(short)")
+    }
+
+    @Test("the length is that of what is listed, whatever came and went")
+    func length() throws {
+        var window = PlaylistWindow(style: .live(windowSeconds: 12), targetDuration: 2)
+        var start: Int64 = 0
+        for index in Int64(0)..<200 {
+            let ticks = 40 + index % 30
+            try window.append(Make.segment(index, start: start, ticks: ticks))
+            start += ticks
+            window.removeFirst(window.removableCount)
+            #expect(window.duration == window.segments.reduce(Int64(0)) { $0 + $1.duration.nanoseconds })
+        }
+        #expect(window.mediaSequence > 0)
+    }
+
     @Test("an event list only ever grows, over 1,000 updates")
     func eventOnlyAppends() throws {
         var window = PlaylistWindow(style: .event, targetDuration: 2)

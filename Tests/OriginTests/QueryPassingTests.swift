@@ -88,6 +88,50 @@ struct QueryPassingTests {
         }
     }
 
+    @Test("viewers with a token each have lists that are put together once")
+    func rendered() async throws {
+        let stream = try LiveStream(["v"])
+        for _ in 0..<41 { try stream.next() }
+        for index in 0..<100 {
+            let full = await Self.text("/v.m3u8?t=\(index)", stream.content)
+            let delta = await Self.text("/v.m3u8?t=\(index)&_HLS_skip=YES", stream.content)
+            #expect(!full.contains("#EXT-X-SKIP:") && full.contains("v-1-9.m4s?t=\(index)\n"))
+            #expect(delta.contains("#EXT-X-SKIP:") && delta.contains("v-1-9.m4s?t=\(index)\n"))
+        }
+        #expect(stream.content.textCount == 2, "the full one and the delta")
+    }
+
+    @Test("a query that is longer than any token is refused, for it would be in the list once for each URI")
+    func longQuery() async throws {
+        let stream = try LiveStream(["v"])
+        for _ in 0..<6 { try stream.next() }
+        let content = MemoryContent(objects: ["index.m3u8": MemoryContent.playlist(Self.multivariant)])
+        let longest = "t=" + String(repeating: "x", count: 2_046)
+        for path in ["/v.m3u8", "/v.m3u8?_HLS_msn=0&", "/v.m3u8?CMCD=\(longest)&"] {
+            let mark = path.contains("?") ? "" : "?"
+            #expect(await Self.reply("\(path)\(mark)\(longest)", stream.content).status == .ok)
+            let refused = await Self.reply("\(path)\(mark)\(longest)x", stream.content)
+            #expect(refused.status == .uriTooLong && refused.fields[.cacheControl] == "no-store")
+        }
+        #expect(await Self.reply("/index.m3u8?\(longest)", content).status == .ok)
+        #expect(await Self.reply("/index.m3u8?\(longest)x", content).status == .uriTooLong)
+        // Not as it was sent: as it would stand there.
+        let escaped = String(repeating: "\"", count: 700)
+        #expect(await Self.reply("/index.m3u8?\(escaped)", content).status == .uriTooLong)
+        // What names nothing has nowhere to put it.
+        #expect(await Self.reply("/v-1-0.m4s?\(longest)x", stream.content).status == .ok)
+    }
+
+    @Test("nor may one make a list of many hours many times as long")
+    func longList() async {
+        let list = "#EXTM3U\n" + (0..<20_000).map { "#EXTINF:2.13333,\nv-1-\($0).m4s\n" }.joined()
+        let content = MemoryContent(objects: ["v.m3u8": MemoryContent.playlist(list)])
+        let token = String(repeating: "x", count: 200)
+        #expect(await Self.text("/v.m3u8?t=\(token)", content) == list.replacing(".m4s", with: ".m4s?t=\(token)"))
+        let long = await Self.reply("/v.m3u8?t=\(token)&u=\(String(repeating: "y", count: 1_000))", content)
+        #expect(long.status == .badRequest && long.body.count < 200)
+    }
+
     @Test("the multivariant playlist is compressed for who takes it, and caches keep the forms apart")
     func compressed() async {
         let content = MemoryContent(objects: ["index.m3u8": MemoryContent.playlist(Self.multivariant)])

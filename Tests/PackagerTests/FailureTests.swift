@@ -1,5 +1,6 @@
 import Foundation
 import HLS
+import MediaKernels
 import MediaTypes
 import Packager
 import Synchronization
@@ -24,6 +25,57 @@ struct FailureTests {
         #expect(output.events.published.map(\.mediaSequence) == [0, 1])
         #expect(!store.text("360p.m3u8").contains("GAP"))
         #expect(store.files["360p-1-0.m4s"]?.count == output.events.published[0].bytes["360p"])
+    }
+
+    /// A store that takes its time to answer who serves the room, on a clock that is set by hand.
+    private final class SlowStore: SegmentStore, MonotonicClock {
+        let inner = MemoryStore()
+        private let time = Atomic<Int64>(1)
+        /// Nanoseconds.
+        let latency = Atomic<Int64>(0)
+        let asked = Atomic<Int>(0)
+
+        func now() -> Int64 { self.time.load(ordering: .relaxed) }
+        func pass(_ nanoseconds: Int64) { self.time.add(nanoseconds, ordering: .relaxed) }
+
+        func prepare() throws(MediaError) {}
+        func put(_ name: String, _ pieces: [PacketMemory], durable: Bool) throws(MediaError) {
+            try self.inner.put(name, pieces, durable: durable)
+        }
+        func remove(_ name: String) throws(MediaError) { try self.inner.remove(name) }
+        func read(_ name: String) -> [UInt8]? {
+            if name == "state.json" {
+                self.asked.add(1, ordering: .relaxed)
+                self.pass(self.latency.load(ordering: .relaxed))
+            }
+            return self.inner.read(name)
+        }
+        func contains(_ name: String) -> Bool { self.inner.contains(name) }
+        func path(of name: String) -> String? { self.inner.path(of: name) }
+    }
+
+    @Test("behind a pause a store that is slow to answer is asked twice, not with every packet for ever")
+    func slowAnswer() throws {
+        let store = SlowStore()
+        let packager = try HLSPackager.open(
+            Output.settings(), tracks: [Output.video("720p")], store: store, clock: store, report: EventLog().report)
+        _ = try packager.begin(now: Output.origin)
+        for frame in Int64(0)..<32 { packager.receive(track: 0, Output.picture(frame)) }
+        store.latency.store(600_000_000, ordering: .relaxed)
+        store.pass(1_000_000_000)
+        let before = store.asked.load(ordering: .relaxed)
+        for frame in Int64(32)..<64 {
+            packager.receive(track: 0, Output.picture(frame))
+            store.pass(33_000_000)
+        }
+        #expect(store.asked.load(ordering: .relaxed) - before == 2)
+        #expect(packager.step() == nil && store.inner.text("720p.m3u8").contains("720p-1-0.m4s"))
+        // Somebody has come: the answer is another one.
+        _ = try Output(store.inner, tracks: [Output.video("720p")])
+        store.pass(1_000_000_000)
+        packager.receive(track: 0, Output.picture(64))
+        #expect(store.asked.load(ordering: .relaxed) - before > 2)
+        #expect(packager.step() == .superseded)
     }
 
     @Test("a segment that cannot be written for a segment's length becomes a gap in its list alone")

@@ -220,6 +220,21 @@ struct SlateTests {
         #expect(list.uris.last == "360p-3-4.m4s" && list.count("#EXT-X-DISCONTINUITY") == 1 && list.maps.count == 2)
     }
 
+    @Test("however long the window, an outage of more than five minutes is a break: nobody waits for so much slate")
+    func longWindow() throws {
+        let store = MemoryStore()
+        _ = try Self.firstRun(store, window: 7_200)
+        let second = try Output(store, settings: Output.settings { $0.windowSeconds = 7_200 })
+        #expect(second.packager.canContinue(at: Self.nanoseconds(192 + 300 * 30)))
+        #expect(!second.packager.canContinue(at: Self.nanoseconds(192 + 301 * 30)))
+        let start = try second.packager.begin(now: Self.nanoseconds(192 + 3_600 * 30), slate: Self.slate()).firstTick
+        second.feed(start..<(start + 64))
+        _ = second.packager.step()
+        let list = ListText(store.text("720p.m3u8"))
+        #expect(list.uris == (0..<3).map { "720p-1-\($0).m4s" } + ["720p-2-3.m4s"] && list.mediaSequence == 0)
+        #expect(list.tags(before: "720p-2-3.m4s").contains("#EXT-X-DISCONTINUITY"))
+    }
+
     @Test("an outage of nearly the window leaves a window of slate, and a clock set back leaves none")
     func extremes() throws {
         let store = MemoryStore()

@@ -66,6 +66,18 @@ struct SpriteIndexTests {
         }
     }
 
+    @Test("a room that begins anew where one has ended shows its own pictures from the first on")
+    func anew() {
+        var first = Self.index()
+        for slot in Int64(0)..<8 { _ = first.add(at: slot * 5_000) }
+        var second = Self.index(incarnation: 2, kept: first.text)
+        let place = second.add(at: 400)
+        #expect(place?.sheet == "thumb-2-0.jpg" && place?.cell == 0)
+        #expect(second.add(at: 5_100)?.cell == 1)
+        #expect(second.sheets == ["thumb-2-0.jpg"])
+        #expect(second.add(at: 4_900) == nil, "nor do its own give way to an earlier time")
+    }
+
     @Test("a room of a week keeps a file of bounded size")
     func bounded() {
         var index = Self.index()

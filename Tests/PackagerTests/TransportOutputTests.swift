@@ -153,6 +153,26 @@ struct TransportOutputTests {
         #expect(pair.streams.made.segments == Int64(listed - gaps))
     }
 
+    @Test("a list in which there is nothing yet begins behind what nobody was told of")
+    func behindFromTheStart() throws {
+        let first = try Pair()
+        _ = try first.begin()
+        first.feed(0..<4)
+        first.end(endlist: false)
+        // With a new rendition the lists of both begin where the worker does.
+        let tracks = [Output.video("720p"), Output.video("360p"), Output.audio]
+        let second = try Pair(first.store, first.streamStore, waits: false, tracks: tracks)
+        let start = try second.begin(now: Output.origin + 9_000_000_000) / 64
+        second.feed(start..<(start + 300))
+        second.streams.finish()
+        second.streams.run()
+        #expect(second.reports.isEmpty, "\(second.reports)")
+        let list = ListText(second.streamStore.text("360p.m3u8"))
+        #expect(list.uris.count > 250 && list.count("#EXT-X-GAP") == 0)
+        #expect(list.uris == second.list.uris.map { $0.replacing("720p-", with: "360p-") })
+        #expect(list.uris.last.map { second.streamStore.read($0) != nil } == true)
+    }
+
     @Test("an end that the store does not take is written as soon as it does")
     func endWhileFull() throws {
         let pair = try Pair(waits: false)
@@ -222,6 +242,22 @@ struct TransportOutputTests {
         let own = try #require(list.uris.first { $0.hasPrefix("720p-2-") && second.streamStore.read($0) != nil })
         #expect(try second.isMarked(own))
         #expect(second.reports.isEmpty, "\(second.reports)")
+    }
+
+    @Test("a successor has what has left the list for as long as somebody may ask for it: rfc8216bis §6.2.2")
+    func retained() throws {
+        let first = try Pair { $0.windowSeconds = 12 }
+        _ = try first.begin()
+        first.feed(0..<12)
+        first.end(endlist: false)
+        let left = "720p-1-0.ts"
+        let shown = try #require(first.streams.object(named: left))
+        #expect(!first.list.uris.contains(left) && first.list.uris.count > 3)
+        let second = try Pair(first.store, first.streamStore) { $0.windowSeconds = 12 }
+        let start = try second.begin(now: Output.origin + 26_000_000_000) / 64
+        #expect(second.streams.object(named: left) == shown)
+        second.feed(start..<(start + 12))
+        #expect(second.streams.object(named: left) == nil && second.streamStore.read(left) == nil)
     }
 
     @Test("where the disk is short of space the list is as short as the output's, and its files go")
