@@ -274,6 +274,8 @@ package final class Uploader: Sendable {
     private func perform(_ request: UploadRequest, _ client: HTTPClient) async {
         let started = self.clock.now()
         let outcome = await self.outcome(of: request, client)
+        // The end of the worker is no failure of its store.
+        if Task.isCancelled, case .failed = outcome { return }
         self.state.withLock { state in
             state.queue.answered(
                 request.id, outcome, at: max(started, self.clock.now()), jitter: Int64.random(in: 0..<1000))

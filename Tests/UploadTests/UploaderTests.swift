@@ -116,6 +116,7 @@ struct UploaderTests {
         for await _ in told { break }
         #expect(await uploader.finish(by: 0) == .owed(isNoted: false))
         #expect(uploader.statistics.lost == 0 && uploader.statistics.waitingSlots == 1)
+        #expect(uploader.statistics.failed == 0 && !uploader.statistics.isFailing, "it is no failure of the store")
         files.gate.signal()
     }
 
