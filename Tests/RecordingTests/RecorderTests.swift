@@ -302,7 +302,7 @@ struct RecorderTests {
         #expect(events.withLock { $0.last } == "stopped", "the room is over")
     }
 
-    @Test("told of the end behind a first line, or one of a worker before, that the disk has not taken whole, it is read")
+    @Test("what it is told behind a line that the disk has not taken, the first or another, can be read")
     func notBegun() throws {
         for left in ["", "recor", "recording\t1\t1\nslot\t0"] {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("begun-\(UUID().uuidString)")
