@@ -217,7 +217,10 @@ package final class EventDelivery: Sendable {
             // with the head of the answer.
             let body = response.body
             _ = await Deadline.run(within: webhook.timeout) { try? await body.collect(upTo: 64 << 10) }
-            let retryAfter = response.headers.first(name: "retry-after").flatMap { Int($0) }
+            let date = response.headers.first(name: "date").flatMap { RetryAfter.date($0) }
+            let retryAfter = response.headers.first(name: "retry-after").flatMap {
+                RetryAfter.seconds($0, now: date ?? timestamp)
+            }
             return .status(Int(response.status.code), retryAfter: retryAfter)
         } catch let error as HTTPClientError {
             // Its description names the case, and no part of the URL.
