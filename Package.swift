@@ -265,7 +265,7 @@ let package = Package(
         .testTarget(
             name: "RoomTests",
             dependencies: [
-                "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec", "HLS", "MediaTypes",
+                "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec", "HLS", "LibAV", "MediaTypes",
                 "MediaKernels", "Push",
             ],
             swiftSettings: judged),
