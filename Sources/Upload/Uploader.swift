@@ -182,9 +182,10 @@ package final class Uploader: Sendable {
         }
         let begun = isOwed ? unknown.map { UploadRecord(origin: $0.origin, next: 0) } : nil
         let isNoted = await self.soon { files in
-            if let record, files.keep(record) { return true }
+            // What is owed nobody finds out again: the room is over.
+            if let record, files.keep(record, durable: isOwed) { return true }
             if files.record() != nil { return true }
-            return begun.map { files.keep($0) } ?? false
+            return begun.map { files.keep($0, durable: true) } ?? false
         }
         return isWhole ? .whole : .owed(isNoted: isNoted ?? false)
     }
@@ -239,7 +240,7 @@ package final class Uploader: Sendable {
             let now = self.clock.now()
             let step = self.step(at: now)
             for notice in step.notices { self.notify(notice) }
-            if let record = step.record { self.disk.async { _ = self.files.keep(record) } }
+            if let record = step.record { self.disk.async { _ = self.files.keep(record, durable: false) } }
             for request in step.requests { group.addTask { await self.perform(request, client) } }
             if step.isOver { break }
             let alarm = step.wake.map { wake in
@@ -388,9 +389,10 @@ package protocol UploadFiles: Sendable {
 
     func record() -> UploadRecord?
 
+    /// - Parameter durable: It must survive a crash of the machine once this returns.
     /// - Returns: Whether it could be written.
     @discardableResult
-    func keep(_ record: UploadRecord) -> Bool
+    func keep(_ record: UploadRecord, durable: Bool) -> Bool
 
     /// Removes the record.
     func forget()

@@ -27,7 +27,7 @@ struct UploadTLSTests {
         func bytes(of name: String, in directory: String) -> [UInt8]? { nil }
         func slate(like segment: Segment, track: String) -> [UInt8]? { nil }
         func record() -> UploadRecord? { nil }
-        func keep(_ record: UploadRecord) -> Bool { true }
+        func keep(_ record: UploadRecord, durable: Bool) -> Bool { true }
         func forget() {}
     }
 
