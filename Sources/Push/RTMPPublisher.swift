@@ -28,6 +28,8 @@ package final class RTMPPublisher: Sendable {
 
     /// Bytes that may wait in the socket's buffer before sending pauses: two seconds of a usual publisher.
     private static let outboundLimit = 1 << 20
+    /// Nanoseconds after which it looks whether it is still wanted.
+    private static let patience: Int64 = 100_000_000
     /// Nanoseconds a server has to agree.
     private static let agreement: Int64 = 10 * TimeMath.nanoseconds
 
@@ -102,7 +104,11 @@ package final class RTMPPublisher: Sendable {
             guard let packet, let codec = codecs[PublishTrack(packet)] else { return }
             let due = TimeMath.rescale(max(0, packet.dts), from: Int64(packet.timescale), to: TimeMath.nanoseconds)
             if let duration, due >= duration { return }
-            clock.sleep(until: start &+ due)
+            // A file may have a gap of hours.
+            while !self.isStopped, outcome.failure == nil, clock.now() < start &+ due {
+                clock.sleep(until: min(start &+ due, clock.now() &+ Self.patience))
+            }
+            if self.isStopped { return }
             if let failure = outcome.failure { throw failure }
             while outcome.outbound > Self.outboundLimit, !self.isStopped, outcome.failure == nil {
                 clock.sleep(until: clock.now() &+ 5_000_000)
