@@ -28,7 +28,13 @@ struct FileReaderTests {
         func number(_ value: Int, _ count: Int) -> [UInt8] {
             (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
         }
-        return [type] + number(body.count, 3) + number(time, 3) + [0, 0, 0, 0] + body + number(body.count + 11, 4)
+        var bytes: [UInt8] = [type]
+        bytes += number(body.count, 3)
+        bytes += number(time, 3)
+        bytes += [0, 0, 0, 0]
+        bytes += body
+        bytes += number(body.count + 11, 4)
+        return bytes
     }
 
     /// Two pictures, 33 ms each, behind their configuration record.
