@@ -205,6 +205,7 @@ struct PushCoreTests {
             Issue.record("\(line.events)")
             return
         }
+        #expect(line.core.queued == 0 && line.core.dropped > 0, "nothing waits for a server that is not there")
     }
 
     @Test("a slow server loses whole groups of pictures, is not given up, and costs no more than three seconds")
