@@ -105,7 +105,7 @@ let package = Package(
         .target(
             name: "Events",
             dependencies: [
-                "LibAV", "Stages", "MediaTypes",
+                "LibAV", "Stages", "MediaTypes", nioSSL,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),

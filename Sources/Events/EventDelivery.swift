@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import MediaTypes
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 import Stages
 import Synchronization
 
@@ -48,6 +49,10 @@ package final class EventDelivery: Sendable {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4
         configuration.timeout.connect = .seconds(3)
+        var tls = TLSConfiguration.makeClientConfiguration()
+        // A receiver that reads nothing says no farewell either, and the client waits for it when it is shut down.
+        tls.shutdownTimeout = .seconds(1)
+        configuration.tlsConfiguration = tls
         self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 

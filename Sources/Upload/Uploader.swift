@@ -86,11 +86,11 @@ package final class Uploader: Sendable {
         configuration.timeout.connect = .nanoseconds(Self.connectTimeout)
         // One request, one attempt: when it is tried again is the queue's to say.
         configuration.connectionPool.retryConnectionEstablishment = false
-        if let file = self.authorities {
-            var tls = TLSConfiguration.makeClientConfiguration()
-            tls.trustRoots = .file(file)
-            configuration.tlsConfiguration = tls
-        }
+        var tls = TLSConfiguration.makeClientConfiguration()
+        if let file = self.authorities { tls.trustRoots = .file(file) }
+        // A store that reads nothing says no farewell either, and the client waits for it when it is shut down.
+        tls.shutdownTimeout = .seconds(1)
+        configuration.tlsConfiguration = tls
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
