@@ -392,6 +392,19 @@ struct PushCoreTests {
         #expect(secrets.presentable(String(repeating: "x", count: 5_000)).count == 200)
     }
 
+    @Test("of the servers it was sent on to it remembers the newest alone, and its own secrets for good")
+    func manyServers() throws {
+        let own = try #require(RTMPURL("rtmp://cdn/live/s3cretkey"))
+        func other(_ number: Int) throws -> RTMPURL {
+            try #require(RTMPURL("rtmp://edge/live/other\(number)key?token=token\(number)"))
+        }
+        var (secrets, short) = (PushSecrets(own), PushSecrets(own))
+        for number in 0..<1_000 { secrets.add(try other(number)) }
+        for number in 992..<1_000 { short.add(try other(number)) }
+        #expect(secrets == short)
+        #expect(secrets.presentable("no other999key, token999 or s3cretkey") == "no …, … or …")
+    }
+
     @Test(
         "from TLS it does not go to plain text, and not to what is no address",
         arguments: ["rtmp://edge/live", "http://edge/live", "", "rtmps://"])
