@@ -105,7 +105,7 @@ let package = Package(
         .target(
             name: "Events",
             dependencies: [
-                "LibAV", "Stages", "MediaTypes",
+                "LibAV", "Stages", "MediaTypes", nioSSL,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -266,7 +266,7 @@ let package = Package(
         .testTarget(
             name: "RoomTests",
             dependencies: [
-                "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec", "HLS", "MediaTypes",
+                "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec", "HLS", "LibAV", "MediaTypes",
                 "MediaKernels", "Push",
             ],
             swiftSettings: judged),

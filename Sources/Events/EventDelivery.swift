@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import MediaTypes
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 import Stages
 import Synchronization
 
@@ -48,6 +49,10 @@ package final class EventDelivery: Sendable {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4
         configuration.timeout.connect = .seconds(3)
+        var tls = TLSConfiguration.makeClientConfiguration()
+        // A receiver that reads nothing says no farewell either, and the client waits for it when it is shut down.
+        tls.shutdownTimeout = .seconds(1)
+        configuration.tlsConfiguration = tls
         self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
@@ -217,7 +222,10 @@ package final class EventDelivery: Sendable {
             // with the head of the answer.
             let body = response.body
             _ = await Deadline.run(within: webhook.timeout) { try? await body.collect(upTo: 64 << 10) }
-            let retryAfter = response.headers.first(name: "retry-after").flatMap { Int($0) }
+            let date = response.headers.first(name: "date").flatMap { RetryAfter.date($0) }
+            let retryAfter = response.headers.first(name: "retry-after").flatMap {
+                RetryAfter.seconds($0, now: date ?? timestamp)
+            }
             return .status(Int(response.status.code), retryAfter: retryAfter)
         } catch let error as HTTPClientError {
             // Its description names the case, and no part of the URL.

@@ -8,8 +8,10 @@ package protocol OutputDirectory: Sendable {
 
     /// Notes of this worker for its successor.
     ///
-    /// - Parameter name: A plain name that begins with a dot and is nobody else's.
-    func keep(note bytes: [UInt8], named name: String) throws(MediaError)
+    /// - Parameters:
+    ///   - name: A plain name that begins with a dot and is nobody else's.
+    ///   - durable: Must survive a crash of the machine once this returns.
+    func keep(note bytes: [UInt8], named name: String, durable: Bool) throws(MediaError)
     func note(named name: String) -> [UInt8]?
     func removeNote(named name: String)
 }
@@ -107,8 +109,8 @@ package struct EndedOutput: OutputDirectory {
         TrackNames.isValid(name) && !name.hasSuffix(".json") ? self.store.read(name) : nil
     }
 
-    package func keep(note bytes: [UInt8], named name: String) throws(MediaError) {
-        try self.store.put(name, bytes: bytes)
+    package func keep(note bytes: [UInt8], named name: String, durable: Bool) throws(MediaError) {
+        try self.store.put(name, bytes: bytes, durable: durable)
     }
 
     package func note(named name: String) -> [UInt8]? { self.store.read(name) }

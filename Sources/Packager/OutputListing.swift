@@ -151,9 +151,11 @@ extension HLSPackager {
 
     /// Notes of this worker for its successor, in the output's directory.
     ///
-    /// - Parameter name: A plain name that begins with a dot and is nobody else's.
-    package func keep(note bytes: [UInt8], named name: String) throws(MediaError) {
-        try self.store.put(name, bytes: bytes)
+    /// - Parameters:
+    ///   - name: A plain name that begins with a dot and is nobody else's.
+    ///   - durable: Must survive a crash of the machine once this returns.
+    package func keep(note bytes: [UInt8], named name: String, durable: Bool) throws(MediaError) {
+        try self.store.put(name, bytes: bytes, durable: durable)
     }
 
     package func note(named name: String) -> [UInt8]? { self.store.read(name) }

@@ -115,7 +115,7 @@ package final class LiveOutputs: Sendable {
         }
         guard let outputs else { return }
         for feed in self.feeds { feed.end() }
-        // All at once; each takes a second at most. None can fail in a way that leaves something to do.
+        // All at once; each takes a second at most, over TLS two. None can fail in a way that leaves something to do.
         for closed in outputs.map({ $0.stop(reason: reason) }) { try? await closed.get() }
         try? await self.group.next().submit {}.get()
         try? await self.group.shutdownGracefully()

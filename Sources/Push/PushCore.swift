@@ -267,6 +267,7 @@ package struct PushCore: ~Copyable {
         self.target = self.settings.url
         self.redirects = 0
         self.session = nil
+        self.queue.clear()
         self.enter(.failed, now)
         let shown = self.secrets.presentable(reason)
         (self.lastError, self.lastFailure) = (shown, failure)

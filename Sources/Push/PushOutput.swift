@@ -26,6 +26,8 @@ package struct PushSettings: Sendable {
         guard self.core.url.isSecure else { return nil }
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
+        // A server that reads nothing says no farewell either.
+        configuration.shutdownTimeout = .seconds(1)
         if self.trustsAnybody { configuration.certificateVerification = .none }
         if let file = self.authorities { configuration.trustRoots = .file(file) }
         do {

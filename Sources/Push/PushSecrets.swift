@@ -8,17 +8,35 @@ package struct PushSecrets: Sendable, Hashable {
     private static let reach = 600
     private static let shown = 200
 
-    private var texts: [String] = []
+    /// Of those URLs that it was sent on to the newest are remembered: a server may send it on every few seconds for as long as the
+    /// room lives.
+    private static let mostOthers = 8
 
-    package init(_ url: RTMPURL) { self.add(url) }
+    private let own: [String]
+    private var others: [[String]] = []
+    private var texts: [String]
 
+    package init(_ url: RTMPURL) {
+        self.own = Self.parts(of: url)
+        self.texts = Self.sorted(self.own)
+    }
+
+    /// It is sent on to another URL.
     package mutating func add(_ url: RTMPURL) {
+        self.others.append(Self.parts(of: url))
+        if self.others.count > Self.mostOthers { self.others.removeFirst() }
+        self.texts = Self.sorted(self.own + self.others.flatMap { $0 })
+    }
+
+    private static func parts(of url: RTMPURL) -> [String] {
         let name = url.streamName
         let query = name.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
         let values = query.split(separator: "&").compactMap { $0.split(separator: "=", maxSplits: 1).dropFirst().first }
-        let parts =
-            [name, String(name.prefix { $0 != "?" })] + values.map(String.init).filter { $0.count >= Self.shortest }
-        self.texts = Set(self.texts + parts).filter { !$0.isEmpty }
+        return [name, String(name.prefix { $0 != "?" })] + values.map(String.init).filter { $0.count >= self.shortest }
+    }
+
+    private static func sorted(_ parts: [String]) -> [String] {
+        Set(parts).filter { !$0.isEmpty }
             // The longest first: a part of it that was hidden would leave the rest.
             .sorted { ($0.count, $0) > ($1.count, $1) }
     }

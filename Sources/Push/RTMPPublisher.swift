@@ -28,6 +28,10 @@ package final class RTMPPublisher: Sendable {
 
     /// Bytes that may wait in the socket's buffer before sending pauses: two seconds of a usual publisher.
     private static let outboundLimit = 1 << 20
+    /// Nanoseconds after which it looks whether it is still wanted.
+    private static let patience: Int64 = 100_000_000
+    /// Nanoseconds a server has to agree.
+    private static let agreement: Int64 = 10 * TimeMath.nanoseconds
 
     private let stopping = Mutex(false)
     private let events: @Sendable (Event) -> Void
@@ -69,8 +73,16 @@ package final class RTMPPublisher: Sendable {
             throw .cannotConnect("\(address.host):\(address.port): \(error)")
         }
         self.events(.connected)
-        outcome.wait(until: .ready)
+        let begun = SystemClock().now()
+        let isAnswered = outcome.wait {
+            self.isStopped || SystemClock().now() &- begun > Self.agreement
+        }
         if let failure = outcome.failure { throw failure }
+        guard isAnswered else {
+            // The group ends the connection.
+            if self.isStopped { return }
+            throw .cannotConnect("\(address.host):\(address.port): it has taken the connection and does not agree")
+        }
         self.events(.publishing)
         defer { try? channel.close().wait() }
         try self.send(input, over: channel, outcome, duration)
@@ -92,7 +104,11 @@ package final class RTMPPublisher: Sendable {
             guard let packet, let codec = codecs[PublishTrack(packet)] else { return }
             let due = TimeMath.rescale(max(0, packet.dts), from: Int64(packet.timescale), to: TimeMath.nanoseconds)
             if let duration, due >= duration { return }
-            clock.sleep(until: start &+ due)
+            // A file may have a gap of hours.
+            while !self.isStopped, outcome.failure == nil, clock.now() < start &+ due {
+                clock.sleep(until: min(start &+ due, clock.now() &+ Self.patience))
+            }
+            if self.isStopped { return }
             if let failure = outcome.failure { throw failure }
             while outcome.outbound > Self.outboundLimit, !self.isStopped, outcome.failure == nil {
                 clock.sleep(until: clock.now() &+ 5_000_000)
@@ -113,8 +129,6 @@ package final class RTMPPublisher: Sendable {
 
 /// What the sending thread and the connection tell each other.
 final class PublishOutcome: Sendable {
-    enum Milestone: Equatable { case ready }
-
     private struct State {
         var isReady = false
         var failure: RTMPPublisher.Failure?
@@ -141,7 +155,15 @@ final class PublishOutcome: Sendable {
         self.changed.signal()
     }
 
-    func wait(until milestone: Milestone) {
-        while !self.state.withLock({ $0.isReady || $0.failure != nil }) { self.changed.wait() }
+    /// Waits for the server's word.
+    ///
+    /// - Parameter isGivenUp: Asked several times a second.
+    /// - Returns: Whether it has come, whatever it is.
+    func wait(unless isGivenUp: () -> Bool) -> Bool {
+        while !self.state.withLock({ $0.isReady || $0.failure != nil }) {
+            if isGivenUp() { return false }
+            _ = self.changed.wait(timeout: .now() + .milliseconds(100))
+        }
+        return true
     }
 }

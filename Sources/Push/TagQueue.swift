@@ -59,6 +59,14 @@ package struct TagQueue: Sendable {
         return entry.tag
     }
 
+    /// The reader has gone: what waits for it goes, too, and counts as dropped.
+    package mutating func clear() {
+        self.dropped += self.entries.count { $0.tag.isPacket }
+        self.entries.removeAll()
+        self.bytes = 0
+        self.awaitsKey = true
+    }
+
     private func isOver(_ now: Int64) -> Bool {
         guard let oldest = self.entries.first(where: { $0.tag.isPacket }) else { return false }
         return self.bytes > Self.maximumBytes || now &- oldest.since > Self.maximumWait

@@ -149,6 +149,9 @@ package final class Recorder: SlotKeeping {
         }
     }
 
+    /// There is a journal, and it ends with a line: what goes behind it is a line, too. Reads all of it.
+    private var isWhole: Bool { self.folder.read(RecordingJournal.name)?.last == UInt8(ascii: "\n") }
+
     package func keep(_ slot: KeptSlot) {
         let (source, clear) = (self.source, self.clear)
         self.work { folder throws(MediaError) in
@@ -209,9 +212,17 @@ package final class Recorder: SlotKeeping {
     }
 
     package func ended(nextMediaSequence: Int64) {
-        self.state.withLock { $0.isEnded = true }
+        let reason = self.state.withLock { state -> String? in
+            state.isEnded = true
+            return state.stopReason
+        }
         // Whatever happened before: the room is over, and what is there can be finished.
         self.work(always: true) { folder throws(MediaError) in
+            // The disk may not even have taken the first line.
+            if !self.isWhole {
+                try self.begin()
+                if let reason { try folder.append(RecordingJournal.stop(reason), to: RecordingJournal.name) }
+            }
             try folder.append(RecordingJournal.end(nextMediaSequence: nextMediaSequence), to: RecordingJournal.name)
         }
     }
@@ -285,11 +296,10 @@ package final class Recorder: SlotKeeping {
         }
         guard isFirst else { return }
         self.report(.stopped(error))
-        let folder = self.folder
         self.queue.async {
             // A disk that takes not even this: the numbers of the slots tell that some are missing.
-            guard folder.contains(RecordingJournal.name) else { return }
-            try? folder.append(RecordingJournal.stop(error.what), to: RecordingJournal.name)
+            guard self.isWhole else { return }
+            try? self.folder.append(RecordingJournal.stop(error.what), to: RecordingJournal.name)
         }
     }
 

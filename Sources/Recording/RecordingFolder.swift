@@ -43,13 +43,15 @@ struct RecordingFolder: Sendable {
 
     /// Makes bytes the content of a file: all of them or nothing.
     ///
+    /// - Parameter durable: They are on the disk before they have the name: when the machine loses its power there is this file or
+    ///   the one before, and no empty one.
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``.
-    func put(_ name: String, _ bytes: [UInt8]) throws(MediaError) {
+    func put(_ name: String, _ bytes: [UInt8], durable: Bool = false) throws(MediaError) {
         let temporary = self.full(".\(name).tmp")
         var file = try FileWriter(path: temporary, folder: self)
         do throws(MediaError) {
             try file.write(bytes)
-            try file.close(durable: false)
+            try file.close(durable: durable)
             try self.rename(temporary, to: name)
         } catch {
             file.abandon()

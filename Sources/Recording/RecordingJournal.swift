@@ -95,7 +95,9 @@ package struct RecordingJournal: Sendable, Hashable {
             self.add(slot)
         case "keys": return self.takeKeys(fields)
         case "open":
-            guard fields.count >= 4, fields.count.isMultiple(of: 2), let start = Int64(fields[3]) else { return false }
+            guard fields.count >= 4, fields.count.isMultiple(of: 2), let start = Self.number(fields[3]) else {
+                return false
+            }
             let attributes = stride(from: 4, to: fields.count, by: 2).map {
                 // The name has its X- already.
                 DateRange.Attribute(String(fields[$0].dropFirst(2)), fields[$0 + 1])
@@ -106,7 +108,7 @@ package struct RecordingJournal: Sendable, Hashable {
                 self.ranges.append(range)
             }
         case "close":
-            guard fields.count == 3, let end = Int64(fields[2]) else { return false }
+            guard fields.count == 3, let end = Self.number(fields[2]) else { return false }
             if let index = self.places[fields[1]], self.ranges[index].end == nil {
                 let range = self.ranges[index]
                 self.ranges[index] = DateRange(

@@ -59,7 +59,10 @@ package struct TakeBook: Sendable, Hashable {
     }
 
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``; what was there stays.
-    func write(in folder: RecordingFolder) throws(MediaError) { try folder.put(Self.name, Array(self.text.utf8)) }
+    func write(in folder: RecordingFolder) throws(MediaError) {
+        // No worker begins beside one that is damaged.
+        try folder.put(Self.name, Array(self.text.utf8), durable: true)
+    }
 }
 
 extension RecordingSettings {

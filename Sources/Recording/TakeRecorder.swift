@@ -164,11 +164,17 @@ package final class TakeRecorder: SlotKeeping {
             }
             changed.state = .recording
             let take = try self.make(changed.last)
-            try changed.write(in: self.folder)
+            do throws(MediaError) {
+                try changed.write(in: self.folder)
+            } catch {
+                Self.remove(take)
+                throw error
+            }
             do throws(MediaError) {
                 try take.recorder.begin()
             } catch {
                 try? book.write(in: self.folder)
+                Self.remove(take)
                 throw error
             }
             book = changed
@@ -182,6 +188,15 @@ package final class TakeRecorder: SlotKeeping {
             }
             return take.settings.directory
         }
+    }
+
+    /// Takes away what was made for a take that does not begin: whoever tries again and again on a full disk leaves nothing there.
+    private static func remove(_ take: Take) {
+        // The first lies in the recording's own directory, which was there before.
+        guard take.number > 1 else { return }
+        let folder = RecordingFolder(path: take.settings.directory)
+        folder.remove(RecordingJournal.name)
+        folder.removeItself()
     }
 
     /// Records up to the slot that is on air, that among it; does nothing where it does not record. Blocks for the disk.

@@ -127,6 +127,8 @@ package struct DiskGuard: Sendable {
     let limit: Int64?
     package private(set) var level = Level.normal
     private(set) var last = Reading(used: 0, capacity: 0)
+    /// No clip is made: what it is made of is held beside the live playlists, and it may lie on a disk of its own.
+    package private(set) var isFullForClips = false
     /// The live playlists have too little.
     private var isShort = false
     private var isLimited = false
@@ -158,6 +160,9 @@ package struct DiskGuard: Sendable {
         if let until = self.refusedUntil, now >= until { self.refusedUntil = nil }
         let isRefused = self.refusedUntil != nil
         self.isShort = isRefused || share >= (self.isShort ? Self.criticalClearsBelow : Self.criticalPercent)
+        let clips = Self.fullest(shares.filter { !$0.purpose.isDisjoint(with: [.live, .clips]) })?.percent ?? 0
+        self.isFullForClips =
+            isRefused || clips >= (self.isFullForClips ? Self.criticalClearsBelow : Self.criticalPercent)
         var actions = self.move(
             to: isRefused ? .critical : Self.level(fullest.percent, after: self.level), fullest)
         let places = shares.filter { $0.purpose.contains(.recording) }
@@ -196,7 +201,7 @@ package struct DiskGuard: Sendable {
     /// A write of the live playlists has failed.
     package mutating func failed(isFull: Bool, reason: String, at now: Int64) -> [Action] {
         if isFull {
-            self.isShort = true
+            (self.isShort, self.isFullForClips) = (true, true)
             self.refusedUntil = now &+ Self.refusal
             var actions = self.move(to: .critical, self.last)
             if self.isShared { actions += self.stopRecording(self.last, at: now) }

@@ -50,6 +50,9 @@ final class DiskWatch: Sendable {
         self.state.withLock { ($0.disk.level, $0.disk.last) }
     }
 
+    /// See ``DiskGuard/isFullForClips``.
+    var isFullForClips: Bool { self.state.withLock { $0.disk.isFullForClips } }
+
     /// See ``DiskGuard/isStalled``.
     var isStalled: Bool { self.state.withLock { $0.disk.isStalled } }
 

@@ -26,9 +26,9 @@ struct OutputFiles: UploadFiles {
         self.directory.note(named: self.noteName).flatMap { UploadRecord(text: String(decoding: $0, as: UTF8.self)) }
     }
 
-    func keep(_ record: UploadRecord) -> Bool {
+    func keep(_ record: UploadRecord, durable: Bool) -> Bool {
         // Of a live room one that cannot be kept costs a successor some segments twice.
-        (try? self.directory.keep(note: Array(record.text.utf8), named: self.noteName)) != nil
+        (try? self.directory.keep(note: Array(record.text.utf8), named: self.noteName, durable: durable)) != nil
     }
 
     func forget() { self.directory.removeNote(named: self.noteName) }

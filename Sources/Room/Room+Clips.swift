@@ -23,7 +23,7 @@ extension Room {
                 fix: "give the hls output a clipPath, or the room a record output, and start it again")
         }
         let disk = self.disk
-        guard disk.current.level != .critical else {
+        guard !disk.isFullForClips else {
             throw ControlFailure(
                 code: "requestFailed", number: 1417, status: 409, what: ClipDesk.diskIsFull.what,
                 fix: ClipDesk.diskIsFull.fix)
@@ -62,7 +62,7 @@ extension Room {
                     recorded: { recorder?.bytes(of: $0) },
                     until: {
                         if isOver() { return ClipDesk.roomIsOver }
-                        return disk.current.level == .critical ? ClipDesk.diskIsFull : nil
+                        return disk.isFullForClips ? ClipDesk.diskIsFull : nil
                     })
             }
         }

@@ -1,13 +1,13 @@
-import LibAV
+package import LibAV
 import MediaKernels
-import MediaTypes
-import Packager
-import PipelineSpec
+package import MediaTypes
+package import Packager
+package import PipelineSpec
 import Synchronization
-import Upload
+package import Upload
 
 /// Makes the sheets of an image output: one small still of the program an interval, at most a sheet of them in memory.
-final class SpriteMaker: Sendable {
+package final class SpriteMaker: Sendable {
     private struct State {
         var index: SpriteIndex?
         var cells: [Int: Picture] = [:]
@@ -32,7 +32,7 @@ final class SpriteMaker: Sendable {
     private let shown = Mutex(Shown())
 
     /// - Returns: `nil` for an output that has none.
-    init?(_ output: ImageOutput, incarnation: Int64) {
+    package init?(_ output: ImageOutput, incarnation: Int64) {
         guard let sprites = output.sprites else { return nil }
         let parts = output.path.split(separator: "/", omittingEmptySubsequences: false)
         self.output = output
@@ -51,7 +51,7 @@ final class SpriteMaker: Sendable {
     ///
     /// - Parameter time: Milliseconds since the program's beginning.
     /// - Returns: What stores are to have of it; `nil` where its time has a picture already.
-    func take(_ picture: Picture, at time: Int64) throws(MediaError) -> SpriteUpdate? {
+    package func take(_ picture: Picture, at time: Int64) throws(MediaError) -> SpriteUpdate? {
         let result = self.state.withLock { state in
             Result { () throws(MediaError) in try self.take(picture, at: time, &state) }
         }
@@ -130,7 +130,7 @@ final class SpriteMaker: Sendable {
     }
 
     /// What viewers may have.
-    func object(named name: String) -> PublishedObject? {
+    package func object(named name: String) -> PublishedObject? {
         self.shown.withLock { shown in
             let caching = "max-age=\(self.sprites.intervalSeconds)"
             if name == self.indexName, !shown.text.isEmpty {

@@ -86,11 +86,11 @@ package final class Uploader: Sendable {
         configuration.timeout.connect = .nanoseconds(Self.connectTimeout)
         // One request, one attempt: when it is tried again is the queue's to say.
         configuration.connectionPool.retryConnectionEstablishment = false
-        if let file = self.authorities {
-            var tls = TLSConfiguration.makeClientConfiguration()
-            tls.trustRoots = .file(file)
-            configuration.tlsConfiguration = tls
-        }
+        var tls = TLSConfiguration.makeClientConfiguration()
+        if let file = self.authorities { tls.trustRoots = .file(file) }
+        // A store that reads nothing says no farewell either, and the client waits for it when it is shut down.
+        tls.shutdownTimeout = .seconds(1)
+        configuration.tlsConfiguration = tls
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
@@ -182,9 +182,10 @@ package final class Uploader: Sendable {
         }
         let begun = isOwed ? unknown.map { UploadRecord(origin: $0.origin, next: 0) } : nil
         let isNoted = await self.soon { files in
-            if let record, files.keep(record) { return true }
+            // What is owed nobody finds out again: the room is over.
+            if let record, files.keep(record, durable: isOwed) { return true }
             if files.record() != nil { return true }
-            return begun.map { files.keep($0) } ?? false
+            return begun.map { files.keep($0, durable: true) } ?? false
         }
         return isWhole ? .whole : .owed(isNoted: isNoted ?? false)
     }
@@ -239,7 +240,7 @@ package final class Uploader: Sendable {
             let now = self.clock.now()
             let step = self.step(at: now)
             for notice in step.notices { self.notify(notice) }
-            if let record = step.record { self.disk.async { _ = self.files.keep(record) } }
+            if let record = step.record { self.disk.async { _ = self.files.keep(record, durable: false) } }
             for request in step.requests { group.addTask { await self.perform(request, client) } }
             if step.isOver { break }
             let alarm = step.wake.map { wake in
@@ -274,6 +275,8 @@ package final class Uploader: Sendable {
     private func perform(_ request: UploadRequest, _ client: HTTPClient) async {
         let started = self.clock.now()
         let outcome = await self.outcome(of: request, client)
+        // The end of the worker is no failure of its store.
+        if Task.isCancelled, case .failed = outcome { return }
         self.state.withLock { state in
             state.queue.answered(
                 request.id, outcome, at: max(started, self.clock.now()), jitter: Int64.random(in: 0..<1000))
@@ -386,9 +389,10 @@ package protocol UploadFiles: Sendable {
 
     func record() -> UploadRecord?
 
+    /// - Parameter durable: It must survive a crash of the machine once this returns.
     /// - Returns: Whether it could be written.
     @discardableResult
-    func keep(_ record: UploadRecord) -> Bool
+    func keep(_ record: UploadRecord, durable: Bool) -> Bool
 
     /// Removes the record.
     func forget()

@@ -63,7 +63,7 @@ struct EndedOutputTests {
         }
         #expect(ended.bytes(ofFile: listing.tracks[0].segments[0].uri) != nil)
         #expect(ended.bytes(ofFile: "state.json") == nil && ended.bytes(ofFile: "../x.m4s") == nil)
-        try ended.keep(note: [1], named: ".upload-x")
+        try ended.keep(note: [1], named: ".upload-x", durable: true)
         #expect(ended.note(named: ".upload-x") == [1])
         ended.removeNote(named: ".upload-x")
         #expect(ended.note(named: ".upload-x") == nil)

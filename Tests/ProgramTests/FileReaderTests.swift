@@ -1,6 +1,9 @@
 import Dispatch
 import Foundation
+import MediaKernels
+import MediaTypes
 import Program
+import RTMP
 import Testing
 
 @Suite("A file as a source")
@@ -18,5 +21,53 @@ struct FileReaderTests {
         let reader = FileReader(path: path, loops: true, place: "test")
         #expect(try reader.probe().count == 1)
         #expect(StageRun.ends(reader))
+    }
+
+    /// An FLV tag with the size behind it. Spec: Video File Format 10.1 §E.4.1.
+    private static func tag(_ type: UInt8, _ time: Int, _ body: [UInt8]) -> [UInt8] {
+        func number(_ value: Int, _ count: Int) -> [UInt8] {
+            (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        var bytes: [UInt8] = [type]
+        bytes += number(body.count, 3)
+        bytes += number(time, 3)
+        bytes += [0, 0, 0, 0]
+        bytes += body
+        bytes += number(body.count + 11, 4)
+        return bytes
+    }
+
+    /// Two pictures, 33 ms each, behind their configuration record.
+    private static func pictures(from time: Int, words: String) throws -> (record: [UInt8], tags: [UInt8]) {
+        let (sets, packets) = try Material.pictures(2, words: words)
+        let units = AnnexB.units(of: sets)
+        let record = try #require(
+            AVCConfiguration(
+                sequenceParameterSets: units.filter { $0.first.map { $0 & 31 == 7 } ?? false },
+                pictureParameterSets: units.filter { $0.first.map { $0 & 31 == 8 } ?? false })
+        ).record
+        var tags = self.tag(9, time, [0x17, 0, 0, 0, 0] + record)
+        for (index, packet) in packets.enumerated() {
+            let bytes = packet.memory.bytes(in: packet.range)
+            tags += self.tag(9, time + index * 33, [packet.isKey ? 0x17 : 0x27, 1, 0, 0, 0] + bytes)
+        }
+        return (record, tags)
+    }
+
+    @Test("what a file changes of its coding is told where it is over before each of its tracks has had a packet")
+    func shortChange() throws {
+        let first = try Self.pictures(from: 0, words: "cabac=1")
+        let second = try Self.pictures(from: 66, words: "cabac=0")
+        try #require(first.record != second.record)
+        let header: [UInt8] = [0x46, 0x4C, 0x56, 1, 5, 0, 0, 0, 9, 0, 0, 0, 0]
+        // Of the sound there is its head, and nothing else.
+        let sound = Self.tag(8, 0, [0xAF, 0, 0x11, 0x90])
+        let path = NSTemporaryDirectory() + "change-\(UUID().uuidString).flv"
+        try Data(header + sound + first.tags + second.tags).write(to: URL(fileURLWithPath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let reader = FileReader(path: path, loops: false, place: "test")
+        #expect(try reader.probe().count == 2)
+        let told = try StageRun.coding(reader).filter { $0.codec == .h264 }
+        #expect(told.map(\.configuration) == [first.record, second.record])
     }
 }

@@ -156,6 +156,20 @@ struct StageRun {
         }
     }
 
+    /// How a file is coded, as is told to whoever passes its pictures through.
+    static func coding(_ reader: FileReader) throws -> [CodecParameters] {
+        let buffer = SourceBuffer(source: self.source, isPaced: false)
+        buffer.coded.open()
+        let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        defer { stage.stop() }
+        self.start(stage)
+        try reader.run(into: stage) { 0 }
+        log.ended.wait()
+        return buffer.coded.takeAll().compactMap { item in
+            if case .configuration(let parameters) = item { parameters } else { nil }
+        }
+    }
+
     /// Whether a file that paces the program is read to an end, with nobody to hold it up.
     static func ends(_ reader: FileReader) -> Bool {
         let buffer = SourceBuffer(source: self.source, isPaced: true)

@@ -205,6 +205,7 @@ struct PushCoreTests {
             Issue.record("\(line.events)")
             return
         }
+        #expect(line.core.queued == 0 && line.core.dropped > 0, "nothing waits for a server that is not there")
     }
 
     @Test("a slow server loses whole groups of pictures, is not given up, and costs no more than three seconds")
@@ -389,6 +390,19 @@ struct PushCoreTests {
         }
         #expect(secrets.presentable("no such\nstream s3cretkey?token=\(token)") == "no suchstream …")
         #expect(secrets.presentable(String(repeating: "x", count: 5_000)).count == 200)
+    }
+
+    @Test("of the servers it was sent on to it remembers the newest alone, and its own secrets for good")
+    func manyServers() throws {
+        let own = try #require(RTMPURL("rtmp://cdn/live/s3cretkey"))
+        func other(_ number: Int) throws -> RTMPURL {
+            try #require(RTMPURL("rtmp://edge/live/other\(number)key?token=token\(number)"))
+        }
+        var (secrets, short) = (PushSecrets(own), PushSecrets(own))
+        for number in 0..<1_000 { secrets.add(try other(number)) }
+        for number in 992..<1_000 { short.add(try other(number)) }
+        #expect(secrets == short)
+        #expect(secrets.presentable("no other999key, token999 or s3cretkey") == "no …, … or …")
     }
 
     @Test(

@@ -192,6 +192,21 @@ struct PushDriverTests {
         await bench.stop()
     }
 
+    @Test("a server that reads nothing any more is left as soon over TLS as otherwise, but for a second")
+    func deafTLS() async throws {
+        guard CertificateMaker.isAvailable(for: "RTMPS outputs") else { return }
+        let folder = try TemporaryDirectory()
+        defer { Self.clear(folder) }
+        let server = try await PushServer.start(Self.serverContext(folder), isDeaf: true)
+        let bench = try Bench(server, isSecure: true) { $0.trustsAnybody = true }
+        try await bench.run { bench.status?.state == .live }
+        let before = MachineClock().now()
+        await bench.outputs.stop(reason: "the room has ended")
+        let taken = MachineClock().now() - before
+        #expect(taken < 4_000_000_000, "\(taken / 1_000_000) ms")
+        await bench.stop()
+    }
+
     @Test("outputs begin, change and end while others go on; pictures that none wants are dropped")
     func changes() async throws {
         let (one, two) = (try await PushServer.start(), try await PushServer.start())

@@ -32,8 +32,12 @@ final class PushServer: Sendable {
         var channels: [any Channel] { self.seen.withLock { Array($0.open.values) } }
     }
 
-    /// - Parameter isMute: It takes connections, and neither reads nor says anything.
-    static func start(_ tls: NIOSSLContext? = nil, isMute: Bool = false) async throws -> PushServer {
+    /// - Parameters:
+    ///   - isMute: It takes connections, and neither reads nor says anything.
+    ///   - isDeaf: It lets everybody publish, and reads nothing from then on.
+    static func start(
+        _ tls: NIOSSLContext? = nil, isMute: Bool = false, isDeaf: Bool = false
+    ) async throws -> PushServer {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let state = SeenBox()
         let channel = try await ServerBootstrap(group: group)
@@ -41,7 +45,7 @@ final class PushServer: Sendable {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
-                    try channel.pipeline.syncOperations.addHandler(Handler(state, isMute: isMute))
+                    try channel.pipeline.syncOperations.addHandler(Handler(state, isMute: isMute, isDeaf: isDeaf))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -74,10 +78,12 @@ final class PushServer: Sendable {
         private var session = RTMPServerSession(now: 0, random: [UInt8](repeating: 0xAB, count: 1528))
         private let state: SeenBox
         private let isMute: Bool
+        private let isDeaf: Bool
 
-        init(_ state: SeenBox, isMute: Bool) {
+        init(_ state: SeenBox, isMute: Bool, isDeaf: Bool) {
             self.state = state
             self.isMute = isMute
+            self.isDeaf = isDeaf
         }
 
         func channelActive(context: ChannelHandlerContext) { self.state.opened(context.channel) }
@@ -98,6 +104,7 @@ final class PushServer: Sendable {
                 case .publishRequested(let request):
                     self.state.change { $0.keys.append(request.address.key(app: "live") ?? "?") }
                     self.perform(self.session.decide(.accept, on: request.id, now: 0), context)
+                    if self.isDeaf { context.channel.setOption(.autoRead, value: false).whenFailure { _ in } }
                 case .metadata(let properties): self.state.change { $0.properties = properties }
                 case .message(let message):
                     let bytes = message.payload.bytes

@@ -302,6 +302,27 @@ struct RecorderTests {
         #expect(events.withLock { $0.last } == "stopped", "the room is over")
     }
 
+    @Test("what it is told behind a line that the disk has not taken, the first or another, can be read")
+    func notBegun() throws {
+        for left in ["", "recor", "recording\t1\t1\nslot\t0"] {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("begun-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let settings = RecordingSettings(
+                directory: folder.path, roomID: "1", movies: [.init(video: "v", audio: nil)])
+            let recorder = try Recorder.open(settings, source: { _ in nil }) { _ in }
+            let journal = folder.appendingPathComponent(RecordingJournal.name)
+            try Data(left.utf8).write(to: journal)
+            // As whoever could not begin it.
+            recorder.stop(MediaError(.diskFull, "95 % is taken", at: "recording", fix: "free space"))
+            recorder.ended(nextMediaSequence: 5)
+            recorder.settle()
+            let text = try String(contentsOfFile: journal.path, encoding: .utf8)
+            #expect(text == "recording\t1\t1\nstop\t95 % is taken\nend\t5\n", "\(left)")
+            let error = #expect(throws: MediaError.self) { try RecordingFinisher(settings).run { _, _ in } }
+            #expect(error?.code == .outputLost && error?.what.contains("95 % is taken") == true, "\(left)")
+        }
+    }
+
     @Test("a stop that comes while it goes on again holds: nothing is recorded until it is told to once more")
     func stoppedMeanwhile() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("again-\(UUID().uuidString)")

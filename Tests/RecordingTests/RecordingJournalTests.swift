@@ -81,7 +81,8 @@ struct RecordingJournalTests {
             "slot\t1\t1\t0\t60\t720p\tvideo\ta.m4s\ta.mp4\t0\t1\t0\t0\t1\t0",
             "slot\t1\t1\t0\t60\t720p\tvideo\ta.m4s\ta.mp4\t-1\t1\t30\t0\t1\t0",
             "slot\t1\t1\t0\t60\t720p\tvideo\ta.m4s\ta.mp4\t0\t99999999999999999999\t30\t0\t1\t0",
-            "open\tid", "close\tid\tlater", "nothing",
+            "open\tid", "close\tid\tlater", "nothing", "open\tid\tlive.tandem.pk\t-9223372036854775808",
+            "close\tid\t-1", "close\tid\t9223372036854775807",
         ])
     func damage(line: String) {
         let text = RecordingJournal.head(roomID: "1") + RecordingJournal.line(Self.slot(0)) + line + "\n"

@@ -278,6 +278,27 @@ struct TakeTests {
         #expect(try slots.kept() == [0, 2, 3])
     }
 
+    @Test("a start that cannot be written leaves nothing behind, however often it is tried")
+    func notStarted() throws {
+        let slots = try Slots()
+        defer { slots.remove() }
+        let takes = try slots.open()
+        takes.keep(slots.slot(0))
+        #expect(try takes.stop(at: 70) == slots.recording)
+        takes.keep(slots.slot(1))
+        takes.settle()
+        #expect(takes.status == .stopped)
+        // A directory where the line is written first takes no write, whoever runs this.
+        let obstacle = slots.recording + "/.recording.takes.tmp"
+        try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
+        for _ in 0..<3 { #expect(throws: MediaError.self) { try takes.start(at: 130) } }
+        #expect(takes.status == .stopped && takes.directories.isEmpty)
+        try FileManager.default.removeItem(atPath: obstacle)
+        #expect(try takes.start(at: 130) == slots.recording + "/take-2")
+        let names = try FileManager.default.contentsOfDirectory(atPath: slots.recording)
+        #expect(names.filter { $0.hasPrefix("take-") } == ["take-2"])
+    }
+
     @Test("files are not made by two at once")
     func exclusive() throws {
         guard let room = try RecordedRoom() else { return }

@@ -41,6 +41,24 @@ struct DiskGuardTests {
             Self.look(&disk, used: 990) == [.alarm(.critical, was: .normal, Self.reading(990)), .limitWindow(true)])
     }
 
+    @Test("clips are made while the recording's disk alone is full, and none where they or the live files have no room")
+    func clips() {
+        var disk = DiskGuard(limit: nil)
+        func look(live: Int64 = 100, clips: Int64 = 100) -> Bool {
+            func volume(_ purpose: DiskUse.Purpose, _ used: Int64) -> DiskUse.Volume {
+                DiskUse.Volume(purpose, used: used, free: 1000 - used)
+            }
+            let use = DiskUse([volume([.recording], 990), volume([.live], live), volume([.clips], clips)])
+            _ = disk.measured(use, need: DiskGuard.Need(window: 0), at: 0)
+            return disk.isFullForClips
+        }
+        #expect(!look() && disk.level == .critical)
+        #expect(look(live: 950) && look(live: 800) && !look(live: 799))
+        #expect(look(clips: 950) && look(clips: 800) && !look(clips: 799))
+        _ = disk.failed(isFull: true, reason: "no space left", at: 0)
+        #expect(disk.isFullForClips && look(), "for a while, whatever is measured")
+    }
+
     @Test("without a limit, or with one that is larger, the disk's own space counts")
     func disk() {
         for limit in [nil, 5000] as [Int64?] {

@@ -27,22 +27,29 @@ struct UploadTLSTests {
         func bytes(of name: String, in directory: String) -> [UInt8]? { nil }
         func slate(like segment: Segment, track: String) -> [UInt8]? { nil }
         func record() -> UploadRecord? { nil }
-        func keep(_ record: UploadRecord) -> Bool { true }
+        func keep(_ record: UploadRecord, durable: Bool) -> Bool { true }
         func forget() {}
     }
 
-    /// Takes every PUT.
+    /// Takes every PUT, or reads nothing behind the head of the first.
     private final class Origin: ChannelInboundHandler, Sendable {
         typealias InboundIn = HTTPServerRequestPart
         typealias OutboundOut = HTTPServerResponsePart
         let taken: Mutex<[String]>
+        private let isDeaf: Bool
 
-        init(_ taken: consuming Mutex<[String]>) { self.taken = taken }
+        init(_ taken: consuming Mutex<[String]>, isDeaf: Bool = false) {
+            self.taken = taken
+            self.isDeaf = isDeaf
+        }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             switch Self.unwrapInboundIn(data) {
-            case .head(let head): self.taken.withLock { $0.append("\(head.method.rawValue) \(head.uri)") }
+            case .head(let head):
+                self.taken.withLock { $0.append("\(head.method.rawValue) \(head.uri)") }
+                if self.isDeaf { context.channel.setOption(.autoRead, value: false).whenFailure { _ in } }
             case .body: break
+            case .end where self.isDeaf: break
             case .end:
                 context.write(
                     Self.wrapOutboundOut(
@@ -61,19 +68,8 @@ struct UploadTLSTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try CertificateMaker.make(certificate: "\(folder)/a.pem", key: "\(folder)/a.key")
         try CertificateMaker.make(certificate: "\(folder)/b.pem", key: "\(folder)/b.key")
-        let tls = try NIOSSLContext(
-            configuration: .makeServerConfiguration(
-                certificateChain: NIOSSLCertificate.fromPEMFile("\(folder)/a.pem").map { .certificate($0) },
-                privateKey: .privateKey(NIOSSLPrivateKey(file: "\(folder)/a.key", format: .pem))))
         let origin = Origin(Mutex([]))
-        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
-                    try channel.pipeline.syncOperations.configureHTTPServerPipeline()
-                    try channel.pipeline.syncOperations.addHandler(origin)
-                }
-            }.bind(host: "127.0.0.1", port: 0).get()
+        let server = try await Self.serve(origin, folder)
         let port = try #require(server.localAddress?.port)
         for (authority, isKnown) in [("a", true), ("b", false)] {
             let notices = Mutex<[UploadNotice]>([])
@@ -95,6 +91,48 @@ struct UploadTLSTests {
             #expect(names.count == 8, "\(names): nothing beside the first room's")
             #expect(notices.withLock { $0 }.isEmpty == isKnown)
         }
+        try await server.close()
+    }
+
+    /// A server with the certificate `a` of a directory.
+    private static func serve(_ origin: Origin, _ folder: String) async throws -> any Channel {
+        let tls = try NIOSSLContext(
+            configuration: .makeServerConfiguration(
+                certificateChain: NIOSSLCertificate.fromPEMFile("\(folder)/a.pem").map { .certificate($0) },
+                privateKey: .privateKey(NIOSSLPrivateKey(file: "\(folder)/a.key", format: .pem))))
+        return try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline()
+                    try channel.pipeline.syncOperations.addHandler(origin)
+                }
+            }.bind(host: "127.0.0.1", port: 0).get()
+    }
+
+    @Test("a store that reads nothing any more holds up the end for a second behind its time, and no longer")
+    func deaf() async throws {
+        guard CertificateMaker.isAvailable(for: "uploads over TLS") else { return }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try CertificateMaker.make(certificate: "\(folder)/a.pem", key: "\(folder)/a.key")
+        let origin = Origin(Mutex([]), isDeaf: true)
+        let server = try await Self.serve(origin, folder)
+        let port = try #require(server.localAddress?.port)
+        let uploader = Uploader(
+            outputID: "x", target: HTTPOrigin(url: "https://localhost:\(port)/live/"), rules: UploadRules(),
+            connections: 2, files: Files(), clock: Running(), authorities: "\(folder)/a.pem", notify: { _ in })
+        uploader.begin()
+        uploader.list(SimulatedOrigin.listing(through: 0, isFirst: true))
+        for _ in 0..<2_000 where origin.taken.withLock({ $0.isEmpty }) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(origin.taken.withLock { !$0.isEmpty })
+        let clock = Running()
+        let end = await uploader.finish(by: 0)
+        let taken = clock.now()
+        #expect(end == .owed(isNoted: true) && taken < 4_000_000_000, "\(taken / 1_000_000) ms")
         try await server.close()
     }
 }

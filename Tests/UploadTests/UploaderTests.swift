@@ -16,7 +16,7 @@ struct UploaderTests {
         func bytes(of name: String, in directory: String) -> [UInt8]? { nil }
         func slate(like segment: Segment, track: String) -> [UInt8]? { nil }
         func record() -> UploadRecord? { nil }
-        func keep(_ record: UploadRecord) -> Bool { false }
+        func keep(_ record: UploadRecord, durable: Bool) -> Bool { false }
         func forget() {}
     }
 
@@ -100,7 +100,7 @@ struct UploaderTests {
         func bytes(of name: String, in directory: String) -> [UInt8]? { nil }
         func slate(like segment: Segment, track: String) -> [UInt8]? { nil }
         func record() -> UploadRecord? { nil }
-        func keep(_ record: UploadRecord) -> Bool { false }
+        func keep(_ record: UploadRecord, durable: Bool) -> Bool { false }
         func forget() {}
     }
 
@@ -116,6 +116,7 @@ struct UploaderTests {
         for await _ in told { break }
         #expect(await uploader.finish(by: 0) == .owed(isNoted: false))
         #expect(uploader.statistics.lost == 0 && uploader.statistics.waitingSlots == 1)
+        #expect(uploader.statistics.failed == 0 && !uploader.statistics.isFailing, "it is no failure of the store")
         files.gate.signal()
     }
 
@@ -151,19 +152,20 @@ struct UploaderTests {
 
     /// A directory that keeps notes, or does not any more.
     private final class Notes: UploadFiles {
-        private let kept = Mutex<(record: UploadRecord?, isFull: Bool)>((nil, false))
+        private let kept = Mutex<(record: UploadRecord?, isFull: Bool, isDurable: Bool)>((nil, false, false))
 
         func bytes(of name: String) -> [UInt8]? { nil }
         func bytes(of name: String, in directory: String) -> [UInt8]? { nil }
         func slate(like segment: Segment, track: String) -> [UInt8]? { nil }
         func record() -> UploadRecord? { self.kept.withLock(\.record) }
-        func keep(_ record: UploadRecord) -> Bool {
+        var isDurable: Bool { self.kept.withLock(\.isDurable) }
+        func keep(_ record: UploadRecord, durable: Bool) -> Bool {
             self.kept.withLock { kept in
-                if !kept.isFull { kept.record = record }
+                if !kept.isFull { (kept.record, kept.isDurable) = (record, durable) }
                 return !kept.isFull
             }
         }
-        func forget() { self.kept.withLock { $0.record = nil } }
+        func forget() { self.kept.withLock { ($0.record, $0.isDurable) = (nil, false) } }
         func fill() { self.kept.withLock { $0.isFull = true } }
     }
 
@@ -180,7 +182,7 @@ struct UploaderTests {
         late.list(SimulatedOrigin.listing(through: 7, isFirst: true, isEnded: true))
         #expect(await late.finish(by: 0, isLast: false) == .owed(isNoted: false), "a successor is told everything")
         #expect(await late.finish(by: 0) == .owed(isNoted: true))
-        #expect(files.record() == UploadRecord(origin: 5, next: 0))
+        #expect(files.record() == UploadRecord(origin: 5, next: 0) && files.isDurable)
         // It came to know, and noted it; somebody has taken the note away.
         let (told, tell) = AsyncStream.makeStream(of: Void.self)
         let known = Uploader(
@@ -193,6 +195,7 @@ struct UploaderTests {
         let note = files.record()
         files.forget()
         #expect(await known.finish(by: 0) == .owed(isNoted: true) && files.record() == note && note != nil)
+        #expect(files.isDurable, "nobody would find it out again")
         files.fill()
         #expect(await late.finish(by: 0) == .owed(isNoted: true), "an older note is a note")
         files.forget()

@@ -1,0 +1,46 @@
+/// How long a receiver asks to be left alone.
+///
+/// Spec: RFC 9110 §10.2.3: seconds, or a date.
+package enum RetryAfter {
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// - Parameters:
+    ///   - field: The value of `Retry-After`; foreign.
+    ///   - now: Seconds since the Unix epoch, as the receiver's `Date` has it where it has one: its clock may be another than ours.
+    /// - Returns: Seconds, 0 for a date that is over; `nil` for what is neither number nor date.
+    package static func seconds(_ field: String, now: Int64) -> Int? {
+        if let seconds = Int(field) { return max(0, seconds) }
+        return self.date(field).map { Int(clamping: max(0, $0 &- now)) }
+    }
+
+    /// Seconds since the Unix epoch of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    ///
+    /// Spec: RFC 9110 §5.6.7, the form that senders must use (IMF-fixdate).
+    /// - Returns: `nil` for anything else; the name of the day is not looked at.
+    package static func date(_ text: String) -> Int64? {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 6, words[0].utf8.count == 4, words[0].last == ",", words[5] == "GMT",
+            let day = self.number(words[1], digits: 2), (1...31).contains(day),
+            let month = self.months.firstIndex(where: { $0 == words[2] }),
+            let year = self.number(words[3], digits: 4), year >= 1970
+        else { return nil }
+        let clock = words[4].split(separator: ":", omittingEmptySubsequences: false)
+        guard clock.count == 3, let hour = self.number(clock[0], digits: 2), hour < 24,
+            let minute = self.number(clock[1], digits: 2), minute < 60,
+            let second = self.number(clock[2], digits: 2), second <= 60
+        else { return nil }
+        // Days since 1 March of the year 0: a leap day is then the last of its year.
+        let fromMarch = (Int64(month) + 10) % 12
+        let shifted = month < 2 ? year - 1 : year
+        let ofYear = (153 * fromMarch + 2) / 5 + day - 1
+        let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + ofYear - 719_468
+        return days * 86_400 + hour * 3_600 + minute * 60 + second
+    }
+
+    private static func number(_ text: Substring, digits: Int) -> Int64? {
+        guard text.utf8.count == digits, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Int64(text)
+    }
+}

@@ -1,0 +1,69 @@
+import Dispatch
+import MediaTypes
+import Push
+import Testing
+
+@Suite("Publishing as an encoder does", .timeLimit(.minutes(1)))
+struct RTMPPublisherTests {
+    /// Has no packet.
+    private final class Nothing: PublishInput {
+        let parameters: [CodecParameters] = []
+        let picture: (width: Int, height: Int, fps: Int)? = nil
+
+        func next() throws(MediaError) -> CodedPacket? { nil }
+    }
+
+    /// Has a picture, and another an hour later.
+    private final class Sparse: PublishInput {
+        let parameters = [FeedCoreTests.record]
+        let picture: (width: Int, height: Int, fps: Int)? = nil
+        private var seconds: Int64 = 0
+
+        func next() throws(MediaError) -> CodedPacket? {
+            defer { self.seconds += 3_600 }
+            return FeedCoreTests.picture(25 * self.seconds, isKey: true)
+        }
+    }
+
+    @Test("a server that takes the connection and says nothing is left as soon as that is wished")
+    func mute() async throws {
+        let server = try await PushServer.start(isMute: true)
+        let url = "rtmp://127.0.0.1:\(server.port)/live/key"
+        let publisher = RTMPPublisher()
+        publisher.stop()
+        let hasFailed = await Self.hasFailed(publisher, url) { Nothing() }
+        #expect(!hasFailed, "whoever stops it knows")
+        await server.stop()
+    }
+
+    @Test("in a gap of hours, too, it is left as soon as that is wished")
+    func gap() async throws {
+        let server = try await PushServer.start()
+        let url = "rtmp://127.0.0.1:\(server.port)/live/key"
+        let publisher = RTMPPublisher()
+        async let end = Self.hasFailed(publisher, url) { Sparse() }
+        // The sequence header, and the picture in front of the gap.
+        for _ in 0..<2_000 where server.seen.media.count < 2 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(server.seen.media.count == 2)
+        publisher.stop()
+        let hasFailed = await end
+        #expect(!hasFailed)
+        await server.stop()
+    }
+
+    /// Publishes on a thread of its own until it is over.
+    private static func hasFailed(
+        _ publisher: RTMPPublisher, _ url: String, _ make: @escaping @Sendable () -> any PublishInput
+    ) async -> Bool {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
+            DispatchQueue(label: "publish").async {
+                do throws(RTMPPublisher.Failure) {
+                    try publisher.run(url: url, duration: nil) { () throws(MediaError) -> any PublishInput in make() }
+                    continuation.resume(returning: false)
+                } catch {
+                    continuation.resume(returning: true)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import LibAV
+import MediaTypes
+import Packager
+import PipelineSpec
+import Room
+import Testing
+
+@Suite("Sheets of stills")
+struct SpriteMakerTests {
+    @Test("a sheet is as large as its file at once, whatever becomes of the index that names it")
+    func size() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sheets-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        // A directory in the index's place takes no write, whoever runs this.
+        let index = folder.path + "/still.vtt"
+        try FileManager.default.createDirectory(atPath: index + "/x", withIntermediateDirectories: true)
+        var output = ImageOutput(path: folder.path + "/still.jpg")
+        output.sprites = ImageOutput.Sprites()
+        let maker = try #require(SpriteMaker(output, incarnation: 1))
+        let sheet = "still-1-0.jpg"
+        func expectSize() throws {
+            let size = try Data(contentsOf: folder.appendingPathComponent(sheet)).count
+            guard case .file(let path, let told)? = maker.object(named: sheet)?.body else {
+                Issue.record("\(sheet) is not shown")
+                return
+            }
+            #expect(told == size && path.hasSuffix("/\(sheet)"))
+        }
+        let black = try PictureCanvas.open(width: 320, height: 180, fill: .black).finish()
+        let white = try PictureCanvas.open(width: 320, height: 180, fill: .white).finish()
+        #expect(throws: MediaError.self) { try maker.take(black, at: 0) }
+        try expectSize()
+        #expect(throws: MediaError.self) { try maker.take(white, at: 10_000) }
+        try expectSize()
+        try FileManager.default.removeItem(atPath: index)
+        let update = try maker.take(black, at: 20_000)
+        #expect(update != nil)
+        try expectSize()
+        #expect(maker.object(named: "still-1-1.jpg") == nil)
+    }
+}
