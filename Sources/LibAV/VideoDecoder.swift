@@ -55,6 +55,8 @@ package final class VideoDecoder {
     /// - Returns: `false` when libavcodec found the data damaged; the next packets may decode again.
     package func decode(_ packet: CodedPacket, _ body: (Picture) -> Void) -> Bool {
         guard self.slot.lend(packet) else { return false }
+        // Sending decodes: the picture shall get the planes of one that is done with, not further ones.
+        self.pool.collect()
         var intact = unsafe avcodec_send_packet(self.context, self.slot.raw) >= 0
         unsafe av_packet_unref(self.slot.raw)
         if !self.drainReady(body) { intact = false }
@@ -72,12 +74,12 @@ package final class VideoDecoder {
 
     /// Hands out what the decoder still holds. After this it takes no more packets: open another.
     package func finish(_ body: (Picture) -> Void) {
+        self.pool.collect()
         _ = unsafe avcodec_send_packet(self.context, nil)
         _ = self.drainReady(body)
     }
 
     private func drainReady(_ body: (Picture) -> Void) -> Bool {
-        self.pool.collect()
         let frame = unsafe self.pool.frame
         while true {
             let status = unsafe avcodec_receive_frame(self.context, frame)
