@@ -30,6 +30,25 @@ struct PicturePoolTests {
         #expect(objects.count <= 16, "\(objects.count) objects for twelve at a time")
     }
 
+    @Test("a graph tells of pictures that nobody has needed since it was last asked, once")
+    func oversized() throws {
+        let graph = try FilterGraph.open(
+            "[in]scale=16:16[out]", inputs: [FilterGraph.Input(label: "in", format: .canvas(width: 32, height: 32))],
+            outputs: ["out"], fps: 30, place: "test")
+        let input = try PictureCanvas.open(width: 32, height: 32, fill: .black).finish()
+        var kept: [Picture] = []
+        for tick in 0..<10 { kept += try graph.run([input], pts: Int64(tick)) }
+        #expect(!graph.isOversized(), "all of them are out")
+        #expect(kept.count == 10)
+        kept = []
+        _ = try graph.run([input], pts: 10)
+        #expect(!graph.isOversized(), "all of them were out since")
+        for tick in 11..<20 { _ = try graph.run([input], pts: Int64(tick)) }
+        #expect(graph.isOversized())
+        for tick in 20..<30 { _ = try graph.run([input], pts: Int64(tick)) }
+        #expect(!graph.isOversized(), "it was told")
+    }
+
     @Test("a decoder gives memory back that it has not needed for a while, and its pictures are as before")
     func renewal() throws {
         let settings = VideoEncoderSettings(
