@@ -67,6 +67,14 @@ static inline void clibav_limit_heaps(int heaps) {
 #endif
 }
 
+// Gives whole pages of freed memory back to the system wherever they lie in the heaps (malloc_trim(3)). By itself the C library does so
+// with what lies at their ends.
+static inline void clibav_trim_heaps(void) {
+#ifdef __GLIBC__
+    malloc_trim(256 << 10);
+#endif
+}
+
 // The soft limit of open files is low for the sake of programs that use select(2), which a room does not. Returns the limit that
 // holds now, or -1.
 static inline long clibav_raise_open_files(long most) {

@@ -26,6 +26,10 @@ package enum LibAV {
     /// before the first thread. Saves a room 20 to 30 MB.
     package static func limitHeaps() { clibav_limit_heaps(2) }
 
+    /// Gives freed memory back to the system that lies between what is in use. Takes a millisecond or two, in which other threads may
+    /// wait for memory: not often.
+    package static func trimHeaps() { clibav_trim_heaps() }
+
     /// Lets the process have as many open files as its hard limit allows, at most 65,536: the usual 1,024 would be 640 viewers.
     /// Once, before the first listener.
     ///
