@@ -12,8 +12,9 @@ struct PicturePool: ~Copyable {
     /// Pictures that are looked after: more than a source, its queues and the encoders' hold at once. Those beyond are
     /// ordinary objects.
     static let limit = 128
-    /// Pictures that must have lain idle for ``isOversized()``. Fewer come and go with the stages behind.
-    private static let mostIdle = 4
+    /// Pictures that must have lain idle for ``isOversized()``. One comes and goes with the stages behind; a room that is otherwise
+    /// as large as ever grows by one or two at a time.
+    private static let mostIdle = 2
 
     /// Handed out.
     private var out: [Picture] = []
