@@ -39,7 +39,11 @@ package enum LibAV {
 
     /// The pages of the program's files that only its start needed no longer count as its memory: symbols, relocations and
     /// the initialization of 170 libraries are a third of what a room has mapped. What is needed again comes back by itself.
-    package static func releaseStartPages() { clibav_let_go_of_files() }
+    /// What starting has taken from the heaps and given back goes, too: documents, and decoders that have looked into files.
+    package static func releaseStartPages() {
+        clibav_trim_heaps()
+        clibav_let_go_of_files()
+    }
 
     /// The libraries' words for an `AVERROR`.
     static func text(of status: Int32) -> String {
