@@ -67,6 +67,14 @@ static inline void clibav_limit_heaps(int heaps) {
 #endif
 }
 
+// Gives whole pages of freed memory back to the system wherever they lie in the heaps (malloc_trim(3)). By itself the C library does so
+// with what lies at their ends.
+static inline void clibav_trim_heaps(void) {
+#ifdef __GLIBC__
+    malloc_trim(256 << 10);
+#endif
+}
+
 // The soft limit of open files is low for the sake of programs that use select(2), which a room does not. Returns the limit that
 // holds now, or -1.
 static inline long clibav_raise_open_files(long most) {
@@ -152,6 +160,25 @@ static inline void clibav_request_slice(int milliseconds) {
     (void)milliseconds;
 #endif
 }
+
+// libavcodec keeps memory for as many pictures as were ever out at once, in a pool that lasts until pictures have another size. So,
+// where that is asked for, the next picture is a little higher, and the one behind it is not: each begins a pool. What was idle
+// goes back to the system at once, what is out when nobody has it any more.
+static inline int clibav_get_picture(AVCodecContext *context, AVFrame *frame, int flags) {
+    if (!context->opaque || context->codec_type != AVMEDIA_TYPE_VIDEO)
+        return avcodec_default_get_buffer2(context, frame, flags);
+    context->opaque = NULL;
+    frame->height += 16;
+    const int status = avcodec_default_get_buffer2(context, frame, flags);
+    frame->height -= 16;
+    return status;
+}
+
+// Before a decoder is opened: its pictures' memory can be renewed. `opaque` is not for anybody else then.
+static inline void clibav_watch_pictures(AVCodecContext *context) { context->get_buffer2 = clibav_get_picture; }
+
+// On the decoder's thread: with its next picture.
+static inline void clibav_renew_pictures(AVCodecContext *context) { context->opaque = context; }
 
 // The highest number of a signal that a fault raises.
 static const int CLIBAV_LAST_FAULT = 31;

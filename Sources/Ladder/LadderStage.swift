@@ -92,7 +92,10 @@ package final class LadderStage: Sendable {
     /// 5 % less than each of two that others' pictures lie between.
     private static let liveDepth = 15
     private static let offlineDepth = 2
-    private static let offlineSoundDepth = 8
+    /// Blocks of sound that may wait before its encoder offline, and how many it does in a row. A block is 8 KB and a quarter of a
+    /// millisecond's work, of which the encoder's tables take a part to come into the caches.
+    private static let offlineSoundDepth = 64
+    private static let offlineSoundBatch = 32
     /// Seconds of canvases that may wait before scaling: a machine that was stopped for two seconds makes up its ticks
     /// at once, and none of them may be lost.
     private static let liveSeconds = 3
@@ -149,7 +152,7 @@ package final class LadderStage: Sendable {
             capacity: settings.isOffline ? depth : settings.fps * self.liveSeconds, batch: batch)
         let sounds = settings.audioBitrates.map { _ in
             settings.isOffline
-                ? BoundedQueue<SoundBlock>(capacity: self.offlineSoundDepth, batch: self.offlineSoundDepth)
+                ? BoundedQueue<SoundBlock>(capacity: self.offlineSoundDepth, batch: self.offlineSoundBatch)
                 : BoundedQueue<SoundBlock>(capacity: 256)
         }
         let queues = rungs.map { _ in BoundedQueue<Ticked>(capacity: depth, batch: batch) }

@@ -9,6 +9,8 @@ struct ScaleWorker {
     let settings: LadderStage.Settings
     let output: LadderStage.Output
     let control: LadderControl
+    /// Seconds from one look at the graphs' memory to the next.
+    private static let lookInterval = 60
 
     func run(
         _ canvases: BoundedQueue<LadderStage.Ticked>, _ queues: [BoundedQueue<LadderStage.Ticked>], _ birth: Birth
@@ -22,6 +24,7 @@ struct ScaleWorker {
         // A canvas that is shown again has been scaled already.
         var made: [[Int]: (canvas: Picture, pictures: [Picture])] = [:]
         var passingBefore: Int?
+        var sinceLook = 0
         if self.settings.isOffline { CodecSlice.offline.requestForThisThread() }
         birth.report(.success(nil))
         while let canvas = canvases.take() {
@@ -58,6 +61,12 @@ struct ScaleWorker {
                 try graph.run(input, pts: canvas.tick, into: &pictures)
                 made[takers] = (canvas.picture, pictures)
                 Self.hand(pictures, to: takers, canvas, queues)
+                sinceLook += 1
+                if sinceLook >= self.settings.fps * Self.lookInterval {
+                    sinceLook = 0
+                    // Of an encoder that was behind for once they would keep the memory; opened anew with the next canvas.
+                    graphs = graphs.filter { !$0.value.isOversized() }
+                }
             } catch {
                 self.output.failed(error)
                 // Nobody takes canvases any more: an offline program must not wait for room.

@@ -3,7 +3,7 @@ import MediaKernels
 package import MediaTypes
 
 /// Reads a media file as a source: the same items a publisher would send, as fast as they are asked for.
-/// Created, used and released on one thread.
+/// Used and released on one thread, which may be another one than it was opened on; see ``OpenedFile``.
 @safe
 package final class Demuxer {
     private let context: UnsafeMutablePointer<AVFormatContext>
@@ -128,6 +128,20 @@ package final class Demuxer {
                 duration: TimeMath.scale(packet.duration, by: track.numerator, over: track.denominator),
                 timescale: Self.timescale, isKey: packet.flags & Int32(CLIBAV_PACKET_FLAG_KEY) != 0)
         }
+    }
+}
+
+/// A file on its way from the thread that has opened it to the one that reads it.
+package final class OpenedFile: @unchecked Sendable {
+    // @unchecked Sendable: who made it uses the demuxer no more; the one thread that reads the file takes it out.
+    private var demuxer: Demuxer?
+
+    package init(_ demuxer: Demuxer) { self.demuxer = demuxer }
+
+    /// The demuxer, for the caller's thread alone; `nil` the second time.
+    package func take() -> Demuxer? {
+        defer { self.demuxer = nil }
+        return self.demuxer
     }
 }
 

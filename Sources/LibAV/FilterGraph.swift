@@ -171,6 +171,10 @@ package final class FilterGraph {
         for index in unsafe self.sinks.indices { results.append(try unsafe self.pull(from: self.sinks[index])) }
     }
 
+    /// Looks whether memory of pictures has lain idle since this was asked last, which the graph keeps for good: it holds as many as
+    /// were ever out at once. One that is opened anew begins without.
+    package func isOversized() -> Bool { self.pool.isOversized() }
+
     private func pull(from sink: UnsafeMutablePointer<AVFilterContext>) throws(MediaError) -> Picture {
         let frame = unsafe self.pool.frame
         let status = unsafe av_buffersink_get_frame(sink, frame)

@@ -26,6 +26,10 @@ package enum LibAV {
     /// before the first thread. Saves a room 20 to 30 MB.
     package static func limitHeaps() { clibav_limit_heaps(2) }
 
+    /// Gives freed memory back to the system that lies between what is in use. Takes a millisecond or two, in which other threads may
+    /// wait for memory: not often.
+    package static func trimHeaps() { clibav_trim_heaps() }
+
     /// Lets the process have as many open files as its hard limit allows, at most 65,536: the usual 1,024 would be 640 viewers.
     /// Once, before the first listener.
     ///
@@ -35,7 +39,11 @@ package enum LibAV {
 
     /// The pages of the program's files that only its start needed no longer count as its memory: symbols, relocations and
     /// the initialization of 170 libraries are a third of what a room has mapped. What is needed again comes back by itself.
-    package static func releaseStartPages() { clibav_let_go_of_files() }
+    /// What starting has taken from the heaps and given back goes, too: documents, and decoders that have looked into files.
+    package static func releaseStartPages() {
+        clibav_trim_heaps()
+        clibav_let_go_of_files()
+    }
 
     /// The libraries' words for an `AVERROR`.
     static func text(of status: Int32) -> String {

@@ -12,11 +12,16 @@ struct PicturePool: ~Copyable {
     /// Pictures that are looked after: more than a source, its queues and the encoders' hold at once. Those beyond are
     /// ordinary objects.
     static let limit = 128
+    /// Pictures that must have lain idle for ``isOversized()``. One comes and goes with the stages behind; a room that is otherwise
+    /// as large as ever grows by one or two at a time.
+    private static let mostIdle = 2
 
     /// Handed out.
     private var out: [Picture] = []
     /// Empty.
     private var spare: [Picture] = []
+    /// The fewest that were ``spare`` since ``isOversized()`` was asked.
+    private var fewest = 0
     /// What libav writes the next picture to.
     let frame: UnsafeMutablePointer<AVFrame>
 
@@ -68,7 +73,19 @@ struct PicturePool: ~Copyable {
             unsafe av_frame_move_ref(raw, self.frame)
             unsafe picture = Picture(owning: raw, traits: traits)
         }
+        self.fewest = min(self.fewest, self.spare.count)
         if self.out.count < Self.limit { self.out.append(picture) }
         return picture
+    }
+
+    /// Looks how many pictures were not needed since this was asked last; their objects go. libav's own pool holds the planes of as
+    /// many: of the most that were ever out at once, as when an encoder was behind.
+    ///
+    /// - Returns: Whether there are so many that a pool made anew is worth it.
+    mutating func isOversized() -> Bool {
+        let idle = min(self.fewest, self.spare.count)
+        self.spare.removeLast(idle)
+        self.fewest = self.spare.count
+        return idle >= Self.mostIdle
     }
 }

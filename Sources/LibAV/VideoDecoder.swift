@@ -8,6 +8,11 @@ package final class VideoDecoder {
     private let slot: PacketSlot
     private var pool: PicturePool
     private let place: String
+    /// Packets from one look at how many pictures are needed to the next: a minute of most publishers.
+    package static let lookInterval = 1_800
+    private var sinceLook = 0
+    /// How often memory of pictures that nobody needed was given back.
+    package private(set) var renewals = 0
 
     /// - Parameters:
     ///   - parameters: Codec and its configuration record; the stream may repeat parameter sets in band as well.
@@ -25,6 +30,7 @@ package final class VideoDecoder {
         unsafe context.pointee.thread_count = threads
         unsafe context.pointee.thread_type = Int32(FF_THREAD_SLICE)
         unsafe context.pointee.max_pixels = maxPixels
+        unsafe clibav_watch_pictures(context)
         let status = unsafe avcodec_open2(context, nil, nil)
         guard status >= 0 else {
             throw .libav(
@@ -55,10 +61,23 @@ package final class VideoDecoder {
     /// - Returns: `false` when libavcodec found the data damaged; the next packets may decode again.
     package func decode(_ packet: CodedPacket, _ body: (Picture) -> Void) -> Bool {
         guard self.slot.lend(packet) else { return false }
+        // Sending decodes: the picture shall get the planes of one that is done with, not further ones.
+        self.pool.collect()
+        self.look()
         var intact = unsafe avcodec_send_packet(self.context, self.slot.raw) >= 0
         unsafe av_packet_unref(self.slot.raw)
         if !self.drainReady(body) { intact = false }
         return intact
+    }
+
+    /// Of a burst, or a time in which its pictures waited for longer, libavcodec would keep the memory for good.
+    private func look() {
+        self.sinceLook += 1
+        guard self.sinceLook >= Self.lookInterval else { return }
+        self.sinceLook = 0
+        guard self.pool.isOversized() else { return }
+        unsafe clibav_renew_pictures(self.context)
+        self.renewals += 1
     }
 
     /// Forgets everything but its configuration: the next packet begins a stream. Pictures inside are lost.
@@ -72,12 +91,12 @@ package final class VideoDecoder {
 
     /// Hands out what the decoder still holds. After this it takes no more packets: open another.
     package func finish(_ body: (Picture) -> Void) {
+        self.pool.collect()
         _ = unsafe avcodec_send_packet(self.context, nil)
         _ = self.drainReady(body)
     }
 
     private func drainReady(_ body: (Picture) -> Void) -> Bool {
-        self.pool.collect()
         let frame = unsafe self.pool.frame
         while true {
             let status = unsafe avcodec_receive_frame(self.context, frame)

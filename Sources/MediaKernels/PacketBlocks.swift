@@ -15,8 +15,9 @@ import Synchronization
 package enum PacketBlocks {
     /// Bytes of the smallest block that is kept: below it there is no room for the padding and a payload.
     package static let smallest = 128
-    /// Bytes of all blocks that are kept at most: the pictures between two key pictures of 4K, which are let go of at once.
-    package static let mostIdle = 16 << 20
+    /// Bytes of all blocks that are kept at most: what waits of one source at most, and is let go of at once when it is over. What
+    /// nobody needs again goes within two minutes; see ``releaseUnused()``.
+    package static let mostIdle = 32 << 20
     /// Bits of `smallest`.
     private static let smallestBits = 7
     /// Sizes of blocks that are kept: four in each octave, from `smallest` to more than the longest RTMP message. So no

@@ -103,6 +103,9 @@ package final class Composition: @unchecked Sendable {
         return try composed.signalled(as: self.canvas)
     }
 
+    /// Looks whether its graph keeps memory for canvases that nobody has needed since this was asked last. Program thread.
+    func isOversized() -> Bool { self.graph?.isOversized() ?? false }
+
     private func present(_ picture: Picture?) throws(MediaError) -> Picture {
         guard let picture else {
             throw MediaError(.internal, "a picture of the scene is missing", at: "compose", fix: "report this")

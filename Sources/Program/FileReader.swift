@@ -7,6 +7,8 @@ package struct FileReader: Sendable {
     package let path: String
     package let loops: Bool
     package let place: String
+    /// What ``probe()`` has opened: to look into a file takes as long as several of its pictures, and is done once.
+    private var opened: OpenedFile?
 
     package init(path: String, loops: Bool, place: String) {
         self.path = path
@@ -14,11 +16,13 @@ package struct FileReader: Sendable {
         self.place = place
     }
 
-    /// Opens the file once, to refuse a bad one before the room is ready.
+    /// Opens the file, to refuse a bad one before the room is ready. ``run(into:arrival:)`` goes on with it.
     ///
     /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/invalidData``.
-    package func probe() throws(MediaError) -> [CodecParameters] {
-        try Demuxer.open(path: self.path, place: self.place).parameters
+    package mutating func probe() throws(MediaError) -> [CodecParameters] {
+        let demuxer = try Demuxer.open(path: self.path, place: self.place)
+        self.opened = OpenedFile(demuxer)
+        return demuxer.parameters
     }
 
     /// Feeds `stage` until the file (or the stage) ends. The first picture of the file becomes program time zero; a
@@ -28,7 +32,12 @@ package struct FileReader: Sendable {
     package func run(into stage: DecodeStage, arrival: @Sendable () -> Int64) throws(MediaError) {
         var base: Int64 = 0
         repeat {
-            let demuxer = try Demuxer.open(path: self.path, place: self.place)
+            let demuxer: Demuxer
+            if let opened = self.opened?.take() {
+                demuxer = opened
+            } else {
+                demuxer = try Demuxer.open(path: self.path, place: self.place)
+            }
             for parameters in demuxer.parameters { stage.put(.configuration(parameters)) }
             var start: Int64?
             var end: Int64 = base

@@ -249,12 +249,14 @@ package final class SceneDirector: Sendable {
     }
 
     /// Builds `scene` for these formats unless it is there.
+    ///
+    /// - Parameter isAnew: Even if it is there, in the place of that.
     func warm(
         _ scene: WarmScene, for formats: [SourceID: PictureFormat], words: SceneFactory.Words? = nil,
-        replacing: Bool = false
+        replacing: Bool = false, isAnew: Bool = false
     ) throws(MediaError) {
         let (wanted, isGuess) = scene.wanted(formats)
-        guard replacing || scene.needs(wanted) else { return }
+        guard replacing || isAnew || scene.needs(wanted) else { return }
         let (now, tick, isOnAir) = self.state.withLock { ($0.words, $0.tick, $0.onAir === scene) }
         do {
             let composition = try self.factory.build(scene.scene, formats: wanted, words: words ?? now, tick: tick)
@@ -263,7 +265,8 @@ package final class SceneDirector: Sendable {
                 composition, limit: isOnAir ? Self.variants.onAir : Self.variants.others, replacing: replacing,
                 isGuess: isGuess)
         } catch {
-            scene.refuse(wanted)
+            // What could be built before is no wrong combination.
+            if !isAnew { scene.refuse(wanted) }
             throw error
         }
     }
@@ -307,6 +310,16 @@ package final class SceneDirector: Sendable {
     /// Builds for the formats of this very tick; offline alone.
     func warmNow(_ scene: WarmScene, _ formats: [SourceID: PictureFormat]) {
         self.attempt { () throws(MediaError) in try self.warm(scene, for: formats) }
+    }
+
+    /// Has the builder make a scene anew for these formats; what it was shown by goes when that is on air. Program thread; nothing
+    /// happens offline.
+    func renew(_ scene: WarmScene, _ formats: [SourceID: PictureFormat]) {
+        self.builder?.submit { [weak self] in self?.remake(scene, formats) }
+    }
+
+    private func remake(_ scene: WarmScene, _ formats: [SourceID: PictureFormat]) {
+        self.attempt { () throws(MediaError) in try self.warm(scene, for: formats, isAnew: true) }
     }
 
     private func attempt(_ body: () throws(MediaError) -> Void) {

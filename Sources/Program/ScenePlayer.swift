@@ -43,6 +43,11 @@ package struct ScenePlayer {
     private var made: Made?
     /// Used again each tick; empty in between.
     private var spareFeeds: [Picture?] = []
+    /// Seconds from one look at the memory of the scene on air to the next.
+    private static let lookInterval = 60
+    private var sinceLook = 0
+    /// How often the scene on air was to be made anew for the sake of its memory.
+    package private(set) var renewals = 0
     /// Ticks for which no canvas could be composed and the one before was repeated.
     package private(set) var failures = 0
     /// The longest it took to take up another composition, in nanoseconds.
@@ -125,7 +130,19 @@ package struct ScenePlayer {
             self.failures += 1
         }
         if self.current.count > (self.crossing == nil ? 1 : 2) { self.forget(scene) }
+        self.look(at: scene)
         return Tick(picture: self.last, panes: scene.panes)
+    }
+
+    /// A graph keeps memory for as many canvases as ever waited for the encoders. Where that lies idle another one is made, and taken
+    /// up as for a change of formats.
+    private mutating func look(at scene: WarmScene) {
+        self.sinceLook += 1
+        guard self.sinceLook >= self.director.canvas.fps * Self.lookInterval else { return }
+        self.sinceLook = 0
+        guard let composition = self.current[ObjectIdentifier(scene)], composition.isOversized() else { return }
+        self.renewals += 1
+        self.director.renew(scene, self.formats)
     }
 
     /// Ends a transition: from this tick on the scene on air is shown alone.

@@ -69,6 +69,30 @@ package final class SourceBuffer: Sendable {
         /// The reader of a file is as far ahead as it may be, and the program still has what it needs: it rests, to do
         /// several pictures in a row when it is woken.
         var isResting = false
+        /// The program waits until ``wanted`` can be served.
+        var isAwaited = false
+
+        /// Whether the tick that was asked for last can be served: a picture beyond it is decoded, and its sound, or nothing more
+        /// comes.
+        func canServe(isHidden: Bool) -> Bool {
+            if self.isFinished { return true }
+            guard self.status != .idle else { return false }
+            let isPast = isHidden && self.withheldUntil > self.wanted
+            let hasPictures = !self.hasVideo || isPast || (self.pictures.last.map { $0.time > self.wanted } ?? false)
+            let hasSound = !self.hasAudio || self.sound.end >= self.wantedSound
+            // A little before the reader stops for the same reason, or both would wait.
+            let hasOnlySound =
+                self.hasAudio && self.sound.end >= self.wantedSound + SourceBuffer.fileGapSound / 4 * 3
+            let hasOnlyPictures = self.pictures.count >= SourceBuffer.fileGapPictures / 4 * 3
+            return hasPictures && hasSound || hasOnlySound || hasPictures && hasOnlyPictures
+        }
+
+        /// Something has come: whether the program is to be woken, which waits and need not any more.
+        mutating func wakesProgram(isHidden: Bool) -> Bool {
+            guard self.isAwaited, self.canServe(isHidden: isHidden) else { return false }
+            self.isAwaited = false
+            return true
+        }
 
         func selection(_ shown: Shown, isFresh: Bool) -> Selection {
             let goesOn = shown.life == self.life && self.status != .lost
@@ -161,7 +185,7 @@ package final class SourceBuffer: Sendable {
             return state.format == picture.format ? nil : state.formatWatcher
         }
         watcher?(picture.format)
-        self.state.withLock { state in
+        let isAwaited = self.state.withLock { state -> Bool in
             // Presentation order is the decoder's promise; after a new mapping the new times win.
             while let last = state.pictures.last, last.time >= time { _ = state.pictures.popLast() }
             state.pictures.append(
@@ -171,16 +195,18 @@ package final class SourceBuffer: Sendable {
                 state.pictures.removeFirst()
                 state.dropped += 1
             }
+            return state.wakesProgram(isHidden: self.need.isHidden)
         }
-        if self.isPaced { self.changed.signal() }
+        if isAwaited { self.changed.signal() }
     }
 
     package func push(_ samples: [Float], at position: Int64, restart: Bool, track: UInt8 = 0) {
-        self.state.withLock { state in
+        let isAwaited = self.state.withLock { state -> Bool in
             let start = state.sound.write(samples, at: position, restart: restart, track: track)
             if state.sound.isMain(track) { state.flashes.heard(samples, at: start) }
+            return state.wakesProgram(isHidden: self.need.isHidden)
         }
-        if self.isPaced { self.changed.signal() }
+        if isAwaited { self.changed.signal() }
     }
 
     /// No more will come: a file's end.
@@ -194,8 +220,11 @@ package final class SourceBuffer: Sendable {
 
     /// A picture for `time` is kept from the decoder, because nobody sees the source.
     func withheld(until time: Int64) {
-        self.state.withLock { $0.withheldUntil = max($0.withheldUntil, time) }
-        if self.isPaced { self.changed.signal() }
+        let isAwaited = self.state.withLock { state -> Bool in
+            state.withheldUntil = max(state.withheldUntil, time)
+            return state.wakesProgram(isHidden: self.need.isHidden)
+        }
+        if isAwaited { self.changed.signal() }
     }
 
     /// The tick the offline program waits for, in program time.
@@ -245,7 +274,7 @@ package final class SourceBuffer: Sendable {
     ///   - interval: The tick's length.
     ///   - isSeen: Viewers see it at this tick, which is what ``lipSync`` is measured by.
     package func select(at time: Int64, interval: Int64, isSeen: Bool = true) -> Selection? {
-        let selection = self.state.withLock { state -> Selection? in
+        self.state.withLock { state -> Selection? in
             let slack = interval / (self.isPaced ? Self.fileSlackFraction : Self.slackFraction)
             var best: Int?
             for index in state.pictures.indices {
@@ -277,15 +306,11 @@ package final class SourceBuffer: Sendable {
             }
             return state.selection(chosen, isFresh: true)
         }
-        if self.isPaced { self.taken.signal() }
-        return selection
     }
 
     /// Copies the sound of `range` (sample positions) into `target`; see ``SoundRing/read(_:into:)``.
     package func read(_ range: Range<Int64>, into target: inout [Float]) -> Int {
-        let count = self.state.withLock { $0.sound.take(range, into: &target) }
-        if self.isPaced { self.taken.signal() }
-        return count
+        self.state.withLock { $0.sound.take(range, into: &target) }
     }
 
     // MARK: Audio tracks
@@ -299,21 +324,13 @@ package final class SourceBuffer: Sendable {
     /// The audio tracks there were so far, and their gains; the main one first.
     package var audioTracks: [(track: UInt8, gain: Float)] { self.state.withLock { $0.sound.gains } }
 
-    /// Whether the offline program may take the tick at `time`: a picture beyond it is decoded, and the sound up to
-    /// `soundPosition`, or nothing more comes.
+    /// Whether the offline program may take the tick at `time`: see ``State/canServe(isHidden:)``. A reader that rests goes on if not.
     private func isReady(for time: Int64, soundPosition: Int64) -> Bool {
         self.state.withLock { state in
-            if state.isFinished { return true }
-            guard state.status != .idle else { return false }
-            (state.wanted, state.wantedSound) = (time, soundPosition)
-            let isPast = self.need.isHidden && state.withheldUntil > time
-            let pictures = !state.hasVideo || isPast || (state.pictures.last.map { $0.time > time } ?? false)
-            let sound = !state.hasAudio || state.sound.end >= soundPosition
-            // A little before the reader stops for the same reason, or both would wait.
-            let hasOnlySound = state.hasAudio && state.sound.end >= soundPosition + Self.fileGapSound / 4 * 3
-            let hasOnlyPictures = state.pictures.count >= Self.fileGapPictures / 4 * 3
-            let isReady = pictures && sound || hasOnlySound || pictures && hasOnlyPictures
-            if !isReady { state.isResting = false }
+            if !state.isFinished, state.status != .idle { (state.wanted, state.wantedSound) = (time, soundPosition) }
+            let isReady = state.canServe(isHidden: self.need.isHidden)
+            if !isReady, state.status != .idle { state.isResting = false }
+            state.isAwaited = !isReady
             return isReady
         }
     }

@@ -70,6 +70,8 @@ package final class WarmScene: Sendable {
         }
     }
 
+    /// Puts a composition on the shelf, in the place of one for the same formats.
+    ///
     /// - Parameters:
     ///   - limit: Compositions kept; a phone that turns back and forth finds both of its own.
     ///   - replacing: All others go: they show what is no longer true.
@@ -81,7 +83,8 @@ package final class WarmScene: Sendable {
         self.shelf.withLock { shelf in
             var gone: [Composition] = []
             shelf.compositions.removeAll { old in
-                guard replacing || !isGuess && shelf.guesses.contains(ObjectIdentifier(old)) else { return false }
+                let isGuessed = !isGuess && shelf.guesses.contains(ObjectIdentifier(old))
+                guard replacing || isGuessed || old.formats == composition.formats else { return false }
                 gone.append(old)
                 return true
             }

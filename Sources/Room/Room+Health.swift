@@ -1,3 +1,4 @@
+import LibAV
 import MediaKernels
 import MediaTypes
 import PipelineSpec
@@ -51,7 +52,7 @@ extension Room {
     /// Between two looks at the memory of packets: in this time every GOP and every segment there is comes and goes.
     private static let releaseInterval = 60 * TimeMath.nanoseconds
 
-    /// Gives back memory of packets that nobody has needed lately; on the thread of the life.
+    /// Gives back memory of packets that nobody has needed lately, and what is free inside the heaps; on the thread of the life.
     ///
     /// - Parameter last: When that was done last.
     func releaseMemory(_ last: inout Int64) {
@@ -59,6 +60,7 @@ extension Room {
         guard now &- last >= Self.releaseInterval else { return }
         last = now
         PacketBlocks.releaseUnused()
+        LibAV.trimHeaps()
     }
 
     /// How far the program is behind its clock, in nanoseconds; 0 before it runs.

@@ -14,9 +14,10 @@ extension Room {
         self.roster.start { slot in slot.start { program.soundPosition } }
         for slot in self.slots.values {
             guard case .file(let path, let loops) = slot.spec.input else { continue }
+            let opened = slot.takeReader()
             // A file that two workers died of leaves its pane to the placeholder.
             if self.isRefused(slot.spec.id) { continue }
-            let reader = FileReader(path: path, loops: loops, place: "source[\(slot.spec.id)]")
+            let reader = opened ?? FileReader(path: path, loops: loops, place: "source[\(slot.spec.id)]")
             threads.append(StageThread("file-\(slot.spec.id)") { self.read(reader, into: slot) })
         }
         return threads

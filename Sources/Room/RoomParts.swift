@@ -143,7 +143,9 @@ extension Room {
                 joint.get()?.source($0, did: $1)
             }
             if case .file(let path, let loops) = source.input {
-                let parameters = try FileReader(path: path, loops: loops, place: "source[\(source.id)]").probe()
+                var reader = FileReader(path: path, loops: loops, place: "source[\(source.id)]")
+                let parameters = try reader.probe()
+                slot.keep(reader)
                 slot.buffer.setTracks(
                     video: parameters.contains { $0.kind == .video }, audio: parameters.contains { $0.kind == .audio })
             }

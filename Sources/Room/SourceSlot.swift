@@ -25,6 +25,8 @@ final class SourceSlot: Sendable {
     private let facts = Mutex(Facts())
     private let health: Mutex<SourceHealth>
     private let thread = Mutex<StageThread?>(nil)
+    /// Of a file that is open and not read yet.
+    private let reader = Mutex<FileReader?>(nil)
     private let voice: Voice
 
     /// What its decoder has to say is heard as long as the source is one of the room's.
@@ -72,6 +74,17 @@ final class SourceSlot: Sendable {
         self.thread.withLock { thread in
             let decode = self.decode
             if thread == nil { thread = StageThread("dec-\(self.spec.id)") { decode.run(soundWantedUntil: wanted) } }
+        }
+    }
+
+    /// Keeps the reader of its file, which has been looked into, until it is to be read.
+    func keep(_ reader: FileReader) { self.reader.withLock { $0 = reader } }
+
+    /// That reader; `nil` where there is none, or it was taken.
+    func takeReader() -> FileReader? {
+        self.reader.withLock { reader in
+            defer { reader = nil }
+            return reader
         }
     }
 

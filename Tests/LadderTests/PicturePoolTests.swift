@@ -1,4 +1,6 @@
+import HLS
 import LibAV
+import MediaTypes
 import Testing
 
 @Suite("Pictures whose objects are used again")
@@ -26,5 +28,61 @@ struct PicturePoolTests {
             for (value, pictures) in kept { #expect(pictures.allSatisfy { Self.luma($0) == value }) }
         }
         #expect(objects.count <= 16, "\(objects.count) objects for twelve at a time")
+    }
+
+    @Test("a graph tells of pictures that nobody has needed since it was last asked, once")
+    func oversized() throws {
+        let graph = try FilterGraph.open(
+            "[in]scale=16:16[out]", inputs: [FilterGraph.Input(label: "in", format: .canvas(width: 32, height: 32))],
+            outputs: ["out"], fps: 30, place: "test")
+        let input = try PictureCanvas.open(width: 32, height: 32, fill: .black).finish()
+        var kept: [Picture] = []
+        for tick in 0..<10 { kept += try graph.run([input], pts: Int64(tick)) }
+        #expect(!graph.isOversized(), "all of them are out")
+        #expect(kept.count == 10)
+        kept = []
+        _ = try graph.run([input], pts: 10)
+        #expect(!graph.isOversized(), "all of them were out since")
+        for tick in 11..<20 { _ = try graph.run([input], pts: Int64(tick)) }
+        #expect(graph.isOversized())
+        for tick in 20..<30 { _ = try graph.run([input], pts: Int64(tick)) }
+        #expect(!graph.isOversized(), "it was told")
+    }
+
+    @Test("a decoder gives memory back that it has not needed for a while, and its pictures are as before")
+    func renewal() throws {
+        let settings = VideoEncoderSettings(
+            width: 64, height: 48, fps: 30, preset: "ultrafast", profile: "high", bitrate: 300_000,
+            maxBitrate: 330_000, bufferSize: 330_000, bFrames: 0, lookaheadFrames: 0, threads: 1)
+        let encoder = try VideoEncoder.open(settings, place: "test")
+        var packets: [CodedPacket] = []
+        for index in 0..<10 {
+            let picture = try PictureCanvas.open(
+                width: 64, height: 48, fill: CanvasColor(y: UInt8(40 + 16 * index), cb: 128, cr: 128)
+            ).finish()
+            try encoder.encode(picture, pts: Int64(index), forceIDR: index == 0) { packets.append($0) }
+        }
+        try encoder.finish { packets.append($0) }
+        let record = try #require(AVCConfiguration(extradata: encoder.parameterSets)).record
+        let decoder = try VideoDecoder.open(CodecParameters(codec: .h264, configuration: record), place: "test")
+        var kept: [Picture] = []
+        var shown = 0, wrong = 0
+        let burst = 40
+        // The most that are out at once are so at the beginning; what was idle from the first look to the second goes.
+        for number in 0..<(2 * VideoDecoder.lookInterval + burst) {
+            let isIntact = decoder.decode(packets[number % packets.count]) { picture in
+                let index = Int((picture.pts ?? 0) / VideoEncoder.ticksPerPicture)
+                let off = Self.luma(picture).map { abs(Int($0) - (40 + 16 * index)) } ?? 255
+                if off > 8 { wrong += 1 }
+                shown += 1
+                if number < burst { kept.append(picture) }
+            }
+            if !isIntact { wrong += 1 }
+            if number == burst { kept = [] }
+        }
+        #expect(wrong == 0)
+        #expect(shown >= 2 * VideoDecoder.lookInterval)
+        #expect(kept.isEmpty)
+        #expect(decoder.renewals == 1)
     }
 }

@@ -18,8 +18,9 @@ struct FileReaderTests {
         let path = NSTemporaryDirectory() + "empty-\(UUID().uuidString).flac"
         try Data(Self.empty).write(to: URL(fileURLWithPath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let reader = FileReader(path: path, loops: true, place: "test")
-        #expect(try reader.probe().count == 1)
+        var reader = FileReader(path: path, loops: true, place: "test")
+        let tracks = try reader.probe()
+        #expect(tracks.count == 1)
         #expect(StageRun.ends(reader))
     }
 

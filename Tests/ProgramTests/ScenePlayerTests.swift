@@ -169,6 +169,33 @@ struct ScenePlayerTests {
         #expect(player.substitutions == 0)
     }
 
+    @Test("a graph with memory of canvases that nobody needs is made anew on air, and nothing is seen of that")
+    func renewal() throws {
+        let scene = Canvases.columns("pk", [0, 1])
+        let director = Canvases.director(scene)
+        try director.prepare([scene])
+        let (even, odd) = (try self.pictures(2), try self.pictures(2))
+        self.foresee(even, director)
+        var player = ScenePlayer(director: director)
+        // Canvases that wait for encoders, at the beginning alone.
+        var waiting: [Picture?] = []
+        var wrong = 0
+        // Two looks, a minute apart, and what comes behind them.
+        for tick in Int64(0)..<3_620 {
+            _ = player.advance(to: tick)
+            let composed = player.compose(tick: tick, pictures: tick % 2 == 0 ? even : odd, covered: [])
+            if tick < 20 { waiting.append(composed.picture) } else { waiting = [] }
+            if try self.columns(composed.picture, 2) != [Canvases.colors[0], Canvases.colors[1]] { wrong += 1 }
+            if player.renewals > 0 { director.settle() }
+        }
+        #expect(wrong == 0)
+        #expect(waiting.isEmpty)
+        #expect(player.renewals == 1)
+        #expect(director.failures.count == 0)
+        #expect(player.failures == 0)
+        #expect(player.substitutions == 0)
+    }
+
     @Test("a covered source has its card from the next tick on, and its last picture never comes back")
     func covers() throws {
         let scene = Canvases.columns("pk", [0, 1])

@@ -1,6 +1,8 @@
+import Dispatch
 import LibAV
 import MediaTypes
 import Program
+import Synchronization
 import Testing
 
 @Suite("Which picture a tick shows")
@@ -71,6 +73,34 @@ struct SourceBufferTests {
             return true
         }
         #expect(isReady)
+    }
+
+    @Test("the offline program is woken when its tick can be served, not by all that comes before")
+    func wokenOnce() throws {
+        let buffer = SourceBuffer(source: SourceID(uid: "a"), isPaced: true)
+        buffer.setTracks(video: true, audio: true)
+        buffer.setStatus(.live, at: 0)
+        let looks = Mutex(0)
+        let (waits, isServed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let start = ContinuousClock.now
+        DispatchQueue(label: "program").async {
+            buffer.waitUntilReady(for: 0, soundPosition: 4_000) {
+                looks.withLock { $0 += 1 }
+                waits.signal()
+                return false
+            }
+            isServed.signal()
+        }
+        // It looks once more for what had come before.
+        for _ in 0..<2 { waits.wait() }
+        for block in Int64(0)..<400 {
+            buffer.push([Float](repeating: 0, count: 2 * 10), at: block * 10, restart: block == 0)
+        }
+        self.push(1, 0, try self.picture(), buffer)
+        isServed.wait()
+        // By itself it looks ten times a second.
+        let mostLooks = 3 + Int((ContinuousClock.now - start) / .milliseconds(100))
+        #expect(looks.withLock { $0 } <= mostLooks)
     }
 
     @Test("a publisher that comes back is shown at the nearest tick, at any phase", arguments: 0..<34)
