@@ -65,8 +65,9 @@ extension Room {
 
     /// Tells who is refused from the start.
     func announceQuarantines() {
-        for (source, refusal) in self.refusals.withLock({ $0 }).sorted(by: { $0.key.description < $1.key.description })
-        {
+        let refusals = self.refusals.withLock { $0 }.sorted { $0.key.description < $1.key.description }
+        // The listeners are open by now: an operator may have kicked somebody else.
+        for (source, refusal) in refusals where refusal.reason == .quarantined {
             self.events.emit(
                 "source.quarantined",
                 [

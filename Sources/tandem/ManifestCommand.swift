@@ -49,13 +49,19 @@ struct ManifestCommand: ParsableCommand {
     @Option(help: ArgumentHelp("A measurement by `tandem plan --calibrate`.", valueName: "file"))
     var calibration: String?
 
+    func validate() throws {
+        guard (0...1_000_000).contains(self.viewers) else {
+            throw ValidationError("--viewers \(self.viewers): give 0 to 1000000")
+        }
+    }
+
     func run() throws {
         let bytes = try PipelineLoading.read(self.pipeline)
         let (pipeline, overrides) = try PipelineLoading.check(bytes, file: self.pipeline, set: self.set)
         guard let document = Pipeline.document(bytes, overrides: overrides) else {
             throw ExitStatus.pipelineInvalid.code
         }
-        let model = CostModel(try CalibrationFile.read(self.calibration), viewers: max(0, self.viewers))
+        let model = CostModel(try CalibrationFile.read(self.calibration), viewers: self.viewers)
         var request = ManifestRequest(pipeline: pipeline, document: document, cost: model.cost(of: pipeline))
         request.image = self.image
         request.storage = self.storage
@@ -78,7 +84,8 @@ struct ManifestCommand: ParsableCommand {
         for file in files {
             let path = "\(directory)/\(file.name)"
             guard FileBytes.makeDirectories(above: path), FileBytes.write(file.text, toFile: path) else {
-                StandardError.write("\(path) cannot be written. Fix: check that \(directory) may be written\n")
+                StandardError.write(
+                    "\(path) cannot be written. Fix: check that \(directory) may be written, and has room\n")
                 throw ExitStatus.cannotCreate.code
             }
             StandardOutput.write("\(path)\n")

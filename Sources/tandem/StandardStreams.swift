@@ -58,11 +58,12 @@ enum FileBytes {
     static func write(_ text: String, to file: Int32) { WholeWrite.write(Array(text.utf8), to: file) }
 
     /// Replaces the file at `path`.
+    ///
+    /// - Returns: Whether all of it is there: a full disk takes less.
     static func write(_ text: String, toFile path: String) -> Bool {
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard file >= 0 else { return false }
         defer { close(file) }
-        self.write(text, to: file)
-        return true
+        return WholeWrite.write(Array(text.utf8), to: file)
     }
 }
