@@ -128,6 +128,8 @@ extension Room {
             $0[id] = refuseSeconds > 0 ? SourceRefusal(reason: .kicked, until: until) : nil
         }
         let wasPublishing = slot.isPublishing
+        // Of one who is gone already the last picture may still be held; of one who is there it goes with the connection.
+        if !wasPublishing { slot.buffer.banish() }
         self.listeners.kick(id, until: self.machineTime(until))
         self.logger.info("publisher kicked", metadata: ["uid": "\(id)", "refuseSeconds": "\(refuseSeconds)"])
         self.events.emit(
