@@ -29,6 +29,27 @@ extension Unhurried.Pictures {
             try self.expectTransport(work.path("one-ts"), media)
         }
 
+        @Test("an automatic scene is laid out anew behind the last picture of a file, at the same one in every run")
+        func automatic() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            try media.make(work.path("a.mp4"), size: "320x180", seconds: 3)
+            try media.make(work.path("b.mp4"), size: "320x180", seconds: 1)
+            let pipeline = Rooms.offline(
+                (work.path("a.mp4"), work.path("b.mp4")), seconds: 3, renditions: Rooms.small,
+                outputs: #"{ "type": "raw", "path": "\#(work.path("canvas.y4m"))" }"#,
+                canvas: #""width": 320, "height": 180"#
+            ).replacingOccurrences(
+                of: #""layout": "sideBySide", "uids": ["1001", "2002"]"#, with: #""layout": "auto""#)
+            for run in 0..<3 {
+                let result = try Command.tandem(["run", "-"], input: pipeline)
+                try #require(result.code == 0, "\(result.errors)")
+                let layouts = result.output.split(separator: "\n").filter { $0.contains(#""type":"scene.layout""#) }
+                let last = try #require(layouts.last, "\(run)")
+                #expect(last.contains(#""live":["1001"],"tick":30"#), "\(run): \(last)")
+            }
+        }
+
         private func expectSameTree(_ one: String, _ two: String, suffix: String = ".m4s") throws {
             let names = try Files.names(in: one)
             #expect(try names == Files.names(in: two))
