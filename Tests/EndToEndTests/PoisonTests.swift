@@ -132,6 +132,8 @@ extension EndToEnd {
             try room.event("source.live", uid: "1001", from: start)
             let unknown = try HTTPClient.request("POST", room.control, "/v1/sources/9:kick")
             #expect(unknown.status == 404)
+            let sub = try Command.tandem(["ctl", "kick", "1001", "--stream-type", "sub", "-a", room.control])
+            #expect(sub.code == 1 && sub.errors.contains("1001 (sub)"), "\(sub.code) \(sub.output)\(sub.errors)")
             #expect(try room.end() == 0)
             back.stop()
         }
