@@ -206,7 +206,7 @@ package struct SourceLife: Sendable, Equatable {
         self.endPublication()
         switch self.state {
         case .connected, .publishing, .live, .stalled:
-            // One that was gone, and leaves before its first picture, does not bring the last one back to be held.
+            // Who was gone, and leaves again before a first picture, does not bring back the picture of before to be held.
             if self.lostAt == nil || self.isPresent { self.lose(now) }
             self.awaitedSince = now
             var changes = [self.enter(.lost, now, reason)]
