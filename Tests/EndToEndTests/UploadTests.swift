@@ -205,7 +205,7 @@ extension EndToEnd {
             try room.event("output.unreachable", timeout: 20) { $0.text("state") == "set" }
             try Data("of-today-0123456\n".utf8).write(to: URL(fileURLWithPath: secret), options: .atomic)
             try room.event("output.unreachable", timeout: 10) { $0.text("state") == "cleared" }
-            #expect(room.events("output.secretsRenewed").count == 1)
+            try room.event("output.secretsRenewed")
             try FileManager.default.removeItem(atPath: secret)
             #expect(try room.event("output.secretsRefused", timeout: 10).text("reason")?.contains(secret) == true)
             #expect(try room.end() == 0)
