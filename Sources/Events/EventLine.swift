@@ -2,12 +2,14 @@
 enum EventLine {
     private static let typeKey = Array(#"{"type":""#.utf8)
     private static let sequenceKey = Array(#""sequence":"#.utf8)
+    /// Those that every reader of JSON can hold. A damaged line behind which no number comes must not stop the room's count.
+    private static let sequences: ClosedRange<Int64> = 1...9_007_199_254_740_991
 
     /// The event a line of the journal is; `nil` for what is none, such as the half of one.
     static func event(_ line: [UInt8]) -> RoomEvent? {
         guard line.starts(with: self.typeKey), line.last == UInt8(ascii: "}"),
             let end = line[self.typeKey.count...].firstIndex(of: UInt8(ascii: "\"")),
-            let sequence = self.number(after: self.sequenceKey, in: line[end...]),
+            let sequence = self.number(after: self.sequenceKey, in: line[end...]), self.sequences.contains(sequence),
             let text = String(validating: line, as: UTF8.self)
         else { return nil }
         return RoomEvent(

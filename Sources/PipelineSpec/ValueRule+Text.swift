@@ -27,10 +27,10 @@ extension ValueRule where Value == String {
             write: { .string($0) })
     }
 
-    /// Letters, digits and a few marks, fit for paths and URLs.
+    /// Letters, digits and a few marks, fit for paths and URLs: `.` and `..`, which are other directories there, are none.
     static func name(_ most: Int, marks: String) -> ValueRule {
         let allowed = Set(marks.utf8)
-        return self.text(
+        let letters = self.text(
             "1 to \(most) letters, digits or any of \(marks)", pattern: "^[A-Za-z0-9\(marks)]{1,\(most)}$",
             accepts: { text in
                 (1...most).contains(text.utf8.count)
@@ -41,6 +41,19 @@ extension ValueRule where Value == String {
                         }
                     }
             })
+        return ValueRule(
+            schema: letters.schema,
+            read: { node, path, log in
+                guard let text = letters.read(node, path, &log) else { return nil }
+                guard text != ".", text != ".." else {
+                    log.mistake(
+                        path, "\(SpecText.quoted(text)) is another directory wherever it stands in a path",
+                        fix: "use a letter or a digit in it", at: node.position)
+                    return nil
+                }
+                return text
+            },
+            write: letters.write)
     }
 
     /// Any text for people, up to 256 characters.

@@ -215,9 +215,11 @@ package final class DecodeStage: Sendable {
     }
 
     /// The publication that is offered is over, and what waits of it is not to be seen: it is left out, as is what comes until
-    /// its end, which is offered next. What is decoded already, no more than a third of a second, stays. By whoever offers.
+    /// its end, which is offered next. Of what is decoded already the pictures go, too, that on air among them; the sound, no more
+    /// than a third of a second, stays. By whoever offers.
     package func cut() {
         self.cutEnds.store(self.offeredEnds.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        self.buffer.banish()
         self.wake.signal()
     }
 

@@ -46,6 +46,8 @@ package final class SourceBuffer: Sendable {
         var current: Shown?
         /// The next picture that is pushed begins a publication.
         var isBeginning = true
+        /// Nothing of the publication that runs, or ran last, is to be seen.
+        var isBanished = false
         var sound: SoundTracks
         var status = Status.idle
         var statusSince: Int64 = 0
@@ -154,6 +156,7 @@ package final class SourceBuffer: Sendable {
             if status == .live {
                 state.isFinished = false
                 state.isBeginning = true
+                state.isBanished = false
                 state.life += 1
             } else if status == .lost, (state.pictures.last ?? state.current)?.life == state.life {
                 state.lostAt = time
@@ -164,6 +167,16 @@ package final class SourceBuffer: Sendable {
 
     /// The next picture lies anew to the ticks: the source's mapping has changed.
     package func beginAnew() { self.state.withLock { $0.isBeginning = true } }
+
+    /// What was shown, what waits, and what the decoder still makes of this publication is not to be seen: until the next one is live
+    /// it is as before the first picture. Of a live source; from any thread.
+    package func banish() {
+        self.state.withLock { state in
+            state.isBanished = true
+            state.current = nil
+            state.pictures.removeAll()
+        }
+    }
 
     /// Announces which tracks will come, so that the offline program knows what to wait for.
     package func setTracks(video: Bool, audio: Bool) {
@@ -186,6 +199,7 @@ package final class SourceBuffer: Sendable {
         }
         watcher?(picture.format)
         let isAwaited = self.state.withLock { state -> Bool in
+            guard !state.isBanished else { return false }
             // Presentation order is the decoder's promise; after a new mapping the new times win.
             while let last = state.pictures.last, last.time >= time { _ = state.pictures.popLast() }
             state.pictures.append(

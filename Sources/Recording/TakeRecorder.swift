@@ -320,6 +320,14 @@ package final class TakeRecorder: SlotKeeping {
     /// Takes of which no files are made yet, the oldest first; those that are not over among them.
     package var unfinished: [RecordingSettings] { self.takes(withOver: true).map(\.settings) }
 
+    /// There are files of a take, made by this worker or by one before it. Reads the disk.
+    package var hasFiles: Bool {
+        let last = self.state.withLock { $0.last }
+        return stride(from: 1, through: last, by: 1).contains {
+            RecordingFolder(path: self.settings.take($0).directory).contains(RecordedNames.manifest)
+        }
+    }
+
     /// There are files of it now, or nothing to make them of.
     package func finished(_ settings: RecordingSettings) {
         self.state.withLock { state in

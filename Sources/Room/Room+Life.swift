@@ -64,6 +64,8 @@ extension Room {
             }
         }
         self.watchPhase()
+        // Between two ticks, as all that follows from the files is there.
+        if self.isOffline { self.layOutAnew() }
     }
 
     func perform(_ actions: [RoomLife.Action], _ life: borrowing RoomLife, _ desk: inout SceneDesk) {
@@ -73,7 +75,7 @@ extension Room {
             switch action {
             case .tell(let id, let change):
                 self.announce(id, change, life.sources[id])
-                self.layouts.async { self.layOutAnew() }
+                if !self.isOffline { self.layouts.async { self.layOutAnew() } }
             case .pkReady: self.events.emit("pk.ready", ["scene": JSONValue(life.pk?.scene)])
             case .phase(let change):
                 phases.append(change)

@@ -5,17 +5,12 @@ package import PipelineSpec
 import Stages
 
 extension Pipeline {
-    /// The secrets that viewers' URLs are signed with; `nil`: anybody may watch.
+    /// The secrets that viewers' URLs are signed with, one a line; `nil`: anybody may watch.
     ///
     /// - Throws: ``MediaError/Code/notReadable``.
-    func playbackSecrets() throws(MediaError) -> [String]? {
+    package func playbackSecrets() throws(MediaError) -> [String]? {
         guard let settings = self.hls?.http.signedURLs, let secret = settings.secret else { return nil }
-        let place = "outputs.http.signedUrls"
-        let secrets = try secret.resolved(place: place).split(separator: "\n").map(String.init)
-        guard !secrets.isEmpty else {
-            throw MediaError(.notReadable, "the secret is empty", at: place, fix: "write one secret a line")
-        }
-        return secrets
+        return try secret.lines(place: "outputs.http.signedUrls")
     }
 
     /// Who may watch; `nil`: anybody.

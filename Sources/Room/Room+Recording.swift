@@ -166,6 +166,8 @@ extension Room {
             let error = report.finish(by: deadline)
             debt = debt ?? error
         }
+        // A take that was stopped under a worker before this one has its files since then.
+        if recorder.hasFiles { self.mutable.withLock { $0.isRecorded = true } }
         return debt
     }
 

@@ -65,8 +65,9 @@ extension Room {
 
     /// Tells who is refused from the start.
     func announceQuarantines() {
-        for (source, refusal) in self.refusals.withLock({ $0 }).sorted(by: { $0.key.description < $1.key.description })
-        {
+        let refusals = self.refusals.withLock { $0 }.sorted { $0.key.description < $1.key.description }
+        // The listeners are open by now: an operator may have kicked somebody else.
+        for (source, refusal) in refusals where refusal.reason == .quarantined {
             self.events.emit(
                 "source.quarantined",
                 [
@@ -122,11 +123,18 @@ extension Room {
         guard !slot.isFile else {
             throw .invalidFormat("source \(id) is a file", fix: "put a scene without it on air", status: 422)
         }
-        let until = SystemClock.wallClock() &+ Int64(refuseSeconds) &* TimeMath.nanoseconds
-        self.refusals.withLock {
-            $0[id] = refuseSeconds > 0 ? SourceRefusal(reason: .kicked, until: until) : nil
+        let asked = SystemClock.wallClock() &+ Int64(refuseSeconds) &* TimeMath.nanoseconds
+        let until = self.refusals.withLock { refusals -> Int64 in
+            // Whom workers died of is let in earlier where that is asked for, by 0, and not by the way.
+            if refuseSeconds > 0, let old = refusals[id], old.reason == .quarantined, old.until > asked {
+                return old.until
+            }
+            refusals[id] = refuseSeconds > 0 ? SourceRefusal(reason: .kicked, until: asked) : nil
+            return asked
         }
         let wasPublishing = slot.isPublishing
+        // Of one who is gone already the last picture may still be held; of one who is there it goes with the connection.
+        if !wasPublishing { slot.buffer.banish() }
         self.listeners.kick(id, until: self.machineTime(until))
         self.logger.info("publisher kicked", metadata: ["uid": "\(id)", "refuseSeconds": "\(refuseSeconds)"])
         self.events.emit(

@@ -77,15 +77,22 @@ extension Room {
     /// nothing; where one of several files is another already, the next look takes the others.
     func reloadUploads() {
         for upload in self.uploads {
-            guard let output = self.pipeline.uploads.first(where: { $0.outputID == upload.outputID }) else { continue }
+            guard let output = self.pipeline.uploads.first(where: { $0.outputID == upload.outputID }),
+                output.uploadSecrets.contains(where: { $0 != nil })
+            else { continue }
+            let id = JSONValue.string(upload.outputID)
             do throws(MediaError) {
                 guard let (target, _, _) = try Self.target(of: output) else { continue }
                 upload.replace(target)
                 self.logger.info("secrets of a store read again", metadata: ["output": "\(upload.outputID)"])
+                self.events.emit("output.secretsRenewed", ["outputId": id])
             } catch {
                 self.logger.warning(
                     "secrets of a store cannot be read, the old ones stay",
                     metadata: ["output": "\(upload.outputID)", "error": "\(error)"])
+                self.events.emit(
+                    "output.secretsRefused",
+                    ["outputId": id, "reason": .string(error.what), "fix": .string(error.fix)])
             }
         }
     }
@@ -176,13 +183,16 @@ private final class UploadSlate: Sendable {
 
 extension Pipeline {
     /// What stores know this room by.
-    var uploadSecrets: [Secret?] {
-        self.uploads.flatMap { output -> [Secret?] in
-            switch output {
-            case .http(let http): [http.credentials?.secret]
-            case .s3(let bucket): [bucket.accessKey, bucket.secretKey, bucket.sessionToken]
-            default: []
-            }
+    var uploadSecrets: [Secret?] { self.uploads.flatMap(\.uploadSecrets) }
+}
+
+extension Output {
+    /// What the store knows this room by; none of what is no store.
+    fileprivate var uploadSecrets: [Secret?] {
+        switch self {
+        case .http(let http): [http.credentials?.secret]
+        case .s3(let bucket): [bucket.accessKey, bucket.secretKey, bucket.sessionToken]
+        default: []
         }
     }
 }

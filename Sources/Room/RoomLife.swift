@@ -178,7 +178,11 @@ package struct RoomLife: Sendable {
         countdown: Int64? = nil, duration: Int64? = nil, punish: Int64? = nil, now: Int64
     ) throws(PKLife.Refusal) -> [Action] {
         guard let pk = self.pk else { throw Self.noPK }
-        if let missing = self.scene(pk.scene)?.sources.first(where: { self.sources[$0]?.isAbsent ?? true }) {
+        guard let scene = self.scene(pk.scene) else {
+            throw PKLife.Refusal(
+                what: "the PK's scene \"\(pk.scene)\" was removed", fix: "put it again: PUT /v1/scenes/\(pk.scene)")
+        }
+        if let missing = scene.sources.first(where: { self.sources[$0]?.isAbsent ?? true }) {
             throw PKLife.Refusal(what: "source \(missing) is not there", fix: "start the PK when it publishes")
         }
         var durations = pk.durations

@@ -88,6 +88,8 @@ package struct SourceLife: Sendable, Equatable {
     package private(set) var since: Int64 = 0
     /// When its last live time ended; `nil` while it is live and before it ever was.
     package private(set) var lostAt: Int64?
+    /// Since when a publisher that is gone is waited for: one that came back after its grace has a grace of its own.
+    private var awaitedSince: Int64?
     /// Ends the decoder has still to come to until it has come to the one of ``lostAt``: what came ahead of time, or is shown
     /// later by an offset, is on air until then.
     private var endsToDrain = 0
@@ -123,8 +125,8 @@ package struct SourceLife: Sendable, Equatable {
 
     /// When the grace of a lost publisher ends; `nil` when none runs.
     package var graceUntil: Int64? {
-        guard self.state == .reconnecting, !self.hasPublisher, let lostAt = self.lostAt else { return nil }
-        return lostAt &+ self.rules.grace
+        guard self.state == .reconnecting, !self.hasPublisher, let since = self.awaitedSince else { return nil }
+        return since &+ self.rules.grace
     }
 
     /// When ``poll(now:arrivals:)`` has something to do, whatever arrives until then.
@@ -204,7 +206,9 @@ package struct SourceLife: Sendable, Equatable {
         self.endPublication()
         switch self.state {
         case .connected, .publishing, .live, .stalled:
+            // Who was gone, and leaves again before a first picture, does not bring back the picture of before to be held.
             if self.lostAt == nil || self.isPresent { self.lose(now) }
+            self.awaitedSince = now
             var changes = [self.enter(.lost, now, reason)]
             changes.append(
                 self.rules.grace > 0
@@ -226,6 +230,7 @@ package struct SourceLife: Sendable, Equatable {
     /// Its live time is over, at the socket.
     private mutating func lose(_ now: Int64) {
         self.lostAt = now
+        self.awaitedSince = now
         self.endsToDrain = self.pendingEnds
         self.drainedAt = nil
     }

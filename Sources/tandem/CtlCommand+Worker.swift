@@ -15,34 +15,34 @@ extension CtlCommand {
         }
     }
 
-    struct Restart: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Begin an RTMP output's connection anew.")
+    /// A command to one output.
+    struct OutputOptions: ParsableArguments {
         @Argument(help: "Its outputId.") var outputID: String
         @OptionGroup var control: ControlOptions
-        func run() async throws {
-            try await self.control.exchange(
-                .POST, "/v1/outputs/\(ControlOptions.segment(self.outputID)):restart")
+
+        func send(_ verb: String) async throws {
+            try await self.control.exchange(.POST, "/v1/outputs/\(ControlOptions.segment(self.outputID)):\(verb)")
         }
+    }
+
+    struct Restart: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Begin an RTMP output's connection anew.")
+        @OptionGroup var output: OutputOptions
+        func run() async throws { try await self.output.send("restart") }
     }
 
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Record a record output from the segment on that is on air, in files of its own.")
-        @Argument(help: "Its outputId.") var outputID: String
-        @OptionGroup var control: ControlOptions
-        func run() async throws {
-            try await self.control.exchange(.POST, "/v1/outputs/\(ControlOptions.segment(self.outputID)):start")
-        }
+        @OptionGroup var output: OutputOptions
+        func run() async throws { try await self.output.send("start") }
     }
 
     struct Stop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "End what a record output records with the segment that is on air, and make its files.")
-        @Argument(help: "Its outputId.") var outputID: String
-        @OptionGroup var control: ControlOptions
-        func run() async throws {
-            try await self.control.exchange(.POST, "/v1/outputs/\(ControlOptions.segment(self.outputID)):stop")
-        }
+        @OptionGroup var output: OutputOptions
+        func run() async throws { try await self.output.send("stop") }
     }
 
     struct Keyframe: AsyncParsableCommand {

@@ -64,6 +64,21 @@ struct ControlOptions: ParsableArguments {
     }
 }
 
+/// The source that a verb of `tandem ctl` is about.
+struct SourceOptions: ParsableArguments {
+    enum Stream: String, ExpressibleByArgument, CaseIterable { case main, sub }
+
+    @Argument(help: "Its uid.") var uid: String
+    @Option(help: "Which of the user's streams: main or sub.") var streamType = Stream.main
+    @OptionGroup var control: ControlOptions
+
+    /// - Parameter verb: Such as `:kick`.
+    func path(_ verb: String = "") -> String {
+        let query = self.streamType == .main ? "" : "?streamType=\(self.streamType.rawValue)"
+        return "/v1/sources/\(ControlOptions.segment(self.uid))\(verb)\(query)"
+    }
+}
+
 struct CtlCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ctl",
@@ -137,31 +152,28 @@ struct CtlCommand: ParsableCommand {
 
     struct Source: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Look at a source, or change what it contributes.")
-        @Argument(help: "Its uid.") var uid: String
+        @OptionGroup var source: SourceOptions
         @Option(help: "Per cent, 0 to 200.") var volume: Int?
         @Option(help: "Whether it is heard: true or false.") var audio: Bool?
         @Option(help: "Whether it is seen: true or false.") var video: Bool?
-        @OptionGroup var control: ControlOptions
         func run() async throws {
             var members: [JSONValue.Member] = []
             if let volume = self.volume { members.append(.init("volume", JSONValue(volume))) }
             if let audio = self.audio { members.append(.init("audioPush", .bool(audio))) }
             if let video = self.video { members.append(.init("videoPush", .bool(video))) }
-            let path = "/v1/sources/\(ControlOptions.segment(self.uid))"
+            let (control, path) = (self.source.control, self.source.path())
             try await members.isEmpty
-                ? self.control.exchange(.GET, path) : self.control.exchange(.PUT, path, .object(members))
+                ? control.exchange(.GET, path) : control.exchange(.PUT, path, .object(members))
         }
     }
 
     struct Kick: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Send a source's publisher away.")
-        @Argument(help: "Its uid.") var uid: String
+        @OptionGroup var source: SourceOptions
         @Option(help: "How long its key is refused; 0 lifts it.") var refuseSeconds = 60
-        @OptionGroup var control: ControlOptions
         func run() async throws {
-            try await self.control.exchange(
-                .POST, "/v1/sources/\(ControlOptions.segment(self.uid)):kick",
-                ["refuseSeconds": JSONValue(self.refuseSeconds)])
+            try await self.source.control.exchange(
+                .POST, self.source.path(":kick"), ["refuseSeconds": JSONValue(self.refuseSeconds)])
         }
     }
 

@@ -11,9 +11,11 @@ import UnixSignals
 enum RoomRunner {
     /// - Parameters:
     ///   - write: Gets each event line.
-    ///   - onReady: Called with the room once its listeners are about to open.
+    ///   - finish: Writes the event lines that wait, where a signal ends the process before there is a room.
+    ///   - alongside: Called with the room once its listeners are about to open.
     static func run(
         _ settings: RoomSettings, write: @escaping @Sendable (String) -> Void,
+        finish: @escaping @Sendable () -> Void = {},
         alongside: @escaping @Sendable (Room) async -> Void = { _ in }
     ) async -> ExitStatus {
         LibAV.limitHeaps()
@@ -39,7 +41,12 @@ enum RoomRunner {
             webhooks, of: events.log, roomID: settings.pipeline.room.roomID, directory: directory
         ) { events.tell($0, $1) }
         delivery.begin(new: events.log.last)
-        let obeying = Task { [logger] in await stops.obey(logger) }
+        let obeying = Task { [logger] in
+            await stops.obey(logger) {
+                events.close()
+                finish()
+            }
+        }
         let status = await Self.run(settings, events, delivery, logger, hangups, stops, alongside: alongside)
         obeying.cancel()
         events.close()

@@ -52,14 +52,7 @@ struct RunCommand: AsyncParsableCommand {
     func run() async throws {
         RoomProcess.ignoreHangups()
         LogOutput.bootstrap(self.logFormat, level: self.logLevel.level)
-        let loaded = try PipelineLoading.document(self.pipeline, set: self.set)
-        var pipeline = loaded.pipeline
-        if let duration = self.duration {
-            guard let ms = Int(exactly: (duration * 1000).rounded()), (1...2_592_000_000).contains(ms) else {
-                throw ValidationError("--duration \(duration): give seconds from 0.001 to 2592000")
-            }
-            pipeline.durationMs = ms
-        }
+        let loaded = try PipelineLoading.document(self.pipeline, set: self.set + self.durationOverride())
         var origin: Int64?
         if let text = self.origin {
             guard let date = ProgramDate.parse(text) else {
@@ -69,14 +62,23 @@ struct RunCommand: AsyncParsableCommand {
         }
         let isFollowed = self.watch && self.pipeline != "-"
         let settings = RoomSettings(
-            pipeline: pipeline, document: loaded.document,
+            pipeline: loaded.pipeline, document: loaded.document,
             file: isFollowed ? RoomSettings.File(path: self.pipeline, bytes: loaded.bytes) : nil,
             newSession: self.newSession, origin: origin)
         let events = StandardOutput.lines()
-        let status = await RoomRunner.run(settings, write: { events.write($0) })
+        let status = await RoomRunner.run(settings, write: { events.write($0) }, finish: { events.finish() })
         events.finish()
         LogOutput.finish()
         if status != .roomOver { throw status.code }
+    }
+
+    /// What `--duration` says, as a value of the file: a file of sources that loop is not without an end then.
+    private func durationOverride() throws -> [String] {
+        guard let duration = self.duration else { return [] }
+        guard let ms = Int64(exactly: (duration * 1000).rounded()), (1...2_592_000_000).contains(ms) else {
+            throw ValidationError("--duration \(duration): give seconds from 0.001 to 2592000")
+        }
+        return ["durationSeconds=\(JSONValue.thousandths(ms).text)"]
     }
 }
 

@@ -6,15 +6,12 @@
 import Room
 import Stages
 
-/// Tells a service manager what ``ServiceNotices`` has for it.
+/// Tells a service manager what ``ServiceOutbox`` has for it.
 ///
 /// Spec: sd_notify(3): datagrams to the socket that `$NOTIFY_SOCKET` names.
 struct ServiceNotifier: Sendable {
     /// Between two looks at the worker.
     private static let look = Duration.milliseconds(200)
-
-    /// Datagrams that wait for a manager that takes none; more of them are none it still waits for.
-    private static let mostWaiting = 16
 
     private let socket: NotifySocket
     /// Nanoseconds within which a sign of life must come; `nil`: none is asked for.
@@ -38,13 +35,10 @@ struct ServiceNotifier: Sendable {
 
     /// Follows a worker until the task is cancelled, and tells the last of it then.
     func follow(_ view: @Sendable () -> ServiceNotices.View) async {
-        var notices = ServiceNotices(watchdog: self.watchdog)
-        var waiting: [String] = []
+        var outbox = ServiceOutbox(watchdog: self.watchdog)
         while true {
             let isLast = Task.isCancelled
-            waiting += notices.next(view(), now: SystemClock().now())
-            waiting.removeFirst(max(0, waiting.count - Self.mostWaiting))
-            while let datagram = waiting.first, self.socket.send(datagram) { waiting.removeFirst() }
+            outbox.deliver(view(), now: SystemClock().now()) { self.socket.send($0) }
             if isLast { return }
             try? await Task.sleep(for: Self.look)
         }

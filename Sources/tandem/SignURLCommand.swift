@@ -48,7 +48,14 @@ struct SignURLCommand: ParsableCommand {
             throw ValidationError("--scope \(self.scope): give a path that begins with a slash")
         }
         let pipeline = try PipelineLoading.load(self.pipeline, set: self.set)
-        guard let gate = try pipeline.playbackGate() else {
+        let found: PlaybackGate?
+        do {
+            found = try pipeline.playbackGate()
+        } catch {
+            StandardError.write("\(error)\n")
+            throw ExitStatus(error).code
+        }
+        guard let gate = found else {
             throw ValidationError("the pipeline's viewers need no signed URLs: outputs[].http.signedUrls is not there")
         }
         let query = gate.query(scope: self.scope, seconds: Int64(self.expiresIn))

@@ -28,13 +28,15 @@ final class StopSignals: Sendable {
     func attach(_ room: Room) { self.state.withLock { $0.room = room } }
 
     /// Obeys until the task is cancelled: SIGINT once ends the room, twice aborts; SIGTERM drains.
-    func obey(_ logger: Logger) async {
+    ///
+    /// - Parameter leaving: Writes what waits to be written, before a worker without a room ends.
+    func obey(_ logger: Logger, leaving: @Sendable () -> Void) async {
         for await signal in self.signals {
             let (room, interrupts) = self.state.withLock { state in
                 if signal == .sigint { state.interrupts += 1 }
                 return (state.room, state.interrupts)
             }
-            guard let room else { Self.leave(signal == .sigterm ? .drained : .interruptedTwice, logger) }
+            guard let room else { Self.leave(signal == .sigterm ? .drained : .interruptedTwice, logger, leaving) }
             if signal == .sigterm {
                 room.drain(reason: "SIGTERM")
             } else {
@@ -44,7 +46,8 @@ final class StopSignals: Sendable {
         }
     }
 
-    private static func leave(_ status: ExitStatus, _ logger: Logger) -> Never {
+    private static func leave(_ status: ExitStatus, _ logger: Logger, _ leaving: () -> Void) -> Never {
+        leaving()
         _ = RoomRunner.say(status, "ok", logger)
         LogOutput.finish()
         RoomProcess.exit(status)

@@ -171,5 +171,20 @@ extension Unhurried.Pictures {
             let count = try RawPicture.read(raw, width: 640, height: 360).count
             #expect(abs(count - (isSoundLonger ? 270 : 180)) <= 2, "\(count) pictures")
         }
+
+        @Test("a file that loops is shown for as long as --duration says, where the pipeline says nothing")
+        func loopsForAWhile() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            try self.make(work.path("a.mp4"), media)
+            let raw = work.path("canvas.y4m")
+            let pipeline = OneSource.pipeline(work.path("a.mp4"), raw: raw, seconds: 0, source: #", "loop": true"#)
+                .replacingOccurrences(of: #", "durationSeconds": 0.0"#, with: "")
+            #expect(try Command.tandem(["run", "-"], input: pipeline).code == 65, "it would never end")
+            let result = try Command.tandem(["run", "-", "--duration", "1.5"], input: pipeline)
+            try #require(result.code == 0, "\(result.errors)")
+            let count = try RawPicture.read(raw, width: 640, height: 360).count
+            #expect((44...46).contains(count), "\(count) pictures")
+        }
     }
 }

@@ -165,7 +165,11 @@ extension Unhurried.Doors {
 
         @Test(
             "64: unknown flags",
-            arguments: [["run", "x.json", "--nope"], ["run"], ["run", "-", "--set", "noequals"], ["dance"]])
+            arguments: [
+                ["run", "x.json", "--nope"], ["run"], ["run", "-", "--set", "noequals"], ["dance"],
+                ["run", "-", "--duration", "0"],
+                ["manifest", "-", "--for", "k8s", "--viewers", "9223372036854775807"],
+            ])
         func usage(arguments: [String]) throws {
             let result = try Command.tandem(arguments, input: "{}")
             #expect(result.code == 64)
@@ -190,7 +194,7 @@ extension Unhurried.Doors {
             #expect(result.errors.contains("[configInvalid]") == (command == "run"), "\(result.errors)")
         }
 
-        @Test("66: a missing pipeline file, and a missing source file")
+        @Test("66: a missing pipeline file, a missing source file, and a secret that URLs are signed with")
         func missingFiles() throws {
             let work = try WorkDirectory()
             let noPipeline = try Command.tandem(["run", work.path("no.json")])
@@ -200,6 +204,12 @@ extension Unhurried.Doors {
                 outputs: #"{ "type": "hls", "path": "\#(work.path("out"))" }"#)
             let noSource = try Command.tandem(["run", "-"], input: pipeline)
             #expect(noSource.code == 66 && noSource.errors.contains("no.mp4"), "\(noSource.errors)")
+            let listener = #""http": { "listen": "127.0.0.1:0""#
+            let signed = Rooms.small(work.path("out")).replacingOccurrences(
+                of: listener + " }",
+                with: listener + #", "signedUrls": { "secretFile": "\#(work.path("no.key"))" } }"#)
+            let noSecret = try Command.tandem(["sign-url", "-", "/index.m3u8"], input: signed)
+            #expect(noSecret.code == 66 && noSecret.errors.contains("no.key"), "\(noSecret.code) \(noSecret.errors)")
         }
 
         @Test(

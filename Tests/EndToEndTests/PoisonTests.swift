@@ -73,6 +73,9 @@ extension EndToEnd {
                 let refused = sources.first { $0["uid"] as? String == "2002" }?["refused"] as? [String: Any]
                 #expect(refused?["reason"] as? String == "quarantined")
                 #expect(sources.first?["state"] as? String == "live" && sources.first?["refused"] is NSNull)
+                let kicked = try HTTPClient.request(
+                    "POST", room.control, "/v1/sources/2002:kick", body: #"{"refuseSeconds":1}"#)
+                #expect(kicked.body.contains(#""reason":"quarantined""#), "no kick shortens it: \(kicked.body)")
                 // The operator may know better.
                 let lifted = try HTTPClient.request(
                     "POST", room.control, "/v1/sources/2002:kick", body: #"{"refuseSeconds":0}"#)
@@ -129,6 +132,8 @@ extension EndToEnd {
             try room.event("source.live", uid: "1001", from: start)
             let unknown = try HTTPClient.request("POST", room.control, "/v1/sources/9:kick")
             #expect(unknown.status == 404)
+            let sub = try Command.tandem(["ctl", "kick", "1001", "--stream-type", "sub", "-a", room.control])
+            #expect(sub.code == 1 && sub.errors.contains("1001 (sub)"), "\(sub.code) \(sub.output)\(sub.errors)")
             #expect(try room.end() == 0)
             back.stop()
         }

@@ -205,6 +205,9 @@ extension EndToEnd {
             try room.event("output.unreachable", timeout: 20) { $0.text("state") == "set" }
             try Data("of-today-0123456\n".utf8).write(to: URL(fileURLWithPath: secret), options: .atomic)
             try room.event("output.unreachable", timeout: 10) { $0.text("state") == "cleared" }
+            try room.event("output.secretsRenewed")
+            try FileManager.default.removeItem(atPath: secret)
+            #expect(try room.event("output.secretsRefused", timeout: 10).text("reason")?.contains(secret) == true)
             #expect(try room.end() == 0)
             #expect(try Files.text(place + "/180p.m3u8").contains("#EXT-X-ENDLIST"))
         }

@@ -69,6 +69,7 @@ struct EventJournalTests {
             Array(
                 "\n{}\n{\"type\":\"\nhello\n{\"type\":\"a\"}\n{\"type\":\"a\",\"sequence\":99999999999999999999}\n".utf8
             )
+            + Array("{\"type\":\"a\",\"sequence\":9223372036854775807}\n{\"type\":\"a\",\"sequence\":0}\n".utf8)
             + [0x22, 0xFF, 0x0A] + Array(Self.event(7).line.utf8)
         #expect(bytes.withUnsafeBytes { write(file, $0.baseAddress, $0.count) } == bytes.count)
         close(file)

@@ -50,6 +50,9 @@ struct PipelineMistakeTests {
             #""88231""#, #"^"a/b""#, "room.roomId", #""a/b" does not fit"#,
             "write 1 to 64 letters, digits or any of _.-"),
         Case(
+            #""88231""#, #"^"..""#, "room.roomId", #"".." is another directory wherever it stands in a path"#,
+            "use a letter or a digit in it"),
+        Case(
             #""88231""#, "^88231", "room.roomId", "is an integer, not a string",
             "write 1 to 64 letters, digits or any of _.-"),
         Case(

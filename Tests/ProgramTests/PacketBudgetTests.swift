@@ -1,3 +1,4 @@
+import LibAV
 import MediaKernels
 import MediaTypes
 import Program
@@ -126,6 +127,17 @@ struct PacketBudgetTests {
         let sounds = (0..<5).map { _ in Self.packet(.audio) }
         let run = StageRun.publications([([Self.sound(1)] + sounds, true), (Array(sounds.prefix(3)), false)])
         #expect(run.stats.audioPackets == 3 && run.stats.dropped == 5 && run.waitingBytes == 0)
+    }
+
+    @Test("the last picture of a publisher who was sent away is not held")
+    func cutPicture() throws {
+        let stage = StageRun.idle(offset: 0)
+        stage.buffer.setStatus(.live, at: 0)
+        stage.buffer.push(
+            try PictureCanvas.open(width: 16, height: 16, fill: .black).finish(), time: 0, arrival: nil)
+        #expect(stage.buffer.select(at: 0, interval: 33_333_333) != nil)
+        stage.cut()
+        #expect(stage.buffer.select(at: 33_333_333, interval: 33_333_333) == nil)
     }
 
     @Test("what has its place already, and is not due, is left out, too")

@@ -44,6 +44,26 @@ struct SourceBufferTests {
         #expect(shown.count >= 299)
     }
 
+    @Test("of a publisher who was sent away nothing is seen any more, and of the next one everything is")
+    func banished() throws {
+        let buffer = self.buffer()
+        let picture = try self.picture()
+        buffer.setStatus(.live, at: 0)
+        self.push(0, 0, picture, buffer)
+        #expect(buffer.select(at: 0, interval: self.interval) != nil)
+        self.push(1, 0, picture, buffer)
+        buffer.banish()
+        #expect(buffer.select(at: self.interval, interval: self.interval) == nil && buffer.snapshot == nil)
+        // What the decoder was at.
+        self.push(2, 0, picture, buffer)
+        #expect(buffer.select(at: 2 * self.interval, interval: self.interval) == nil)
+        buffer.setStatus(.lost, at: 3 * self.interval)
+        #expect(buffer.select(at: 3 * self.interval, interval: self.interval) == nil)
+        buffer.setStatus(.live, at: 4 * self.interval)
+        self.push(4, 0, picture, buffer)
+        #expect(buffer.select(at: 4 * self.interval, interval: self.interval)?.isFresh == true)
+    }
+
     @Test("a file's reader reads on for as long as the program waits for sound, however long its ticks are")
     func longTicks() throws {
         let buffer = SourceBuffer(source: SourceID(uid: "a"), isPaced: true)

@@ -253,6 +253,24 @@ struct TakeTests {
         #expect(slots.settings.dueTakes(roomHasEnded: false).map(\.directory) == due)
     }
 
+    @Test("files that a worker before this one has made are known of, though no take is left to be made")
+    func filesOfAWorkerBefore() throws {
+        let slots = try Slots()
+        defer { slots.remove() }
+        let takes = try slots.open()
+        for number in Int64(0)...1 { takes.keep(slots.slot(number)) }
+        #expect(try takes.stop(at: 130) == slots.recording)
+        takes.settle()
+        #expect(!takes.hasFiles)
+        // As whoever makes them ends: with the manifest.
+        try Data([0x7b, 0x7d]).write(to: URL(fileURLWithPath: slots.recording + "/recording.json"))
+        let next = try slots.open()
+        #expect(next.unfinished.isEmpty && next.hasFiles)
+        let other = try Slots()
+        defer { other.remove() }
+        #expect(try !other.open(isActive: false).hasFiles)
+    }
+
     @Test("a full disk stops the take, not the room; a command that cannot be written changes nothing")
     func full() throws {
         let slots = try Slots()

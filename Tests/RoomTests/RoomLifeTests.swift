@@ -134,6 +134,18 @@ struct RoomLifeTests {
         #expect(end.shows == ["guest"], "the PK's end scene is gone")
     }
 
+    @Test("a PK whose scene was taken away does not begin, and does when the scene is back")
+    func removedPKScene() throws {
+        var room = Kit.room()
+        room.everybodyComes(now: 0)
+        room.remove("pk")
+        let refusal = #expect(throws: PKLife.Refusal.self) { try room.startPK(now: Self.second) }
+        #expect(refusal?.what.contains("\"pk\"") == true && !room.phases.isRunning)
+        room.replace(Kit.duel)
+        let start = try room.startPK(countdown: 0, now: 2 * Self.second)
+        #expect(start.shows == ["pk"])
+    }
+
     @Test("another scene may come after a PK that is running")
     func endScene() throws {
         var room = Kit.room()

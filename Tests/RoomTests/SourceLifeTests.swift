@@ -91,6 +91,21 @@ struct SourceLifeTests {
         #expect(source.poll(now: 20 * Self.second, arrivals: .init()).map(\.to) == [.gone])
     }
 
+    @Test("who was gone, and comes back and goes without a picture, has the grace of anybody who comes")
+    func graceAfterGone() {
+        var source = Self.live()
+        _ = source.receive(.left(reason: "reset"), now: 0)
+        _ = source.receive(.drained, now: 0)
+        #expect(source.poll(now: 15 * Self.second, arrivals: .init()).map(\.to) == [.gone])
+        #expect(source.receive(.published, now: 600 * Self.second).map(\.to) == [.connected])
+        let changes = source.receive(.left(reason: "again"), now: 601 * Self.second)
+        #expect(changes.map(\.to) == [.lost, .reconnecting])
+        #expect(source.graceUntil == 616 * Self.second)
+        #expect(source.isAway(now: 601 * Self.second), "its last picture is not held anew")
+        #expect(source.poll(now: 616 * Self.second - 1, arrivals: .init()).isEmpty)
+        #expect(source.poll(now: 616 * Self.second, arrivals: .init()).map(\.to) == [.gone])
+    }
+
     @Test("a takeover is no loss: reconnecting until the new connection's picture")
     func takeover() {
         var source = Self.live()
