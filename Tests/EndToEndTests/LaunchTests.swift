@@ -95,21 +95,6 @@ extension Unhurried.Pictures {
             }
         }
 
-        @Test("a manifest that the disk does not take whole is no success: exit 73")
-        func fullDisk() throws {
-            let work = try WorkDirectory()
-            let room = "\(EndToEnd.root)/pipelines/solo.json"
-            let arguments = ["manifest", room, "--for", "k8s", "--out", work.path("out")]
-            let made = try Command.tandem(arguments)
-            let written = made.output.split(separator: "\n").map(String.init)
-            let first = try #require(written.first, "\(made.errors)")
-            try FileManager.default.removeItem(atPath: first)
-            try FileManager.default.createSymbolicLink(atPath: first, withDestinationPath: "/dev/full")
-            let full = try Command.tandem(arguments)
-            #expect(full.code == 73 && full.errors.contains(first), "\(full.code) \(full.errors)")
-            #expect(!full.output.contains(first))
-        }
-
         @Test("a plan is reckoned from a file and from a measurement, and a broken measurement is refused")
         func plan() throws {
             let room = "\(EndToEnd.root)/pipelines/pk-landscape.json"
