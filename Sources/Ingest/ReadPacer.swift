@@ -22,7 +22,7 @@ package struct ReadPacer: Sendable {
     }
 
     /// What one read takes, in bytes.
-    package static let readBytes = 256 << 10
+    package static let readBytes = 128 << 10
     /// The largest mark of what is not away, and about what a read by the clock brings at most, in bytes: half of what it takes,
     /// since a key picture is several times as large as the others.
     package static let mostBytes = readBytes / 2
