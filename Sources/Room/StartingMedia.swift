@@ -1,16 +1,16 @@
 package import MediaTypes
+import Program
 
 /// Whether what a publisher sends can start the program: something of it will be heard or seen. Pure.
 ///
 /// Sound can, and a key picture. An H.264 stream that is refreshed bit by bit has no key picture behind its first: its decoder begins
 /// with any picture once it has looked out for a key picture for long enough, but it does not look before the program runs.
 package struct StartingMedia: Sendable {
-    /// Pictures without a key picture after which the decoder begins with any: as many as it leaves out by itself. Five seconds at
-    /// 30 fps.
-    package static let keyPatience = 150
+    /// Pictures without a key picture after which the decoder begins with any.
+    package static let keyPatience = DecodeStage.keyPatience
 
     private var codec: CodecName?
-    /// Pictures of the publication so far, while none was a key picture.
+    /// Pictures since the configuration, while none was a key picture.
     private var passed = 0
 
     package init() {}
@@ -23,7 +23,8 @@ package struct StartingMedia: Sendable {
         for item in items {
             switch item {
             case .configuration(let parameters):
-                if parameters.kind == .video { self.codec = parameters.codec }
+                // Its decoder begins to count anew as well.
+                if parameters.kind == .video { (self.codec, self.passed) = (parameters.codec, 0) }
             case .packet(let packet):
                 if self.starts(packet), first == nil { first = packet.arrival }
             case .end: self = StartingMedia()

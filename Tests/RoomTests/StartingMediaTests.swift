@@ -47,8 +47,13 @@ struct StartingMediaTests {
     func anew() {
         let patience = Int64(StartingMedia.keyPatience)
         var starting = StartingMedia()
-        #expect(starting.note([Self.configuration(.h264)] + Self.pictures(0..<patience) + [.end]) == nil)
-        #expect(starting.note([Self.configuration(.h264)] + Self.pictures(0..<patience)) == nil)
+        for _ in 0..<2 {
+            #expect(starting.note([Self.configuration(.h264)]) == nil)
+            #expect(starting.note(Self.pictures(0..<patience)) == nil)
+            #expect(starting.note([.end]) == nil)
+        }
+        #expect(starting.note([Self.configuration(.h264)]) == nil)
+        #expect(starting.note(Self.pictures(0..<patience)) == nil)
         #expect(starting.note(Self.pictures(700..<701)) == 700)
     }
 
@@ -59,7 +64,8 @@ struct StartingMediaTests {
         ])
     func others(codec: CodecName) {
         var starting = StartingMedia()
-        #expect(starting.note([Self.configuration(codec)] + Self.pictures(0..<1000)) == nil)
+        #expect(starting.note([Self.configuration(codec)]) == nil)
+        #expect(starting.note(Self.pictures(0..<1000)) == nil)
         #expect(starting.note([Self.packet(.video, isKey: true, at: 1000)]) == 1000)
     }
 }
