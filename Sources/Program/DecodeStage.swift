@@ -114,6 +114,9 @@ package final class DecodeStage: Sendable {
     /// ahead, the limiter looks 5 ms further, and sound comes in frames of 21 ms.
     package static let leastBuffer: Int64 = 80_000_000
 
+    /// Pictures that the decoder leaves out for want of a key picture; then it begins with any. Five seconds at 30 fps.
+    package static let keyPatience = VideoTrack.keyPatience
+
     package let buffer: SourceBuffer
     private let settings: Settings
     private let clock: ProgramClock

@@ -8,6 +8,7 @@ import Synchronization
 final class SourceInput: SourceSubscriber {
     private struct Flow {
         var pace = PublisherPace()
+        var starting = StartingMedia()
         var hold: (@Sendable (Bool) -> Void)?
     }
 
@@ -48,10 +49,7 @@ final class SourceInput: SourceSubscriber {
     func receive(_ items: [SourceItem]) {
         let paced = self.paced(items)
         self.arrivals.note(paced)
-        for case .packet(let packet) in items where packet.kind == .audio || packet.isKey {
-            self.arrived(packet.arrival)
-            break
-        }
+        if let arrival = self.flow.withLock({ $0.starting.note(items) }) { self.arrived(arrival) }
         self.stage.offer(paced)
         self.look()
     }

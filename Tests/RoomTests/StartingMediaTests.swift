@@ -1,0 +1,71 @@
+import MediaKernels
+import MediaTypes
+import Testing
+
+import Room
+
+@Suite("What of a publisher's media starts the program")
+struct StartingMediaTests {
+    private static func packet(_ kind: TrackKind, isKey: Bool, at arrival: Int64) -> SourceItem {
+        .packet(
+            CodedPacket(
+                kind: kind, memory: PacketMemory([0]), pts: arrival, dts: arrival, timescale: 1000, isKey: isKey,
+                arrival: arrival))
+    }
+
+    private static func pictures(_ arrivals: Range<Int64>) -> [SourceItem] {
+        arrivals.map { Self.packet(.video, isKey: false, at: $0) }
+    }
+
+    private static func configuration(_ codec: CodecName) -> SourceItem {
+        .configuration(CodecParameters(codec: codec, configuration: [1]))
+    }
+
+    @Test("sound and key pictures start it at once, and the first of what came together says when")
+    func atOnce() {
+        var starting = StartingMedia()
+        #expect(starting.note([Self.configuration(.hevc)]) == nil)
+        #expect(
+            starting.note([
+                Self.packet(.video, isKey: false, at: 1), Self.packet(.audio, isKey: true, at: 2),
+                Self.packet(.video, isKey: true, at: 3),
+            ]) == 2)
+        #expect(starting.note([Self.packet(.video, isKey: true, at: 4)]) == 4)
+    }
+
+    @Test("of H.264 without a key picture and without sound, the picture with which its decoder begins starts it")
+    func gradualRefresh() {
+        let patience = Int64(StartingMedia.keyPatience)
+        var starting = StartingMedia()
+        #expect(starting.note([Self.configuration(.h264)]) == nil)
+        #expect(starting.note(Self.pictures(0..<patience)) == nil)
+        #expect(starting.note(Self.pictures(patience..<patience + 3)) == patience)
+        #expect(starting.note(Self.pictures(900..<901)) == 900, "and so does any later one")
+    }
+
+    @Test("each publication is waited with anew")
+    func anew() {
+        let patience = Int64(StartingMedia.keyPatience)
+        var starting = StartingMedia()
+        for _ in 0..<2 {
+            #expect(starting.note([Self.configuration(.h264)]) == nil)
+            #expect(starting.note(Self.pictures(0..<patience)) == nil)
+            #expect(starting.note([.end]) == nil)
+        }
+        #expect(starting.note([Self.configuration(.h264)]) == nil)
+        #expect(starting.note(Self.pictures(0..<patience)) == nil)
+        #expect(starting.note(Self.pictures(700..<701)) == 700)
+    }
+
+    @Test(
+        "decoders of other codecs show nothing before a key picture: they are not waited with",
+        arguments: [
+            CodecName.hevc, .av1, .vp9,
+        ])
+    func others(codec: CodecName) {
+        var starting = StartingMedia()
+        #expect(starting.note([Self.configuration(codec)]) == nil)
+        #expect(starting.note(Self.pictures(0..<1000)) == nil)
+        #expect(starting.note([Self.packet(.video, isKey: true, at: 1000)]) == 1000)
+    }
+}
