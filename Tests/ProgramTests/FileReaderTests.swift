@@ -66,7 +66,7 @@ struct FileReaderTests {
         let path = NSTemporaryDirectory() + "change-\(UUID().uuidString).flv"
         try Data(header + sound + first.tags + second.tags).write(to: URL(fileURLWithPath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let reader = FileReader(path: path, loops: false, place: "test")
+        var reader = FileReader(path: path, loops: false, place: "test")
         #expect(try reader.probe().count == 2)
         let told = try StageRun.coding(reader).filter { $0.codec == .h264 }
         #expect(told.map(\.configuration) == [first.record, second.record])
