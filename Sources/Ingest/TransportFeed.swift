@@ -105,7 +105,8 @@ package final class TransportFeed: Sendable {
 
     private func run() {
         let reader: TransportReader
-        self.interrupt.allow(self.settings.openTimeout)
+        var allowed = self.settings.openTimeout
+        self.interrupt.allow(allowed)
         do throws(MediaError) {
             reader = try TransportReader.open(
                 self.settings.address, interrupt: self.interrupt, place: self.settings.place)
@@ -120,16 +121,20 @@ package final class TransportFeed: Sendable {
         var began: Int64?
         while true {
             // A pause of ours is no silence of the sender's.
-            if self.waitWhilePaused() { self.interrupt.allow(self.settings.idleTimeout) }
+            if self.waitWhilePaused() {
+                allowed = self.settings.idleTimeout
+                self.interrupt.allow(allowed)
+            }
             switch reader.next() {
             case .ended: return self.tell(.ended(reason: "connection closed"))
             case .overrun: return self.tell(.ended(reason: "64 MiB without a picture's end"))
             case .interrupted:
-                let silence = self.settings.idleTimeout / 1_000_000
+                let silence = allowed / 1_000_000
                 let reason = self.interrupt.wasRaised ? "stopped" : "no media for \(silence) ms"
                 return self.tell(.ended(reason: reason))
             case .unit(let unit):
-                self.interrupt.allow(self.settings.idleTimeout)
+                allowed = self.settings.idleTimeout
+                self.interrupt.allow(allowed)
                 let now = self.clock.now()
                 if began == nil { began = now }
                 var items: [SourceItem] = []

@@ -83,9 +83,13 @@ extension Room {
             self.events.emit("room.superseded")
             self.superseded()
         case .outputFailed(let error):
-            self.logger.warning("an output could not be written", metadata: ["error": "\(error)"])
-            self.events.emit("output.failed", ["reason": .string(error.description)])
-            self.perform(self.disk.failed(error, at: self.machine.now()))
+            let now = self.machine.now()
+            if let withheld = self.mutable.withLock({ $0.failures.tells(error.code, at: now) }) {
+                self.logger.warning(
+                    "an output could not be written", metadata: ["error": "\(error)", "untold": "\(withheld)"])
+                self.events.emit("output.failed", ["reason": .string(error.description)])
+            }
+            self.perform(self.disk.failed(error, at: now))
         case .bandwidthExceeded(let track, let measured, let declared):
             self.events.emit(
                 "output.bandwidth",

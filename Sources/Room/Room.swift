@@ -53,6 +53,8 @@ package final class Room: Sendable {
         var isRecorded = false
         /// When a stopping room must be over, on the machine's clock; `nil`: it is not stopping.
         var stopUntil: Int64?
+        /// Writes of the output.
+        var failures = RepeatedFailures()
     }
 
     let settings: RoomSettings

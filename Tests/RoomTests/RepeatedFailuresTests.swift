@@ -1,0 +1,17 @@
+import MediaTypes
+import Room
+import Testing
+
+@Suite("Failures that come again with every segment")
+struct RepeatedFailuresTests {
+    @Test("the first of a kind is told at once, then one in ten seconds with the number of those between")
+    func paced() {
+        var failures = RepeatedFailures()
+        let second = TimeMath.nanoseconds
+        #expect(failures.tells(.diskFull, at: 5) == 0)
+        for index in Int64(1)...9 { #expect(failures.tells(.diskFull, at: 5 + index * second) == nil) }
+        #expect(failures.tells(.rejected, at: 6 * second) == 0, "another kind")
+        #expect(failures.tells(.diskFull, at: 5 + RepeatedFailures.interval) == 9)
+        #expect(failures.tells(.diskFull, at: 6 + 2 * RepeatedFailures.interval) == 0, "none lay between")
+    }
+}
