@@ -1,4 +1,4 @@
-import MediaTypes
+package import MediaTypes
 
 /// Failures that come again with every segment, as of a disk that is away: the first of a kind is told at once, then one in ten
 /// seconds. Pure.
