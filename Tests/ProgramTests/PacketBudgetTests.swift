@@ -2,6 +2,7 @@ import LibAV
 import MediaKernels
 import MediaTypes
 import Program
+import RTMP
 import Testing
 
 @Suite("What waits for its decoding has a bound in bytes")
@@ -138,6 +139,19 @@ struct PacketBudgetTests {
         #expect(stage.buffer.select(at: 0, interval: 33_333_333) != nil)
         stage.cut()
         #expect(stage.buffer.select(at: 33_333_333, interval: 33_333_333) == nil)
+    }
+
+    @Test("nor is its first one, if that is on its way into the decoder just then")
+    func cutFirstPicture() throws {
+        let (sets, packets) = try Material.pictures(1)
+        let units = AnnexB.units(of: sets)
+        let configuration = try #require(
+            AVCConfiguration(
+                sequenceParameterSets: units.filter { $0.first.map { $0 & 31 == 7 } ?? false },
+                pictureParameterSets: units.filter { $0.first.map { $0 & 31 == 8 } ?? false }))
+        let packet = try #require(packets.first)
+        let left = StageRun.cutAtPicture(CodecParameters(codec: .h264, configuration: configuration.record), packet)
+        #expect(left == nil)
     }
 
     @Test("what has its place already, and is not due, is left out, too")

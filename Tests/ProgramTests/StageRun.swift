@@ -128,6 +128,28 @@ struct StageRun {
         return run
     }
 
+    /// What is still to be seen of a publication that is cut off while its first picture is on its way into the decoder.
+    static func cutAtPicture(_ configuration: CodecParameters, _ packet: CodedPacket) -> Picture? {
+        let buffer = SourceBuffer(source: self.source, isPaced: false)
+        let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        let looks = Mutex(0)
+        // Everything is due, and one item is decoded behind each look: first the configuration.
+        stage.onRelief { [weak stage] in
+            let look = looks.withLock { looks -> Int in
+                looks += 1
+                return looks
+            }
+            guard look == 2 else { return }
+            stage?.cut()
+            stage?.offer(.end)
+        }
+        for item in [SourceItem.configuration(configuration), .packet(packet)] { stage.offer(item) }
+        self.start(stage)
+        log.ended.wait()
+        stage.stop()
+        return buffer.snapshot
+    }
+
     /// How a publication's pictures are coded, as is told to whoever passes them through.
     ///
     /// - Parameters:
