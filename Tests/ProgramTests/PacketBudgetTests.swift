@@ -130,6 +130,13 @@ struct PacketBudgetTests {
         #expect(run.stats.audioPackets == 3 && run.stats.dropped == 5 && run.waitingBytes == 0)
     }
 
+    @Test("nor is what waits of one who was sent away when he had left; the next one's is")
+    func cutPast() {
+        let sounds = (0..<5).map { _ in Self.packet(.audio) }
+        let run = StageRun.cutPast([Self.sound(1)] + sounds, before: Array(sounds.prefix(3)))
+        #expect(run.stats.audioPackets == 3 && run.stats.dropped == 5 && run.waitingBytes == 0)
+    }
+
     @Test("the last picture of a publisher who was sent away is not held")
     func cutPicture() throws {
         let stage = StageRun.idle(offset: 0)

@@ -110,6 +110,21 @@ struct StageRun {
         return run
     }
 
+    /// Takes a publication that is over, is told then that it is not to be seen, and takes another one.
+    static func cutPast(_ past: [SourceItem], before next: [SourceItem]) -> StageRun {
+        let buffer = SourceBuffer(source: self.source, isPaced: false)
+        let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        for item in past + [.end] { stage.offer(item) }
+        // However often: what comes behind that end is another's.
+        for _ in 0..<2 { stage.cutPast() }
+        for item in next + [.end] { stage.offer(item) }
+        self.start(stage)
+        for _ in 0..<2 { log.ended.wait() }
+        var run = StageRun()
+        run.finish(stage, log)
+        return run
+    }
+
     /// Takes packets that are not due yet, and then is told that they are not to be seen.
     static func cutOff(_ items: [SourceItem]) -> StageRun {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
