@@ -29,6 +29,8 @@ final class PlaylistVersion: Sendable {
         var forms: [Form: Rendered] = [:]
         /// Of those with a query.
         var bytes = 0
+        /// One had no room: the rest is made for each who asks.
+        var isFull = false
     }
 
     /// Forms that are shared: viewers with a token each would otherwise fill the memory with one list each.
@@ -80,14 +82,16 @@ final class PlaylistVersion: Sendable {
     private func rendered(_ form: Form) -> Rendered? {
         let shared = self.made.withLock { made -> Rendered? in
             if let known = made.forms[form] { return known }
-            guard form.query.isEmpty || made.forms.count < Self.mostForms, let new = self.render(form) else {
-                return nil
-            }
+            // What is not shared is not made in here: others would wait for it.
+            let isShared = form.query.isEmpty || made.forms.count < Self.mostForms && !made.isFull
+            guard isShared, let new = self.render(form) else { return nil }
             let size = form.query.isEmpty ? 0 : new.buffer.readableBytes
-            if made.bytes + size <= Self.mostBytes {
-                made.forms[form] = new
-                made.bytes += size
+            guard made.bytes + size <= Self.mostBytes else {
+                made.isFull = true
+                return new
             }
+            made.forms[form] = new
+            made.bytes += size
             return new
         }
         return shared ?? self.render(form)

@@ -226,6 +226,13 @@ package final class DecodeStage: Sendable {
         self.wake.signal()
     }
 
+    /// As ``cut()``, of publications whose end was offered already: an offset may show them for seconds more. From any thread.
+    package func cutPast() {
+        self.cutEnds.max(self.offeredEnds.load(ordering: .relaxed), ordering: .relaxed)
+        self.buffer.banish()
+        self.wake.signal()
+    }
+
     /// Takes one item from a file, waiting for room.
     package func put(_ item: SourceItem) {
         self.budget.withLock { $0.note(item) }

@@ -57,6 +57,8 @@ extension DecodeWorker {
 
     /// Lets go of what waits.
     private mutating func leaveOut() {
+        // Again: the cut may have come while the first packet was on its way, which says that a publication is live.
+        self.buffer.banish()
         var packets = 0
         for item in self.schedule.removeAll() {
             self.stage.release(item)

@@ -105,6 +105,8 @@ package struct ScenePlayer {
             // Nor may an old picture of it come back while a graph is made.
             self.held[source] = nil
         }
+        // Nor one of who has none now, such as a publisher who was sent away: with the format of the next one it would.
+        for source in self.held.keys where shown[source] == nil { self.held[source] = nil }
         let isSame =
             shown.count == self.formats.count && shown.allSatisfy { self.formats[$0.key] == $0.value.format }
         if !isSame {

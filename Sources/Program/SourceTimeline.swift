@@ -334,8 +334,10 @@ package struct SourceTimeline: Sendable {
 
     private mutating func followLateness(_ kind: TrackKind, _ arrival: Int64, _ anchor: Int64) {
         let delay = self[kind].delay
-        // The delay beyond which something is missed: an offset may show it before its buffer asks for.
-        let latest = anchor &+ min(0, self.offset) &- (kind == .audio ? min(self.soundLead, self.depth / 2) : 0)
+        // The delay beyond which something is missed: an offset may show it before its buffer asks for, and sound is mixed ahead.
+        // What an offset shows later is mixed later, too.
+        let lead = kind == .audio ? min(self.soundLead, self.depth / 2) : 0
+        let latest = anchor &+ min(0, self.offset &- lead)
         guard delay > latest else {
             self[kind].late = nil
             return

@@ -133,8 +133,9 @@ extension Room {
             return asked
         }
         let wasPublishing = slot.isPublishing
-        // Of one who is gone already the last picture may still be held; of one who is there it goes with the connection.
-        if !wasPublishing { slot.buffer.banish() }
+        // Of one who is gone already the last picture may still be held, and what an offset shows later wait; of one who is there it
+        // goes with the connection.
+        if !wasPublishing { slot.decode.cutPast() }
         self.listeners.kick(id, until: self.machineTime(until))
         self.logger.info("publisher kicked", metadata: ["uid": "\(id)", "refuseSeconds": "\(refuseSeconds)"])
         self.events.emit(

@@ -2,6 +2,7 @@ import LibAV
 import MediaKernels
 import MediaTypes
 import Program
+import RTMP
 import Testing
 
 @Suite("What waits for its decoding has a bound in bytes")
@@ -129,6 +130,13 @@ struct PacketBudgetTests {
         #expect(run.stats.audioPackets == 3 && run.stats.dropped == 5 && run.waitingBytes == 0)
     }
 
+    @Test("nor is what waits of one who was sent away when he had left; the next one's is")
+    func cutPast() {
+        let sounds = (0..<5).map { _ in Self.packet(.audio) }
+        let run = StageRun.cutPast([Self.sound(1)] + sounds, before: Array(sounds.prefix(3)))
+        #expect(run.stats.audioPackets == 3 && run.stats.dropped == 5 && run.waitingBytes == 0)
+    }
+
     @Test("the last picture of a publisher who was sent away is not held")
     func cutPicture() throws {
         let stage = StageRun.idle(offset: 0)
@@ -138,6 +146,19 @@ struct PacketBudgetTests {
         #expect(stage.buffer.select(at: 0, interval: 33_333_333) != nil)
         stage.cut()
         #expect(stage.buffer.select(at: 33_333_333, interval: 33_333_333) == nil)
+    }
+
+    @Test("nor is its first one, if that is on its way into the decoder just then")
+    func cutFirstPicture() throws {
+        let (sets, packets) = try Material.pictures(1)
+        let units = AnnexB.units(of: sets)
+        let configuration = try #require(
+            AVCConfiguration(
+                sequenceParameterSets: units.filter { $0.first.map { $0 & 31 == 7 } ?? false },
+                pictureParameterSets: units.filter { $0.first.map { $0 & 31 == 8 } ?? false }))
+        let packet = try #require(packets.first)
+        let left = StageRun.cutAtPicture(CodecParameters(codec: .h264, configuration: configuration.record), packet)
+        #expect(left == nil)
     }
 
     @Test("what has its place already, and is not due, is left out, too")

@@ -223,6 +223,32 @@ struct ScenePlayerTests {
         #expect(Canvases.isNear(try self.columns(shown.picture, 2)[1], Canvases.colors[6]))
     }
 
+    @Test("the last picture of who has none any more never comes back, whatever format the next one has")
+    func gone() throws {
+        let scene = Canvases.columns("pk", [0, 1])
+        let director = Canvases.director(scene)
+        try director.prepare([scene])
+        var pictures = try self.pictures(2)
+        self.foresee(pictures, director)
+        var player = ScenePlayer(director: director)
+        _ = player.advance(to: 0)
+        _ = player.compose(tick: 0, pictures: pictures, covered: [])
+        pictures[Canvases.source(1)] = nil
+        _ = player.advance(to: 1)
+        let left = player.compose(tick: 1, pictures: pictures, covered: [])
+        let card = try self.columns(left.picture, 2)
+        #expect(card[0] == Canvases.colors[0] && card[1].y < 120, "the dark card: \(card[1])")
+        // Somebody else, with a format no graph is ready for: the card stays until there is one.
+        pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[6], width: 480, height: 480)
+        _ = player.advance(to: 2)
+        let unready = player.compose(tick: 2, pictures: pictures, covered: [])
+        #expect(try self.columns(unready.picture, 2) == card)
+        director.settle()
+        _ = player.advance(to: 3)
+        let shown = player.compose(tick: 3, pictures: pictures, covered: [])
+        #expect(Canvases.isNear(try self.columns(shown.picture, 2)[1], Canvases.colors[6]))
+    }
+
     @Test("live and card change places without another graph")
     func cards() throws {
         let scene = Canvases.columns("pk", [0, 1])

@@ -270,6 +270,17 @@ struct SourceTimelineFaultTests {
         #expect((75...85).contains(publisher.ahead(.video, at: 4_983 + 150)))
     }
 
+    @Test("sound that an offset shows later is mixed later: it is late no earlier than pictures are")
+    func laterByOffset() {
+        var publisher = SimulatedPublisher(soundLeadMs: 39)
+        publisher.timeline.setOffset(100_000_000)
+        publisher.run(0..<3_000, video: nil, audio: { $0 })
+        publisher.run(3_000..<5_000, video: nil, audio: { $0 }, delay: { _ in 170 })
+        #expect(publisher.timeline.reanchors == 0)
+        publisher.run(5_000..<7_000, video: nil, audio: { $0 }, delay: { _ in 230 })
+        #expect(publisher.timeline.reanchors == 1 && publisher.timeline.lastReason == .late)
+    }
+
     @Test("a new offset takes effect at the next packet")
     func newOffset() {
         var publisher = SimulatedPublisher()

@@ -110,6 +110,21 @@ struct StageRun {
         return run
     }
 
+    /// Takes a publication that is over, is told then that it is not to be seen, and takes another one.
+    static func cutPast(_ past: [SourceItem], before next: [SourceItem]) -> StageRun {
+        let buffer = SourceBuffer(source: self.source, isPaced: false)
+        let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        for item in past + [.end] { stage.offer(item) }
+        // However often: what comes behind that end is another's.
+        for _ in 0..<2 { stage.cutPast() }
+        for item in next + [.end] { stage.offer(item) }
+        self.start(stage)
+        for _ in 0..<2 { log.ended.wait() }
+        var run = StageRun()
+        run.finish(stage, log)
+        return run
+    }
+
     /// Takes packets that are not due yet, and then is told that they are not to be seen.
     static func cutOff(_ items: [SourceItem]) -> StageRun {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
@@ -126,6 +141,28 @@ struct StageRun {
         var run = StageRun()
         run.finish(stage, log)
         return run
+    }
+
+    /// What is still to be seen of a publication that is cut off while its first picture is on its way into the decoder.
+    static func cutAtPicture(_ configuration: CodecParameters, _ packet: CodedPacket) -> Picture? {
+        let buffer = SourceBuffer(source: self.source, isPaced: false)
+        let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
+        let looks = Mutex(0)
+        // Everything is due, and one item is decoded behind each look: first the configuration.
+        stage.onRelief { [weak stage] in
+            let look = looks.withLock { looks -> Int in
+                looks += 1
+                return looks
+            }
+            guard look == 2 else { return }
+            stage?.cut()
+            stage?.offer(.end)
+        }
+        for item in [SourceItem.configuration(configuration), .packet(packet)] { stage.offer(item) }
+        self.start(stage)
+        log.ended.wait()
+        stage.stop()
+        return buffer.snapshot
     }
 
     /// How a publication's pictures are coded, as is told to whoever passes them through.
