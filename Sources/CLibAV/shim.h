@@ -62,8 +62,8 @@ static inline void clibav_limit_heaps(int heaps) {
     mallopt(M_ARENA_MAX, heaps);
     // Fixed, or glibc raises it with the first freed picture and keeps later ones in heaps that only grow.
     mallopt(M_MMAP_THRESHOLD, 256 << 10);
-    // What the codecs take and give back with each picture lies at the ends of the heaps: to return it at once and to take it anew, page
-    // by page, costs two per cent of a room. See clibav_trim_heaps.
+    // What the codecs take and give back with each picture lies at the ends of the heaps: returned at once it would be taken anew page
+    // by page. See clibav_trim_heaps.
     mallopt(M_TRIM_THRESHOLD, 8 << 20);
     mallopt(M_TOP_PAD, 1 << 20);
 #else
