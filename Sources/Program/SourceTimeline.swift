@@ -346,10 +346,10 @@ package struct SourceTimeline: Sendable {
         var late = self[kind].late ?? (arrival, delay, delay)
         late.least = min(late.least, delay)
         self[kind].late = late
-        if let worst = self.spells.noted(lateness: delay &- latest, at: arrival, isNew: isNew),
+        if let lateness = self.spells.noted(lateness: delay &- latest, at: arrival, isNew: isNew),
             self.depth < self.maxJitterBuffer
         {
-            let deeper = min(self.maxJitterBuffer, self.depth &+ worst &+ 20_000_000) &- self.depth
+            let deeper = min(self.maxJitterBuffer, self.depth &+ lateness &+ 20_000_000) &- self.depth
             self.depth &+= deeper
             self.deepenedAt = arrival
             self.reanchor(to: anchor &+ deeper, for: .jitter)
@@ -428,23 +428,27 @@ private struct LateSpells: Sendable {
     /// some late ones in each.
     private static let longest: Int64 = 1_000_000_000
 
-    private var spells: [Int64] = []
+    private var spells: [(began: Int64, worst: Int64)] = []
     private var last: Int64?
-    private var worst: Int64 = 0
 
     /// - Parameter isNew: The packet of its track before was in time.
-    /// - Returns: The worst lateness of the spells, when there have been enough of them.
+    /// - Returns: The lateness to make room for, when there have been enough spells: the worst but one, since one stall among them is
+    ///   worked off and is not the network's way.
     mutating func noted(lateness: Int64, at arrival: Int64, isNew: Bool) -> Int64? {
         defer { self.last = arrival }
-        self.spells.removeAll { arrival &- $0 > Self.within }
-        if self.spells.isEmpty { self.worst = 0 }
-        self.worst = max(self.worst, lateness)
+        self.spells.removeAll { arrival &- $0.began > Self.within }
         if let last, arrival &- last < Self.apart {
-            guard isNew, self.spells.last.map({ arrival &- $0 >= Self.longest }) ?? true else { return nil }
+            let isOld = self.spells.last.map { arrival &- $0.began >= Self.longest } ?? true
+            guard isNew, isOld else {
+                if let index = self.spells.indices.last {
+                    self.spells[index].worst = max(self.spells[index].worst, lateness)
+                }
+                return nil
+            }
         }
-        self.spells.append(arrival)
+        self.spells.append((arrival, lateness))
         guard self.spells.count >= Self.needed else { return nil }
         defer { self = LateSpells() }
-        return self.worst
+        return self.spells.map(\.worst).sorted().dropLast().last
     }
 }

@@ -223,6 +223,16 @@ struct SourceTimelineFaultTests {
         #expect((195...260).contains(publisher.ahead(.video, at: 119_988)))
     }
 
+    @Test("one long stall among spells of lateness does not make the buffer as deep as the stall was long")
+    func oneStall() {
+        var publisher = SimulatedPublisher()
+        publisher.run(0..<4_000, video: { $0 }, audio: { $0 })
+        publisher.run(4_000..<5_200, video: { $0 }, audio: { $0 }, delay: { 5_200 - $0 })
+        publisher.run(5_200..<10_000, video: { $0 }, audio: { $0 }, delay: { $0 % 2_000 < 100 ? 300 : 0 })
+        #expect(publisher.timeline.lastReason == .jitter)
+        #expect((300...345).contains(publisher.ahead(.video, at: 9_979)))
+    }
+
     @Test("sound that keeps coming when it has been mixed already is late, though it is not due yet; pictures are not")
     func mixedAhead() {
         var sound = SimulatedPublisher(soundLeadMs: 39)
