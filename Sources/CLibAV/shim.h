@@ -1,4 +1,5 @@
-// What of libav the project uses, and its macros as constants, because Swift does not import macros with casts.
+// What of libav the project uses, and its macros as constants, because Swift does not import macros with casts. After a change here
+// touch Sources/LibAV/*.swift: SwiftPM does not look at the headers of a system library.
 #ifndef TANDEM_CLIBAV_SHIM_H
 #define TANDEM_CLIBAV_SHIM_H
 

@@ -33,6 +33,9 @@ package final class PictureNormalizer {
     private var deinterlaces = false
     /// Pictures dropped because the format changed too often.
     package private(set) var dropped = 0
+    private var sinceLook = 0
+    /// How often a graph was made anew because it kept memory that nobody needed.
+    package private(set) var renewals = 0
 
     /// - Parameters:
     ///   - canToneMap: `false` refuses HDR, as with an FFmpeg that has no zscale.
@@ -67,6 +70,13 @@ package final class PictureNormalizer {
             return
         }
         try graph.stream(picture, pts: picture.pts ?? 0, body)
+        self.sinceLook += 1
+        guard self.sinceLook >= VideoDecoder.lookInterval else { return }
+        self.sinceLook = 0
+        // The next picture gets a graph without the memory of a burst.
+        guard graph.isOversized(), !graph.holdsPictures else { return }
+        self.current = nil
+        self.renewals += 1
     }
 
     /// Hands out what filters still hold and forgets the format.

@@ -94,4 +94,21 @@ struct PictureConversionTests {
         #expect(turned.map(\.pts) == [1234])
         #expect(turned.first?.format.width == 32 && turned.first?.format.height == 64)
     }
+
+    @Test("memory of turned pictures that were once out together goes when a minute or two have not needed it")
+    func givesBack() throws {
+        let normalizer = PictureNormalizer(place: "test")
+        var (kept, turned): ([Picture], Int) = ([], 0)
+        let burst = 10
+        for index in 0..<(2 * VideoDecoder.lookInterval + burst) {
+            let picture = try PictureCanvas.open(width: 32, height: 16, fill: .black).finish(pts: Int64(index))
+            try normalizer.normalize(picture, orientation: PictureOrientation(quarterTurns: 1)) { made in
+                if made.pts == Int64(index), made.format.width == 16 { turned += 1 }
+                if index < burst { kept.append(made) }
+            }
+            if index == burst { kept = [] }
+        }
+        #expect(kept.isEmpty && turned == 2 * VideoDecoder.lookInterval + burst)
+        #expect(normalizer.renewals == 1)
+    }
 }
