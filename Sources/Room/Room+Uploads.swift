@@ -83,7 +83,8 @@ extension Room {
             let id = JSONValue.string(upload.outputID)
             do throws(MediaError) {
                 guard let (target, _, _) = try Self.target(of: output) else { continue }
-                upload.replace(target)
+                // A look is at the files of all stores.
+                guard upload.replace(target) else { continue }
                 self.logger.info("secrets of a store read again", metadata: ["output": "\(upload.outputID)"])
                 self.events.emit("output.secretsRenewed", ["outputId": id])
             } catch {

@@ -1,5 +1,5 @@
 /// A bucket of a service that speaks Amazon's S3 protocol.
-package struct S3Bucket: UploadTarget, CustomReflectable {
+package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
     /// `http` or `https`.
     private let scheme: String
     /// With the port where it is not the scheme's own, and the bucket where it is part of the name.

@@ -4,7 +4,7 @@ import MediaTypes
 /// Signs requests as Amazon's services and those that are like them ask for it.
 ///
 /// Spec: AWS Signature Version 4, "Create a signed AWS API request", header form. Pure.
-package struct SignatureV4: Sendable, CustomReflectable {
+package struct SignatureV4: Sendable, Hashable, CustomReflectable {
     package let accessKey: String
     private let secretKey: String
     package let region: String

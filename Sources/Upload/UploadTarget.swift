@@ -39,6 +39,13 @@ package protocol UploadTarget: Sendable {
     ///
     /// - Parameter body: The answer's, as far as it was read; foreign.
     func reason(status: Int, _ body: [UInt8]) -> String
+
+    /// Whether both are one place that knows us by the same keys.
+    func isSame(as other: any UploadTarget) -> Bool
+}
+
+extension UploadTarget where Self: Equatable {
+    package func isSame(as other: any UploadTarget) -> Bool { (other as? Self) == self }
 }
 
 extension UploadTarget {
@@ -46,7 +53,7 @@ extension UploadTarget {
 }
 
 /// A server that takes objects below a URL.
-package struct HTTPOrigin: UploadTarget, CustomReflectable {
+package struct HTTPOrigin: UploadTarget, Hashable, CustomReflectable {
     /// Ends in a slash.
     private let url: String
     private let authorization: String?

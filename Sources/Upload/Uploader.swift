@@ -98,7 +98,15 @@ package final class Uploader: Sendable {
     package var target: any UploadTarget { self.place.withLock { $0 } }
 
     /// What is sent from now on is sent there: the same store, which knows us by other keys.
-    package func replace(_ target: any UploadTarget) { self.place.withLock { $0 = target } }
+    ///
+    /// - Returns: Whether they are others.
+    @discardableResult
+    package func replace(_ target: any UploadTarget) -> Bool {
+        self.place.withLock { place in
+            defer { place = target }
+            return !place.isSame(as: target)
+        }
+    }
 
     /// Listings that may wait for a disk that does not say how far the store was.
     private static let mostNews = 64

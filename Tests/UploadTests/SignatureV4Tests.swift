@@ -149,4 +149,18 @@ struct SignatureV4Tests {
         dump(target, to: &text)
         #expect(!text.contains("hunter2"))
     }
+
+    @Test("a store is the same until its keys are others")
+    func sameStore() {
+        func bucket(_ secret: String, session: String? = nil) -> S3Bucket {
+            S3Bucket(
+                endpoint: "https://s3", region: "r", bucket: "b", accessKey: "a", secretKey: secret,
+                sessionToken: session)
+        }
+        let origin = HTTPOrigin(url: "https://o", authorization: "Bearer 1")
+        #expect(origin.isSame(as: HTTPOrigin(url: "https://o/", authorization: "Bearer 1")))
+        #expect(!origin.isSame(as: HTTPOrigin(url: "https://o", authorization: "Bearer 2")))
+        #expect(!origin.isSame(as: bucket("s")) && bucket("s").isSame(as: bucket("s")))
+        #expect(!bucket("s").isSame(as: bucket("t")) && !bucket("s").isSame(as: bucket("s", session: "t")))
+    }
 }

@@ -131,6 +131,8 @@ struct UploaderTests {
             self.asked("\(self.name) \(head.name)")
             return ("http://127.0.0.1:1/\(head.name)", head.fields)
         }
+
+        func isSame(as other: any UploadTarget) -> Bool { self.shown == other.shown }
     }
 
     @Test("keys that are renewed while it runs sign what is sent from then on")
