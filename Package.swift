@@ -113,7 +113,8 @@ let package = Package(
         .target(
             name: "HTTPListener",
             dependencies: [
-                "TLSFiles", "MediaTypes", nioSSL, httpTypes, logging, .product(name: "NIOHTTP1", package: "swift-nio"),
+                "TLSFiles", "Stages", "MediaTypes", nioSSL, httpTypes, logging,
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
             ] + hummingbird + nio,
             swiftSettings: house),

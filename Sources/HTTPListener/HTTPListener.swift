@@ -4,6 +4,7 @@ package import Logging
 package import MediaTypes
 package import NIOCore
 import NIOPosix
+import Stages
 import Synchronization
 package import TLSFiles
 
@@ -28,7 +29,7 @@ package final class HTTPListener: Sendable {
     private let server: Server<ListenerChannel>
     private let run: Task<Void, Never>
     private let connections: OpenConnections
-    private let gate: LoopGate
+    private let gate: Gate
     private let group: any EventLoopGroup
     private let ownsGroup: Bool
     private let socketPath: String?
@@ -36,7 +37,7 @@ package final class HTTPListener: Sendable {
 
     private init(
         boundAddress: String, boundPort: Int?, server: Server<ListenerChannel>, run: Task<Void, Never>,
-        connections: OpenConnections, gate: LoopGate, group: any EventLoopGroup, ownsGroup: Bool, socketPath: String?
+        connections: OpenConnections, gate: Gate, group: any EventLoopGroup, ownsGroup: Bool, socketPath: String?
     ) {
         self.boundAddress = boundAddress
         self.boundPort = boundPort

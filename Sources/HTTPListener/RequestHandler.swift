@@ -270,7 +270,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             if loop.inEventLoop {
                 bound.value.0.answered(number, reply, bound.value.1)
             } else {
-                gate.execute(on: loop) { bound.value.0.answered(number, reply, bound.value.1) }
+                gate.pass { loop.execute { bound.value.0.answered(number, reply, bound.value.1) } }
             }
         }
     }
@@ -335,7 +335,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if let stream = body.stream {
             let (loop, gate) = (context.eventLoop, self.service.gate)
             let bound = NIOLoopBound((self, context), eventLoop: loop)
-            stream.whenMore { gate.execute(on: loop) { bound.value.0.send(bound.value.1) } }
+            stream.whenMore { gate.pass { loop.execute { bound.value.0.send(bound.value.1) } } }
         }
         self.send(context)
     }
@@ -397,10 +397,12 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let bound = NIOLoopBound((self, context, then), eventLoop: loop)
         NIOThreadPool.singleton.submit { state in
             let value = state == .active ? work() : nil
-            gate.execute(on: loop) {
-                let (handler, context, then) = bound.value
-                guard case .opening = handler.state else { return }
-                then(handler, value, context)
+            gate.pass {
+                loop.execute {
+                    let (handler, context, then) = bound.value
+                    guard case .opening = handler.state else { return }
+                    then(handler, value, context)
+                }
             }
         }
     }

@@ -1,11 +1,13 @@
 import NIOCore
+import Stages
 
 /// What all connections of one listener share.
 final class RequestService: Sendable {
     let limits: HTTPListenerLimits
     let respond: HTTPListener.Responder
     let date = DateField()
-    let gate = LoopGate()
+    /// To the event loops, for answers that come from elsewhere: one that comes later finds its client gone and is dropped.
+    let gate = Gate()
     let pieces = FilePieces()
     let files: OpenFiles
     private let connections: OpenConnections

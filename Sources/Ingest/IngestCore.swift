@@ -31,6 +31,8 @@ final class IngestCore {
     private var lines = PlaceBudget((perSecond: 1, burst: 20))
     /// Asked about each publisher whose key is right; nil: nobody is asked.
     var hook: HookClient?
+    /// To the event loop, for those who do not know whether it still is there.
+    let gate: Gate
     /// For the webhook; nil: there is none.
     let client: HTTPClient?
     /// `HOST:PORT` of the listener.
@@ -45,12 +47,14 @@ final class IngestCore {
 
     init(
         configuration: IngestConfiguration, clock: any MonotonicClock, logger: Logger, hubs: [SourceID: SourceHub],
+        gate: Gate,
         emit: @escaping @Sendable (IngestEvent) -> Void
     ) {
         self.configuration = configuration
         self.clock = clock
         self.logger = logger
         self.hubs = hubs
+        self.gate = gate
         self.emit = emit
         self.admission = configuration.admission
         self.ledger = ConnectionLedger(

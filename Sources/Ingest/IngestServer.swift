@@ -6,6 +6,7 @@ import NIOPosix
 import NIOSSL
 import PipelineSpec
 package import RTMP
+import Stages
 import Synchronization
 
 /// The RTMP server of a room: many publishers on one port, each bound to its source by its stream key.
@@ -27,6 +28,8 @@ package final class IngestServer: Sendable {
     private let loop: any EventLoop
     private let core: NIOLoopBoundBox<IngestCore>
     private let doors: NIOLoopBoundBox<[SRTDoor]>
+    /// To the event loop, for whoever may come when the server has stopped.
+    private let gate = Gate()
     private let running = Mutex(Running())
 
     /// - Parameters:
@@ -45,7 +48,8 @@ package final class IngestServer: Sendable {
         self.group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         self.loop = self.group.next()
         self.core = NIOLoopBoundBox.makeBoxSendingValue(
-            IngestCore(configuration: configuration, clock: clock, logger: logger, hubs: hubs, emit: events),
+            IngestCore(
+                configuration: configuration, clock: clock, logger: logger, hubs: hubs, gate: self.gate, emit: events),
             eventLoop: self.loop)
         self.doors = NIOLoopBoundBox.makeBoxSendingValue([], eventLoop: self.loop)
         for hub in hubs.values { self.watch(hub) }
@@ -53,9 +57,14 @@ package final class IngestServer: Sendable {
 
     private func watch(_ hub: SourceHub) {
         let source = hub.source
-        hub.onFullChange { [loop, core] isFull in
-            loop.execute { core.value.publisher(of: source)?.setPaused(isFull) }
+        hub.onFullChange { [weak self] isFull in
+            self?.tell { $0.publisher(of: source)?.setPaused(isFull) }
         }
+    }
+
+    /// Does `work` on the event loop soon; never when the server has stopped.
+    private func tell(_ work: @escaping @Sendable (IngestCore) -> Void) {
+        self.gate.pass { self.loop.execute { [core] in work(core.value) } }
     }
 
     /// What a publisher has to read that it shall connect anew.
@@ -79,7 +88,7 @@ package final class IngestServer: Sendable {
         var bound: (plain: String?, secure: String?, srt: String?) = (nil, nil, nil)
         if let listen = self.configuration.listen {
             let address = try await self.bind(listen, "ingest.rtmp.listen", tls: nil)
-            self.loop.execute { [core] in core.value.address = address }
+            self.tell { $0.address = address }
             self.logger.info("listening for RTMP", metadata: ["address": "\(address)"])
             self.emit(.listening(address: address))
             bound.plain = address
@@ -124,7 +133,7 @@ package final class IngestServer: Sendable {
             throw self.bindFailure("\(settings.listen) cannot be listened on: \(error)", "ingest.srt.listen")
         }
         let address = channel.localAddress.map(IngestServer.text) ?? settings.listen
-        self.loop.execute { [core] in core.value.srtAddress = address }
+        self.tell { $0.srtAddress = address }
         self.logger.info("listening for SRT", metadata: ["address": "\(address)"])
         self.emit(.listeningForSRT(address: address))
         self.running.withLock { $0.datagrams.append(channel) }
@@ -151,20 +160,20 @@ package final class IngestServer: Sendable {
 
     /// Sends the publisher of `source` away; it sees `reason`.
     package func disconnect(_ source: SourceID, _ refusal: PublishRefusal) {
-        self.loop.execute { [core] in core.value.publisher(of: source)?.refuse(refusal) }
+        self.tell { $0.publisher(of: source)?.refuse(refusal) }
     }
 
     /// Sends the publisher of `source` away, if there is one; nobody may publish it until `deadline`, in nanoseconds of the
     /// server's clock. One that has passed lifts what was refused before.
     package func kick(_ source: SourceID, until deadline: Int64) {
-        self.loop.execute { [core] in core.value.kick(source, .kicked, until: deadline) }
+        self.tell { $0.kick(source, .kicked, until: deadline) }
     }
 
     /// From now on publishers must present these keys; those who publish go on.
     package func replaceKeys(_ bindings: [IngestBinding], secrets: [String]) {
-        self.loop.execute { [core] in
-            core.value.admission.bindings = bindings
-            core.value.admission.signed?.secrets = secrets
+        self.tell { core in
+            core.admission.bindings = bindings
+            core.admission.signed?.secrets = secrets
         }
     }
 
@@ -180,7 +189,7 @@ package final class IngestServer: Sendable {
         }
         if isNew {
             self.watch(hub)
-            self.loop.execute { [core] in core.value.add(settings, hub) }
+            self.tell { $0.add(settings, hub) }
         }
         return hub
     }
@@ -189,17 +198,17 @@ package final class IngestServer: Sendable {
     /// those of nobody.
     package func remove(_ source: SourceID, _ refusal: PublishRefusal) {
         guard self.hubs.withLock({ $0.removeValue(forKey: source) }) != nil else { return }
-        self.loop.execute { [core] in core.value.remove(source, refusal) }
+        self.tell { $0.remove(source, refusal) }
     }
 
     /// From now on publishers are admitted by these keys, secrets and sources; those who publish go on.
     package func renew(_ admission: Admission) {
-        self.loop.execute { [core] in core.value.admission.renew(from: admission) }
+        self.tell { $0.admission.renew(from: admission) }
     }
 
     /// From now on questions to the publish webhook are signed with this secret; nothing happens where there is no webhook.
     package func replaceHookSecret(_ secret: String) {
-        self.loop.execute { [core] in core.value.hook?.hook.secret = secret }
+        self.tell { $0.hook?.hook.secret = secret }
     }
 
     /// Closes the listener and every connection, and ends the thread.
@@ -227,6 +236,7 @@ package final class IngestServer: Sendable {
         if let asked, asked > 0 { try? await self.loop.scheduleTask(in: Self.handOverTime) {}.futureResult.get() }
         await self.joinFeeds()
         for channel in datagrams { try? await channel.close().get() }
+        self.gate.close()
         try? await self.loop.submit { [core] in core.value.client }.get()?.shutdown()
         try? await self.group.shutdownGracefully()
     }

@@ -263,9 +263,9 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             tcURL: request.tcURL, flashVersion: String(request.flashVersion.prefix(128)), server: self.core.address)
         let box = NIOLoopBound(self, eventLoop: loop)
         self.withdrawQuestion()
-        self.question = Task {
+        self.question = Task { [gate = self.core.gate] in
             let verdict = await hook.verdict(on: facts, client)
-            loop.execute { box.value.answered(verdict, source, request) }
+            gate.pass { loop.execute { box.value.answered(verdict, source, request) } }
         }
     }
 

@@ -154,9 +154,9 @@ final class SRTDoor: ChannelInboundHandler {
                     publisher, .undecided, reason: "too many questions to the webhook from its address")
             }
             let (asked, box, loop) = (facts, NIOLoopBound((self, publisher), eventLoop: self.loop), self.loop)
-            publisher.question = Task {
+            publisher.question = Task { [gate = self.core.gate] in
                 let verdict = await hook.verdict(on: asked, client)
-                loop.execute { box.value.0.answered(verdict, box.value.1, source) }
+                gate.pass { loop.execute { box.value.0.answered(verdict, box.value.1, source) } }
             }
         }
     }

@@ -1,0 +1,40 @@
+import Stages
+import Synchronization
+import Testing
+
+@Suite("A way that is closed")
+struct GateTests {
+    @Test("what passes is done at once, and nothing passes any more when it is closed")
+    func closed() {
+        let gate = Gate()
+        var passed = 0
+        gate.pass { passed += 1 }
+        #expect(passed == 1)
+        gate.close()
+        gate.pass { passed += 1 }
+        gate.close()
+        #expect(passed == 1)
+    }
+
+    @Test("whoever closes it waits for whoever is passing")
+    func waits() async {
+        let gate = Gate()
+        let ended = Mutex(false)
+        // Each of many passes with the end not yet come, or does not pass at all.
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    var sawEnd = false
+                    for _ in 0..<20_000 { gate.pass { if ended.withLock({ $0 }) { sawEnd = true } } }
+                    return sawEnd
+                }
+            }
+            group.addTask {
+                gate.close()
+                ended.withLock { $0 = true }
+                return false
+            }
+            for await sawEnd in group { #expect(!sawEnd) }
+        }
+    }
+}
