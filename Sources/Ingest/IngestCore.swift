@@ -5,6 +5,7 @@ import MediaTypes
 import NIOCore
 import PipelineSpec
 import RTMP
+import Stages
 
 /// What the connections of one server share. Lives on the server's one event loop, so it needs no lock.
 final class IngestCore {

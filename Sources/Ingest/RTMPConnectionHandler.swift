@@ -5,6 +5,7 @@ import MediaTypes
 import NIOCore
 import PipelineSpec
 import RTMP
+import Stages
 
 /// Performs what one connection's session asks for.
 ///

@@ -7,6 +7,7 @@ import NIOCore
 import NIOPosix
 import PipelineSpec
 import RTMP
+import Stages
 
 /// The SRT listener: one UDP port for all callers, each led to a listener of its own; see ``SRTFront``.
 ///
