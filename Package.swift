@@ -163,19 +163,22 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ], swiftSettings: house),
         .testTarget(name: "ArchitectureTests", swiftSettings: judged),
-        .testTarget(name: "MediaKernelsTests", dependencies: ["MediaKernels"], swiftSettings: house),
+        .testTarget(name: "MediaKernelsTests", dependencies: ["TestSupport", "MediaKernels"], swiftSettings: house),
         .testTarget(
-            name: "MediaTypesTests", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: judged),
+            name: "MediaTypesTests", dependencies: ["TestSupport", "MediaTypes", "MediaKernels"], swiftSettings: judged),
         .testTarget(name: "StagesTests", dependencies: ["Stages"], swiftSettings: judged),
         .testTarget(name: "LibAVTests", dependencies: ["LibAV", "MediaTypes"], swiftSettings: judged),
         .testTarget(
-            name: "ProgramTests", dependencies: ["Program", "LibAV", "RTMP", "MediaTypes", "MediaKernels"],
+            name: "ProgramTests",
+            dependencies: ["TestSupport", "Program", "LibAV", "RTMP", "MediaTypes", "MediaKernels"],
             swiftSettings: judged
         ),
         .testTarget(
             name: "LadderTests", dependencies: ["Ladder", "LibAV", "HLS", "PipelineSpec", "MediaTypes"],
             swiftSettings: judged),
-        .testTarget(name: "PipelineSpecTests", dependencies: ["PipelineSpec", "MediaTypes"], swiftSettings: judged),
+        .testTarget(
+            name: "PipelineSpecTests", dependencies: ["TestSupport", "PipelineSpec", "MediaTypes"],
+            swiftSettings: judged),
         .testTarget(name: "PlanTests", dependencies: ["Plan", "PipelineSpec", "MediaTypes"], swiftSettings: judged),
         .testTarget(
             name: "ManifestTests", dependencies: ["Manifest", "Plan", "PipelineSpec", "MediaTypes"],
@@ -194,12 +197,13 @@ let package = Package(
             ],
             path: "Tests/Fuzz/Sources/FuzzCases", swiftSettings: house),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzCases"], swiftSettings: judged),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
         .target(
-            name: "HLSTestKit", dependencies: ["MediaTypes", "MediaKernels"], path: "Tests/HLSTestKit",
+            name: "HLSTestKit", dependencies: ["TestSupport", "MediaTypes", "MediaKernels"], path: "Tests/HLSTestKit",
             swiftSettings: house),
         .testTarget(
-            name: "HLSTests", dependencies: ["HLSTestKit", "HLS", "MediaTypes", "MediaKernels"], exclude: ["Golden"],
-            swiftSettings: house),
+            name: "HLSTests", dependencies: ["TestSupport", "HLSTestKit", "HLS", "MediaTypes", "MediaKernels"],
+            exclude: ["Golden"], swiftSettings: house),
         .testTarget(
             name: "HLSLintTests",
             dependencies: ["HLSLint", "HLSTestKit", "Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
@@ -213,8 +217,8 @@ let package = Package(
             dependencies: ["HLSTestKit", "Recording", "Packager", "HLS", "HLSLint", "MediaTypes", "MediaKernels"],
             swiftSettings: judged),
         .testTarget(
-            name: "RTMPTests", dependencies: ["RTMP", "MediaTypes", "MediaKernels"], exclude: ["Fixtures"],
-            swiftSettings: house),
+            name: "RTMPTests", dependencies: ["TestSupport", "RTMP", "MediaTypes", "MediaKernels"],
+            exclude: ["Fixtures"], swiftSettings: house),
         .target(name: "HTTPProbe", dependencies: [nioSSL] + nio, path: "Tests/HTTPProbe", swiftSettings: house),
         .testTarget(
             name: "AdmissionTests", dependencies: ["Admission", "RTMP", "PipelineSpec", "MediaTypes"],
@@ -267,8 +271,8 @@ let package = Package(
         .testTarget(
             name: "RoomTests",
             dependencies: [
-                "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec", "HLS", "LibAV", "MediaTypes",
-                "MediaKernels", "Push",
+                "TestSupport", "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec", "HLS", "LibAV",
+                "MediaTypes", "MediaKernels", "Push",
             ],
             swiftSettings: judged),
         .testTarget(

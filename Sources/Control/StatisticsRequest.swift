@@ -1,7 +1,6 @@
 import HTTPListener
 import HTTPTypes
 import NIOCore
-import Synchronization
 
 /// `GET /v1/stats/stream`: the numbers of `GET /v1/stats`, each second, as server-sent events.
 ///
@@ -30,53 +29,24 @@ struct StatisticsRequest {
 
 /// The numbers, a second apart: the first at once, the last when the room is over.
 private final class StatisticsStream: ReplyStream {
-    private struct State {
-        var isDue = true
-        var observer: Int?
-        var timer: RepeatedTask?
-        var isOver = false
-    }
-
     private let room: any RoomControlling
     private let isDebug: Bool
-    private let loop: (any EventLoop)?
     private let place: FollowerPlaces.Place
-    private let state = Mutex(State())
+    private let waker: StreamWaker
 
     init(_ room: any RoomControlling, isDebug: Bool, on loop: (any EventLoop)?, _ place: FollowerPlaces.Place) {
-        (self.room, self.isDebug, self.loop, self.place) = (room, isDebug, loop, place)
+        (self.room, self.isDebug, self.place) = (room, isDebug, place)
+        self.waker = StreamWaker(room.eventLog, on: loop, each: .seconds(1), isDue: true)
     }
 
     func next() -> ReplyStreamPiece {
         guard !self.room.eventLog.page(after: .max, limit: 1).isClosed else { return .end }
-        let isDue = self.state.withLock { state in
-            defer { state.isDue = false }
-            return state.isDue
-        }
-        guard isDue else { return .later }
+        guard self.waker.takeDue() else { return .later }
         return .bytes(ByteBuffer(string: "data: \(self.room.statisticsJSON(isDebug: self.isDebug))\n\n"))
     }
 
-    func whenMore(_ body: @escaping @Sendable () -> Void) {
-        // Of the events only the end is of interest, and others cost a look.
-        let observer = self.room.eventLog.observe(after: .max, body)
-        let timer = self.loop?.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [weak self] _ in
-            self?.state.withLock { $0.isDue = true }
-            body()
-        }
-        let isOver = self.state.withLock { state in
-            (state.observer, state.timer) = (observer, timer)
-            return state.isOver
-        }
-        if isOver { self.cancel() }
-    }
+    // Of the events only the end is of interest, and others cost a look.
+    func whenMore(_ body: @escaping @Sendable () -> Void) { self.waker.whenMore(body) }
 
-    func cancel() {
-        let (observer, timer) = self.state.withLock { state in
-            defer { (state.observer, state.timer, state.isOver) = (nil, nil, true) }
-            return (state.observer, state.timer)
-        }
-        if let observer { self.room.eventLog.forget(observer) }
-        timer?.cancel()
-    }
+    func cancel() { self.waker.cancel() }
 }

@@ -25,14 +25,6 @@ final class PlaylistVersion: Sendable {
         var places: [Int]?
     }
 
-    private struct Made {
-        var forms: [Form: Rendered] = [:]
-        /// Of those with a query.
-        var bytes = 0
-        /// One had no room: the rest is made for each who asks.
-        var isFull = false
-    }
-
     /// Forms that are shared: viewers with a token each would otherwise fill the memory with one list each.
     private static let mostForms = 64
     /// Bytes of forms with a query that are shared.
@@ -49,7 +41,8 @@ final class PlaylistVersion: Sendable {
     let playlist: MediaPlaylist
     let position: PlaylistPosition
     private let reports: [RenditionReport]
-    private let made = Mutex(Made())
+    private let made = Mutex(
+        SharedForms<Form, Rendered>(most: PlaylistVersion.mostForms, mostBytes: PlaylistVersion.mostBytes))
     private let texts = Mutex<[Scope: Text]>([:])
 
     init(_ playlist: MediaPlaylist, reports: [RenditionReport]) {
@@ -81,18 +74,9 @@ final class PlaylistVersion: Sendable {
 
     private func rendered(_ form: Form) -> Rendered? {
         let shared = self.made.withLock { made -> Rendered? in
-            if let known = made.forms[form] { return known }
-            // What is not shared is not made in here: others would wait for it.
-            let isShared = form.query.isEmpty || made.forms.count < Self.mostForms && !made.isFull
-            guard isShared, let new = self.render(form) else { return nil }
-            let size = form.query.isEmpty ? 0 : new.buffer.readableBytes
-            guard made.bytes + size <= Self.mostBytes else {
-                made.isFull = true
-                return new
+            made.form(form, isForAll: form.query.isEmpty) {
+                self.render(form).map { (form: $0, bytes: $0.buffer.readableBytes) }
             }
-            made.forms[form] = new
-            made.bytes += size
-            return new
         }
         return shared ?? self.render(form)
     }

@@ -9,10 +9,20 @@ import Packager
 #endif
 
 /// The directory of a recording.
-struct RecordingFolder: Sendable {
+package struct RecordingFolder: Sendable {
     let path: String
+    /// fsync(2), by which bytes are on the disk.
+    private let systemSync: @Sendable (_ descriptor: Int32) -> Int32
 
     private static let mode: mode_t = 0o644
+
+    init(path: String) { self.init(path: path, systemSync: { fsync($0) }) }
+
+    /// - Parameter systemSync: fsync(2): 0, or -1 where the disk has not taken it.
+    package init(path: String, systemSync: @escaping @Sendable (_ descriptor: Int32) -> Int32) {
+        self.path = path
+        self.systemSync = systemSync
+    }
 
     func full(_ name: String) -> String { "\(self.path)/\(name)" }
 
@@ -146,7 +156,7 @@ struct RecordingFolder: Sendable {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw self.lost("cannot open \(path)", errno) }
             defer { close(descriptor) }
-            guard fsync(descriptor) == 0 else { throw self.lost("cannot write \(path)", errno) }
+            guard self.systemSync(descriptor) == 0 else { throw self.lost("cannot write \(path)", errno) }
         }
     }
 
@@ -209,7 +219,7 @@ struct RecordingFolder: Sendable {
         mutating func close(durable: Bool) throws(MediaError) {
             try self.flush()
             self.checksum = Hexadecimal.text(self.hash.finish())
-            let isSafe = !durable || fsync(self.descriptor) == 0
+            let isSafe = durable ? self.folder.systemSync(self.descriptor) == 0 : true
             self.isOpen = false
             guard Glibc.close(self.descriptor) == 0, isSafe else {
                 throw self.folder.lost("cannot write \(self.path)", errno)

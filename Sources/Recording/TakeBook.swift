@@ -1,4 +1,4 @@
-import MediaTypes
+package import MediaTypes
 
 /// Which takes a recording has that an operator starts and stops, as it lies on disk for the next worker: one line beside the first
 /// take, written anew with every command. A recording that nobody has started or stopped has none.
@@ -59,7 +59,7 @@ package struct TakeBook: Sendable, Hashable {
     }
 
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``; what was there stays.
-    func write(in folder: RecordingFolder) throws(MediaError) {
+    package func write(in folder: RecordingFolder) throws(MediaError) {
         // No worker begins beside one that is damaged.
         try folder.put(Self.name, Array(self.text.utf8), durable: true)
     }

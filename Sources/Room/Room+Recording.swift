@@ -77,6 +77,19 @@ package struct RecordingReport: Sendable {
     }
 }
 
+extension RoomOutcome {
+    /// What becomes of a room's recording; `null` where there is none, or nothing in it.
+    ///
+    /// - Parameters:
+    ///   - isRecorded: Files were made of it, or were to be.
+    ///   - owed: Why not all of them were.
+    package func recordingWord(hasRecorder: Bool, isRecorded: Bool, owed: MediaError?) -> JSONValue {
+        guard hasRecorder, case .ended = self else { return .null }
+        guard let owed else { return isRecorded ? "ready" : .null }
+        return owed.code == .unfinished ? "unfinished" : "failed"
+    }
+}
+
 extension Room {
     /// Once this worker owns the room.
     func beginRecording() { self.recorder?.begin() }
@@ -189,11 +202,10 @@ extension Room {
         }
     }
 
-    /// What becomes of the recording, for the room's last word; `null` where there is none, or nothing in it.
+    /// What becomes of the recording, for the room's last word.
     func recordingWord(_ outcome: RoomOutcome, owed: MediaError?) -> JSONValue {
-        guard self.recorder != nil, case .ended = outcome else { return .null }
-        guard let owed else { return self.mutable.withLock(\.isRecorded) ? "ready" : .null }
-        return owed.code == .unfinished ? "unfinished" : "failed"
+        outcome.recordingWord(
+            hasRecorder: self.recorder != nil, isRecorded: self.mutable.withLock(\.isRecorded), owed: owed)
     }
 
     /// Nanoseconds that a step may take beyond the deadline: a segment's.

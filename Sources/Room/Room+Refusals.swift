@@ -3,7 +3,7 @@ import HLS
 import Ingest
 import LibAV
 import MediaKernels
-import MediaTypes
+package import MediaTypes
 import Packager
 import PipelineSpec
 import RTMP
@@ -16,14 +16,36 @@ import Stages
 #endif
 
 /// Why nobody may publish a source, and until when.
-struct SourceRefusal: Sendable {
-    enum Reason: String, Sendable { case kicked, quarantined }
+package struct SourceRefusal: Sendable {
+    package enum Reason: String, Sendable { case kicked, quarantined }
 
     var reason: Reason
     /// Nanoseconds since the Unix epoch.
     var until: Int64
     /// Of the decoder that took a worker with it.
     var codec: String?
+
+    package init(reason: Reason, until: Int64, codec: String? = nil) {
+        self.reason = reason
+        self.until = until
+        self.codec = codec
+    }
+}
+
+extension RoomEvents {
+    /// Tells who is quarantined from the start. An operator may have kicked somebody else by then.
+    package func tellQuarantines(_ refusals: [SourceID: SourceRefusal]) {
+        let rows = refusals.sorted { $0.key.description < $1.key.description }
+        for (source, refusal) in rows where refusal.reason == .quarantined {
+            self.emit(
+                "source.quarantined",
+                [
+                    "uid": .string(source.description), "codec": JSONValue(refusal.codec),
+                    "reason": "two workers died while they decoded it",
+                    "until": .string(ProgramDate.format(refusal.until)),
+                ])
+        }
+    }
 }
 
 extension Room {
@@ -63,20 +85,8 @@ extension Room {
         CrashMark.install(path: path)
     }
 
-    /// Tells who is refused from the start.
-    func announceQuarantines() {
-        let refusals = self.refusals.withLock { $0 }.sorted { $0.key.description < $1.key.description }
-        // The listeners are open by now: an operator may have kicked somebody else.
-        for (source, refusal) in refusals where refusal.reason == .quarantined {
-            self.events.emit(
-                "source.quarantined",
-                [
-                    "uid": .string(source.description), "codec": JSONValue(refusal.codec),
-                    "reason": "two workers died while they decoded it",
-                    "until": .string(ProgramDate.format(refusal.until)),
-                ])
-        }
-    }
+    /// The listeners are open by now.
+    func announceQuarantines() { self.events.tellQuarantines(self.refusals.withLock { $0 }) }
 
     /// What the RTMP server refuses from its start.
     func initialRefusals() -> [SourceID: IngestConfiguration.Refused] {

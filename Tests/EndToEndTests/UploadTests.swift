@@ -182,7 +182,7 @@ extension EndToEnd {
             #expect(fourth.outputLines.contains { $0.contains("output.finished") }, "\(fourth.outputLines)")
         }
 
-        @Test("a store that refuses a key takes all when another stands in the file, without a restart")
+        @Test("a store that refuses a key takes all when another stands in the file, and no other is told of")
         func renewed() throws {
             guard let python = EndToEnd.tool("python3") else { return }
             let work = try WorkDirectory()
@@ -193,12 +193,21 @@ extension EndToEnd {
             defer { origin.stop(SIGKILL) }
             let port = try #require(origin.line(from: 0, timeout: 10) { _ in true }).line
             try Data("of-yesterday-012\n".utf8).write(to: URL(fileURLWithPath: secret))
+            // Another store, whose key stays as it is.
+            let (otherPlace, otherSecret) = (work.path("other"), work.path("other-secret"))
+            try FileManager.default.createDirectory(atPath: otherPlace, withIntermediateDirectories: true)
+            let other = try Child(python, [script, otherPlace, work.path("other-away"), "of-the-other-012"])
+            defer { other.stop(SIGKILL) }
+            let otherPort = try #require(other.line(from: 0, timeout: 10) { _ in true }).line
+            try Data("of-the-other-012\n".utf8).write(to: URL(fileURLWithPath: otherSecret))
             let room = try RunningRoom(
                 Self.room(
                     work.path("out"),
                     output: #"""
-                        { "type": "http", "url": "http://127.0.0.1:\#(port)/88231/", "queueSegments": 64,
-                          "auth": { "type": "bearer", "secretFile": "\#(secret)" } }
+                        { "type": "http", "outputId": "first", "url": "http://127.0.0.1:\#(port)/88231/", "queueSegments": 64,
+                          "auth": { "type": "bearer", "secretFile": "\#(secret)" } },
+                        { "type": "http", "outputId": "other", "url": "http://127.0.0.1:\#(otherPort)/88231/",
+                          "auth": { "type": "bearer", "secretFile": "\#(otherSecret)" } }
                         """#))
             let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
             defer { publisher.stop(SIGKILL) }
@@ -208,6 +217,7 @@ extension EndToEnd {
             try room.event("output.secretsRenewed")
             try FileManager.default.removeItem(atPath: secret)
             #expect(try room.event("output.secretsRefused", timeout: 10).text("reason")?.contains(secret) == true)
+            #expect(room.events("output.secretsRenewed").map { $0.text("outputId") } == ["first"])
             #expect(try room.end() == 0)
             #expect(try Files.text(place + "/180p.m3u8").contains("#EXT-X-ENDLIST"))
         }

@@ -1,11 +1,12 @@
 import HLS
+import TestSupport
 import Testing
 
 @Suite("Bandwidth: rfc8216bis §4.1, §4.4.6.2")
 struct BandwidthTests {
     @Test("the meter agrees with looking at every run", arguments: 0..<100)
     func meterAgreesWithBruteForce(seed: Int) {
-        var random = SplitMix(state: UInt64(seed))
+        var random = TestRandom(state: UInt64(seed))
         let segments = (0..<60).map { _ in
             (ms: Int64.random(in: 200...2_500, using: &random), bytes: Int.random(in: 0...900_000, using: &random))
         }

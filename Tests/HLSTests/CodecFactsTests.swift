@@ -1,5 +1,6 @@
 import HLS
 import MediaTypes
+import TestSupport
 import Testing
 
 @Suite("Codec facts: ITU-T H.264 §7.3.2.1.1, ISO/IEC 14496-15 §5.3.3.1, ISO/IEC 14496-3 §1.6.2.1, RFC 6381")
@@ -42,7 +43,7 @@ struct CodecFactsTests {
 
     @Test("random bytes behind the header never trap", arguments: 0..<2_000)
     func randomParameterSets(seed: Int) {
-        var random = SplitMix(state: UInt64(seed))
+        var random = TestRandom(state: UInt64(seed))
         let profiles: [UInt8] = [66, 77, 100, 110, 122, 244]
         var bytes: [UInt8] = [0x67, profiles[seed % profiles.count], 0, 31]
         for _ in 0..<Int.random(in: 0...40, using: &random) { bytes.append(UInt8.random(in: 0...255, using: &random)) }

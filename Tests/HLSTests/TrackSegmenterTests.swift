@@ -1,5 +1,6 @@
 import HLS
 import MediaTypes
+import TestSupport
 import Testing
 
 @Suite("Track segmenter: the output grid, CMAF ISO/IEC 23000-19 §7.3.2")
@@ -137,7 +138,7 @@ struct TrackSegmenterTests {
         "any loss with any reordering keeps parts whole: times rise, parts meet, pictures keep their time",
         arguments: 0..<300)
     func lossProperty(seed: Int) throws {
-        var random = SplitMix(state: UInt64(seed))
+        var random = TestRandom(state: UInt64(seed))
         let grid = try Make.grid()
         let kept = (Int64(0)..<256).filter { frame in
             frame == 0 || Double.random(in: 0..<1, using: &random) > 0.1

@@ -3,6 +3,7 @@ import HLS
 import HLSTestKit
 import MediaKernels
 import MediaTypes
+import TestSupport
 import Testing
 
 @Suite("MPEG-2 transport stream: ISO/IEC 13818-1 §2.4")
@@ -95,7 +96,7 @@ struct TransportMuxerTests {
 
     /// Two seconds of pictures of any size, sound and something that happens.
     private static func units(
-        from start: Int64, fps: Int64 = 30, seconds: Int64 = 2, _ random: inout SplitMix
+        from start: Int64, fps: Int64 = 30, seconds: Int64 = 2, _ random: inout TestRandom
     ) -> [StreamUnit] {
         var units: [StreamUnit] = []
         for frame in 0..<(seconds * fps) {
@@ -118,7 +119,7 @@ struct TransportMuxerTests {
 
     @Test("tables whose checksums are right lead every segment, continuity goes on, and every byte comes out again")
     func wholeStream() throws {
-        var random = SplitMix(state: 5)
+        var random = TestRandom(state: 5)
         var muxer = TransportMuxer()
         let parameters = Self.parameters(hasMetadata: true)
         var counters: [Int: Int] = [:]
@@ -182,7 +183,7 @@ struct TransportMuxerTests {
 
     @Test("times wrap at 33 bits and the clock with them; slow pictures and sound alone have clocks often enough")
     func wrapAndClocks() throws {
-        var random = SplitMix(state: 9)
+        var random = TestRandom(state: 9)
         var muxer = TransportMuxer()
         let parameters = Self.parameters()
         let start = (Int64(1) << 33) - 900_000 - 90_000
@@ -218,7 +219,7 @@ struct TransportMuxerTests {
 
     @Test("where time does not go on the first packet of each stream says so, and a clock comes before the first unit")
     func discontinuity() throws {
-        var random = SplitMix(state: 3)
+        var random = TestRandom(state: 3)
         var muxer = TransportMuxer()
         let parameters = Self.parameters(hasMetadata: true)
         // Sound leads.
@@ -239,7 +240,7 @@ struct TransportMuxerTests {
 
     @Test("pictures that turn out to be reordered further: decoding times rise all the same, and the clock never falls")
     func reordering() throws {
-        var random = SplitMix(state: 4)
+        var random = TestRandom(state: 4)
         var muxer = TransportMuxer()
         let parameters = Self.parameters()
         var last: (dts: Int64, clock: Int64) = (0, 0)

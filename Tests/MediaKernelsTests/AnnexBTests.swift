@@ -1,4 +1,5 @@
 import MediaKernels
+import TestSupport
 import Testing
 
 @Suite("Annex B byte stream: ISO/IEC 14496-10 Annex B")

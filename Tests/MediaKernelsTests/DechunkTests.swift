@@ -1,4 +1,5 @@
 import MediaKernels
+import TestSupport
 import Testing
 
 @Suite("De-chunk copy: RTMP 1.0 §5.3.1.2.4")

@@ -1,4 +1,5 @@
 import MediaKernels
+import TestSupport
 import Testing
 
 #if canImport(Glibc)

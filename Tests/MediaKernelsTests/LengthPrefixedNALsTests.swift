@@ -1,4 +1,5 @@
 import MediaKernels
+import TestSupport
 import Testing
 
 @Suite("Length-prefixed NAL units: ISO/IEC 14496-15 §5.3.4.2")

@@ -1,4 +1,5 @@
 import MediaKernels
+import TestSupport
 import Testing
 
 @Suite("Part assembly: ISO/IEC 14496-12 §8.8.8 and §8.1.1")
@@ -19,7 +20,7 @@ struct PartAssemblyTests {
         return prefix + rows + big(UInt32(payload.count + 8)) + Array("mdat".utf8) + payload
     }
 
-    private static func randomSamples(_ random: inout SplitMix, count: Int) -> [PartSample] {
+    private static func randomSamples(_ random: inout TestRandom, count: Int) -> [PartSample] {
         (0..<count).map { _ in
             let memory = PacketMemory(
                 (0..<random.next(below: 700)).map { _ in UInt8(truncatingIfNeeded: random.next()) })
@@ -34,7 +35,7 @@ struct PartAssemblyTests {
 
     @Test("kernel and reference agree on random parts", arguments: 0..<200)
     func agreesWithReference(seed: Int) {
-        var random = SplitMix(state: UInt64(seed))
+        var random = TestRandom(state: UInt64(seed))
         let prefix = (0..<random.next(below: 130)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         let samples = Self.randomSamples(&random, count: random.next(below: 40))
         for table in [PartAssembly.Table.short, .full] {
@@ -58,17 +59,6 @@ struct PartAssemblyTests {
     }
 }
 
-/// A small seeded generator, so that a failing case can be run again.
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        self.state &+= 0x9E37_79B9_7F4A_7C15
-        var z = self.state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    mutating func next(below bound: Int) -> Int { bound <= 0 ? 0 : Int(self.next() % UInt64(bound)) }
+extension TestRandom {
+    fileprivate mutating func next(below bound: Int) -> Int { bound <= 0 ? 0 : Int(self.next() % UInt64(bound)) }
 }

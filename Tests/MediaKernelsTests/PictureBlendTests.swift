@@ -1,4 +1,5 @@
 import MediaKernels
+import TestSupport
 import Testing
 
 @Suite("Crossfade kernel against its plain version")

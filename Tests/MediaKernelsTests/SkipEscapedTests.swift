@@ -1,4 +1,5 @@
 import MediaKernels
+import TestSupport
 import Testing
 
 @Suite("Steps over escaped bytes: ITU-T H.264 §7.4.1.1")

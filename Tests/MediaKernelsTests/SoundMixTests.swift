@@ -1,4 +1,5 @@
 import MediaKernels
+import TestSupport
 import Testing
 
 @Suite("Sound kernels against their plain versions")

@@ -1,22 +1,10 @@
 import MediaKernels
 import MediaTypes
+import TestSupport
 import Testing
 
 @Suite("Supplemental messages, read where they lie: ITU-T H.264 §7.3.2.3, §7.4.1.1, §D.2.8")
 struct SupplementalMessagesTests {
-    /// Reproducible randomness: SplitMix64.
-    private struct Random: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            self.state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = self.state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     private struct Found: Hashable {
         let type: Int
         let payload: [UInt8]
@@ -78,7 +66,7 @@ struct SupplementalMessagesTests {
 
     @Test("whatever a unit holds, it is read as if it had been copied and cleaned", arguments: 0..<300)
     func inPlace(seed: Int) {
-        var random = Random(state: UInt64(seed))
+        var random = TestRandom(state: UInt64(seed))
         let noise = (0..<Int.random(in: 0...600, using: &random)).map { _ -> UInt8 in
             let common: [UInt8] = [0, 0, 0, 1, 2, 3, 3, 5, 6, 255]
             return common.randomElement(using: &random) ?? 0

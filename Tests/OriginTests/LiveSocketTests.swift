@@ -62,16 +62,15 @@ struct LiveSocketTests {
         }
     }
 
-    @Test("a reload is held until its part is there, and is answered soon after", arguments: [false, true])
+    @Test("a reload is held until its part is there, and is answered by it", arguments: [false, true])
     func held(tls: Bool) async throws {
         try await Self.withServer(tls: tls) { stream, server in
             let task = Task { try await Self.get(server, "/v.m3u8?_HLS_msn=1&_HLS_part=2", tls: tls) }
             while stream.content.waitingCount == 0 { try await Task.sleep(for: .milliseconds(2)) }
-            let start = ContinuousClock.now
             try stream.next()
+            #expect(stream.content.waitingCount == 0, "the part itself wakes it, and no look at the clock")
             let (status, body) = try await task.value
             #expect(status == 200 && String(decoding: body, as: UTF8.self).contains("v-1-1.2.m4s"))
-            #expect(ContinuousClock.now - start < .milliseconds(500))
         }
     }
 

@@ -183,14 +183,17 @@ struct SpaceTests {
         _ = try output.packager.begin(now: Output.origin)
         Self.feed(output, 0..<2)
         store.change { $0.isHanging = true }
-        let writer = Thread { _ = output.packager.run() }
+        let isOver = DispatchSemaphore(value: 0)
+        let writer = Thread {
+            _ = output.packager.run()
+            isOver.signal()
+        }
         writer.start()
         for slot in Int64(2)..<80 { output.feed(slot * Self.slot..<(slot + 1) * Self.slot) }
         store.change { $0.isHanging = false }
         for _ in 0..<8 { store.hanging.signal() }
         output.packager.finish(endlist: true)
-        let deadline = Date(timeIntervalSinceNow: 20)
-        while !output.events.isEnded, Date() < deadline { Thread.sleep(forTimeInterval: 0.01) }
+        #expect(isOver.wait(timeout: .now() + 20) == .success && output.events.isEnded)
         let list = store.list("720p.m3u8")
         #expect(list.uris.count == 80)
         // What waited beyond a minute is lost in the directory, and says so.

@@ -1,4 +1,5 @@
 import PipelineSpec
+import TestSupport
 import Testing
 
 @Suite("Lengths: pixels, or per cent of the canvas")
@@ -24,7 +25,7 @@ struct LengthTests {
 
     @Test("shares that add up to the whole leave no gap and no overlap, on every canvas")
     func tiles() {
-        var random = SeededGenerator(seed: 1)
+        var random = TestRandom(state: 1)
         for _ in 0..<2000 {
             let width = Int.random(in: 32...960, using: &random) * 2
             let count = Int.random(in: 1...9, using: &random)

@@ -1,4 +1,5 @@
 import PipelineSpec
+import TestSupport
 import Testing
 
 @Suite("The pipeline file: whatever the bytes, an answer and no trap")
@@ -19,7 +20,7 @@ struct PipelinePropertyTests {
 
     @Test("random bytes", arguments: [1, 2, 3] as [UInt64])
     func randomBytes(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = TestRandom(state: seed)
         let alphabet = Array("{}[]\",:\\u0123e-+.tfn \n\u{0}é😀".utf8) + [0xff, 0xc0, 0xed]
         for _ in 0..<3000 {
             let count = Int.random(in: 0...40, using: &generator)
@@ -29,7 +30,7 @@ struct PipelinePropertyTests {
 
     @Test("the example with bytes replaced, removed, doubled or cut off", arguments: [11, 12, 13] as [UInt64])
     func mutatedBytes(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = TestRandom(state: seed)
         let example = Array(Documents.full[0].utf8)
         for _ in 0..<1500 {
             var bytes = example
@@ -49,7 +50,7 @@ struct PipelinePropertyTests {
 
     @Test("any key with any value, by --set", arguments: [21, 22, 23] as [UInt64])
     func mutatedValues(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = TestRandom(state: seed)
         let root = try #require(JSONParser.parse(Array(Documents.full[0].utf8)).root)
         let paths = Self.paths(root, "")
         let values = [

@@ -1,5 +1,6 @@
 import MediaTypes
 import PipelineSpec
+import TestSupport
 import Testing
 
 @Suite("The document of one scene: the words and rules of the pipeline file")
@@ -99,7 +100,7 @@ struct SceneParseTests {
 
     @Test("whatever the bytes, an answer and no trap")
     func anyBytes() throws {
-        var random = SeededGenerator(seed: 7)
+        var random = TestRandom(state: 7)
         let seed = Array(
             #"{"layout":"auto","panes":[{"uid":"1001","x":"5%","width":2,"crop":{"x":"1%"}}],"texts":[{"textId":"t"}]}"#
                 .utf8)

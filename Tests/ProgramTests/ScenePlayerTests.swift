@@ -22,6 +22,15 @@ struct ScenePlayerTests {
         director.settle()
     }
 
+    /// Scenes are prepared, and the pictures of their sources foreseen.
+    private func player(
+        _ scenes: [Scene], of director: SceneDirector, _ pictures: [SourceID: Picture]
+    ) throws -> ScenePlayer {
+        try director.prepare(scenes)
+        self.foresee(pictures, director)
+        return ScenePlayer(director: director)
+    }
+
     @Test("200 random switches: every canvas is one layout or the other, from the very tick that was answered")
     func switches() throws {
         var random = SystemRandomNumberGenerator()
@@ -29,11 +38,9 @@ struct ScenePlayerTests {
             Canvases.columns("solo", [0]), Canvases.columns("pk", [0, 1]), Canvases.columns("swap", [1, 0]),
             Canvases.columns("three", [2, 0, 1]),
         ]
-        let director = Canvases.director(scenes[0])
-        try director.prepare(scenes)
         let pictures = try self.pictures()
-        self.foresee(pictures, director)
-        var player = ScenePlayer(director: director)
+        let director = Canvases.director(scenes[0])
+        var player = try self.player(scenes, of: director, pictures)
         var plan: [Int64: Scene] = [:]
         var onAir = scenes[0]
         for tick in Int64(0)..<1000 {
@@ -43,8 +50,7 @@ struct ScenePlayerTests {
                 #expect(answer == at ?? tick)
                 plan[answer] = next
             }
-            _ = player.advance(to: tick)
-            let composed = player.compose(tick: tick, pictures: pictures, covered: [])
+            let composed = player.show(tick, pictures)
             onAir = plan[tick] ?? onAir
             let expected = onAir.panes.map { Canvases.colors[Int($0.source.uid) ?? 0] }
             let seen = try self.columns(composed.picture, expected.count)
@@ -80,8 +86,7 @@ struct ScenePlayerTests {
         #expect(seen[1] === seen[0] && seen[2] !== seen[1] && planes(seen[2]) != source)
         #expect(seen[3] === seen[2], "nothing has changed: the canvas is shown again")
         pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[7])
-        _ = player.advance(to: 4)
-        let changed = player.compose(tick: 4, pictures: pictures, covered: [])
+        let changed = player.show(4, pictures)
         #expect(try self.columns(changed.picture, 2) == [Canvases.colors[0], Canvases.colors[7]])
         #expect(player.failures == 0)
     }
@@ -89,31 +94,25 @@ struct ScenePlayerTests {
     @Test("a change of format holds the last picture until the new graph is warm, and never fails")
     func formatChanges() throws {
         let scene = Canvases.columns("pk", [0, 1])
-        let director = Canvases.director(scene)
-        try director.prepare([scene])
         var pictures = try self.pictures(2)
-        self.foresee(pictures, director)
-        var player = ScenePlayer(director: director)
+        let director = Canvases.director(scene)
+        var player = try self.player([scene], of: director, pictures)
         for tick in Int64(0)..<4 {
-            _ = player.advance(to: tick)
-            let composed = player.compose(tick: tick, pictures: pictures, covered: [])
+            let composed = player.show(tick, pictures)
             #expect(try self.columns(composed.picture, 2) == [Canvases.colors[0], Canvases.colors[1]])
         }
         // A phone turns: not foreseen, the very tick it happens.
         pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[5], width: 360, height: 640)
-        _ = player.advance(to: 4)
-        let turning = player.compose(tick: 4, pictures: pictures, covered: [])
+        let turning = player.show(4, pictures)
         #expect(
             try self.columns(turning.picture, 2) == [Canvases.colors[0], Canvases.colors[1]],
             "the last picture of the old format")
         director.settle()
-        _ = player.advance(to: 5)
-        let turned = player.compose(tick: 5, pictures: pictures, covered: [])
+        let turned = player.show(5, pictures)
         #expect(try self.columns(turned.picture, 2) == [Canvases.colors[0], Canvases.colors[5]])
         // And back: that graph is still there.
         pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[2])
-        _ = player.advance(to: 6)
-        let back = player.compose(tick: 6, pictures: pictures, covered: [])
+        let back = player.show(6, pictures)
         #expect(try self.columns(back.picture, 2) == [Canvases.colors[0], Canvases.colors[2]])
         #expect(player.failures == 0)
         #expect(player.substitutions == 1)
@@ -149,11 +148,9 @@ struct ScenePlayerTests {
     @Test("a foreseen format comes on air with its first picture")
     func foreseen() throws {
         let scene = Canvases.columns("pk", [0, 1])
-        let director = Canvases.director(scene)
-        try director.prepare([scene])
         var pictures = try self.pictures(2)
-        self.foresee(pictures, director)
-        var player = ScenePlayer(director: director)
+        let director = Canvases.director(scene)
+        var player = try self.player([scene], of: director, pictures)
         var seed: UInt64 = 1
         for tick in Int64(0)..<60 {
             seed = seed &* 6_364_136_223_846_793_005 &+ 1
@@ -161,8 +158,7 @@ struct ScenePlayerTests {
             let color = Canvases.colors[Int(tick) % 9]
             pictures[Canvases.source(1)] = try Canvases.solid(color, width: width, height: height)
             self.foresee(pictures, director)
-            _ = player.advance(to: tick)
-            let composed = player.compose(tick: tick, pictures: pictures, covered: [])
+            let composed = player.show(tick, pictures)
             let seen = try self.columns(composed.picture, 2)
             #expect(Canvases.isNear(seen[1], color), "tick \(tick), \(width)x\(height)")
         }
@@ -182,8 +178,7 @@ struct ScenePlayerTests {
         var wrong = 0
         // Two looks, a minute apart, and what comes behind them.
         for tick in Int64(0)..<3_620 {
-            _ = player.advance(to: tick)
-            let composed = player.compose(tick: tick, pictures: tick % 2 == 0 ? even : odd, covered: [])
+            let composed = player.show(tick, tick % 2 == 0 ? even : odd)
             if tick < 20 { waiting.append(composed.picture) } else { waiting = [] }
             if try self.columns(composed.picture, 2) != [Canvases.colors[0], Canvases.colors[1]] { wrong += 1 }
             if player.renewals > 0 { director.settle() }
@@ -199,69 +194,54 @@ struct ScenePlayerTests {
     @Test("a covered source has its card from the next tick on, and its last picture never comes back")
     func covers() throws {
         let scene = Canvases.columns("pk", [0, 1])
-        let director = Canvases.director(scene)
-        try director.prepare([scene])
         var pictures = try self.pictures(2)
-        self.foresee(pictures, director)
-        var player = ScenePlayer(director: director)
-        _ = player.advance(to: 0)
-        _ = player.compose(tick: 0, pictures: pictures, covered: [])
-        _ = player.advance(to: 1)
-        let covered = player.compose(tick: 1, pictures: pictures, covered: [Canvases.source(1)])
+        let director = Canvases.director(scene)
+        var player = try self.player([scene], of: director, pictures)
+        _ = player.show(0, pictures)
+        let covered = player.show(1, pictures, covered: [Canvases.source(1)])
         let seen = try self.columns(covered.picture, 2)
         #expect(seen[0] == Canvases.colors[0])
         #expect(seen[1] != Canvases.colors[1])
         #expect(seen[1].y < 120, "the dark card: \(seen[1])")
         // Uncovered with a format no graph is ready for: the card stays until there is one.
         pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[6], width: 480, height: 480)
-        _ = player.advance(to: 2)
-        let unready = player.compose(tick: 2, pictures: pictures, covered: [])
+        let unready = player.show(2, pictures)
         #expect(try self.columns(unready.picture, 2)[1] == seen[1])
         director.settle()
-        _ = player.advance(to: 3)
-        let shown = player.compose(tick: 3, pictures: pictures, covered: [])
+        let shown = player.show(3, pictures)
         #expect(Canvases.isNear(try self.columns(shown.picture, 2)[1], Canvases.colors[6]))
     }
 
     @Test("the last picture of who has none any more never comes back, whatever format the next one has")
     func gone() throws {
         let scene = Canvases.columns("pk", [0, 1])
-        let director = Canvases.director(scene)
-        try director.prepare([scene])
         var pictures = try self.pictures(2)
-        self.foresee(pictures, director)
-        var player = ScenePlayer(director: director)
-        _ = player.advance(to: 0)
-        _ = player.compose(tick: 0, pictures: pictures, covered: [])
+        let director = Canvases.director(scene)
+        var player = try self.player([scene], of: director, pictures)
+        _ = player.show(0, pictures)
         pictures[Canvases.source(1)] = nil
-        _ = player.advance(to: 1)
-        let left = player.compose(tick: 1, pictures: pictures, covered: [])
+        let left = player.show(1, pictures)
         let card = try self.columns(left.picture, 2)
         #expect(card[0] == Canvases.colors[0] && card[1].y < 120, "the dark card: \(card[1])")
         // Somebody else, with a format no graph is ready for: the card stays until there is one.
         pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[6], width: 480, height: 480)
-        _ = player.advance(to: 2)
-        let unready = player.compose(tick: 2, pictures: pictures, covered: [])
+        let unready = player.show(2, pictures)
         #expect(try self.columns(unready.picture, 2) == card)
         director.settle()
-        _ = player.advance(to: 3)
-        let shown = player.compose(tick: 3, pictures: pictures, covered: [])
+        let shown = player.show(3, pictures)
         #expect(Canvases.isNear(try self.columns(shown.picture, 2)[1], Canvases.colors[6]))
     }
 
     @Test("live and card change places without another graph")
     func cards() throws {
         let scene = Canvases.columns("pk", [0, 1])
-        let director = Canvases.director(scene)
-        try director.prepare([scene])
         let pictures = try self.pictures(2)
-        self.foresee(pictures, director)
-        var player = ScenePlayer(director: director)
+        let director = Canvases.director(scene)
+        var player = try self.player([scene], of: director, pictures)
         for tick in Int64(0)..<20 {
             var shown = pictures
             if tick % 2 == 1 { shown[Canvases.source(1)] = nil }
-            _ = player.advance(to: tick)
-            let composed = player.compose(tick: tick, pictures: shown, covered: [])
+            let composed = player.show(tick, shown)
             let seen = try self.columns(composed.picture, 2)
             #expect((seen[1] == Canvases.colors[1]) == (tick % 2 == 0), "tick \(tick)")
         }
@@ -273,16 +253,13 @@ struct ScenePlayerTests {
         let scenes = [
             Canvases.columns("a", [0]), Canvases.columns("b", [8], transition: .crossfade(ticks: 9)),
         ]
-        let director = Canvases.director(scenes[0])
-        try director.prepare(scenes)
         let pictures = try self.pictures()
-        self.foresee(pictures, director)
-        var player = ScenePlayer(director: director)
+        let director = Canvases.director(scenes[0])
+        var player = try self.player(scenes, of: director, pictures)
         #expect(try director.setScene(scenes[1], at: 3) == 3)
         var levels: [Int] = []
         for tick in Int64(0)..<16 {
-            _ = player.advance(to: tick)
-            let composed = player.compose(tick: tick, pictures: pictures, covered: [])
+            let composed = player.show(tick, pictures)
             levels.append(Int(try self.columns(composed.picture, 1)[0].y))
         }
         #expect(Array(levels[0..<3]) == [40, 40, 40])
@@ -297,11 +274,9 @@ struct ScenePlayerTests {
         let scenes = [
             Canvases.columns("a", [0]), Canvases.columns("b", [8], transition: .slide(direction, ticks: 3)),
         ]
-        let director = Canvases.director(scenes[0])
-        try director.prepare(scenes)
         let pictures = try self.pictures()
-        self.foresee(pictures, director)
-        var player = ScenePlayer(director: director)
+        let director = Canvases.director(scenes[0])
+        var player = try self.player(scenes, of: director, pictures)
         try director.setScene(scenes[1], at: 1)
         for tick in Int64(0)..<5 {
             _ = player.advance(to: tick)
@@ -353,5 +328,15 @@ struct ScenePlayerTests {
         }
         #expect(director.pendingScenes.isEmpty)
         #expect(director.scene.sceneID == "a")
+    }
+}
+
+extension ScenePlayer {
+    /// Goes to the next tick, and composes it.
+    fileprivate mutating func show(
+        _ tick: Int64, _ pictures: [SourceID: Picture], covered: Set<SourceID> = []
+    ) -> Tick {
+        _ = self.advance(to: tick)
+        return self.compose(tick: tick, pictures: pictures, covered: covered)
     }
 }

@@ -1,4 +1,5 @@
 import RTMP
+import TestSupport
 import Testing
 
 @Suite("AMF0: Action Message Format 0, §2")

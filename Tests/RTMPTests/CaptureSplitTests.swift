@@ -2,6 +2,7 @@ import Glibc
 import MediaKernels
 import MediaTypes
 import RTMP
+import TestSupport
 import Testing
 
 @Suite("Captures of real encoders, cut at every size, give the same packets")

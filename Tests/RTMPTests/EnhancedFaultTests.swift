@@ -1,5 +1,6 @@
 import MediaTypes
 import RTMP
+import TestSupport
 import Testing
 
 /// Enhanced RTMP tag bodies, byte by byte as the specification writes them.

@@ -1,4 +1,5 @@
 import RTMP
+import TestSupport
 import Testing
 
 @Suite("RTMP as real clients send it")

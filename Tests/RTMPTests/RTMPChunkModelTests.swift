@@ -1,5 +1,6 @@
 import MediaKernels
 import RTMP
+import TestSupport
 import Testing
 
 @Suite("RTMP chunks: what the writer cuts, the reader joins")

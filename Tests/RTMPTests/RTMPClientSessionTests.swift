@@ -1,6 +1,7 @@
 import MediaKernels
 import MediaTypes
 import RTMP
+import TestSupport
 import Testing
 
 @Suite("RTMP publish session, client side: RTMP 1.0 §7.2")

@@ -1,6 +1,7 @@
 import MediaKernels
 import MediaTypes
 import RTMP
+import TestSupport
 import Testing
 
 @Suite("RTMP from hostile peers: nothing traps, a connection closes once")

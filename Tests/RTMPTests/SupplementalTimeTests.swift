@@ -1,6 +1,7 @@
 import MediaKernels
 import MediaTypes
 import RTMP
+import TestSupport
 import Testing
 
 /// Writes syntax elements bit by bit, and the result as a NAL unit.

@@ -296,6 +296,34 @@ struct TakeTests {
         #expect(try slots.kept() == [0, 2, 3])
     }
 
+    @Test("its line is on the disk before it has its name; where the disk does not take it, the one before stays")
+    func durable() throws {
+        let slots = try Slots()
+        defer { slots.remove() }
+        try FileManager.default.createDirectory(atPath: slots.recording, withIntermediateDirectories: true)
+        let path = "\(slots.recording)/\(TakeBook.name)"
+        let old = TakeBook(roomID: "1", last: 1, state: .recording)
+        let new = TakeBook(roomID: "1", last: 1, state: .stopped)
+        try old.write(in: RecordingFolder(path: slots.recording, systemSync: { _ in 0 }))
+        let seen = Mutex<[[String?]]>([])
+        let folder = RecordingFolder(
+            path: slots.recording,
+            systemSync: { descriptor in
+                // What is made durable, and what has the name meanwhile.
+                let paths = ["/proc/self/fd/\(descriptor)", path]
+                let texts = paths.map { try? String(contentsOfFile: $0, encoding: .utf8) }
+                seen.withLock { $0.append(texts) }
+                return 0
+            })
+        try new.write(in: folder)
+        #expect(seen.withLock { $0 } == [[new.text, old.text]])
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == new.text)
+        #expect(throws: MediaError.self) {
+            try old.write(in: RecordingFolder(path: slots.recording, systemSync: { _ in -1 }))
+        }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == new.text)
+    }
+
     @Test("a start that cannot be written leaves nothing behind, however often it is tried")
     func notStarted() throws {
         let slots = try Slots()

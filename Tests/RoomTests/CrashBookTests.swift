@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import Synchronization
 import Testing
 
 @Suite("Whom workers died of")
@@ -44,6 +45,21 @@ struct CrashBookTests {
     func window(ago: [Int64], left: Int64?) {
         let book = Self.book(ago.map { (Self.a, $0) })
         #expect(book.quarantined(now: Self.now).map(\.until) == (left.map { [Self.now + $0] } ?? []))
+    }
+
+    @Test("the quarantined are told of, each with its codec, and who was kicked meanwhile is not")
+    func told() {
+        let lines = Mutex<[String]>([])
+        let events = RoomEvents(roomID: "1") { line in lines.withLock { $0.append(line) } }
+        events.tellQuarantines([
+            Self.a: SourceRefusal(reason: .kicked, until: 1),
+            SourceID(uid: "3003"): SourceRefusal(reason: .quarantined, until: 0, codec: "h264"),
+            SourceID(uid: "2002"): SourceRefusal(reason: .quarantined, until: 0, codec: "aac"),
+        ])
+        let told = lines.withLock { $0 }
+        #expect(told.count == 2 && told.allSatisfy { $0.contains(#""type":"source.quarantined""#) }, "\(told)")
+        #expect(told.first?.contains(#""codec":"aac""#) == true && told.first?.contains(#""uid":"2002"#) == true)
+        #expect(told.last?.contains(#""codec":"h264""#) == true && told.last?.contains(#""uid":"3003"#) == true)
     }
 
     @Test("two sources named once each are two accidents")

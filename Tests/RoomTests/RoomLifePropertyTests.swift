@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import TestSupport
 import Testing
 
 /// Every order of events, with what must hold after each of them.
@@ -11,7 +12,7 @@ struct RoomLifePropertyTests {
 
     @Test("thousands of random steps keep every promise", arguments: 0..<16)
     func promises(seed: Int) throws {
-        var random = SeededGenerator(seed: UInt64(seed) &+ 99)
+        var random = TestRandom(state: UInt64(seed) &+ 99)
         let absences = (Self.absences[seed / 4], Self.absences[seed % 4])
         var witness = Witness(room: Kit.room(absences, first: "pk", startsWhenReady: seed.isMultiple(of: 2)))
         for _ in 0..<4000 {
@@ -39,7 +40,7 @@ private struct Witness {
         self.shown = room.onAir
     }
 
-    mutating func step(_ random: inout SeededGenerator) {
+    mutating func step(_ random: inout TestRandom) {
         let source = Bool.random(using: &random) ? Kit.a : Kit.b
         let now = self.now
         switch Int.random(in: 0..<22, using: &random) {

@@ -1,4 +1,5 @@
 import Room
+import TestSupport
 import Testing
 
 @Suite("What a room is, in one word")
@@ -108,7 +109,7 @@ struct RoomPhaseTests {
             case .failed, .closed: 2
             }
         }
-        var numbers = SeededGenerator(seed: 8)
+        var numbers = TestRandom(state: 8)
         for _ in 0..<200 {
             var phase = RoomPhase()
             for _ in 0..<60 {

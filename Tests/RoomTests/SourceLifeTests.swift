@@ -1,4 +1,5 @@
 import Room
+import TestSupport
 import Testing
 
 @Suite("A source's life: idle, connected, publishing, live, stalled, lost, reconnecting, gone")
@@ -189,7 +190,7 @@ struct SourceLifeTests {
     @Test(
         "any events in any order: each change begins where the last one ended, and a publisher with a picture is live")
     func total() {
-        var random = SeededGenerator(seed: 7)
+        var random = TestRandom(state: 7)
         let events: [SourceLife.Event] = [
             .published, .arrived, .pictured, .sounded, .left(reason: "r"), .takenOver, .drained, .finished,
         ]

@@ -22,13 +22,9 @@ struct UploadTLSTests {
         }
     }
 
-    private struct Files: UploadFiles {
+    private struct Files: EmptyFiles {
         func bytes(of name: String) -> [UInt8]? { Array(name.utf8) }
-        func bytes(of name: String, in directory: String) -> [UInt8]? { nil }
-        func slate(like segment: Segment, track: String) -> [UInt8]? { nil }
-        func record() -> UploadRecord? { nil }
         func keep(_ record: UploadRecord, durable: Bool) -> Bool { true }
-        func forget() {}
     }
 
     /// Takes every PUT, or reads nothing behind the head of the first.

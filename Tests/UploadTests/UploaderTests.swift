@@ -11,14 +11,7 @@ struct UploaderTests {
         func now() -> Int64 { 0 }
     }
 
-    private struct Files: UploadFiles {
-        func bytes(of name: String) -> [UInt8]? { nil }
-        func bytes(of name: String, in directory: String) -> [UInt8]? { nil }
-        func slate(like segment: Segment, track: String) -> [UInt8]? { nil }
-        func record() -> UploadRecord? { nil }
-        func keep(_ record: UploadRecord, durable: Bool) -> Bool { false }
-        func forget() {}
-    }
+    private struct Files: EmptyFiles {}
 
     private static func uploader(_ notify: @escaping Uploader.Notify = { _ in }) -> Uploader {
         Uploader(
@@ -85,7 +78,7 @@ struct UploaderTests {
     }
 
     /// A disk that answers nobody who reads until it is let go.
-    private final class Hanging: UploadFiles {
+    private final class Hanging: EmptyFiles {
         let gate = DispatchSemaphore(value: 0)
         private let asked: @Sendable () -> Void
 
@@ -97,11 +90,6 @@ struct UploaderTests {
             self.gate.signal()
             return nil
         }
-        func bytes(of name: String, in directory: String) -> [UInt8]? { nil }
-        func slate(like segment: Segment, track: String) -> [UInt8]? { nil }
-        func record() -> UploadRecord? { nil }
-        func keep(_ record: UploadRecord, durable: Bool) -> Bool { false }
-        func forget() {}
     }
 
     @Test("what was still being read when the time was over is owed, not given up as gone")
@@ -153,12 +141,9 @@ struct UploaderTests {
     }
 
     /// A directory that keeps notes, or does not any more.
-    private final class Notes: UploadFiles {
+    private final class Notes: EmptyFiles {
         private let kept = Mutex<(record: UploadRecord?, isFull: Bool, isDurable: Bool)>((nil, false, false))
 
-        func bytes(of name: String) -> [UInt8]? { nil }
-        func bytes(of name: String, in directory: String) -> [UInt8]? { nil }
-        func slate(like segment: Segment, track: String) -> [UInt8]? { nil }
         func record() -> UploadRecord? { self.kept.withLock(\.record) }
         var isDurable: Bool { self.kept.withLock(\.isDurable) }
         func keep(_ record: UploadRecord, durable: Bool) -> Bool {

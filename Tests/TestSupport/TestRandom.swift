@@ -1,10 +1,13 @@
 /// Reproducible randomness: SplitMix64.
-struct TestRandom: RandomNumberGenerator {
+package struct TestRandom: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { self.state = seed &* 0x9E37_79B9_7F4A_7C15 }
+    /// Numbers of seeds that follow each other have nothing in common.
+    package init(seed: UInt64) { self.state = seed &* 0x9E37_79B9_7F4A_7C15 }
 
-    mutating func next() -> UInt64 {
+    package init(state: UInt64) { self.state = state }
+
+    package mutating func next() -> UInt64 {
         self.state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = self.state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -13,14 +16,14 @@ struct TestRandom: RandomNumberGenerator {
     }
 
     /// Bytes rich in zeros and ones, so that start codes and near misses are common.
-    mutating func sparseBytes(_ count: Int) -> [UInt8] {
+    package mutating func sparseBytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in
             [0, 0, 0, 1, 3, 0x65, 0xFF, UInt8.random(in: 0...255, using: &self)].randomElement(using: &self) ?? 0
         }
     }
 
     /// A NAL unit as an encoder may write it: no start code inside, no zero byte at the end.
-    mutating func nal(type: UInt8, count: Int) -> [UInt8] {
+    package mutating func nal(type: UInt8, count: Int) -> [UInt8] {
         var unit: [UInt8] = [0x60 | type]
         var zeros = 0
         while unit.count < count {
