@@ -89,6 +89,19 @@ struct RTMPServerSessionTests {
         }
     }
 
+    @Test("a connect object without its end is read: Envivio's has none", arguments: 1...3)
+    func unendedConnect(missing: Int) {
+        let object = [AMF0Property("app", .string("live")), AMF0Property("flashVer", .string("E"))]
+        let whole = AMF0Writer.bytes([.string("connect"), .number(1), .object(object)])
+        var script = ClientScript()
+        script.message(20, Array(whole.dropLast(missing)), id: 3, streamID: 0)
+        script.publish()
+        let harness = SessionHarness()
+        harness.feed(script.take())
+        #expect(harness.closeReason == nil)
+        #expect(harness.isPublishing)
+    }
+
     @Test("connect without an app is rejected, a second connect ends the connection")
     func badConnects() {
         var script = ClientScript()
