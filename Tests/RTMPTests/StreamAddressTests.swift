@@ -71,6 +71,8 @@ struct RTMPURLTests {
         #expect(url.port == port)
         #expect(url.app == app)
         #expect(url.streamName == name)
+        #expect(url.authority == (host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"))
+        #expect(url.tcURL == "rtmp://\(url.authority)/\(app)")
     }
 
     @Test(
