@@ -391,8 +391,10 @@ final class SRTDoor: ChannelInboundHandler {
         publisher.question = nil
         if let request = publisher.request { self.core.giveBack(request) }
         publisher.request = nil
+        // Those that are not worth a line take none from those that are.
+        let isLogged = level > .debug && self.core.mayLog(from: publisher.address)
         self.core.logger.log(
-            level: self.core.mayLog(from: publisher.address) ? level : .debug, "connection refused",
+            level: isLogged ? level : .debug, "connection refused",
             metadata: [
                 "remote": "\(publisher.remote)", "reason": "\(reason)", "key": "\(publisher.key?.description ?? "")",
             ])
