@@ -173,6 +173,8 @@ struct RTMPCaseTests {
             "X03", "the webhook",
             .tests([
                 "without an answer in time, the setting decides",
+                "a refusal by status is one though its page never ends, also where a webhook's failure lets in",
+                "a question is withdrawn when whoever it is about has gone",
                 "who leaves before the answer takes nothing, and the session's own deadline holds",
             ])
         ),
