@@ -192,7 +192,8 @@ let package = Package(
         .target(
             name: "FuzzCases",
             dependencies: [
-                "RTMP", "HLS", "HLSLint", "LibAV", "PipelineSpec", "Admission", "Events", "HTTPListener", "Control",
+                "RTMP", "HLS", "HLSLint", "LibAV", "PipelineSpec", "Admission", "Ingest", "Events", "HTTPListener",
+                "Control",
                 "MediaTypes", "MediaKernels", httpTypes,
             ],
             path: "Tests/Fuzz/Sources/FuzzCases", swiftSettings: house),

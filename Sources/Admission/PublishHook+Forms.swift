@@ -24,19 +24,23 @@ extension PublishHook {
         let form = fields.map { "\($0.0)=\(PercentText.encode($0.1))" }.joined(separator: "&")
         // The publisher's own fields come last and could repeat ours: readers that take the last would believe them.
         let known = Set(fields.map(\.0))
-        let query = facts.query.split(separator: "&").filter { item in
+        // By bytes, as readers do: a combining mark behind `=` makes another character of it here, and none there.
+        let query = facts.query.utf8.split(separator: UInt8(ascii: "&")).filter { item in
             // Some part at `;` as well.
-            !item.split(separator: ";").contains { self.isOneOf(known, $0.prefix { $0 != "=" }) }
-        }
+            !item.split(separator: UInt8(ascii: ";")).contains { part in
+                self.isOneOf(known, String(Substring(part.prefix { $0 != UInt8(ascii: "=") })))
+            }
+        }.map { String(Substring($0)) }
         return query.isEmpty ? form : "\(form)&\(query.joined(separator: "&"))"
     }
 
     /// Whether a reader could take the name of a field for one of `known`: some leave out space before it, and end it at a NUL or
     /// at the bracket of an array. What cannot be read could be any.
-    private static func isOneOf(_ known: Set<String>, _ name: Substring) -> Bool {
-        guard let plain = PercentText.decode(String(name))?.lowercased() else { return true }
-        let bare = plain.drop { $0.isWhitespace || $0 == "+" }.prefix { $0 != "\0" && $0 != "[" }
-        return known.contains(String(bare))
+    private static func isOneOf(_ known: Set<String>, _ name: String) -> Bool {
+        guard let plain = PercentText.decode(name)?.lowercased() else { return true }
+        let bare = plain.unicodeScalars.drop { $0.properties.isWhitespace || $0 == "+" }
+            .prefix { $0 != "\0" && $0 != "[" }
+        return known.contains(String(String.UnicodeScalarView(bare)))
     }
 
     static func ome(_ facts: PublishFacts) -> JSONValue {

@@ -92,18 +92,30 @@ package struct PublishHook: Sendable {
         }
     }
 
+    /// What an answer's status says, whatever body comes with it.
+    ///
+    /// - Parameter status: HTTP status code.
+    /// - Returns: nil where the body decides.
+    package func answer(status: Int) -> Answer? {
+        switch self.form {
+        case .srs: return status == 200 || status == 201 ? nil : Self.refusal(status)
+        case .nginx: return (200...299).contains(status) ? Answer.allowed : Self.refusal(status)
+        case .ome: return status == 200 ? nil : Self.refusal(status)
+        }
+    }
+
     /// - Parameter status: HTTP status code.
     package func answer(status: Int, body: [UInt8]) -> Answer {
+        if let answer = self.answer(status: status) { return answer }
         switch self.form {
         case .srs:
-            guard status == 200 || status == 201 else { return Self.refusal(status) }
             let text = String(decoding: body.prefix(64), as: UTF8.self).filter { !$0.isWhitespace }
             if text == "0" { return .allowed }
             guard let code = Self.root(body)?[key: "code"]?.integer else { return .failed("no code in its answer") }
             return code == 0 ? .allowed : .refused(reason: nil)
-        case .nginx: return (200...299).contains(status) ? .allowed : Self.refusal(status)
+        // Its status has said it.
+        case .nginx: return .allowed
         case .ome:
-            guard status == 200 else { return Self.refusal(status) }
             guard let root = Self.root(body), case .boolean(let isAllowed)? = root[key: "allowed"]?.content else {
                 return .failed("no \"allowed\" in its answer")
             }

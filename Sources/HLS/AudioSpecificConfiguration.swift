@@ -36,9 +36,13 @@ package struct AudioSpecificConfiguration: Sendable, Hashable {
             guard Int(index) < Self.rates.count else { return nil }
             rate = Self.rates[Int(index)]
         }
-        guard let layout = reader.bits(4), layout <= 7 else { return nil }
+        // ISO/IEC 14496-3 Table 1.19: 13 is 24 channels, which no part of this program takes.
+        let counts: [UInt32: Int] = [7: 8, 11: 7, 12: 8, 14: 8]
+        guard let layout = reader.bits(4), let channels = counts[layout] ?? (layout < 7 ? Int(layout) : nil) else {
+            return nil
+        }
         self.objectType = Int(type)
         self.sampleRate = rate
-        self.channels = layout == 7 ? 8 : Int(layout)
+        self.channels = channels
     }
 }

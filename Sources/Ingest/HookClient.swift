@@ -79,8 +79,11 @@ package struct HookClient: Sendable {
                     return .failure(error)
                 }
             }
+            let status = Int(response.status.code)
+            // A refusal is none the less one when the page that comes with it is too long, or breaks off.
+            if let answer = self.hook.answer(status: status) { return answer }
             guard let body = try reading?.get() else { return .failed("deadlineExceeded") }
-            return self.hook.answer(status: Int(response.status.code), body: Array(body.readableBytesView))
+            return self.hook.answer(status: status, body: Array(body.readableBytesView))
         } catch let error as HTTPClientError {
             // Its description names the case, and no part of the URL.
             return .failed(error.shortDescription)

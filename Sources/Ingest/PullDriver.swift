@@ -103,10 +103,7 @@ final class PullDriver: RTMPClientOwner, SourcePuller {
         self.emit(
             .publishing(
                 self.hub.source,
-                PublisherInfo(
-                    encoder: "rtmp-pull", remote: "\(self.settings.url.host):\(self.settings.url.port)",
-                    isTakeover: false
-                )))
+                PublisherInfo(encoder: "rtmp-pull", remote: self.settings.url.authority, isTakeover: false)))
         if self.hub.isFull { connection.setPaused(true) }
         self.armIdleTimer(self.settings.idleTimeout)
     }

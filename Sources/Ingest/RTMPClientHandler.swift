@@ -61,7 +61,7 @@ final class RTMPClientHandler: ChannelInboundHandler {
                 }
             }
             .connect(host: url.host, port: url.port)
-            .whenFailure { box.value.over("cannot connect to \(url.host):\(url.port): \(Self.text($0))") }
+            .whenFailure { box.value.over("cannot connect to \(url.authority): \(Self.text($0))") }
         return handler
     }
 

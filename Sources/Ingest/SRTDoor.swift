@@ -166,6 +166,9 @@ final class SRTDoor: ChannelInboundHandler {
         publisher.question = nil
         guard !publisher.hasEnded else { return }
         if let failure = verdict.failure {
+            self.core.logger.warning(
+                "the publish webhook gave no answer",
+                metadata: ["remote": "\(publisher.remote)", "reason": "\(failure)"])
             self.core.emit(.hookFailed(source, reason: failure, isAllowed: verdict.refusal == nil))
         }
         guard let refusal = verdict.refusal else { return self.join(publisher, source) }
@@ -389,8 +392,10 @@ final class SRTDoor: ChannelInboundHandler {
         publisher.question = nil
         if let request = publisher.request { self.core.giveBack(request) }
         publisher.request = nil
+        // Those that are not worth a line take none from those that are.
+        let isLogged = level > .debug && self.core.mayLog(from: publisher.address)
         self.core.logger.log(
-            level: level, "connection refused",
+            level: isLogged ? level : .debug, "connection refused",
             metadata: [
                 "remote": "\(publisher.remote)", "reason": "\(reason)", "key": "\(publisher.key?.description ?? "")",
             ])

@@ -59,11 +59,14 @@ package struct RTMPURL: Sendable, Hashable {
         }
     }
 
-    /// What `connect` says: the URL without stream name.
-    package var tcURL: String {
+    /// `HOST:PORT`, an IPv6 address in brackets.
+    package var authority: String {
         let host = self.host.contains(":") ? "[\(self.host)]" : self.host
-        return "\(self.isSecure ? "rtmps" : "rtmp")://\(host):\(self.port)/\(self.app)"
+        return "\(host):\(self.port)"
     }
+
+    /// What `connect` says: the URL without stream name.
+    package var tcURL: String { "\(self.isSecure ? "rtmps" : "rtmp")://\(self.authority)/\(self.app)" }
 
     /// The URL as it may stand in a log or a state: no credentials, no query, and of the stream name only as much as tells
     /// two apart.

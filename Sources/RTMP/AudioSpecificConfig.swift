@@ -4,7 +4,8 @@
 package struct AudioSpecificConfig: Sendable, Hashable {
     /// Hertz, 8,000 to 96,000.
     package let sampleRate: Int
-    /// channelConfiguration, 0 to 7; 0 says that the channels are described elsewhere.
+    /// channelConfiguration: 0, that the channels are described elsewhere, 1 to 7, 11, 12 or 14; the others are reserved, or more
+    /// than eight channels.
     package let channelConfiguration: Int
 
     /// Sampling frequencies by index (Table 1.18).
@@ -29,6 +30,7 @@ package struct AudioSpecificConfig: Sendable, Hashable {
             self.sampleRate = AudioSpecificConfig.rates[index]
         }
         self.channelConfiguration = field(position, 4)
-        guard (7_350...96_000).contains(self.sampleRate), self.channelConfiguration <= 7 else { return nil }
+        let isUsual = self.channelConfiguration <= 7 || [11, 12, 14].contains(self.channelConfiguration)
+        guard (7_350...96_000).contains(self.sampleRate), isUsual else { return nil }
     }
 }

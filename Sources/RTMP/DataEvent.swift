@@ -1,11 +1,11 @@
 import MediaTypes
 
 /// What an encoder says to players in a data message, such as `onTextData` or `onCuePoint`: as JSON, for whoever reads no AMF.
-enum DataEvent {
+package enum DataEvent {
     /// How such messages begin.
     private static let beginnings = DataMessageTime.named(["onTextData", "onCuePoint"])
     /// Bytes of the text; what has more is left out.
-    static let longest = 4_096
+    package static let longest = 4_096
 
     /// Whether a message is one, by its first bytes. No allocation.
     static func isNamed(_ bytes: [UInt8], from offset: Int) -> Bool {
@@ -13,7 +13,7 @@ enum DataEvent {
     }
 
     /// An array of the values behind the name; `nil`: it is too long.
-    static func text(_ values: ArraySlice<AMF0Value>) -> String? {
+    package static func text(_ values: ArraySlice<AMF0Value>) -> String? {
         let text = JSONValue.array(values.map(\.json)).text
         return text.utf8.count <= self.longest ? text : nil
     }

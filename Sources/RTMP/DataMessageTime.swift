@@ -1,8 +1,8 @@
-import MediaTypes
+package import MediaTypes
 
 /// Finds the time of day in a data message: `onFI`, which encoders send with the system's date and time beside each time
 /// code (`sd`, `st`), and whatever carries milliseconds since 1970 as `ts`.
-enum DataMessageTime {
+package enum DataMessageTime {
     /// How messages begin that are read for nothing but the time.
     static let beginnings = DataMessageTime.named(["onFI", "onTextData"])
 
@@ -19,7 +19,7 @@ enum DataMessageTime {
     }
 
     /// The time in the first of `values` that has one.
-    static func find(_ values: ArraySlice<AMF0Value>) -> WallClockTime? {
+    package static func find(_ values: ArraySlice<AMF0Value>) -> WallClockTime? {
         for value in values {
             switch value["ts"] {
             case .number(let number)?: if let time = WallClockTime(milliseconds: number) { return time }

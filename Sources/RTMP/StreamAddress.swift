@@ -26,7 +26,7 @@ package struct StreamAddress: Sendable, Hashable {
     /// - Returns: nil when a part is too long, is no valid UTF-8, or holds control characters.
     package init?(app: String, streamName: String) {
         guard StreamAddress.isAcceptable(app), StreamAddress.isAcceptable(streamName) else { return nil }
-        let first = StreamAddress.split(app)
+        let first = StreamAddress.split(StreamAddress.spelledOut(app))
         let second = StreamAddress.split(streamName)
         self.segments =
             StreamAddress.segments(first.path) + StreamAddress.segments(StreamAddress.withoutPrefix(second.path))
@@ -72,6 +72,12 @@ package struct StreamAddress: Sendable, Hashable {
         while let last = trimmed.last, junk.contains(last) { trimmed.removeLast() }
         guard let mark = trimmed.firstIndex(of: "?") else { return (trimmed, "") }
         return (trimmed[..<mark], trimmed[trimmed.index(after: mark)...])
+    }
+
+    /// `APP...vhost...HOST&QUERY` is `APP?vhost=HOST&QUERY`, as it is written for SRS by clients that lose what is behind a `?`.
+    private static func spelledOut(_ app: String) -> String {
+        guard !app.contains("?"), let mark = app.firstRange(of: "...vhost...") else { return app }
+        return "\(app[..<mark.lowerBound])?vhost=\(app[mark.upperBound...])"
     }
 
     /// `mp4:` and `flv:` name a container for servers that record; they are not part of the name.

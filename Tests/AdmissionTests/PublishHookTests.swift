@@ -37,7 +37,8 @@ struct PublishHookTests {
         "nginx: no spelling that some reader takes for a name of ours comes along",
         arguments: [
             "%20name=2002", "+name=2002", "%09Name=2002", "name[]=2002", "name%5B0%5D=2002", "name%00z=2002",
-            "a=1;name=2002", "%name=2002",
+            "a=1;name=2002", "%name=2002", "name=\u{301}2002", "name[\u{301}]=2002",
+            "a=1;\u{301};NAME\u{301}=1;name=\u{301}2",
         ])
     func nginxNames(item: String) {
         var facts = Self.facts
@@ -78,5 +79,16 @@ struct PublishHookTests {
         ] as [(PublishHook.Form, Int, String, PublishHook.Answer)])
     func answers(form: PublishHook.Form, status: Int, body: String, answer: PublishHook.Answer) {
         #expect(PublishHook(form: form).answer(status: status, body: Array(body.utf8)) == answer)
+    }
+
+    @Test(
+        "what a status says alone, and where the body is needed",
+        arguments: [
+            (.srs, 200, nil), (.srs, 201, nil), (.srs, 403, .refused(reason: nil)), (.nginx, 200, .allowed),
+            (.nginx, 403, .refused(reason: nil)), (.nginx, 502, .failed("HTTP status 502")), (.ome, 200, nil),
+            (.ome, 201, .refused(reason: nil)), (.ome, 500, .failed("HTTP status 500")),
+        ] as [(PublishHook.Form, Int, PublishHook.Answer?)])
+    func statusAlone(form: PublishHook.Form, status: Int, answer: PublishHook.Answer?) {
+        #expect(PublishHook(form: form).answer(status: status) == answer)
     }
 }

@@ -107,7 +107,13 @@ struct RTMPCaseTests {
             "A01", "orders of commands",
             .tests(["each client asks to publish with its key, sends media, and unpublishes once"])
         ),
-        ("A02", "forms of connect", .tests(["a connect object in any of its forms is read"])),
+        (
+            "A02", "forms of connect",
+            .tests([
+                "a connect object in any of its forms is read",
+                "a connect object without its end is read: Envivio's has none",
+            ])
+        ),
         ("A03", "transaction of connect", .tests(["a connect object in any of its forms is read"])),
         (
             "A04", "forms of publish",
@@ -167,6 +173,8 @@ struct RTMPCaseTests {
             "X03", "the webhook",
             .tests([
                 "without an answer in time, the setting decides",
+                "a refusal by status is one though its page never ends, also where a webhook's failure lets in",
+                "a question is withdrawn when whoever it is about has gone",
                 "who leaves before the answer takes nothing, and the session's own deadline holds",
             ])
         ),

@@ -76,6 +76,8 @@ struct CodecFactsTests {
             ([0x11, 0x90], "mp4a.40.2", 48_000, 2), ([0x12, 0x10], "mp4a.40.2", 44_100, 2),
             ([0x2B, 0x11, 0x88], "mp4a.40.5", 24_000, 2), ([0x11, 0x88], "mp4a.40.2", 48_000, 1),
             ([0x17, 0x80, 0x5D, 0xC0, 0x10], "mp4a.40.2", 48_000, 2), ([0xEB, 0x09, 0x88, 0], "mp4a.40.29", 24_000, 1),
+            ([0x11, 0xB8], "mp4a.40.2", 48_000, 8), ([0x11, 0xD8], "mp4a.40.2", 48_000, 7),
+            ([0x11, 0xE0], "mp4a.40.2", 48_000, 8), ([0x11, 0xF0], "mp4a.40.2", 48_000, 8),
         ] as [([UInt8], String, Int, Int)])
     func audioConfigurations(bytes: [UInt8], codec: String, rate: Int, channels: Int) throws {
         let audio = try #require(AudioSpecificConfiguration(bytes))
@@ -84,7 +86,9 @@ struct CodecFactsTests {
         #expect(audio.channels == channels)
     }
 
-    @Test("a configuration cut short is not one", arguments: [[], [0x11], [0xFF], [0x17, 0x80]] as [[UInt8]])
+    @Test(
+        "a configuration cut short is not one, nor is one of reserved channels",
+        arguments: [[], [0x11], [0xFF], [0x17, 0x80], [0x11, 0xC0], [0x11, 0xE8]] as [[UInt8]])
     func shortAudioConfigurations(bytes: [UInt8]) {
         #expect(AudioSpecificConfiguration(bytes) == nil)
     }

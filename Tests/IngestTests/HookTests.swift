@@ -101,6 +101,27 @@ struct HookTests {
         }
     }
 
+    @Test("a refusal by status is one though its page never ends, also where a webhook's failure lets in")
+    func endlessRefusal() async throws {
+        for form in PublishHook.Form.allCases {
+            let behaviour = HookServer.Behaviour.withhold(status: 403, body: "<html>")
+            try await Self.with(behaviour, form: form, timeout: 200_000_000, onFailure: .allow) { server, _ in
+                let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+                #expect(AdmissionOnTheWireTests.status(publisher)?.text == PublishRefusal.denied.text, "\(form)")
+                #expect(server.server.statistics[TestServer.host]?.publications == 0)
+            }
+        }
+    }
+
+    @Test("nginx-rtmp's form lets in by the status, whatever becomes of the body")
+    func endlessConsent() async throws {
+        let behaviour = HookServer.Behaviour.withhold(status: 200, body: "ok")
+        try await Self.with(behaviour, form: .nginx, timeout: 200_000_000) { server, _ in
+            let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+            #expect(publisher.outcomes.elements == [.ready])
+        }
+    }
+
     @Test("a signed key that is good once is not used up by a webhook that gives no answer, or refuses")
     func singleUse() async throws {
         let cases: [(HookServer.Behaviour, String)] = [

@@ -287,6 +287,20 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.beforeConfiguration == 1)
     }
 
+    @Test(
+        "P09: AAC of seven and eight channels, whichever number encoders have for it; more are not taken",
+        arguments: [
+            ([0x11, 0xB8], true), ([0x11, 0xD8], true), ([0x11, 0xE0], true), ([0x11, 0xF0], true),
+            ([0x11, 0xC0], false), ([0x11, 0xE8], false), ([0x11, 0xF8], false),
+        ] as [([UInt8], Bool)])
+    func manyChannels(record: [UInt8], isTaken: Bool) {
+        var run = Run()
+        run.audio([0xAF, 0] + record)
+        run.audio([0xAF, 1, 0x21, 0x10], at: 23)
+        #expect(run.configurations == (isTaken ? [CodecParameters(codec: .aac, configuration: record)] : []))
+        #expect(run.packets.count == (isTaken ? 1 : 0))
+    }
+
     @Test("P09: ADTS without a configuration makes one")
     func adtsOnly() {
         var run = Run()

@@ -89,6 +89,49 @@ struct RTMPServerSessionTests {
         }
     }
 
+    @Test(
+        "whoever speaks of Enhanced RTMP is told what is understood, in both objects of the answer; others hear nothing",
+        arguments: [
+            ([AMF0Property("fourCcList", .strictArray([.string("hvc1"), .string("Opus")]))], true),
+            ([AMF0Property("videoFourCcInfoMap", .ecmaArray([AMF0Property("*", .number(4))]))], true),
+            ([AMF0Property("audioFourCcInfoMap", .object([AMF0Property("mp4a", .number(2))]))], true),
+            ([AMF0Property("capsEx", .number(0))], true), ([AMF0Property("capsEx", .number(.nan))], false),
+            ([AMF0Property("fourCcList", .string("hvc1"))], false), ([], false),
+        ] as [([AMF0Property], Bool)])
+    func enhancedAnswer(said: [AMF0Property], isTold: Bool) {
+        var script = ClientScript()
+        script.connect(properties: said)
+        let harness = SessionHarness()
+        harness.feed(script.take())
+        let answer = harness.commands().first?.values ?? []
+        #expect(answer.count == 4)
+        let expected: [(String, AMF0Value)] = [
+            ("capsEx", .number(15)),
+            ("fourCcList", .strictArray([.string(".mp3"), .string("avc1"), .string("mp4a")])),
+            ("videoFourCcInfoMap", .object([AMF0Property("avc1", .number(1))])),
+            (
+                "audioFourCcInfoMap",
+                .object([AMF0Property(".mp3", .number(1)), AMF0Property("mp4a", .number(1))])
+            ),
+        ]
+        for object in answer.suffix(2) {
+            for (name, value) in expected { #expect(object[name] == (isTold ? value : nil), "\(name)") }
+        }
+    }
+
+    @Test("a connect object without its end is read: Envivio's has none", arguments: 1...3)
+    func unendedConnect(missing: Int) {
+        let object = [AMF0Property("app", .string("live")), AMF0Property("flashVer", .string("E"))]
+        let whole = AMF0Writer.bytes([.string("connect"), .number(1), .object(object)])
+        var script = ClientScript()
+        script.message(20, Array(whole.dropLast(missing)), id: 3, streamID: 0)
+        script.publish()
+        let harness = SessionHarness()
+        harness.feed(script.take())
+        #expect(harness.closeReason == nil)
+        #expect(harness.isPublishing)
+    }
+
     @Test("connect without an app is rejected, a second connect ends the connection")
     func badConnects() {
         var script = ClientScript()

@@ -28,6 +28,9 @@ struct StreamAddressTests {
         Case(app: "other", name: "key", key: nil), Case(app: "liver", name: "key", key: nil),
         Case(app: "live", name: "k%20y", key: "k%20y"), Case(app: "live", name: "..", key: ".."),
         Case(app: "", name: "live/key", key: "key"),
+        Case(app: "live...vhost...demo&token=abc", name: "key", key: "key", query: ["vhost=demo", "token=abc"]),
+        Case(app: "live?vhost=demo", name: "key?vhost=own", key: "key", query: ["vhost=own"]),
+        Case(app: "live", name: "a...vhost...b", key: "a...vhost...b"),
     ]
 
     @Test("one key comes of every way to cut the URL", arguments: cases)
@@ -68,6 +71,8 @@ struct RTMPURLTests {
         #expect(url.port == port)
         #expect(url.app == app)
         #expect(url.streamName == name)
+        #expect(url.authority == (host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"))
+        #expect(url.tcURL == "rtmp://\(url.authority)/\(app)")
     }
 
     @Test(

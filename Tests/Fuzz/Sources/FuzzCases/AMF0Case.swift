@@ -1,6 +1,7 @@
+import PipelineSpec
 import RTMP
 
-/// AMF0 values. Input: the bytes of a message.
+/// AMF0 values, and what is made of them: data events, times of day, capabilities. Input: the bytes of a message.
 enum AMF0Case {
     static let entry = FuzzCase("amf0", longest: 4096, seeds: Self.seeds, run: Self.run)
 
@@ -21,6 +22,15 @@ enum AMF0Case {
             ]),
         ]
         seeds.append(("every value", AMF0Writer.bytes(values)))
+        let said: [[AMF0Property]] = [
+            [AMF0Property("sd", .string("23-11-2026")), AMF0Property("st", .string("20:15:30.123"))],
+            [AMF0Property("ts", .number(1_795_464_930_123)), AMF0Property("text", .string("hello \u{1F600}"))],
+            EnhancedCapabilities(codecs: FLVDemuxer.usualCodecs, extensions: [.multitrack, .reconnect]).properties(
+                use: 4),
+        ]
+        for (index, properties) in said.enumerated() {
+            seeds.append(("said.\(index)", AMF0Writer.bytes([.string("onTextData"), .object(properties)])))
+        }
         let deep = (0..<15).reduce(AMF0Value.null) { inner, _ in .object([AMF0Property("o", inner)]) }
         seeds.append(("deep", AMF0Writer.bytes([deep])))
         return seeds
@@ -34,6 +44,7 @@ enum AMF0Case {
         }
         if count > AMF0Reader.maximumValues { return "\(count) values" }
         if fault == nil, bytes.count > 0, values.isEmpty { return "no value and no fault" }
+        if let broken = Self.use(values) { return broken }
         let written = AMF0Writer.bytes(values)
         // Bytes that are no UTF-8 come as U+FFFD, which is longer: a name may be too long then, a text be cut.
         if written.count >= 3,
@@ -48,6 +59,20 @@ enum AMF0Case {
         // By their bytes: NaN differs from itself.
         if AMF0Writer.bytes(again.values) != written { return "what was written reads otherwise" }
         if again.values.count != values.count { return "\(values.count) values became \(again.values.count)" }
+        return nil
+    }
+
+    private static func use(_ values: [AMF0Value]) -> String? {
+        if let text = DataEvent.text(values[...]) {
+            if text.utf8.count > DataEvent.longest { return "a data event too long" }
+            if JSONParser.parse(Array(text.utf8)).root == nil { return "a data event that is no JSON" }
+        }
+        _ = DataMessageTime.find(values[...])
+        for value in values.prefix(4) {
+            let said = EnhancedCapabilities(value)
+            let again = EnhancedCapabilities(.object(said.properties(use: 1)))
+            if again.codecs != said.codecs || again.extensions != said.extensions { return "other capabilities" }
+        }
         return nil
     }
 

@@ -1,7 +1,8 @@
 import MediaKernels
 import RTMP
 
-/// Chunks alone, beside a plain reader of the specification's letter; and what the reader gives, written again.
+/// Chunks alone, beside a plain reader of the specification's letter, within the usual bounds and within some that a few bytes
+/// reach; and what the reader gives, written again with headers of every form that is legal there.
 ///
 /// Input: a seed of the cuts (1 byte), then chunks.
 enum ChunkCase {
@@ -10,7 +11,9 @@ enum ChunkCase {
 
     static func seeds() -> [(name: String, bytes: [UInt8])] {
         FuzzFiles.captures().map { name, bytes in (name, [9] + bytes.dropFirst(3073).prefix(2500)) }
-            + (0..<24).map { seed in ("model.\(seed)", [9] + ChunkModel.schedule(seed: UInt64(seed), steps: 30).bytes) }
+            + (0..<24).map { seed in
+                ("model.\(seed)", [UInt8(8 + seed % 8)] + ChunkModel.schedule(seed: UInt64(seed), steps: 30).bytes)
+            }
     }
 
     struct Message: Hashable {
@@ -29,9 +32,24 @@ enum ChunkCase {
         }
     }
 
+    /// Bounds that an input of this case can run into.
+    static let tight: RTMPLimits = {
+        var limits = RTMPLimits()
+        limits.chunkStreams = 4
+        limits.partialMessages = 2
+        limits.partialBytes = 600
+        limits.mediaLength = 500
+        limits.dataLength = 300
+        limits.commandLength = 200
+        limits.controlLength = 8
+        return limits
+    }()
+
     /// Pieces of at most `largest` bytes.
-    static func read(_ bytes: [UInt8], largest: Int, seed: UInt64) -> (messages: [Message], failure: RTMPFailure?) {
-        var reader = RTMPChunkReader()
+    static func read(
+        _ bytes: [UInt8], largest: Int, seed: UInt64, limits: RTMPLimits = RTMPLimits()
+    ) -> (messages: [Message], failure: RTMPFailure?) {
+        var reader = RTMPChunkReader(limits: limits)
         var random = FuzzRandom(seed: seed)
         var messages: [RTMPMessage] = []
         var offset = 0
@@ -56,19 +74,48 @@ enum ChunkCase {
             if cut.messages != whole.messages { return "other messages in pieces of \(largest)" }
             if cut.failure != whole.failure { return "another end in pieces of \(largest)" }
         }
-        return Self.rewrite(whole.messages)
+        return Self.bounded(stream, seed, whole.messages) ?? Self.rewrite(whole.messages, seed)
     }
 
-    /// What was read is written and read again.
-    private static func rewrite(_ messages: [Message]) -> String? {
+    /// Tight bounds end the stream earlier, at the same place however it is cut, and change nothing before.
+    private static func bounded(_ stream: [UInt8], _ seed: UInt64, _ messages: [Message]) -> String? {
+        let whole = Self.read(stream, largest: .max, seed: 0, limits: Self.tight)
+        let cut = Self.read(stream, largest: 40, seed: seed, limits: Self.tight)
+        if cut.messages != whole.messages || cut.failure != whole.failure { return "other bounds in pieces" }
+        if !messages.starts(with: whole.messages) { return "other messages within tight bounds" }
+        for message in whole.messages {
+            let type = RTMPMessageType(rawValue: message.type)
+            if message.payload.count > Self.tight.length(of: type) { return "a message beyond its bound" }
+        }
+        return nil
+    }
+
+    /// What was read is written and read again: with the shortest headers, or with those the seed chooses.
+    private static func rewrite(_ messages: [Message], _ seed: UInt64) -> String? {
         var writer = RTMPChunkWriter()
         var bytes: [UInt8] = []
+        var random = FuzzRandom(seed: seed)
+        // Type 3 at the begin of a message means two things behind a type 0: the writer alone knows where it may stand.
+        let forms: [RTMPChunkWriter.Header] =
+            seed & 1 == 0 ? [.automatic] : [.automatic, .full, .sameStream, .sameLength]
+        writer.prefersLongBasicHeader = seed & 2 == 2
+        if seed & 4 == 4, let first = messages.first {
+            let size = 128 + random.below(1000)
+            let payload: [UInt8] = [0, 0, UInt8(truncatingIfNeeded: size >> 8), UInt8(truncatingIfNeeded: size)]
+            // On a chunk stream that is there anyway: there may be as many as are allowed.
+            writer.write(
+                RTMPMessage(
+                    chunkStreamID: first.chunkStreamID, type: .setChunkSize, streamID: 0, timestamp: 0,
+                    payload: PacketMemory(payload)),
+                into: &bytes)
+            writer.chunkSize = size
+        }
         for message in messages {
             writer.write(
                 RTMPMessage(
                     chunkStreamID: message.chunkStreamID, type: RTMPMessageType(rawValue: message.type),
                     streamID: message.streamID, timestamp: message.timestamp, payload: PacketMemory(message.payload)),
-                into: &bytes)
+                header: random.pick(forms, or: .automatic), into: &bytes)
         }
         let again = Self.read(bytes, largest: .max, seed: 0)
         if let failure = again.failure { return "cannot read what was written: \(failure)" }

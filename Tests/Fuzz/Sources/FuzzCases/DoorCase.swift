@@ -5,7 +5,8 @@ import MediaTypes
 import PipelineSpec
 import RTMP
 
-/// What stands at the doors: PROXY headers, stream names and signed keys, addresses, the targets of viewers' requests.
+/// What stands at the doors: PROXY headers, stream names and signed keys, addresses, the targets of viewers' requests, SRT's
+/// handshakes and stream ids, what webhooks are asked and answer.
 ///
 /// Input: which (1 byte), then its bytes.
 enum DoorCase {
@@ -18,7 +19,8 @@ enum DoorCase {
             (1, "/live/x//\nrtmp://h/live/..%2fk?"),
             (1, "live\nanna?txSecret=0123456789abcdef0123456789abcdef&txTime=7fffffff"),
             (1, "live\nanna?auth_key=9999999999-0-0-0123456789abcdef0123456789abcdef"),
-            (1, "live\nanna?expires=9999999999&nonce=n&sign=00"), (2, "rtmp://u:p@[::1]:1935/a/b/c?d=e"),
+            (1, "live\nanna?e=9999999999&n=n&s=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="),
+            (1, "live...vhost...demo&a=b\nmp4:anna?authmod=adobe"), (2, "rtmp://u:p@[::1]:1935/a/b/c?d=e"),
             (2, "127.0.0.1:80"), (2, "[2001:db8::]:1"), (2, "10.0.0.0/8"), (2, "*.example.org:443"), (2, "unix:/run/x"),
             (3, "/live/index.m3u8?_HLS_msn=12&_HLS_part=3&_HLS_skip=YES&t=a%20b"), (3, "/a/../../etc/passwd?x"),
             (3, "/%2e%2e/%2e%2e/x"), (3, "http://h/p?q"), (3, "/a/%00"),
@@ -26,17 +28,24 @@ enum DoorCase {
         let binary: [UInt8] =
             [0, 0x0D, 0x0A, 0x0D, 0x0A, 0, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A, 0x21, 0x11, 0, 12]
             + [127, 0, 0, 1, 127, 0, 0, 2, 0x1F, 0x90, 0, 80, 3]
-        return texts.enumerated().map { ("text.\($0.offset)", [$0.element.0] + Array($0.element.1.utf8)) }
-            + [("proxy2", binary)]
+        var seeds: [(name: String, bytes: [UInt8])] = texts.enumerated().map {
+            ("text.\($0.offset)", [$0.element.0] + Array($0.element.1.utf8))
+        }
+        seeds.append(("proxy2", binary))
+        return seeds + Self.srtSeeds() + Self.hookSeeds() + Self.signedSeeds()
     }
 
     static func run(_ bytes: [UInt8]) -> String? {
         let rest = Array(bytes.dropFirst())
-        switch (bytes.first ?? 0) & 3 {
+        switch (bytes.first ?? 0) & 7 {
         case 0: return Self.proxy(rest)
         case 1: return Self.stream(String(decoding: rest, as: UTF8.self))
         case 2: return Self.address(String(decoding: rest, as: UTF8.self))
-        default: return Self.target(String(decoding: rest, as: UTF8.self))
+        case 3: return Self.target(String(decoding: rest, as: UTF8.self))
+        case 4: return Self.streamID(String(decoding: rest, as: UTF8.self))
+        case 5: return Self.callers(rest)
+        case 6: return Self.hook(rest)
+        default: return Self.signed(rest)
         }
     }
 

@@ -1,6 +1,7 @@
 import HLSLint
 
-/// The linter, which reads playlists and media of foreign servers. Input: replies, between them the byte 0x1E.
+/// The linter, which reads playlists and media of foreign servers. Input: replies, between them the byte 0x1E. One that begins
+/// with the byte 0x1F has its status and its header fields in the next two; others are 200 or 206 without any.
 enum PlaylistCase {
     static let entry = FuzzCase("playlists", longest: 5000, seeds: Self.seeds, run: Self.run)
 
@@ -14,12 +15,50 @@ enum PlaylistCase {
             let head = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=9000,CODECS=\"avc1.42c00a\",RESOLUTION=64x64\nlow.m3u8\n"
             seeds.append(("variant.\(name)", Array(head.utf8) + [0x1E] + list + [0x1E] + list))
         }
+        // The same with what a server says beside it.
+        let marks: [[UInt8]] = [
+            [0x1F, 254, 0x15], [0x1F, 254, 0x0A], [0x1F, 2, 0x20], [0x1F, 255, 0], [0x1F, 254, 0x80],
+        ]
+        for (mark, name) in zip(marks, lists) {
+            let list = Array(FuzzFiles.bytes("\(folder)/\(name)").prefix(1500))
+            let again: [UInt8] = mark + list + [0x1E] + mark + list
+            seeds.append(("said.\(name)", mark + list + [0x1E] + again))
+        }
         for name in FuzzFiles.names(folder) where name.hasSuffix(".mp4") || name.hasSuffix(".m4s") {
             let list =
                 "#EXTM3U\n#EXT-X-VERSION:9\n#EXT-X-TARGETDURATION:2\n#EXT-X-MAP:URI=\"i.mp4\"\n#EXTINF:2,\ns.m4s\n"
             seeds.append((name, Array(list.utf8) + [0x1E] + FuzzFiles.bytes("\(folder)/\(name)").prefix(2500)))
         }
         return seeds
+    }
+
+    private static let statuses = [200, 206, 301, 302, 400, 403, 404, 416, 500, 503]
+    private static let fields = [
+        ("content-type", "application/vnd.apple.mpegurl"), ("content-type", "video/mp4; codecs=x"),
+        ("cache-control", "public, max-age=1"), ("cache-control", "no-store, MAX-AGE = 99999999999999999999"),
+        ("content-encoding", "gzip"), ("location", "https://example.org/other.m3u8"),
+    ]
+
+    private static func reply(_ said: ArraySlice<UInt8>?, to request: LintRequest, at now: Int64) -> LintReply {
+        let usual = request.range == nil ? 200 : 206
+        guard var body = said else { return LintReply(status: 404, sentAt: now, receivedAt: now + 10_000_000) }
+        guard body.first == 0x1F, body.count >= 3 else {
+            return LintReply(status: usual, body: Array(body), sentAt: now, receivedAt: now + 10_000_000)
+        }
+        body.removeFirst()
+        let (status, bits) = (Int(body.removeFirst()), body.removeFirst())
+        var headers: [String: String] = [:]
+        for (index, field) in Self.fields.enumerated() where bits >> UInt8(index) & 1 == 1 {
+            headers[field.0] = field.1
+        }
+        // Beyond the table: no answer at all, or one that took long.
+        guard status != 255 else {
+            return LintReply(status: 0, failure: "no answer", sentAt: now, receivedAt: now + 3_000_000_000)
+        }
+        return LintReply(
+            status: status == 254 ? usual : Self.statuses[status % Self.statuses.count], headers: headers,
+            body: Array(body), sentAt: now, receivedAt: now + (bits & 0x80 == 0 ? 10_000_000 : 4_000_000_000),
+            isLocal: bits & 0x40 != 0)
     }
 
     static func run(_ bytes: [UInt8]) -> String? {
@@ -31,11 +70,10 @@ enum PlaylistCase {
         while let request = requests.popFirst(), answered < 40 {
             answered += 1
             now += 200_000_000
-            let body = replies.popFirst()
-            let reply = LintReply(
-                status: body == nil ? 404 : request.range == nil ? 200 : 206, headers: [:], body: Array(body ?? []),
-                sentAt: now, receivedAt: now + 10_000_000)
+            let reply = Self.reply(replies.popFirst(), to: request, at: now)
             requests += linter.received(reply, for: request)
+            // Time never goes back.
+            if reply.receivedAt - now > 10_000_000 { now = reply.receivedAt }
             if requests.count > 4000 { return "\(requests.count) requests at once" }
         }
         linter.finish(at: now)
