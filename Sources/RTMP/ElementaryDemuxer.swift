@@ -85,7 +85,8 @@ package struct ElementaryDemuxer: Sendable {
             // What the sequence parameter sets of H.265 are in H.264: data partitions, which no live encoder makes.
             guard unit.types.contains(.partition) else { return nil }
             let sets = HEVCUnits(unit.payload, in: range).sequence
-            return sets.contains { HEVCSequenceParameterSet(nalUnit: $0) != nil } ? .hevc : nil
+            // Of the base layer, as all that decoders read.
+            return sets.contains { $0[1] == 1 && HEVCSequenceParameterSet(nalUnit: $0) != nil } ? .hevc : nil
         case .hevc:
             // In H.265 these would belong to layers beyond the 31st.
             guard unit.types.contains(.sps), unit.types.contains(.pps) else { return nil }
