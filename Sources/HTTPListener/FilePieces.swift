@@ -17,12 +17,16 @@ package final class FilePieces: Sendable {
         var files: [String: ServedFile] = [:]
         var pieces: [Key: ByteBuffer] = [:]
         var bytes = 0
+
+        var isEmpty: Bool { self.files.isEmpty && self.pieces.isEmpty }
     }
 
     private struct State {
         var young = Generation()
         var old = Generation()
         var begun: NIODeadline
+        /// Somebody will call ``tidy(now:)``.
+        var isTidied = false
     }
 
     /// Bytes and files of a generation; there are two.
@@ -50,10 +54,34 @@ package final class FilePieces: Sendable {
         }
     }
 
-    package func opened(_ file: ServedFile, path: String) {
+    /// - Returns: Whether ``tidy(on:)`` has to be called.
+    @discardableResult
+    package func opened(_ file: ServedFile, path: String) -> Bool {
         self.state.withLock { state in
             self.ageIfFull(&state)
             Self.keep(file, path, &state)
+            defer { state.isTidied = true }
+            return !state.isTidied
+        }
+    }
+
+    /// Lets go of what was not used, also where nobody asks for anything any more: a deleted segment takes its place on the disk for
+    /// as long as it is open.
+    ///
+    /// - Returns: Whether anything is left, for which this must be called again.
+    package func tidy(now: NIODeadline) -> Bool {
+        self.state.withLock { state in
+            self.age(&state, now)
+            state.isTidied = !state.young.isEmpty || !state.old.isEmpty
+            return state.isTidied
+        }
+    }
+
+    /// Calls ``tidy(now:)`` once a generation until nothing is left.
+    func tidy(on loop: any EventLoop) {
+        loop.scheduleTask(in: self.life) { [weak self] in
+            guard let self, self.tidy(now: .now()) else { return }
+            self.tidy(on: loop)
         }
     }
 

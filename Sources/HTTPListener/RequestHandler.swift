@@ -316,7 +316,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.state = .opening
         self.onPool(context, { files.opened(path) }) { handler, file, context in
             if let file {
-                pieces.opened(file, path: path)
+                if pieces.opened(file, path: path) { pieces.tidy(on: context.eventLoop) }
                 return handler.sendHead(reply, file, context)
             }
             // A segment that left the window between the look-up and now: the same answer as a moment later.

@@ -141,6 +141,10 @@ package final class TransportFeed: Sendable {
                 demuxer.receive(unit, arrival: now, into: &items)
                 self.handOut(items, unit.payload.count, demuxer.counters)
                 self.report(items, &seen)
+                // Who comes back is read anew, from its tables on.
+                if let codec = demuxer.changedCodec {
+                    return self.tell(.ended(reason: "the codec changed to \(codec) in mid-stream"))
+                }
                 guard let codec = demuxer.unsupportedCodec else { continue }
                 if !isTold {
                     isTold = true

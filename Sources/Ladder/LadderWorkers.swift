@@ -9,8 +9,6 @@ struct ScaleWorker {
     let settings: LadderStage.Settings
     let output: LadderStage.Output
     let control: LadderControl
-    /// Seconds from one look at the graphs' memory to the next.
-    private static let lookInterval = 60
 
     func run(
         _ canvases: BoundedQueue<LadderStage.Ticked>, _ queues: [BoundedQueue<LadderStage.Ticked>], _ birth: Birth
@@ -24,7 +22,7 @@ struct ScaleWorker {
         // A canvas that is shown again has been scaled already.
         var made: [[Int]: (canvas: Picture, pictures: [Picture])] = [:]
         var passingBefore: Int?
-        var sinceLook = 0
+        var memoryLook = PoolLook(every: self.settings.fps * 60)
         if self.settings.isOffline { CodecSlice.offline.requestForThisThread() }
         birth.report(.success(nil))
         while let canvas = canvases.take() {
@@ -61,9 +59,7 @@ struct ScaleWorker {
                 try graph.run(input, pts: canvas.tick, into: &pictures)
                 made[takers] = (canvas.picture, pictures)
                 Self.hand(pictures, to: takers, canvas, queues)
-                sinceLook += 1
-                if sinceLook >= self.settings.fps * Self.lookInterval {
-                    sinceLook = 0
+                if memoryLook.isDue() {
                     // Of an encoder that was behind for once they would keep the memory; opened anew with the next canvas.
                     graphs = graphs.filter { !$0.value.isOversized() }
                 }

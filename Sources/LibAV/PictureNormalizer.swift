@@ -33,7 +33,7 @@ package final class PictureNormalizer {
     private var deinterlaces = false
     /// Pictures dropped because the format changed too often.
     package private(set) var dropped = 0
-    private var sinceLook = 0
+    private var memoryLook = PoolLook(every: VideoDecoder.lookInterval)
     /// How often a graph was made anew because it kept memory that nobody needed.
     package private(set) var renewals = 0
 
@@ -49,11 +49,13 @@ package final class PictureNormalizer {
 
     /// Hands `body` the pictures that are ready, each with the pts it came with. A deinterlacer is one picture behind.
     ///
-    /// - Parameter orientation: How the picture is turned before it is shown.
+    /// - Parameters:
+    ///   - orientation: How the picture is turned before it is shown.
+    ///   - time: When its packet came, in nanoseconds; 0 where that has no meaning.
     /// - Throws: ``MediaError/Code/unsupportedColor``, ``MediaError/Code/rejected`` from libavfilter. The next picture may
     ///   be converted again.
     package func normalize(
-        _ picture: Picture, orientation: PictureOrientation, _ body: (Picture) -> Void
+        _ picture: Picture, orientation: PictureOrientation, at time: Int64 = 0, _ body: (Picture) -> Void
     ) throws(MediaError) {
         self.refill()
         if picture.traits.isInterlaced { self.deinterlaces = true }
@@ -70,9 +72,7 @@ package final class PictureNormalizer {
             return
         }
         try graph.stream(picture, pts: picture.pts ?? 0, body)
-        self.sinceLook += 1
-        guard self.sinceLook >= VideoDecoder.lookInterval else { return }
-        self.sinceLook = 0
+        guard self.memoryLook.isDue(at: time) else { return }
         // The next picture gets a graph without the memory of a burst.
         guard graph.isOversized(), !graph.holdsPictures else { return }
         self.current = nil

@@ -8,9 +8,9 @@ package final class VideoDecoder {
     private let slot: PacketSlot
     private var pool: PicturePool
     private let place: String
-    /// Packets from one look at how many pictures are needed to the next: a minute of most publishers.
+    /// Packets without arrival from one look at how many pictures are needed to the next: a minute of most files.
     package static let lookInterval = 1_800
-    private var sinceLook = 0
+    private var memoryLook = PoolLook(every: VideoDecoder.lookInterval)
     /// How often memory of pictures that nobody needed was given back.
     package private(set) var renewals = 0
 
@@ -63,7 +63,7 @@ package final class VideoDecoder {
         guard self.slot.lend(packet) else { return false }
         // Sending decodes: the picture shall get the planes of one that is done with, not further ones.
         self.pool.collect()
-        self.look()
+        self.look(at: packet.arrival)
         var intact = unsafe avcodec_send_packet(self.context, self.slot.raw) >= 0
         unsafe av_packet_unref(self.slot.raw)
         if !self.drainReady(body) { intact = false }
@@ -71,11 +71,8 @@ package final class VideoDecoder {
     }
 
     /// Of a burst, or a time in which its pictures waited for longer, libavcodec would keep the memory for good.
-    private func look() {
-        self.sinceLook += 1
-        guard self.sinceLook >= Self.lookInterval else { return }
-        self.sinceLook = 0
-        guard self.pool.isOversized() else { return }
+    private func look(at time: Int64) {
+        guard self.memoryLook.isDue(at: time), self.pool.isOversized() else { return }
         unsafe clibav_renew_pictures(self.context)
         self.renewals += 1
     }

@@ -12,6 +12,8 @@ public struct NALTypes: OptionSet, Sendable, Hashable {
 
     /// Coded slice of a picture that is not IDR (type 1).
     public static let slice = NALTypes(rawValue: 1 << 1)
+    /// Coded slice data partition A (type 2).
+    public static let partition = NALTypes(rawValue: 1 << 2)
     /// Coded slice of an IDR picture (type 5).
     public static let idr = NALTypes(rawValue: 1 << 5)
     /// Supplemental enhancement information (type 6).

@@ -116,10 +116,12 @@ extension DecodeWorker {
             at: now)
         guard let first = self.schedule.first({ self.due($0) }) else {
             // However late the last packet was: who has nothing to decode is not behind.
+            self.placing.caughtUp()
             self.stage.note(lateness: 0)
             return Self.longestSleep
         }
         guard first.due <= now else {
+            self.placing.caughtUp()
             self.stage.note(lateness: 0)
             return first.due &- now
         }

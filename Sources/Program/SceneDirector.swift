@@ -37,6 +37,9 @@ package final class SceneDirector: Sendable {
         var changedScores: Set<String> = []
         var failures = 0
         var lastFailure: MediaError?
+        /// What the program thread has let go of, for the builder to free: it has nothing else of these.
+        var retired: [Composition] = []
+        var left: [WarmScene] = []
     }
 
     /// Scenes of the pipeline that stay warm; further ones are warmed when they are asked for. Each holds the planes its
@@ -218,6 +221,9 @@ package final class SceneDirector: Sendable {
 
     /// No more commands: the builder's thread ends.
     package func close() { self.builder?.close() }
+
+    /// Of the scene on air, the newest last; for tests.
+    package var onAirCompositions: [Composition] { self.state.withLock { $0.onAir }.compositions }
 
     /// Waits until everything that was asked for is built and drawn; for tests.
     package func settle() { _ = self.builder?.wait(milliseconds: 10_000, isUrgent: false) { true } }

@@ -43,9 +43,10 @@ package struct ScenePlayer {
     private var made: Made?
     /// Used again each tick; empty in between.
     private var spareFeeds: [Picture?] = []
-    /// Seconds from one look at the memory of the scene on air to the next.
-    private static let lookInterval = 60
-    private var sinceLook = 0
+    /// Compositions that were let go of in this tick: something of it may hold them still.
+    private var retired: [Composition] = []
+    /// When the memory of the scene on air is looked at.
+    private var memoryLook: PoolLook
     /// How often the scene on air was to be made anew for the sake of its memory.
     package private(set) var renewals = 0
     /// Ticks for which no canvas could be composed and the one before was repeated.
@@ -56,7 +57,10 @@ package struct ScenePlayer {
     /// How often a pane's picture had a format its graph was not ready for.
     package private(set) var substitutions = 0
 
-    package init(director: SceneDirector) { self.director = director }
+    package init(director: SceneDirector) {
+        self.director = director
+        self.memoryLook = PoolLook(every: director.canvas.fps * 60)
+    }
 
     /// What is on air, once something is.
     var scene: Scene? { self.onAir?.scene }
@@ -70,6 +74,7 @@ package struct ScenePlayer {
     /// - Returns: The scene that comes on air with it, when one does.
     package mutating func advance(to tick: Int64) -> Scene? {
         let begin = self.machine.now()
+        self.director.retire(&self.retired)
         let old = self.onAir
         let scene = self.director.advance(to: tick, isCrossing: self.crossing != nil)
         self.onAir = scene
@@ -139,9 +144,7 @@ package struct ScenePlayer {
     /// A graph keeps memory for as many canvases as ever waited for the encoders. Where that lies idle another one is made, and taken
     /// up as for a change of formats.
     private mutating func look(at scene: WarmScene) {
-        self.sinceLook += 1
-        guard self.sinceLook >= self.director.canvas.fps * Self.lookInterval else { return }
-        self.sinceLook = 0
+        guard self.memoryLook.isDue() else { return }
         guard let composition = self.current[ObjectIdentifier(scene)], composition.isOversized() else { return }
         self.renewals += 1
         self.director.renew(scene, self.formats)
@@ -167,12 +170,16 @@ package struct ScenePlayer {
     /// here.
     private mutating func forget(_ scene: WarmScene) {
         let kept = [ObjectIdentifier(scene), self.crossing.map { ObjectIdentifier($0.from) }]
-        var gone: [Composition] = []
         for (key, composition) in self.current where !kept.contains(key) {
-            gone.append(composition)
+            self.retire(composition)
             self.current[key] = nil
         }
-        self.director.retire(gone)
+    }
+
+    /// Lets go of a composition: the builder gets it with the next tick, when nothing here holds it any more.
+    private mutating func retire(_ composition: Composition) {
+        if self.made?.composition === composition { self.made = nil }
+        self.retired.append(composition)
     }
 
     private mutating func canvas(
@@ -240,7 +247,7 @@ package struct ScenePlayer {
         }
         if chosen !== before {
             self.current[key] = chosen
-            if let before { self.director.retire([before]) }
+            if let before { self.retire(before) }
             if self.director.builder != nil { self.longestSwap = max(self.longestSwap, self.machine.now() - begin) }
         }
         return chosen
@@ -266,23 +273,24 @@ package struct ScenePlayer {
 extension SceneDirector {
     /// The scene on air at `tick`. Program thread.
     func advance(to tick: Int64, isCrossing: Bool) -> WarmScene {
-        let (onAir, gone) = self.state.withLock { state -> (WarmScene, WarmScene?) in
+        let (onAir, hasLeft) = self.state.withLock { state -> (WarmScene, Bool) in
             state.tick = tick
             state.isRunning = true
-            var gone: WarmScene?
-            if !isCrossing {
-                gone = state.leaving
+            var hasLeft = false
+            if !isCrossing, let leaving = state.leaving {
+                if self.builder != nil { state.left.append(leaving) }
                 state.leaving = nil
+                hasLeft = true
             }
             while let next = state.pending.first, next.tick <= tick {
                 state.pending.removeFirst()
                 if next.scene !== state.onAir { state.leaving = state.onAir }
                 state.onAir = next.scene
             }
-            return (state.onAir, gone)
+            return (state.onAir, hasLeft)
         }
         // A scene that was no more than a passing one takes its graphs with it: not on this thread.
-        if let gone { self.builder?.submit { withExtendedLifetime(gone) {} } }
+        if hasLeft { self.queueFreeing() }
         return onAir
     }
 
@@ -302,7 +310,28 @@ extension SceneDirector {
     }
 
     /// Frees what the program thread has let go of, where it takes nobody's time.
-    func retire(_ compositions: [Composition]) {
-        if !compositions.isEmpty { self.builder?.submit { withExtendedLifetime(compositions) {} } }
+    ///
+    /// - Parameter compositions: Empty afterwards; nothing else of the program thread may hold any of them.
+    func retire(_ compositions: inout [Composition]) {
+        guard !compositions.isEmpty else { return }
+        // In one step: the builder may be about to free what was let go of before.
+        self.state.withLock { state in
+            if self.builder != nil { state.retired += compositions }
+            compositions.removeAll(keepingCapacity: true)
+        }
+        self.queueFreeing()
+    }
+
+    /// The job holds nothing itself: whoever submits one holds it until that is done, and might be done last.
+    private func queueFreeing() {
+        self.builder?.submit { [weak self] in self?.freeRetired() }
+    }
+
+    private func freeRetired() {
+        let gone = self.state.withLock { state in
+            defer { (state.retired, state.left) = ([], []) }
+            return (state.retired, state.left)
+        }
+        withExtendedLifetime(gone) {}
     }
 }

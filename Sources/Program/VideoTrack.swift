@@ -124,7 +124,7 @@ struct VideoTrack {
             outcome.leftOut = decoded.filter { !$0.traits.isInterlaced }.compactMap(\.pts).filter { past.contains($0) }
             decoded.removeAll { picture in picture.pts.map { outcome.leftOut.contains($0) } ?? false }
         }
-        self.convert(decoded, rotation, &outcome)
+        self.convert(decoded, rotation, at: packet.arrival, &outcome)
         self.judge(hasPicture, &outcome)
         return outcome
     }
@@ -143,7 +143,7 @@ struct VideoTrack {
         self.decoder = nil
         self.parameters = nil
         self.isDeferred = false
-        self.convert(rest, rotation, &outcome)
+        self.convert(rest, rotation, at: 0, &outcome)
         self.normalizer.finish { outcome.pictures.append($0) }
         return outcome
     }
@@ -189,12 +189,16 @@ struct VideoTrack {
         }
     }
 
-    private mutating func convert(_ decoded: [Picture], _ rotation: Int, _ outcome: inout Outcome) {
+    private mutating func convert(
+        _ decoded: [Picture], _ rotation: Int, at time: Int64, _ outcome: inout Outcome
+    ) {
         let container = self.parameters?.orientation ?? .upright
         for picture in decoded where self.isWelcome(picture) {
             let orientation = (picture.traits.orientation ?? container).turned(by: rotation)
             do {
-                try self.normalizer.normalize(picture, orientation: orientation) { outcome.pictures.append($0) }
+                try self.normalizer.normalize(picture, orientation: orientation, at: time) {
+                    outcome.pictures.append($0)
+                }
             } catch {
                 self.fail(error, &outcome)
             }

@@ -17,6 +17,12 @@ package struct WallAlignment: Sendable {
         var held: Int64
         var reach: Int64
         var time: Int64
+
+        /// The latest delay it can wait for; `reach` is not negative.
+        var end: Int64 {
+            let (end, isBeyond) = self.delay.addingReportingOverflow(self.reach)
+            return isBeyond ? .max : end
+        }
     }
 
     private var members: [SourceID: Member] = [:]
@@ -41,22 +47,26 @@ package struct WallAlignment: Sendable {
 
     /// How much later a source must be shown, 0 for the one that is waited for; `nil` when there is nobody it could be
     /// aligned with.
+    ///
+    /// - Complexity: O(*n* log *n*) in the sources that know the time.
     package func extra(of source: SourceID, at time: Int64) -> Int64? {
         guard let own = self.members[source] else { return nil }
-        let present = self.members.values.filter { time &- $0.time <= Self.patience }
+        var present = self.members.values.filter { time &- $0.time <= Self.patience }
+        // Of those with one delay the one that is held longest first: what viewers see of it is waited for.
+        present.sort { ($0.delay, $1.held) < ($1.delay, $0.held) }
+        let ends = present.map(\.end).sorted()
         var best: (count: Int, delay: Int64, held: Int64)?
+        var (begun, over) = (0, 0)
         for latest in present {
-            let count = present.count { Self.canWait($0, for: latest.delay) }
-            // Of two sets of the same size the one that is shown earlier.
-            if let best, (count, best.delay) <= (best.count, latest.delay) { continue }
-            best = (count, latest.delay, latest.held)
+            // Who can wait for it: whose reach has begun there and is not over. None ends before it begins.
+            while begun < present.count, present[begun].delay <= latest.delay { begun += 1 }
+            while over < ends.count, ends[over] < latest.delay { over += 1 }
+            // Of two sets of the same size the one that is shown earlier, which came first.
+            if let best, begun - over <= best.count { continue }
+            best = (begun - over, latest.delay, latest.held)
         }
-        guard let best, best.count >= 2, Self.canWait(own, for: best.delay) else { return nil }
+        guard let best, best.count >= 2, own.delay <= best.delay, best.delay <= own.end else { return nil }
         return own.delay == best.delay ? 0 : best.delay &+ best.held &- own.delay
-    }
-
-    private static func canWait(_ member: Member, for delay: Int64) -> Bool {
-        delay >= member.delay && delay &- member.delay <= member.reach
     }
 }
 

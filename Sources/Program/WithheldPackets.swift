@@ -111,14 +111,16 @@ package struct WithheldPackets {
 
     /// Spec: H.264 §7.4.1.2.4: NAL unit type 5. Files mark recovery points as key pictures too.
     private static func hasIDR(_ packet: CodedPacket) -> Bool {
-        let bytes = packet.withBytes { [UInt8]($0) }
-        var place = 0
-        while place + 5 <= bytes.count {
-            let length = bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
-            if bytes[place + 4] & 0x1F == 5 { return true }
-            guard length > 0, length <= bytes.count - place - 4 else { return false }
-            place += 4 + length
+        packet.withBytes { bytes -> Bool in
+            var place = 0
+            while place + 5 <= bytes.count {
+                var length = 0
+                for offset in 0..<4 { length = length << 8 | Int(bytes[place + offset]) }
+                if bytes[place + 4] & 0x1F == 5 { return true }
+                guard length > 0, length <= bytes.count - place - 4 else { return false }
+                place += 4 + length
+            }
+            return false
         }
-        return false
     }
 }

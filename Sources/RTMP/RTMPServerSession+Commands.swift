@@ -178,8 +178,11 @@ extension RTMPServerSession {
     }
 
     private mutating func fcUnpublish(_ command: RTMPCommand, on streamID: UInt32, now: Int64) {
-        // It comes on the connection as a rule, and the key says what is meant.
-        let isLate = self.isOther(id: streamID) || self.isEarlier(command.argument(1))
+        // It comes on the connection as a rule, and the key says what is meant: also where it comes on an older stream. Where that
+        // one had the same key, only the stream can tell.
+        let key = command.argument(1)
+        let isNamed = key?.string == self.publishName && self.earlierName != self.publishName
+        let isLate = !isNamed && self.isOther(id: streamID) || self.isEarlier(key)
         let status = self.information("status", "NetStream.Unpublish.Success", "Stopped publishing.")
         self.respond(
             RTMPCommand("onFCUnpublish", [.null, status]), streamID: isLate ? streamID : self.publishStreamID)

@@ -79,6 +79,28 @@ struct FilePiecesTests {
         #expect(files.take(), "what is not there takes no place")
     }
 
+    @Test("a file nobody asks for any more is closed after two generations, without another request")
+    func tidied() throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let path = directory.path + "/a"
+        close(open(path, O_CREAT | O_WRONLY, 0o600))
+        defer { unlink(path) }
+        let files = OpenFiles(most: 1)
+        let pieces = FilePieces()
+        #expect(files.take())
+        #expect(pieces.file(path, size: 0, now: Self.at(10)) == nil)
+        do {
+            let file = try #require(files.opened(path))
+            #expect(pieces.opened(file, path: path), "nobody tidies yet")
+            #expect(!pieces.opened(file, path: path))
+        }
+        #expect(pieces.tidy(now: Self.at(11)))
+        #expect(!files.take(), "it may be asked for again")
+        #expect(!pieces.tidy(now: Self.at(12)))
+        #expect(files.take(), "closed")
+    }
+
     @Test("no more than the limits are kept, however many are read at once")
     func limits() throws {
         let pieces = FilePieces(bytes: 100, files: 4)

@@ -49,8 +49,8 @@ struct PicturePoolTests {
         #expect(!graph.isOversized(), "it was told")
     }
 
-    @Test("a decoder gives memory back that it has not needed for a while, and its pictures are as before")
-    func renewal() throws {
+    /// A decoder, and ten packets of one picture each.
+    private static func coded() throws -> (decoder: VideoDecoder, packets: [CodedPacket]) {
         let settings = VideoEncoderSettings(
             width: 64, height: 48, fps: 30, preset: "ultrafast", profile: "high", bitrate: 300_000,
             maxBitrate: 330_000, bufferSize: 330_000, bFrames: 0, lookaheadFrames: 0, threads: 1)
@@ -64,7 +64,40 @@ struct PicturePoolTests {
         }
         try encoder.finish { packets.append($0) }
         let record = try #require(AVCConfiguration(extradata: encoder.parameterSets)).record
-        let decoder = try VideoDecoder.open(CodecParameters(codec: .h264, configuration: record), place: "test")
+        return (try VideoDecoder.open(CodecParameters(codec: .h264, configuration: record), place: "test"), packets)
+    }
+
+    @Test("a decoder that is given a packet each two seconds gives memory back within three minutes")
+    func renewalOfFew() throws {
+        let (decoder, packets) = try Self.coded()
+        var kept: [Picture] = []
+        let burst: Int64 = 40
+        for number in Int64(0)..<burst + 90 {
+            var packet = packets[Int(number) % packets.count]
+            packet.arrival = 1 + number * 33_000_000 + max(0, number - burst) * 2_000_000_000
+            _ = decoder.decode(packet) { if number < burst { kept.append($0) } }
+            if number == burst { kept = [] }
+        }
+        #expect(kept.isEmpty)
+        #expect(decoder.renewals == 1)
+    }
+
+    @Test("it is looked once a minute of the time that is told, or of uses where none is")
+    func looks() {
+        var look = PoolLook(every: 3)
+        let counted = (0..<7).map { _ in look.isDue() }
+        #expect(counted == [false, false, true, false, false, true, false])
+        look = PoolLook(every: 3)
+        let minute = PoolLook.interval
+        let times = [5, 6, 7, 8, minute + 4, minute + 5, minute + 6, 2 * minute + 5, 4, minute, minute + 4, .max, 1]
+        let timed = times.map { look.isDue(at: $0) }
+        #expect(
+            timed == [false, false, false, false, false, true, false, true, false, false, true, true, false])
+    }
+
+    @Test("a decoder gives memory back that it has not needed for a while, and its pictures are as before")
+    func renewal() throws {
+        let (decoder, packets) = try Self.coded()
         var kept: [Picture] = []
         var shown = 0, wrong = 0
         let burst = 40

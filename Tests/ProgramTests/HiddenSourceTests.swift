@@ -115,6 +115,9 @@ struct HiddenSourceTests {
         #expect(beginning([[0x06, 6, 2, 0x26, 0x40, 0x80], [0x41, 1]]) == .no)
         #expect(beginning([[0x41, 1]]) == .no)
         #expect(beginning([[0x65, 1]], isKey: false) == .no)
+        #expect(beginning([[0x09, 0xF0], [0x67, 1], [0x68, 1], [0x06, 5, 1], [0x65, 1]]) == .yes)
+        #expect(beginning([]) == .no)
+        #expect(beginning([[], [0x65, 1]]) == .no, "nothing is behind an empty unit")
     }
 
     @Test("what is kept is bounded by what a tenth of a second can decode")

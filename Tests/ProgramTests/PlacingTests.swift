@@ -53,4 +53,39 @@ struct PlacingTests {
             #expect(placing.lateness(due: 0, arrival: 0, now: now + Self.second) == Self.second)
         }
     }
+
+    /// A decoder that takes 5 ms for a picture of 30 a second, given so many of them at once by a step of the timeline.
+    private static func worst(pictures: Int64, step: Int64, decoding: Int64 = 5_000_000) -> Int64 {
+        var placing = Placing()
+        var (now, next, worst) = (10 * Self.second, Int64(0), Int64(0))
+        placing.note(isSettling: true, reanchors: 1, offset: 0, at: now)
+        while next < pictures + 60 {
+            let due = 10 * Self.second + (next - pictures) * step
+            if due > now {
+                placing.caughtUp()
+                now = due
+            }
+            worst = max(worst, placing.lateness(due: due, arrival: 9 * Self.second, now: now))
+            now += decoding
+            next += 1
+        }
+        return worst
+    }
+
+    @Test("two seconds of pictures that a step of the timeline makes due at once are no overload; a slow decoder is")
+    func workedOff() {
+        #expect(Self.worst(pictures: 60, step: 33_333_333) == 0)
+        #expect(Self.worst(pictures: 60, step: 33_333_333, decoding: 40_000_000) > Self.second)
+        #expect(Self.worst(pictures: 0, step: 33_333_333, decoding: 60_000_000) > Self.second)
+    }
+
+    @Test("who has worked off what was due at once is late again with the next packet that is")
+    func lateAgain() {
+        var placing = Placing()
+        placing.note(isSettling: true, reanchors: 1, offset: 0, at: 10 * Self.second)
+        let now = 10 * Self.second + 400_000_000
+        #expect(placing.lateness(due: 9 * Self.second, arrival: 9 * Self.second, now: now) == 0)
+        placing.caughtUp()
+        #expect(placing.lateness(due: now - 7, arrival: 9 * Self.second, now: now) == 7)
+    }
 }

@@ -191,6 +191,42 @@ struct ScenePlayerTests {
         #expect(player.substitutions == 0)
     }
 
+    private final class Weak {
+        weak var composition: Composition?
+        init(_ composition: Composition?) { self.composition = composition }
+    }
+
+    @Test("what a scene was shown by until it was made anew goes to the builder when no tick can hold it any more")
+    func freedByBuilder() throws {
+        let scene = Canvases.columns("pk", [0, 1])
+        let director = Canvases.director(scene)
+        try director.prepare([scene])
+        let (even, odd) = (try self.pictures(2), try self.pictures(2))
+        self.foresee(even, director)
+        var player = ScenePlayer(director: director)
+        var waiting: [Picture?] = []
+        func show(_ tick: Int64) -> Picture? {
+            _ = player.advance(to: tick)
+            return player.compose(tick: tick, pictures: tick % 2 == 0 ? even : odd, covered: []).picture
+        }
+        let old = Weak(director.onAirCompositions.last)
+        var tick: Int64 = 0
+        while player.renewals == 0, tick < 4_000 {
+            let picture = show(tick)
+            if tick < 20 { waiting.append(picture) } else { waiting = [] }
+            tick += 1
+        }
+        #expect(player.renewals == 1 && waiting.isEmpty)
+        director.settle()
+        _ = show(tick)
+        director.settle()
+        #expect(director.onAirCompositions.last !== old.composition)
+        #expect(old.composition != nil, "this tick has let go of it")
+        _ = show(tick + 1)
+        director.settle()
+        #expect(old.composition == nil)
+    }
+
     @Test("a covered source has its card from the next tick on, and its last picture never comes back")
     func covers() throws {
         let scene = Canvases.columns("pk", [0, 1])

@@ -111,6 +111,51 @@ struct WallAlignmentTests {
         #expect(extras.allSatisfy { (0...1_000).contains($0 ?? 0) })
     }
 
+    /// The rule in so many words: each source's delay against all the others.
+    private struct Plain {
+        var members: [(delay: Int64, held: Int64, reach: Int64, time: Int64)] = []
+
+        func extra(of index: Int, at time: Int64) -> Int64? {
+            func canWait(_ member: (delay: Int64, held: Int64, reach: Int64, time: Int64), for delay: Int64) -> Bool {
+                delay >= member.delay && delay - member.delay <= member.reach
+            }
+            let own = self.members[index]
+            let present = self.members.filter { time - $0.time <= 3_000_000_000 }
+            var best: (count: Int, delay: Int64, held: Int64)?
+            for latest in present {
+                let count = present.count { canWait($0, for: latest.delay) }
+                if let best {
+                    if count < best.count || count == best.count && latest.delay > best.delay { continue }
+                    if count == best.count, latest.delay == best.delay, latest.held <= best.held { continue }
+                }
+                best = (count, latest.delay, latest.held)
+            }
+            guard let best, best.count >= 2, canWait(own, for: best.delay) else { return nil }
+            return own.delay == best.delay ? 0 : best.delay + best.held - own.delay
+        }
+    }
+
+    @Test("of any sources, some of them silent, alike or held, each is shown as the rule says", arguments: 0..<300)
+    func sameAsPlain(seed: Int) {
+        var noise = Noise(state: UInt64(seed + 1))
+        // Few values, so that many are alike.
+        let steps: Double = seed % 3 == 0 ? 6 : 3_000
+        let ids = (0..<1 + seed % 40).map { SourceID(uid: "\($0)") }
+        var alignment = WallAlignment()
+        var plain = Plain()
+        for id in ids {
+            let delay = Int64(noise.next() * steps) - 2
+            let held = Int64(noise.next() * 4) * 7
+            let reach = Int64(noise.next() * steps / 2) - 1
+            let time = Int64(noise.next() * 5) * 1_000_000_000
+            alignment.note(id, delay: delay, held: held, reach: reach, at: time)
+            plain.members.append((delay, held, max(0, reach), time))
+        }
+        for (index, id) in ids.enumerated() {
+            #expect(alignment.extra(of: id, at: 5_000_000_000) == plain.extra(of: index, at: 5_000_000_000), "\(id)")
+        }
+    }
+
     @Test("who is silent is not waited for any more, and who is gone neither")
     func silence() {
         var alignment = WallAlignment()

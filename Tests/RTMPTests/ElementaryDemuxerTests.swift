@@ -141,6 +141,51 @@ struct ElementaryDemuxerTests {
         #expect(demuxer.counters.malformed == 1, "before the first time there is none")
     }
 
+    private static let hevcSPS: [UInt8] = [
+        0x42, 1, 1, 1, 0x60, 1, 1, 1, 0x90, 1, 1, 1, 1, 1, 0x5D, 0xA0, 0x20, 0x81, 0x07,
+    ]
+
+    @Test("a track that turns into another codec behind its old name is noticed, and nothing of it is handed on")
+    func codecChange() {
+        let all: Set<CodecName> = [.h264, .hevc, .aac, .opus]
+        let hevc = Self.picture(
+            [[0x46, 1, 0x50], [0x40, 1, 0x0C], Self.hevcSPS, [0x44, 1, 0xC0], [0x26, 1, 9]], pts: 3_000)
+        var avc = Self.key(pts: 0)
+        avc.codec = .hevc
+        var opus = Self.aac(pts: 0)
+        opus.payload = PacketMemory([0x7F, 0xE0, 3, 0xFC, 1, 2])
+        var aac = Self.aac(pts: 0)
+        aac.codec = .opus
+        var twice = aac
+        twice.payload = PacketMemory(aac.payload.bytes + aac.payload.bytes)
+        let changes: [(TransportUnit, CodecName)] = [
+            (hevc, .hevc), (avc, .h264), (opus, .opus), (aac, .aac), (twice, .aac),
+        ]
+        for (unit, codec) in changes {
+            var demuxer = ElementaryDemuxer(codecs: all)
+            let before = Self.items([Self.key(pts: 0), Self.aac(pts: 0)], &demuxer)
+            #expect(before.packets.count == 2 && demuxer.changedCodec == nil)
+            let after = Self.items([unit, Self.picture([[0x41, 1]], pts: 6_000)], &demuxer)
+            #expect(demuxer.changedCodec == codec)
+            #expect(after.configurations.isEmpty && after.packets.isEmpty)
+        }
+    }
+
+    @Test("what merely looks like the beginning of another codec is none")
+    func noCodecChange() {
+        var demuxer = ElementaryDemuxer(codecs: [.h264, .hevc, .aac, .opus])
+        var opus = Self.aac(pts: 0)
+        opus.codec = .opus
+        opus.payload = PacketMemory([0xFF, 0xF1, 1, 2, 3, 4, 5, 6, 7, 8])
+        _ = Self.items(
+            [
+                Self.key(pts: 0), Self.picture([[0x42, 1, 1]], pts: 3_000),
+                Self.picture([[0x42] + Self.pps], pts: 6_000),
+                Self.picture([[0x67, 1], [0x68, 1]], pts: 0, codec: .hevc), opus, Self.aac(pts: 0),
+            ], &demuxer)
+        #expect(demuxer.changedCodec == nil)
+    }
+
     @Test("what is not listed, too large, or has no header is dropped and named, and the rest goes on")
     func refused() {
         var demuxer = ElementaryDemuxer(maximumBytes: 64)

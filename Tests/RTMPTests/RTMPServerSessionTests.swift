@@ -275,7 +275,8 @@ struct RTMPServerSessionTests {
         "what closes an older stream, by its id or its key, later than the next one publishes ends nothing",
         arguments: [
             ("closeStream", [.null], 1), ("FCUnpublish", [.null, .string("one")], 0),
-            ("FCUnpublish", [.null, .string("two")], 1), ("deleteStream", [.null, .string("one")], 0),
+            ("FCUnpublish", [.null, .string("one")], 1), ("FCUnpublish", [.null], 1),
+            ("FCUnpublish", [.null, .string("other")], 1), ("deleteStream", [.null, .string("one")], 0),
         ] as [(String, [AMF0Value], UInt32)])
     func closedLate(name: String, arguments: [AMF0Value], streamID: UInt32) {
         var script = ClientScript()
@@ -300,6 +301,24 @@ struct RTMPServerSessionTests {
         harness.feed(script.take())
         #expect(!harness.isPublishing)
         #expect(harness.commands().last?.streamID == 2)
+    }
+
+    @Test(
+        "the key that is published ends it on an older stream, too; a key that both had does not",
+        arguments: ["one", "two"])
+    func closedOnOlderStream(first: String) {
+        var script = ClientScript()
+        script.connect()
+        script.command("createStream", 2, [.null])
+        script.command("publish", 3, [.null, .string(first), .string("live")], streamID: 1)
+        script.command("closeStream", 0, [.null], streamID: 1)
+        script.command("createStream", 4, [.null])
+        script.command("publish", 5, [.null, .string("two"), .string("live")], streamID: 2)
+        script.command("FCUnpublish", 6, [.null, .string("two")], streamID: 1)
+        let harness = SessionHarness()
+        harness.feed(script.take())
+        #expect(harness.isPublishing == (first == "two"))
+        #expect(harness.events.filter { $0 == .unpublished(.client) }.count == (first == "two" ? 1 : 2))
     }
 
     @Test("whoever publishes one key again ends it by that key; a name that was never published ends it, too")

@@ -53,6 +53,19 @@ struct OverloadTests {
         #expect(overload.taken == 0 && overload.active.isEmpty)
     }
 
+    /// Which is why a decoder that works off what its source's timeline has made due at once must not be told as behind.
+    @Test("a lag of 300 ms that comes at once and goes leaves out every other picture for 0.85 s: 25 at 30 a second")
+    func burst() {
+        var overload = Self.make()
+        let lags = Array(stride(from: Int64(0), through: 300, by: 50)) + Array(repeating: Int64(0), count: 40)
+        var halved = 0
+        for (index, lag) in lags.enumerated() {
+            _ = overload.noted(lag: lag * Self.ms, at: Int64(index) * Self.poll)
+            if overload.active.contains(.halfPictures) { halved += 1 }
+        }
+        #expect(halved == 17)
+    }
+
     @Test("just above the limit one step after the other is taken, with time to see what each does")
     func oneByOne() {
         var overload = Self.make()
