@@ -51,6 +51,7 @@ extension PipelineRules {
             }
         }
     }
+
     /// A source's still would be written over that of an output.
     func checkSourceStills(_ log: inout SpecLog) {
         for (index, output) in self.pipeline.outputs.enumerated() {

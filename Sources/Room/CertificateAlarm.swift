@@ -24,22 +24,15 @@ package enum CertificateAlarm {
         func isWithin(_ limit: (time: Int64, share: Int64)) -> Bool {
             left <= min(Int128(limit.time), life / Int128(limit.share))
         }
-        let severity: String
-        let what: String
-        if left < 0 {
-            (severity, what) = ("alert_3", "has expired, and clients refuse it")
-        } else if now < validFrom {
-            (severity, what) = ("alert_3", "is not valid yet, and clients refuse it")
-        } else if isWithin(self.haste) {
-            (severity, what) = ("alert_2", "is about to expire")
-        } else if isWithin(self.notice) {
-            (severity, what) = ("alert_1", "has to be renewed")
-        } else {
-            return nil
+        func alarm(_ severity: String, _ what: String) -> AlarmBook.Alarm {
+            AlarmBook.Alarm(
+                self.type, severity, kind: "listener", subject: listener,
+                message: "the certificate of the listener \(listener) \(what): valid until \(self.date(validUntil))")
         }
-        return AlarmBook.Alarm(
-            self.type, severity, kind: "listener", subject: listener,
-            message: "the certificate of the listener \(listener) \(what): valid until \(self.date(validUntil))")
+        if left < 0 { return alarm("alert_3", "has expired, and clients refuse it") }
+        if now < validFrom { return alarm("alert_3", "is not valid yet, and clients refuse it") }
+        if isWithin(self.haste) { return alarm("alert_2", "is about to expire") }
+        return isWithin(self.notice) ? alarm("alert_1", "has to be renewed") : nil
     }
 
     /// As in playlists. One beyond the calendar of nanoseconds, such as the year 9999, is that calendar's last day.
