@@ -3,9 +3,10 @@ package enum KubernetesManifest {
     private static let secrets = "/run/secrets/tandem"
     /// Failures after which a Job is given up for good.
     ///
-    /// Kubernetes forgets none as long as the Job lives, and of restarts and replaced pods every one counts: a room that lives a
-    /// month and is moved or started again each hour has 720. Between two there are minutes soon: a room that never starts asks
-    /// for little. No more than it takes, for failed pods stay listed where none is restarted in place.
+    /// Kubernetes holds two numbers against it, and forgets none as long as the Job lives: pods that failed, those a drain replaced
+    /// among them, and restarts in place of the pod that is there. A room that lives a month and is moved or started again each hour
+    /// has 720. Between two there are minutes soon: a room that never starts asks for little. No more than it takes, for failed pods
+    /// stay listed where none is restarted in place.
     private static let mostFailures: Int64 = 1_000
     /// What a worker says that was told to stop while its room goes on.
     private static let drained: Int64 = 143
