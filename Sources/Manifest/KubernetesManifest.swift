@@ -1,6 +1,15 @@
 /// A room for Kubernetes: a Job, since a room ends, and what it reads.
 package enum KubernetesManifest {
     private static let secrets = "/run/secrets/tandem"
+    /// Failures after which a Job is given up for good.
+    ///
+    /// Kubernetes holds two numbers against it, and forgets none as long as the Job lives: pods that failed, those a drain replaced
+    /// among them, and restarts in place of the pod that is there. A room that lives a month and is moved or started again each hour
+    /// has 720. Between two there are minutes soon: a room that never starts asks for little. No more than it takes, for failed pods
+    /// stay listed where none is restarted in place.
+    private static let mostFailures: Int64 = 1_000
+    /// What a worker says that was told to stop while its room goes on.
+    private static let drained: Int64 = 143
 
     /// One file with all objects, to be given to `kubectl apply -f -`.
     package static func files(_ request: ManifestRequest) -> [ManifestFile] {
@@ -89,7 +98,9 @@ package enum KubernetesManifest {
 
     private static func job(_ needs: RoomNeeds, _ request: ManifestRequest) -> YAMLNode {
         var spec = [
-            YAMLEntry("backoffLimit", request.failsFast ? 20 : 6),
+            YAMLEntry(
+                "backoffLimit", .number(self.mostFailures),
+                "Counted as long as the room lives: its restarts, and without a podFailurePolicy its drains as well."),
             YAMLEntry("ttlSecondsAfterFinished", 600),
         ]
         if request.failsFast {
@@ -117,6 +128,16 @@ package enum KubernetesManifest {
                     YAMLEntry(
                         "onPodConditions",
                         .list([.flow([YAMLEntry("type", "DisruptionTarget"), YAMLEntry("status", "True")])])),
+                ]),
+                .map([
+                    YAMLEntry("action", "Ignore"),
+                    YAMLEntry(
+                        "onExitCodes",
+                        .flow([
+                            YAMLEntry("containerName", "tandem"), YAMLEntry("operator", "In"),
+                            YAMLEntry("values", .list([.number(self.drained)])),
+                        ]),
+                        "Drained or deleted: the room goes on in the next pod."),
                 ]),
                 .map([
                     YAMLEntry("action", "FailJob"),

@@ -287,7 +287,8 @@ package final class HLSPackager: Sendable {
 
     /// Publishes until ``finish(endlist:)`` or a newer worker ends it. Blocks; call it on a thread of its own.
     ///
-    /// An end that the store does not take is tried again each second: whoever cannot wait leaves it to another worker.
+    /// An end that the store does not take, or the last segment before a successor, is tried again each second: whoever cannot wait
+    /// leaves it to another worker.
     package func run() -> Outcome {
         while true {
             _ = self.work.wait(
@@ -302,7 +303,7 @@ package final class HLSPackager: Sendable {
 
     /// Publishes everything that is ready, without waiting.
     ///
-    /// - Returns: `nil` while more may come, and where the end could not be written.
+    /// - Returns: `nil` while more may come, and where the last of it could not be written.
     package func step() -> Outcome? {
         while true {
             if self.isToLook() {
@@ -347,7 +348,7 @@ package final class HLSPackager: Sendable {
                     self.isEndDue.store(true, ordering: .relaxed)
                     return nil
                 }
-                return self.over(isUnwritten ? .endLost : endlist ? .ended : .drained)
+                return self.over(!endlist ? .drained : isUnwritten ? .endLost : .ended)
             }
         }
     }

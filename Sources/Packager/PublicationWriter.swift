@@ -11,7 +11,7 @@ import MediaTypes
 /// A slot whose segments cannot be written is *held*: tried again when the next slot is ready, and after that listed as a
 /// gap in the playlists concerned. Nothing here traps or gives up for good.
 struct PublicationWriter: Sendable {
-    /// What an attempt to publish came to; `unwritten`: the end is not in the store.
+    /// What an attempt to publish came to; `unwritten`: the end is not in the store, or what is last in playlists that stay open.
     enum Result: Sendable, Equatable { case done, superseded, unwritten }
 
     private struct HeldSlot {
@@ -35,6 +35,8 @@ struct PublicationWriter: Sendable {
     private var objects: [String: PublishedObject] = [:]
     private var writtenMultivariant: [UInt8] = []
     private var writtenState: [UInt8] = []
+    /// The store did not take the last publish whole.
+    private var isStale = false
     /// The store's playlists carry `EXT-X-ENDLIST`.
     private var isEndListed = false
     /// The next media sequence number in the state file; never above the publication's.
@@ -112,12 +114,16 @@ struct PublicationWriter: Sendable {
         return held.unwritten.isEmpty ? self.settleHeld() : .done
     }
 
-    /// Publishes what is held, then closes the playlists or leaves them open. One whose end could not be written is asked again.
+    /// Publishes what is held, then closes the playlists or leaves them open. One whose last could not be written is asked again.
     mutating func end(endlist: Bool) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
+        // What a successor goes on behind is worth a wait: there is no next slot that would make it late.
+        if !endlist, !self.writeHeld() { return .unwritten }
         if self.settleHeld() == .superseded { return .superseded }
         guard endlist, self.publication.hasSegments else {
-            return self.unannounced.isEmpty ? .done : self.publish()
+            if self.unannounced.isEmpty, !self.isStale { return .done }
+            let result = self.publish()
+            return result == .done && self.isStale ? .unwritten : result
         }
         self.publication.end()
         if self.publish() == .superseded { return .superseded }
@@ -233,6 +239,16 @@ struct PublicationWriter: Sendable {
         return held.slot.isFollowed ? .done : self.publish()
     }
 
+    /// One more attempt at what is held.
+    ///
+    /// - Returns: Whether nothing of it is unwritten.
+    private mutating func writeHeld() -> Bool {
+        guard var held = self.held, !held.unwritten.isEmpty else { return true }
+        self.write(&held)
+        self.held = held
+        return held.unwritten.isEmpty
+    }
+
     private func keep(_ listed: ListedSlot) {
         guard let keeper = self.keeper else { return }
         let tracks = self.publication.tracks.compactMap { track in
@@ -292,8 +308,10 @@ struct PublicationWriter: Sendable {
             guard result == .done else { return self.giveWay() }
         } catch {
             self.events.append(.outputFailed(error))
+            self.isStale = true
             return .done
         }
+        self.isStale = false
         self.isEndListed = self.publication.isEnded
         self.announce()
         self.deleteExpired()

@@ -51,4 +51,23 @@ extension PipelineRules {
             }
         }
     }
+
+    /// A source's still would be written over that of an output.
+    func checkSourceStills(_ log: inout SpecLog) {
+        for (index, output) in self.pipeline.outputs.enumerated() {
+            guard case .image(let image) = output, log.isSound("outputs[\(index)].path") else { continue }
+            let place = Self.components(of: image.path)
+            for (other, output) in self.pipeline.outputs.enumerated() where other != index {
+                guard case .image(let still) = output, still.sources, log.isSound("outputs[\(other)].path", "sources"),
+                    let source = self.pipeline.sources.first(where: {
+                        Self.components(of: still.stillPath(of: $0.id)) == place
+                    })
+                else { continue }
+                log.warning(
+                    "outputs[\(index)].path",
+                    "outputs[\(other)] writes the still of \(SpecText.quoted(source.id.uid)) there",
+                    fix: "use another file name")
+            }
+        }
+    }
 }

@@ -112,6 +112,7 @@ extension PipelineRules {
         self.checkClearPlaces(&log)
         self.checkPlaylistNames(&log)
         self.checkImageNames(&log)
+        self.checkSourceStills(&log)
     }
 
     /// Recordings and clips of an encrypted room are clear, so they lie where no viewer of the room finds them. Paths are

@@ -1,3 +1,4 @@
+package import MediaTypes
 import PipelineSpec
 
 /// The file a calibration leaves behind.
@@ -29,22 +30,42 @@ extension CostCoefficients {
         return JSONNode.object(members).text(pretty: true) + "\n"
     }
 
-    /// Reads such a file; `nil` when it is none, of another version, or holds a number that cannot be true.
-    package init?(json bytes: [UInt8]) {
-        guard let root = JSONParser.parse(bytes).root, root[key: "version"]?.integer == Self.fileVersion,
-            let machine = root[key: "machine"]?.string
-        else { return nil }
+    /// Characters of a machine's name; it goes into the comments of manifests.
+    private static let longestName = 200
+
+    /// Reads such a file.
+    ///
+    /// - Throws: ``MediaError/Code/invalidData`` with the number's name as its place: it is no such file, one of another version, or
+    ///   holds what cannot be true.
+    package init(json bytes: [UInt8]) throws(MediaError) {
+        guard let root = JSONParser.parse(bytes).root else { throw Self.mistake("file", "is no JSON") }
+        guard root[key: "version"]?.integer == Self.fileVersion else {
+            throw Self.mistake("version", "is not \(Self.fileVersion)")
+        }
+        guard let machine = root[key: "machine"]?.string, machine.unicodeScalars.count <= Self.longestName,
+            machine.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7f...0x9f).contains($0.value) })
+        else { throw Self.mistake("machine", "is no line of at most \(Self.longestName) characters") }
         var read = Self.reference
         read.machine = machine
-        for (key, path) in Self.numbers {
-            guard let number = root[key: key]?.integer, Self.plausible.contains(number) else { return nil }
-            read[keyPath: path] = number
-        }
+        for (key, path) in Self.numbers { read[keyPath: path] = try Self.number(root[key: key], key) }
         for preset in VideoEncoding.Preset.allCases {
             guard let node = root[key: "encodePerMegapixel"]?[key: preset.rawValue] else { continue }
-            guard let number = node.integer, Self.plausible.contains(number) else { return nil }
-            read.encodePerMegapixel[preset] = number
+            read.encodePerMegapixel[preset] = try Self.number(node, "encodePerMegapixel.\(preset.rawValue)")
         }
         self = read
+    }
+
+    private static func number(_ node: JSONNode?, _ place: String) throws(MediaError) -> Int64 {
+        guard let number = node?.integer else { throw self.mistake(place, "is no integer") }
+        guard self.plausible.contains(number) else {
+            throw self.mistake(
+                place,
+                "is \(number); a unit costs \(self.plausible.lowerBound) to \(self.plausible.upperBound) nanoseconds")
+        }
+        return number
+    }
+
+    private static func mistake(_ place: String, _ what: String) -> MediaError {
+        MediaError(.invalidData, what, at: place, fix: "measure anew: tandem plan --calibrate")
     }
 }

@@ -35,7 +35,10 @@ package struct CostModel: Sendable {
             cost.ingressBitsPerSecond + cost.egressBitsPerSecond + cost.writtenBytesPerHour / 3600 * 8)
         cost.stages.append(
             RoomCost.Stage(
-                "room", self.coefficients.roomPerSecond + moved * self.coefficients.networkPerMegabit / 1000))
+                "room",
+                Self.sum(
+                    self.coefficients.roomPerSecond,
+                    TimeMath.scale(moved, by: self.coefficients.networkPerMegabit, over: 1000, rounding: .down))))
         cost.memoryBytes = Self.memory(of: pipeline, viewers: self.viewers)
         Self.addOutputs(of: pipeline, to: &cost)
         return cost
@@ -53,18 +56,19 @@ package struct CostModel: Sendable {
             let decode = pipeline.sources.reduce(Int64(0)) { sum, source in
                 let whole = self.decode(source)
                 // A key picture a second or two, dearer than others, and the bits that are read past.
-                return sum + (shown.contains(source.id) ? whole : whole / 12)
+                return Self.sum(sum, shown.contains(source.id) ? whole : whole / 12)
             }
             let compose = self.compose(scene, panes, pipeline)
-            if decode + compose > dearest.decode + dearest.compose { dearest = (decode, compose) }
+            if Self.sum(decode, compose) > Self.sum(dearest.decode, dearest.compose) { dearest = (decode, compose) }
         }
         return dearest
     }
 
     private func decode(_ source: Pipeline.Source) -> Int64 {
         let stream = Self.stream(of: source)
-        return Self.part(stream.pixelsPerSecond, self.coefficients.decodePerMegapixel)
-            + Self.part(stream.videoBitrate, self.coefficients.decodePerMegabit)
+        return Self.sum(
+            Self.part(stream.pixelsPerSecond, self.coefficients.decodePerMegapixel),
+            Self.part(stream.videoBitrate, self.coefficients.decodePerMegabit))
     }
 
     private func compose(_ scene: Scene, _ panes: [PlacedPane], _ pipeline: Pipeline) -> Int64 {
@@ -78,8 +82,9 @@ package struct CostModel: Sendable {
         let images = (scene.bgImages ?? pipeline.canvas.bgImages).count + scene.images.count + pipeline.watermarks.count
         // What lies on the canvas is blended over the part it covers; a quarter of the canvas is much.
         let decorated = canvas * Int64(drawn + images) / 4
-        return Self.part(scaled * fps, self.coefficients.scalePerMegapixel)
-            + Self.part((canvas + decorated) * fps, self.coefficients.composePerMegapixel)
+        return Self.sum(
+            Self.part(scaled * fps, self.coefficients.scalePerMegapixel),
+            Self.part((canvas + decorated) * fps, self.coefficients.composePerMegapixel))
     }
 
     /// Pixels that are made to fill a pane; none where the picture has its size already, or is only cut.
@@ -106,8 +111,9 @@ package struct CostModel: Sendable {
     }
 
     private func encode(_ rendition: Rendition) -> Int64 {
-        Self.part(Self.pixels(rendition), self.coefficients.encodePerMegapixel(rendition.video))
-            + Self.part(Int64(rendition.video.bitrate), self.coefficients.encodePerMegabit)
+        Self.sum(
+            Self.part(Self.pixels(rendition), self.coefficients.encodePerMegapixel(rendition.video)),
+            Self.part(Int64(rendition.video.bitrate), self.coefficients.encodePerMegabit))
     }
 
     /// A second.
@@ -119,6 +125,12 @@ package struct CostModel: Sendable {
 
     /// `units` of which a million cost `price`.
     static func part(_ units: Int64, _ price: Int64) -> Int64 { TimeMath.scale(units, by: price, over: 1_000_000) }
+
+    /// As much as there is a number for: coefficients come from a file, and a million viewers from a flag.
+    static func sum(_ one: Int64, _ other: Int64) -> Int64 {
+        let (sum, isTooMuch) = one.addingReportingOverflow(other)
+        return isTooMuch ? .max : sum
+    }
 
     /// Thousandths of a megabit.
     static func megabits(_ bits: Int64) -> Int64 { bits / 1000 }

@@ -1,3 +1,4 @@
+import MediaTypes
 package import PipelineSpec
 
 /// What a room will need, before it is started.
@@ -39,12 +40,16 @@ package struct RoomCost: Sendable, Hashable {
     package var meanMillicores: Int64 { Self.millicores(self.total) }
 
     /// Thousandths of a core that 95 of 100 seconds stay below: what to ask an engine for.
-    package var peakMillicores: Int64 { Self.millicores(self.total * CostCoefficients.peakPercent / 100) }
+    package var peakMillicores: Int64 {
+        Self.millicores(TimeMath.scale(self.total, by: CostCoefficients.peakPercent, over: 100, rounding: .down))
+    }
 
-    private var total: Int64 { self.stages.reduce(0) { $0 + $1.nanoseconds } }
+    private var total: Int64 { self.stages.reduce(0) { CostModel.sum($0, $1.nanoseconds) } }
 
     /// Rounded up: nothing is free.
-    private static func millicores(_ nanoseconds: Int64) -> Int64 { (nanoseconds + 999_999) / 1_000_000 }
+    private static func millicores(_ nanoseconds: Int64) -> Int64 {
+        TimeMath.scale(nanoseconds, by: 1, over: 1_000_000, rounding: .up)
+    }
 }
 
 extension RoomCost {
@@ -60,7 +65,7 @@ extension RoomCost {
                 + "recording \(Self.bytes(self.recordedBytesPerHour)) an hour",
         ]
         for stage in self.stages {
-            lines.append("  \(stage.name) \(cores((stage.nanoseconds + 999_999) / 1_000_000))")
+            lines.append("  \(stage.name) \(cores(Self.millicores(stage.nanoseconds)))")
         }
         lines.append("measured on \(self.machine)")
         return lines.map { $0 + "\n" }.joined()
@@ -68,7 +73,7 @@ extension RoomCost {
 
     /// For programs.
     package var json: JSONNode {
-        let stages = self.stages.map { JSONMember($0.name, JSONNode(.integer(($0.nanoseconds + 999_999) / 1_000_000))) }
+        let stages = self.stages.map { JSONMember($0.name, JSONNode(.integer(Self.millicores($0.nanoseconds)))) }
         return .object([
             JSONMember("cpuMillicores", JSONNode(.integer(self.peakMillicores))),
             JSONMember("cpuMeanMillicores", JSONNode(.integer(self.meanMillicores))),

@@ -8,7 +8,7 @@ package struct AlarmBook: Sendable {
         package var type: String
         /// `alert_1`, `alert_2` or `alert_3`, from what is to be known to what viewers notice.
         package var severity: String
-        /// What it concerns: `source`, `encoder`, `output`, `config`; and which of them.
+        /// What it concerns: `source`, `encoder`, `output`, `config`, `listener`; and which of them.
         package var kind: String
         package var subject: String?
         package var message: String

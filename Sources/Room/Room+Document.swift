@@ -168,6 +168,7 @@ extension Room {
         alarms += lost
         self.notePhase { $0.isOutputLost = !lost.isEmpty }
         if let alarm = self.configurationAlarm.withLock({ $0 }) { alarms.append(alarm) }
+        alarms += self.certificateAlarms
         for change in self.alarms.withLock({ $0.update(alarms, at: SystemClock.wallClock()) }) { self.tell(change) }
     }
 

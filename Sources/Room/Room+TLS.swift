@@ -1,4 +1,3 @@
-import HLS
 import MediaTypes
 import NIOPosix
 import PipelineSpec
@@ -31,7 +30,7 @@ extension Room {
         case .renewed(let validUntil):
             self.logger.info("new certificate", metadata: ["listener": "\(place)", "validUntil": "\(validUntil)"])
             self.events.emit(
-                "tls.renewed", ["listener": .string(place), "validUntil": .string(Self.date(validUntil))])
+                "tls.renewed", ["listener": .string(place), "validUntil": .string(CertificateAlarm.date(validUntil))])
             self.warn(of: store, place)
         case .refused(let error):
             self.logger.warning("new certificate refused, the old one stays", metadata: ["error": "\(error)"])
@@ -39,7 +38,7 @@ extension Room {
                 "tls.refused",
                 [
                     "listener": .string(place), "reason": .string(error.what), "fix": .string(error.fix),
-                    "validUntil": .string(Self.date(store.current.validUntil)),
+                    "validUntil": .string(CertificateAlarm.date(store.current.validUntil)),
                 ])
         }
     }
@@ -52,8 +51,14 @@ extension Room {
             "clients will refuse the certificate", metadata: ["listener": "\(place)", "reason": "\(problem)"])
     }
 
-    private static func date(_ seconds: Int64) -> String {
-        ProgramDate.format(seconds.multipliedReportingOverflow(by: TimeMath.nanoseconds).partialValue)
+    /// What is wrong with them now, by the time of day.
+    var certificateAlarms: [AlarmBook.Alarm] {
+        let now = SystemClock.wallClock() / TimeMath.nanoseconds
+        return self.listeners.certificates.compactMap { store in
+            let pair = store.current
+            return CertificateAlarm.of(
+                store.place, validFrom: pair.validFrom, validUntil: pair.validUntil, now: now)
+        }
     }
 }
 

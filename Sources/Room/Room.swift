@@ -222,9 +222,15 @@ package final class Room: Sendable {
                 self.oweEnd(.outputLost, "the playlists' end could not be written", fix: "restore the directory")
             }
         } else if packagerThread?.join(within: deadline &- self.machine.now()) == false {
-            self.oweEnd(
-                .unfinished, "the disk did not take the playlists' end in time",
-                fix: "start the room again, and end it")
+            if case .ended = outcome {
+                self.oweEnd(
+                    .unfinished, "the disk did not take the playlists' end in time",
+                    fix: "start the room again, and end it")
+            } else {
+                self.oweEnd(
+                    .outputLost, "the disk did not take the last segment in time",
+                    fix: "nothing: the next worker shows slate in its place; look after the disk")
+            }
         }
         self.finishTransports(transportThreads, outcome, by: deadline)
         self.disk.stop()

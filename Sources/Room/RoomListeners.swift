@@ -46,6 +46,9 @@ final class RoomListeners: Sendable {
         for watch in self.servers.withLock(\.certificates) { watch.reload() }
     }
 
+    /// Whose certificates are shown now: each listener's.
+    var certificates: [CertificateStore] { self.servers.withLock { $0.certificates.map(\.store) } }
+
     /// Looks at the files the room runs by now; as soon as they are followed, if they are not yet.
     func tellFiles() {
         let looks = self.servers.withLock { servers in

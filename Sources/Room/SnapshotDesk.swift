@@ -114,26 +114,17 @@ final class SnapshotDesk: Sendable {
         let slots = self.roster.slots
         for id in slots.keys {
             guard let bytes = try self.jpeg(of: id, size: { output.size(of: $0, $1) }) else { continue }
-            try store.put(Self.name(of: id, beside: name), [PacketMemory(bytes)], durable: false)
+            try store.put(Self.name(of: id, output), [PacketMemory(bytes)], durable: false)
             shown.insert(id)
         }
         for id in shown where slots[id] == nil {
-            try store.remove(Self.name(of: id, beside: name))
+            try store.remove(Self.name(of: id, output))
             shown.remove(id)
         }
     }
 
-    /// Letters, digits, `_` and `-` of a uid stay; what else it has becomes its code, so that no two are alike.
-    static func name(of id: SourceID, beside name: String) -> String {
-        var uid = ""
-        for byte in id.uid.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x2d: uid.unicodeScalars.append(Unicode.Scalar(byte))
-            default: uid += "." + String(byte, radix: 16)
-            }
-        }
-        let type = id.streamType == .main ? "" : "-\(id.streamType.rawValue)"
-        return "\(name.dropLast(4))-\(uid.prefix(160))\(type).jpg"
+    private static func name(of id: SourceID, _ output: ImageOutput) -> String {
+        output.stillPath(of: id).split(separator: "/").last.map(String.init) ?? ""
     }
 
     /// Makes nothing more, and waits a little for what is being made, so that whoever gets it still does.

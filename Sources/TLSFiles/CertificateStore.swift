@@ -32,7 +32,8 @@ package final class CertificateStore: Sendable {
     }
 
     package let files: CertificateFiles
-    private let place: String
+    /// Names the listener.
+    package let place: String
     private let state: Mutex<State>
 
     /// Reads the files.

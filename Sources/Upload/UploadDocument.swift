@@ -130,6 +130,7 @@ extension UploadQueue {
         // How often it was tried counts for no other.
         if self.deletions.first == name { self.deletionLane.succeeded() }
         self.deletions.removeAll { $0 == name }
+        self.inherited.removeAll { $0 == name }
         return true
     }
 

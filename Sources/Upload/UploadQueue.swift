@@ -74,6 +74,8 @@ package struct UploadQueue: Sendable {
     var sprites: [String: UploadSprites] = [:]
     var deletions: [String] = []
     var deletionLane = UploadLane()
+    /// What the worker before has not deleted; it is, once the store has playlists of this one, which do not list it.
+    var inherited: [String] = []
     private var isEnded = false
     /// The number behind the newest slot that is settled.
     private(set) var nextMediaSequence: Int64 = 0
@@ -184,6 +186,18 @@ package struct UploadQueue: Sendable {
                     contentType: track.contentType, window: window, iFramesName: track.iFrames?.name))
         }
         if known != nil, self.tracks.contains(where: { !$0.window.segments.isEmpty }) { self.changeLists() }
+        self.inherit(from: record, listing)
+    }
+
+    private mutating func inherit(from record: UploadRecord?, _ listing: OutputListing) {
+        guard self.rules.deletes, let record, record.origin == listing.origin else { return }
+        // What the output still has goes when its time is over.
+        var needed: Set<String> = []
+        for track in listing.tracks {
+            for segment in track.segments { needed.formUnion([segment.uri, segment.map.uri]) }
+            for retired in track.retired { needed.formUnion([retired.uri, retired.map.uri]) }
+        }
+        self.inherited = record.leftovers.filter { !needed.contains($0) }
     }
 
     // MARK: What is to be done
@@ -199,6 +213,10 @@ package struct UploadQueue: Sendable {
         requests += self.nextDocuments(now)
         requests += self.nextExtras(now)
         requests += self.nextSprites(now)
+        if !self.inherited.isEmpty, self.tracks.allSatisfy({ $0.playlist.taken > 0 }) {
+            self.deletions += self.inherited
+            self.inherited = []
+        }
         if let request = self.nextDeletion(now) { requests.append(request) }
         return requests
     }
@@ -409,7 +427,20 @@ package struct UploadQueue: Sendable {
 
     /// For a successor.
     package var record: UploadRecord? {
-        self.origin.map { UploadRecord(origin: $0, next: self.nextMediaSequence, restamped: self.restamped) }
+        self.origin.map {
+            UploadRecord(
+                origin: $0, next: self.nextMediaSequence, restamped: self.restamped, leftovers: self.leftovers)
+        }
+    }
+
+    private var leftovers: [String] {
+        guard self.rules.deletes else { return [] }
+        var names = self.deletions + self.inherited
+        for track in self.tracks {
+            guard names.count < UploadRecord.mostLeftovers else { break }
+            for retired in track.window.retired where !retired.gap { names.append(retired.uri) }
+        }
+        return Array(names.prefix(UploadRecord.mostLeftovers))
     }
 
     package var waitingSlots: Int { self.slots.count }

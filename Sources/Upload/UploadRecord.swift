@@ -27,14 +27,31 @@ package struct UploadRecord: Sendable, Hashable {
     /// The number behind the last segment the store has.
     package let next: Int64
     package let restamped: Restamped
+    /// Names that no playlist lists any more and the store may have, as far as is known: what is not deleted yet, and what was to
+    /// be. Some may be gone.
+    package let leftovers: [String]
 
-    package init(origin: Int64, next: Int64, restamped: Restamped = Restamped()) {
+    package init(origin: Int64, next: Int64, restamped: Restamped = Restamped(), leftovers: [String] = []) {
         self.origin = origin
         self.next = next
         self.restamped = restamped
+        self.leftovers = leftovers
     }
 
     private static let head = "tandem-upload 1"
+    /// Begins the line of a leftover, where no track is named so: a worker that knows of none takes it for a segment that left
+    /// the list long ago.
+    private static let leftover = "/"
+    /// Leftovers that are noted: half an hour of a ladder that a store has not deleted.
+    static let mostLeftovers = 1_024
+
+    /// A successor must know of it. What has been deleted since is no news: to delete it again does nothing.
+    func isNews(after other: UploadRecord?) -> Bool {
+        guard let other, other.origin == self.origin, other.next == self.next, other.restamped == self.restamped else {
+            return true
+        }
+        return other.leftovers != self.leftovers && !Set(other.leftovers).isSuperset(of: self.leftovers)
+    }
 
     package var text: String {
         var lines = [Self.head, "\(self.origin) \(self.next)"]
@@ -43,6 +60,7 @@ package struct UploadRecord: Sendable, Hashable {
                 lines.append(uri.isEmpty ? "\(track) \(number)" : "\(track) \(number) \(uri)")
             }
         }
+        for name in self.leftovers { lines.append("\(Self.leftover) 0 \(name)") }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -53,11 +71,18 @@ package struct UploadRecord: Sendable, Hashable {
             let origin = Int64(lines[1][0]), let next = Int64(lines[1][1]), next >= 0
         else { return nil }
         var restamped = Restamped()
+        var leftovers: [String] = []
         for words in lines.dropFirst(2) {
             guard (2...3).contains(words.count), let number = Int64(words[1]) else { return nil }
+            if words[0] == Self.leftover {
+                guard words.count == 3 else { return nil }
+                // Of objects beside the playlists alone.
+                if !words[2].contains("/"), leftovers.count < Self.mostLeftovers { leftovers.append(String(words[2])) }
+                continue
+            }
             restamped.note(track: String(words[0]), number, uri: words.count == 3 ? String(words[2]) : nil)
         }
-        self.init(origin: origin, next: next, restamped: restamped)
+        self.init(origin: origin, next: next, restamped: restamped, leftovers: leftovers)
     }
 }
 

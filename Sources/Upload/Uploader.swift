@@ -272,7 +272,7 @@ package final class Uploader: Sendable {
             for listing in news { state.queue.list(listing, record: state.record, at: now) }
             let requests = state.queue.next(at: now)
             let record = state.queue.record
-            let isNew = record != nil && record != state.record
+            let isNew = record?.isNews(after: state.record) ?? false
             if isNew { state.record = record }
             return Step(
                 requests: requests, notices: state.queue.takeNotices(), record: isNew ? record : nil,

@@ -35,12 +35,12 @@ enum CalibrationFile {
             StandardError.write("\(path) cannot be read. Fix: check the path, or make it with --calibrate\n")
             throw ExitStatus.fileMissing.code
         }
-        guard let coefficients = CostCoefficients(json: bytes) else {
-            StandardError.write(
-                "\(path) is no calibration of this version. Fix: make it anew: tandem plan --calibrate\n")
+        do {
+            return try CostCoefficients(json: bytes)
+        } catch {
+            StandardError.write("\(path): \(error.place) \(error.what). Fix: \(error.fix)\n")
             throw ExitStatus.pipelineInvalid.code
         }
-        return coefficients
     }
 
     /// Measures this machine and keeps the result.

@@ -93,7 +93,7 @@ struct ControlClient: Sendable {
                 while let end = rest.firstIndex(of: 0x0A) {
                     let line = String(decoding: rest[..<end], as: UTF8.self)
                     rest.removeFirst(end + 1)
-                    if line.hasPrefix("data: ") { StandardOutput.write(line.dropFirst(6) + "\n") }
+                    if line.hasPrefix("data: ") { try StandardOutput.write(line.dropFirst(6) + "\n") }
                 }
             }
             try await client.shutdown()

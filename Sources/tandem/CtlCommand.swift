@@ -37,7 +37,7 @@ struct ControlOptions: ParsableArguments {
             StandardError.write(answer.text)
             throw ExitCode(1)
         }
-        StandardOutput.write(answer.text)
+        try StandardOutput.write(answer.text)
     }
 
     /// Prints what comes, a line each, until the room closes the connection.
@@ -48,6 +48,8 @@ struct ControlOptions: ParsableArguments {
         } catch let refusal as ControlRefusal {
             StandardError.write(refusal.text)
             throw ExitCode(1)
+        } catch let code as ExitCode {
+            throw code
         } catch {
             StandardError.write("\(self.address): \(error)\n")
             throw ExitStatus.unavailable.code

@@ -71,9 +71,9 @@ struct FleetOptions: ParsableArguments {
                 "longestWaitMs": .integer(outcome.longestWait), "mostAtOnce": JSONValue(outcome.mostAtOnce),
                 "peakCoresPerMille": JSONValue(outcome.peakShare), "measuredOn": .string(cost.machine),
             ]
-            StandardOutput.write(json.text + "\n")
+            try StandardOutput.write(json.text + "\n")
         } else {
-            StandardOutput.write(
+            try StandardOutput.write(
                 """
                 machines   \(outcome.machines), \(outcome.spare) of them spare
                 rooms      \(outcome.mostAtOnce) at once at most, of \(outcome.rooms) simulated

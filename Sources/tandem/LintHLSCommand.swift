@@ -24,7 +24,8 @@ struct LintHLSCommand: AsyncParsableCommand {
 
                 tandem lint-hls --rules
 
-            Exit codes: 0 nothing found · 65 findings · 66 no such file · 69 no answer from the server.
+            Exit codes: 0 nothing found · 65 findings · 66 no such file · 69 no answer from the server · 74 standard
+            output does not take all of the report.
             """)
 
     @Argument(help: ArgumentHelp("A multivariant or media playlist: http(s) URL or path.", valueName: "url"))
@@ -48,7 +49,7 @@ struct LintHLSCommand: AsyncParsableCommand {
     func run() async throws {
         if self.rules {
             for rule in Rule.allCases {
-                StandardOutput.write("\(rule.rawValue) (\(rule.entry.clause)): \(rule.entry.remedy)\n")
+                try StandardOutput.write("\(rule.rawValue) (\(rule.entry.clause)): \(rule.entry.remedy)\n")
             }
             return
         }
@@ -79,29 +80,29 @@ struct LintHLSCommand: AsyncParsableCommand {
         } catch {
             throw ExitStatus.bug.code
         }
-        if isJSON { StandardOutput.write(linter.report.text + "\n") } else { Self.show(linter) }
+        if isJSON { try StandardOutput.write(linter.report.text + "\n") } else { try Self.show(linter) }
         if linter.isEmpty { throw (Location.isRemote(url) ? ExitStatus.unavailable : ExitStatus.fileMissing).code }
         if linter.findingCount > 0 { throw ExitStatus.pipelineInvalid.code }
     }
 
     private static func show(_ linter: Linter, _ findings: [Finding], isJSON: Bool) {
-        if !isJSON { for finding in findings { StandardOutput.write(finding.text(since: linter.startedAt)) } }
+        if !isJSON { for finding in findings { StandardOutput.tell(finding.text(since: linter.startedAt)) } }
         guard StandardError.isTerminal else { return }
         StandardError.write(
             "\r\u{1b}[2K\(linter.playlistCount) playlists, \(linter.segmentCount) segments, \(linter.partCount) parts, "
                 + "\(linter.findingCount) findings")
     }
 
-    private static func show(_ linter: Linter) {
+    private static func show(_ linter: Linter) throws {
         if StandardError.isTerminal { StandardError.write("\r\u{1b}[2K") }
         for line in linter.summary {
-            StandardOutput.write(
+            try StandardOutput.write(
                 "\(line.playlist): \(line.segments) segments, \(line.parts) parts, peak \(line.peak / 1_000) kbit/s, "
                     + "average \(line.average / 1_000) kbit/s\n")
         }
-        for outage in linter.outages { StandardOutput.write(outage.text(since: linter.startedAt)) }
+        for outage in linter.outages { try StandardOutput.write(outage.text(since: linter.startedAt)) }
         let hidden = linter.findingCount - linter.findings.count
-        StandardOutput.write(
+        try StandardOutput.write(
             linter.findingCount == 0
                 ? "no findings\n"
                 : "\(linter.findingCount) findings\(hidden > 0 ? ", \(hidden) of them more of the same" : "")\n")

@@ -74,7 +74,7 @@ struct ManifestCommand: ParsableCommand {
             case .nomad: NomadManifest.files(request)
             }
         guard let directory = self.out else {
-            if let first = files.first { StandardOutput.write(first.text) }
+            if let first = files.first { try StandardOutput.write(first.text) }
             let others = files.dropFirst().map(\.name)
             if !others.isEmpty {
                 StandardError.write("not shown: \(others.joined(separator: ", ")); --out writes all\n")
@@ -88,7 +88,7 @@ struct ManifestCommand: ParsableCommand {
                     "\(path) cannot be written. Fix: check that \(directory) may be written and has space\n")
                 throw ExitStatus.cannotCreate.code
             }
-            StandardOutput.write("\(path)\n")
+            try StandardOutput.write("\(path)\n")
         }
     }
 }

@@ -63,6 +63,6 @@ struct PlanCommand: ParsableCommand {
         let model = CostModel(try CalibrationFile.read(self.calibration), viewers: self.viewers)
         let cost = model.cost(of: pipeline)
         if self.fleet { return try self.options.plan(cost, model: model, isJSON: self.json) }
-        StandardOutput.write(self.json ? cost.json.text(pretty: true) + "\n" : cost.text)
+        try StandardOutput.write(self.json ? cost.json.text(pretty: true) + "\n" : cost.text)
     }
 }

@@ -12,6 +12,6 @@ struct SchemaCommand: ParsableCommand {
             """)
 
     func run() throws {
-        StandardOutput.write(PipelineSchema.json())
+        try StandardOutput.write(PipelineSchema.json())
     }
 }

@@ -22,7 +22,8 @@ struct SignURLCommand: ParsableCommand {
             puts it into every request. Several lines in the secret are several secrets: the first one signs, all are good,
             so that one can follow another. Answers: 403 with the reason, and nothing else is told.
 
-            Exit codes: 0 signed · 64 flags · 65 pipeline · 66 no such file.
+            Exit codes: 0 signed · 64 flags · 65 pipeline · 66 no such file · 74 standard output
+            takes nothing.
             """)
 
     @Argument(help: "The pipeline file; - is standard input.")
@@ -59,6 +60,6 @@ struct SignURLCommand: ParsableCommand {
             throw ValidationError("the pipeline's viewers need no signed URLs: outputs[].http.signedUrls is not there")
         }
         let query = gate.query(scope: self.scope, seconds: Int64(self.expiresIn))
-        print("\(self.url)\(self.url.contains("?") ? "&" : "?")\(query)")
+        try StandardOutput.write("\(self.url)\(self.url.contains("?") ? "&" : "?")\(query)\n")
     }
 }

@@ -4,13 +4,34 @@
     import Musl
 #endif
 import Stages
+import Synchronization
 
 /// Whole writes to standard output and standard error, without a buffer that a crash would lose.
 enum StandardOutput {
     /// A writer for event lines that blocks nobody.
     static func lines() -> LineWriter { LineWriter(file: STDOUT_FILENO, name: "events") }
 
-    static func write(_ text: String) { FileBytes.write(text, to: STDOUT_FILENO) }
+    /// The `errno` of what it did not take; 0: it has taken everything.
+    private static let failure = Atomic<Int32>(0)
+
+    /// Writes what whoever asked is to have whole, with everything that was told before.
+    ///
+    /// - Throws: `ExitCode` 74 after the reason was written to standard error.
+    static func write(_ text: String) throws {
+        self.tell(text)
+        let failure = self.failure.load(ordering: .relaxed)
+        guard failure != 0 else { return }
+        StandardError.write(
+            "standard output does not take all that is written (errno \(failure)). Fix: make space where it goes, and run "
+                + "this again\n")
+        throw ExitStatus.outputLost.code
+    }
+
+    /// Writes as much as it takes; the next ``write(_:)`` says so if that was not all.
+    static func tell(_ text: String) {
+        guard !FileBytes.write(text, to: STDOUT_FILENO) else { return }
+        self.failure.store(errno == 0 ? EIO : errno, ordering: .relaxed)
+    }
 }
 
 enum StandardError {
@@ -55,7 +76,9 @@ enum FileBytes {
         }
     }
 
-    static func write(_ text: String, to file: Int32) { WholeWrite.write(Array(text.utf8), to: file) }
+    /// - Returns: `false` when the file does not take all of the text.
+    @discardableResult
+    static func write(_ text: String, to file: Int32) -> Bool { WholeWrite.write(Array(text.utf8), to: file) }
 
     /// Replaces the file at `path`.
     ///

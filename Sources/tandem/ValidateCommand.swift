@@ -41,10 +41,11 @@ struct ValidateCommand: ParsableCommand {
                 try PipelineLoading.read(file), overrides: overrides, checks: RoomChecks.here)
             isValid = isValid && report.pipeline != nil
             switch self.format {
-            case .json: StandardOutput.write(report.json(file: file).text() + "\n")
+            case .json: try StandardOutput.write(report.json(file: file).text() + "\n")
             case .text:
                 StandardError.write(report.text(file: file))
-                if let pipeline = report.pipeline { StandardOutput.write("\(file): valid\n\(pipeline.summary())") }
+                guard let pipeline = report.pipeline else { continue }
+                try StandardOutput.write("\(file): valid\n\(pipeline.summary())")
             }
         }
         if !isValid { throw ExitStatus.pipelineInvalid.code }

@@ -63,6 +63,19 @@ extension Unhurried.Pictures {
             #expect(made.output.isEmpty)
         }
 
+        @Test(
+            "what standard output does not take whole is said not to be, with an exit code",
+            arguments: [
+                ["schema"], ["manifest", "solo.json", "--for", "k8s"], ["plan", "solo.json"],
+                ["plan", "solo.json", "--json"],
+                ["validate", "solo.json"], ["validate", "solo.json", "--format", "json"], ["lint-hls", "--rules"],
+            ])
+        func fullOutput(arguments: [String]) throws {
+            let words = arguments.map { $0.hasSuffix(".json") ? "\(EndToEnd.root)/pipelines/\($0)" : $0 }
+            let made = try Command.run("/bin/sh", ["-c", #"exec "$0" "$@" > /dev/full"#, EndToEnd.binary] + words)
+            #expect(made.code == 74 && made.errors.contains("standard output does not take"), "\(made)")
+        }
+
         @Test("viewers beyond counting are refused, by both that reckon with them", arguments: ["plan", "manifest"])
         func viewers(verb: String) throws {
             for count in ["9223372036854775807", "-1"] {

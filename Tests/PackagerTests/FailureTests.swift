@@ -178,6 +178,48 @@ struct FailureTests {
     }
 
     @Test(
+        "what is last at a drain is tried until the store takes it: segments, state, playlists",
+        arguments: ["720p-1-2", "state.json", "360p.m3u8", ""], [1, 7])
+    func drainWhileFull(name: String, attempts: Int) throws {
+        let store = MemoryStore()
+        let output = try Output(store)
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<128)
+        #expect(output.packager.step() == nil)
+        store.refuse { $0.hasPrefix(name) }
+        output.feed(128..<192)
+        output.packager.finish(endlist: false)
+        for _ in 0..<attempts { #expect(output.packager.step() == nil) }
+        #expect(output.events.published.count == 2 && !output.events.isEnded)
+        store.refuse { _ in false }
+        #expect(output.packager.step() == .drained)
+        for name in ["720p.m3u8", "360p.m3u8", "audio.m3u8"] {
+            let list = ListText(store.text(name))
+            #expect(list.uris.count == 3 && list.count("#EXT-X-GAP") == 0 && list.count("#EXT-X-ENDLIST") == 0)
+        }
+        #expect(output.events.published.map(\.mediaSequence) == [0, 1, 2])
+        #expect(!store.text("state.json").contains("\"ended\": true"))
+    }
+
+    @Test("a multivariant playlist that could not be written before a drain is written at it")
+    func drainStale() throws {
+        let store = MemoryStore()
+        let output = try Output(store)
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<128)
+        #expect(output.packager.step() == nil)
+        let plain = store.text("index.m3u8")
+        store.refuse { $0 == "index.m3u8" }
+        output.packager.declare(
+            BitRates(bitrate: 4_000_000, maxBitrate: 4_800_000, bufferSize: 4_800_000), track: 0)
+        #expect(output.packager.step() == nil)
+        output.packager.finish(endlist: false)
+        #expect(output.packager.step() == nil && store.text("index.m3u8") == plain)
+        store.refuse { _ in false }
+        #expect(output.packager.step() == .drained && store.text("index.m3u8") != plain)
+    }
+
+    @Test(
         "killed or out of space after any operation of the end: the lists have ended, or another worker comes and ends them",
         arguments: 0..<16)
     func endHalfWritten(operations: Int) throws {

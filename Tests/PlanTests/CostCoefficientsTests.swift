@@ -1,3 +1,4 @@
+import MediaTypes
 import PipelineSpec
 import Plan
 import Testing
@@ -10,7 +11,7 @@ struct CostCoefficientsTests {
         coefficients.machine = "a \"machine\""
         coefficients.decodePerMegapixel = 7
         coefficients.encodePerMegapixel[.slow] = 11
-        #expect(CostCoefficients(json: Array(coefficients.json.utf8)) == coefficients)
+        #expect(try CostCoefficients(json: Array(coefficients.json.utf8)) == coefficients)
     }
 
     @Test("every preset has a cost")
@@ -21,16 +22,23 @@ struct CostCoefficientsTests {
     }
 
     @Test(
-        "what is no measurement is refused",
+        "what is no measurement is refused, with its place and the remedy",
         arguments: [
-            "", "{}", "[]", #"{"version": 2, "machine": "m"}"#, #"{"version": 1}"#,
-            CostCoefficients.reference.json.replacing("1800000,", with: "-1,"),
-            CostCoefficients.reference.json.replacing("1800000,", with: "\"x\","),
-            CostCoefficients.reference.json.replacing("10400000", with: "100000000001"),
+            ("", "file"), ("{}", "version"), ("[]", "version"), (#"{"version": 2, "machine": "m"}"#, "version"),
+            (#"{"version": 1}"#, "machine"), (#"{"version": 1, "machine": "m\nspec: {}"}"#, "machine"),
+            (#"{"version": 1, "machine": "m"}"#, "decodePerMegapixel"),
+            (CostCoefficients.reference.json.replacing("1800000,", with: "-1,"), "decodePerMegapixel"),
+            (CostCoefficients.reference.json.replacing("1800000,", with: "\"x\","), "decodePerMegapixel"),
+            (CostCoefficients.reference.json.replacing("1800000,", with: "1e99,"), "decodePerMegapixel"),
+            (
+                CostCoefficients.reference.json.replacing("10400000", with: "100000000001"),
+                "encodePerMegapixel.veryfast"
+            ),
         ])
-    func refused(text: String) {
+    func refused(text: String, place: String) {
         #expect(text != CostCoefficients.reference.json)
-        #expect(CostCoefficients(json: Array(text.utf8)) == nil)
+        let error = #expect(throws: MediaError.self) { try CostCoefficients(json: Array(text.utf8)) }
+        #expect(error?.place == place && error?.fix.contains("--calibrate") == true, "\(String(describing: error))")
     }
 
     @Test("adaptive B-pictures cost more, one between two others does not")

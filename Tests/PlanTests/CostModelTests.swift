@@ -128,6 +128,23 @@ struct CostModelTests {
         #expect(streams.egressBitsPerSecond == 0)
     }
 
+    @Test("no calibration, however dear, is more than there are numbers for", arguments: [100_000_000_000, Int64.max])
+    func dearest(price: Int64) throws {
+        var coefficients = CostCoefficients.reference
+        for path: WritableKeyPath<CostCoefficients, Int64> in [
+            \.decodePerMegapixel, \.decodePerMegabit, \.scalePerMegapixel, \.composePerMegapixel, \.encodePerMegabit,
+            \.networkPerMegabit,
+        ] {
+            coefficients[keyPath: path] = price
+        }
+        coefficients.roomPerSecond = 100_000_000_000
+        let cost = CostModel(coefficients, viewers: 1_000_000).cost(of: try Self.pipeline())
+        #expect(cost.peakMillicores >= cost.meanMillicores && cost.meanMillicores > 1_000_000)
+        #expect(cost.text.hasPrefix("cores      ") && cost.json[key: "cpuMillicores"]?.integer == cost.peakMillicores)
+        let machine = Fleet.Size(millicores: 1_024_000, memory: .max, network: .max)
+        #expect(Fleet(machine: machine, rooms: [Fleet.Size(cost)], roomsPerHour: 1, minutes: 1).plan() == nil)
+    }
+
     @Test("every number is in the text and in the JSON")
     func reports() throws {
         let cost = CostModel(viewers: 3).cost(of: try Self.pipeline())

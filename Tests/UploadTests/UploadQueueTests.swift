@@ -308,6 +308,53 @@ struct UploadQueueTests {
         #expect(lines.contains("v-1-9.m4s") && !lines.contains("v-1-10.m4s"))
     }
 
+    @Test(
+        "what a worker has not deleted its successor deletes, once its own playlists are there",
+        arguments: [true, false])
+    func leftovers(isKnown: Bool) throws {
+        var first = SimulatedOrigin()
+        first.run(seconds: 118)
+        let record = try #require(first.queue.record)
+        let read = try #require(UploadRecord(text: record.text))
+        #expect(read == record && !read.leftovers.isEmpty)
+        #expect(read.leftovers.allSatisfy { first.stored[$0] != nil }, "\(read.leftovers)")
+        var queue = UploadQueue(rules: UploadRules())
+        // Near the record, or so far behind it that the store's lists begin anew.
+        let listing = SimulatedOrigin.listing(through: record.next + (isKnown ? 0 : 100), isFirst: true)
+        queue.list(listing, record: read, at: 0)
+        #expect(Set(queue.record?.leftovers ?? []).isSuperset(of: read.leftovers), "of a second kill, too")
+        var taken: Set<String> = []
+        var deleted: [String] = []
+        for round in 0..<200 {
+            let now = Int64(round) * 10_000_000
+            for request in queue.next(at: now) {
+                if case .delete = request.action {
+                    #expect(taken.isSuperset(of: ["v.m3u8", "a.m3u8"]), "\(request.name) is deleted too early")
+                    deleted.append(request.name)
+                } else {
+                    taken.insert(request.name)
+                }
+                queue.answered(request.id, .done, at: now, jitter: 0)
+            }
+        }
+        let listed = Set(listing.tracks.flatMap { $0.segments.map(\.uri) })
+        #expect(Set(deleted).isDisjoint(with: listed) && deleted.count == Set(deleted).count)
+        #expect(Set(deleted).isSuperset(of: Set(read.leftovers).subtracting(listed)), "\(deleted)")
+    }
+
+    @Test("leftovers are names beside the playlists, no more than are noted, and none where objects stay")
+    func noLeftovers() throws {
+        let many = (0..<5_000).map { "/ 0 v-1-\($0).m4s\n" }.joined()
+        let read = try #require(UploadRecord(text: "tandem-upload 1\n5 1\n/ 0 ../x\n/ 0 a/b\n\(many)"))
+        #expect(read.leftovers.first == "v-1-0.m4s" && read.leftovers.count == 1_024)
+        #expect(UploadRecord(text: "tandem-upload 1\n5 1\n/ 0\n") == nil)
+        var rules = UploadRules()
+        rules.deletes = false
+        var queue = UploadQueue(rules: rules)
+        queue.list(SimulatedOrigin.listing(through: 1, isFirst: true), record: read, at: 0)
+        #expect(queue.record?.leftovers == [])
+    }
+
     @Test("a record of another room, or a damaged one, is none")
     func otherRecord() {
         for text in [
