@@ -135,7 +135,7 @@ package enum KubernetesManifest {
                         "onExitCodes",
                         .flow([
                             YAMLEntry("containerName", "tandem"), YAMLEntry("operator", "In"),
-                            YAMLEntry("values", .list([.number(self.drained)])),
+                            YAMLEntry("values", .list([.number(Self.drained)])),
                         ]),
                         "Drained or deleted: the room goes on in the next pod."),
                 ]),
