@@ -18,7 +18,7 @@ struct GateTests {
 
     /// Whether what is behind the gate is over.
     private final class End: Sendable {
-        let hasCome = Atomic(false)
+        let hasCome = Atomic<Bool>(false)
     }
 
     @Test("whoever closes it waits for whoever is passing")
