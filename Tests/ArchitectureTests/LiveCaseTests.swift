@@ -161,7 +161,7 @@ struct LiveCaseTests {
         ),
         (29, "a part without its segment", .tests(["a part without its segment is refused"])),
         (30, "too far ahead", .tests(["more than two segments ahead is refused"])),
-        (31, "the next segment", .tests(["a reload is held until its part is there, and is answered soon after"])),
+        (31, "the next segment", .tests(["a reload is held until its part is there, and is answered by it"])),
         (
             32, "behind a segment's last part",
             .tests(["a part: held until it is there; one behind a whole segment's last is the first of the next"])

@@ -89,7 +89,9 @@ struct PicturePoolTests {
         #expect(counted == [false, false, true, false, false, true, false])
         look = PoolLook(every: 3)
         let minute = PoolLook.interval
-        let times = [5, 6, 7, 8, minute + 4, minute + 5, minute + 6, 2 * minute + 5, 4, minute, minute + 4, .max, 1]
+        let times: [Int64] = [
+            5, 6, 7, 8, minute + 4, minute + 5, minute + 6, 2 * minute + 5, 4, minute, minute + 4, .max, 1,
+        ]
         let timed = times.map { look.isDue(at: $0) }
         #expect(
             timed == [false, false, false, false, false, true, false, true, false, false, true, true, false])

@@ -34,7 +34,7 @@ struct CostCoefficientsTests {
                 CostCoefficients.reference.json.replacing("10400000", with: "100000000001"),
                 "encodePerMegapixel.veryfast"
             ),
-        ])
+        ] as [(String, String)])
     func refused(text: String, place: String) {
         #expect(text != CostCoefficients.reference.json)
         let error = #expect(throws: MediaError.self) { try CostCoefficients(json: Array(text.utf8)) }

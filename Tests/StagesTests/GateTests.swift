@@ -16,22 +16,27 @@ struct GateTests {
         #expect(passed == 1)
     }
 
+    /// Whether what is behind the gate is over.
+    private final class End: Sendable {
+        let hasCome = Atomic<Bool>(false)
+    }
+
     @Test("whoever closes it waits for whoever is passing")
     func waits() async {
         let gate = Gate()
-        let ended = Mutex(false)
+        let end = End()
         // Each of many passes with the end not yet come, or does not pass at all.
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<4 {
                 group.addTask {
                     var sawEnd = false
-                    for _ in 0..<20_000 { gate.pass { if ended.withLock({ $0 }) { sawEnd = true } } }
+                    for _ in 0..<20_000 { gate.pass { if end.hasCome.load(ordering: .acquiring) { sawEnd = true } } }
                     return sawEnd
                 }
             }
             group.addTask {
                 gate.close()
-                ended.withLock { $0 = true }
+                end.hasCome.store(true, ordering: .releasing)
                 return false
             }
             for await sawEnd in group { #expect(!sawEnd) }

@@ -10,10 +10,15 @@ enum ChunkCase {
         "chunks", longest: 3000, mutate: SessionMutator.mutateChunks, seeds: Self.seeds, run: Self.run)
 
     static func seeds() -> [(name: String, bytes: [UInt8])] {
-        FuzzFiles.captures().map { name, bytes in (name, [9] + bytes.dropFirst(3073).prefix(2500)) }
-            + (0..<24).map { seed in
-                ("model.\(seed)", [UInt8(8 + seed % 8)] + ChunkModel.schedule(seed: UInt64(seed), steps: 30).bytes)
-            }
+        var seeds: [(name: String, bytes: [UInt8])] = []
+        for (name, bytes) in FuzzFiles.captures() {
+            seeds.append((name, [9] + bytes.dropFirst(3073).prefix(2500)))
+        }
+        for seed in UInt8(0)..<24 {
+            let cuts = 8 + seed % 8
+            seeds.append(("model.\(seed)", [cuts] + ChunkModel.schedule(seed: UInt64(seed), steps: 30).bytes))
+        }
+        return seeds
     }
 
     struct Message: Hashable {

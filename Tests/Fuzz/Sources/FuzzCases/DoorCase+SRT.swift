@@ -37,8 +37,10 @@ extension DoorCase {
             comes, comes + comes, comes + isAgreed, comes + isRefused, comes + isAgreed + sends + leaves,
             comes + isAgreed + [2, 0, 7, 20], comes + [4, 4, 0xB1, 2, 0, 7, 8], others + comes, comes + [3, 7, 1],
         ]
-        return names.enumerated().map { ("srt.name.\($0.offset)", [4] + Array($0.element.utf8)) }
-            + steps.enumerated().map { ("srt.steps.\($0.offset)", [5] + $0.element) }
+        var seeds: [(name: String, bytes: [UInt8])] = []
+        for (index, text) in names.enumerated() { seeds.append(("srt.name.\(index)", [4] + Array(text.utf8))) }
+        for (index, step) in steps.enumerated() { seeds.append(("srt.steps.\(index)", [5] + step)) }
+        return seeds
     }
 
     static func streamID(_ text: String) -> String? {

@@ -15,7 +15,10 @@ extension DoorCase {
             [0x65, 0, 0, 0, 0x64, 0, 0, 0], [0x65, 0, 0, 0, 0x65, 0, 0, 30], [0x65, 0, 0, 0, 0x65, 0, 0, 31],
             [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 1],
         ]
-        return times.enumerated().map { ("signed.\($0.offset)", [7] + $0.element + [3] + Array("1001".utf8)) }
+        let name = Array("1001".utf8)
+        var seeds: [(name: String, bytes: [UInt8])] = []
+        for (index, time) in times.enumerated() { seeds.append(("signed.\(index)", [7] + time + [3] + name)) }
+        return seeds
     }
 
     static func signed(_ bytes: [UInt8]) -> String? {
