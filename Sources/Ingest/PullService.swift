@@ -2,6 +2,7 @@ import Logging
 package import MediaTypes
 import NIOCore
 import NIOPosix
+import Stages
 import Synchronization
 
 /// The sources of a room that are fetched from other servers: each connects, plays, and connects again for ever.
@@ -13,6 +14,7 @@ package final class PullService: Sendable {
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     private let loop: any EventLoop
     private let drivers: NIOLoopBoundBox<[any SourcePuller]>
+    private let gate = Gate()
     private let isStopped = Mutex(false)
 
     /// - Parameters:
@@ -58,8 +60,11 @@ package final class PullService: Sendable {
     /// Takes leave of the server of `source`, if it is fetched, and does not connect again before `deadline`, in nanoseconds of
     /// the service's clock.
     package func hold(_ source: SourceID, until deadline: Int64) {
-        self.loop.execute { [drivers] in
-            for driver in drivers.value where driver.source == source { driver.hold(until: deadline) }
+        // A room that ends may be told to kick somebody still.
+        self.gate.pass {
+            self.loop.execute { [drivers] in
+                for driver in drivers.value where driver.source == source { driver.hold(until: deadline) }
+            }
         }
     }
 
@@ -79,6 +84,7 @@ package final class PullService: Sendable {
             return drivers.value.compactMap { ($0 as? SRTPullDriver)?.lastFeed }
         }.get()
         await TransportFeed.join(feeds ?? [])
+        self.gate.close()
         try? await self.group.shutdownGracefully()
     }
 }

@@ -1,12 +1,13 @@
 package import MediaTypes
 package import NIOCore
+import Stages
 import Synchronization
 
 /// Reads a rendition on air.
 package protocol LiveReader: AnyObject, Sendable {
     /// Tags in order; the first ones are the backlog. On the outputs' event loop; must not block.
     func receive(_ tags: [LiveTag], now: Int64)
-    /// No more comes.
+    /// No more comes. On the outputs' event loop, or on the thread that adds the reader when it is over.
     func ended()
 }
 
@@ -47,20 +48,24 @@ package final class LiveFeed: Sendable {
     package let hasAudio: Bool
     private let clock: any MonotonicClock
     private let loop: any EventLoop
+    private let gate: Gate
     private let intake: Mutex<Intake>
     private let isHeld: Atomic<Bool>
     private let state: NIOLoopBoundBox<State>
     private let readerCount = Atomic<Int>(0)
 
-    /// - Parameter makesFiles: Somebody may ask for the tags as a file has them.
+    /// - Parameters:
+    ///   - makesFiles: Somebody may ask for the tags as a file has them.
+    ///   - gate: To the event loop; closed before that ends.
     package init(
-        _ description: FeedDescription, makesFiles: Bool, clock: any MonotonicClock, loop: any EventLoop
+        _ description: FeedDescription, makesFiles: Bool, clock: any MonotonicClock, loop: any EventLoop, gate: Gate
     ) {
         self.name = description.name
         self.hasVideo = description.hasVideo
         self.hasAudio = description.hasAudio
         self.clock = clock
         self.loop = loop
+        self.gate = gate
         self.intake = Mutex(Intake(holders: makesFiles ? 1 : 0))
         self.isHeld = Atomic(makesFiles)
         self.state = NIOLoopBoundBox.makeBoxSendingValue(
@@ -91,7 +96,15 @@ package final class LiveFeed: Sendable {
             guard intake.items.count < Self.mostWaiting else { return false }
             return Self.append(item, to: &intake)
         }
-        if wakes { self.loop.execute { self.handOut() } }
+        if wakes { self.tell { self.handOut() } }
+    }
+
+    /// Does `work` on the event loop soon. Readers may come and go when the outputs have stopped.
+    ///
+    /// - Returns: false: never, the loop is over.
+    @discardableResult
+    private func tell(_ work: @escaping @Sendable () -> Void) -> Bool {
+        self.gate.pass { self.loop.execute(work) }
     }
 
     /// - Returns: Whether the event loop is to be woken.
@@ -120,22 +133,23 @@ package final class LiveFeed: Sendable {
             self.isHeld.store(false, ordering: .relaxed)
             return Self.append(.rest, to: &intake)
         }
-        if wakes { self.loop.execute { self.handOut() } }
+        if wakes { self.tell { self.handOut() } }
     }
 
-    /// Hands the backlog over, and everything that comes.
+    /// Hands the backlog over, and everything that comes; at once no more of it when it is over.
     package func add(_ reader: any LiveReader) {
-        self.loop.execute {
+        let isThere = self.tell {
             self.handOut()
             guard !self.state.value.isOver else { return reader.ended() }
             self.state.value.readers.append(reader)
             self.readerCount.store(self.state.value.readers.count, ordering: .relaxed)
             reader.receive(self.state.value.core.backlog, now: self.clock.now())
         }
+        if !isThere { reader.ended() }
     }
 
     package func remove(_ reader: any LiveReader) {
-        self.loop.execute {
+        self.tell {
             self.state.value.readers.removeAll { $0 === reader }
             self.readerCount.store(self.state.value.readers.count, ordering: .relaxed)
         }
@@ -149,7 +163,7 @@ package final class LiveFeed: Sendable {
 
     /// The last packet has come: readers get what is left, and are told.
     package func end() {
-        self.loop.execute {
+        self.tell {
             self.handOut()
             self.state.value.isOver = true
             let readers = self.state.value.readers

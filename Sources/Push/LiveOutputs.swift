@@ -2,6 +2,7 @@ package import MediaTypes
 import NIOCore
 import NIOPosix
 import NIOSSL
+import Stages
 import Synchronization
 
 /// An RTMP output with everything read that it needs: nothing is left that could fail.
@@ -23,6 +24,7 @@ package final class LiveOutputs: Sendable {
     }
 
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    private let gate = Gate()
     private let clock: any MonotonicClock
     /// In the order they were asked for.
     private let feeds: [LiveFeed]
@@ -33,8 +35,8 @@ package final class LiveOutputs: Sendable {
     ///   - makesFiles: Viewers may ask for them over HTTP.
     package init(_ feeds: [FeedDescription], makesFiles: Bool, clock: any MonotonicClock) {
         self.clock = clock
-        let loop = self.group.next()
-        self.feeds = feeds.map { LiveFeed($0, makesFiles: makesFiles, clock: clock, loop: loop) }
+        let (loop, gate) = (self.group.next(), self.gate)
+        self.feeds = feeds.map { LiveFeed($0, makesFiles: makesFiles, clock: clock, loop: loop, gate: gate) }
     }
 
     /// The rendition of that name, if it is among them.
@@ -118,6 +120,7 @@ package final class LiveOutputs: Sendable {
         // All at once; each takes a second at most, over TLS two. None can fail in a way that leaves something to do.
         for closed in outputs.map({ $0.stop(reason: reason) }) { try? await closed.get() }
         try? await self.group.next().submit {}.get()
+        self.gate.close()
         try? await self.group.shutdownGracefully()
     }
 }

@@ -9,9 +9,13 @@ package final class Gate: Sendable {
 
     /// Does `work` at once, or never once the gate is closed; not both at once with ``close()``. It must be short, and must not
     /// come back to the gate.
-    package func pass(_ work: () -> Void) {
+    ///
+    /// - Returns: Whether it was done.
+    @discardableResult
+    package func pass(_ work: () -> Void) -> Bool {
         self.isOpen.withLock { isOpen in
             if isOpen { work() }
+            return isOpen
         }
     }
 

@@ -7,6 +7,7 @@ import NIOCore
 import Origin
 import Push
 import RTMP
+import Synchronization
 import Testing
 
 private struct StillClock: MonotonicClock {
@@ -37,6 +38,23 @@ struct FLVStreamTests {
             .packet(message), time: Int64(number) * 40, kind: .video, isKey: number.isMultiple(of: 25))
         tag.file = FLVFileWriter.tag(tag)
         return tag
+    }
+
+    @Test("who asks for a rendition when the outputs have stopped is told that it is over, and may leave")
+    func late() async throws {
+        let outputs = Self.outputs()
+        let feed = try #require(outputs.feed(named: "180p"))
+        await outputs.stop(reason: "over")
+        let stream = FLVStream(feed)
+        guard case .bytes = stream.next() else { return Issue.record("no file header") }
+        let told = Atomic(0)
+        stream.whenMore { told.add(1, ordering: .relaxed) }
+        #expect(told.load(ordering: .relaxed) == 1)
+        guard case .end = stream.next() else { return Issue.record("it goes on") }
+        stream.cancel()
+        // An encoder that is not stopped yet.
+        feed.receive(Self.picture(0))
+        #expect(feed.readers == 0)
     }
 
     @Test("fifty viewers get every byte, and one who hangs costs them nothing")
