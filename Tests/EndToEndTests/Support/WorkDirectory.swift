@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory of one test; it goes away with the object.
+/// A directory of one test; it goes away with the object, or stays to be looked at: `TANDEM_KEEP_WORK=1`.
 final class WorkDirectory: Sendable {
     let path: String
 
@@ -9,7 +9,10 @@ final class WorkDirectory: Sendable {
         try FileManager.default.createDirectory(atPath: self.path, withIntermediateDirectories: true)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: self.path) }
+    deinit {
+        guard ProcessInfo.processInfo.environment["TANDEM_KEEP_WORK"] == nil else { return }
+        try? FileManager.default.removeItem(atPath: self.path)
+    }
 
     func path(_ name: String) -> String { "\(self.path)/\(name)" }
 
