@@ -1,6 +1,6 @@
 package import MediaTypes
 package import NIOCore
-import Stages
+package import Stages
 import Synchronization
 
 /// Reads a rendition on air.
