@@ -46,11 +46,17 @@ struct FLVStreamTests {
         let feed = try #require(outputs.feed(named: "180p"))
         await outputs.stop(reason: "over")
         let stream = FLVStream(feed)
-        guard case .bytes = stream.next() else { return Issue.record("no file header") }
+        guard case .bytes = stream.next() else {
+            Issue.record("no file header")
+            return
+        }
         let told = Atomic(0)
         stream.whenMore { told.add(1, ordering: .relaxed) }
         #expect(told.load(ordering: .relaxed) == 1)
-        guard case .end = stream.next() else { return Issue.record("it goes on") }
+        guard case .end = stream.next() else {
+            Issue.record("it goes on")
+            return
+        }
         stream.cancel()
         // An encoder that is not stopped yet.
         feed.receive(Self.picture(0))
