@@ -19,7 +19,8 @@ extension Pipeline {
         package var maxSkewSeconds = 30
         /// How long a key of type alibaba is good, in seconds (1…2,592,000). Default 86,400.
         package var validSeconds = 86_400
-        /// A key is good for one publication; an encoder that comes back needs a new one. Default false.
+        /// A key is good for one publication; an encoder that comes back needs a new one. What was used is known to this
+        /// worker alone, not to one that takes over. Default false.
         package var singleUse = false
 
         package init() {}
@@ -45,7 +46,10 @@ extension Pipeline.Auth {
                 "seconds a key is good from the time it bears (alibaba)"),
             Field(
                 "singleUse", \.singleUse, .boolean,
-                "whether a key is good for one publication only: an encoder that comes back needs a new one"),
+                """
+                whether a key is good for one publication only: an encoder that comes back needs a new one; a worker that \
+                takes over does not know which were used
+                """),
         ])
 
     private var secretFile: String? {
