@@ -40,36 +40,40 @@ package final class RelayService: Sendable {
     /// - Returns: nil when the source goes to ``maximumPerSource`` rooms already, or the room is over.
     @discardableResult
     package func put(_ hub: SourceHub, id: String, url: RTMPURL) -> RelayStatus? {
-        let (replaced, relay) = self.state.withLock { state -> (Relay?, Relay?) in
-            if state.isStopped { return (nil, nil) }
+        self.state.withLock { state -> RelayStatus? in
+            if state.isStopped { return nil }
             let present = state.relays[hub.source, default: [:]]
             let older = present[id]
-            if let older, older.url == url { return (nil, older) }
-            guard older != nil || present.count < RelayService.maximumPerSource else { return (nil, nil) }
+            if let older, older.url == url { return older.status }
+            guard older != nil || present.count < RelayService.maximumPerSource else { return nil }
             let status = RelayStatus(relayID: id, url: url.redacted)
             let relay = Relay(
                 id: id, url: url, hub: hub, grace: self.grace, clock: self.clock, loop: self.group.next(),
                 events: { [emit] in emit(hub.source, status, $0) })
             state.relays[hub.source, default: [:]][id] = relay
-            return (older, relay)
+            // Under the lock, as everywhere: behind ``stop()`` its thread is gone.
+            older?.stop(reason: "replaced")
+            return relay.status
         }
-        replaced?.stop(reason: "replaced")
-        return relay?.status
     }
 
     /// Ends a relay.
     ///
     /// - Returns: false when there is none of that name.
     package func remove(_ source: SourceID, id: String) -> Bool {
-        let relay = self.state.withLock { $0.relays[source]?.removeValue(forKey: id) }
-        relay?.stop(reason: "removed")
-        return relay != nil
+        self.state.withLock { state in
+            let relay = state.relays[source]?.removeValue(forKey: id)
+            relay?.stop(reason: "removed")
+            return relay != nil
+        }
     }
 
     /// Ends every relay of a source.
     package func removeAll(of source: SourceID) {
-        let relays = self.state.withLock { $0.relays.removeValue(forKey: source) }
-        for relay in (relays ?? [:]).values { relay.stop(reason: "the source is removed") }
+        self.state.withLock { state in
+            let relays = state.relays.removeValue(forKey: source) ?? [:]
+            for relay in relays.values { relay.stop(reason: "the source is removed") }
+        }
     }
 
     /// The relays of a source, by name.

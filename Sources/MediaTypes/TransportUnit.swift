@@ -10,7 +10,7 @@ package struct TransportUnit: Sendable {
     package var codecName: String
     /// H.264 and H.265: NAL units with four-byte lengths. Everything else as sent, ADTS headers included.
     package var payload: PacketMemory
-    /// H.264: what is in ``payload``.
+    /// H.264: what is in ``payload``. H.265: what its NAL units would be in H.264, by which one that is H.264 is known.
     package var types: NALTypes
     /// 90 kHz, 33 bits; nil where the stream does not say.
     package var pts: Int64?

@@ -37,6 +37,8 @@ struct PublicationWriter: Sendable {
     private var writtenState: [UInt8] = []
     /// The store did not take the last publish whole.
     private var isStale = false
+    /// The state file lacks what has happened to date ranges.
+    private var isStateStale = false
     /// The store's playlists carry `EXT-X-ENDLIST`.
     private var isEndListed = false
     /// The next media sequence number in the state file; never above the publication's.
@@ -121,7 +123,10 @@ struct PublicationWriter: Sendable {
         if !endlist, !self.writeHeld() { return .unwritten }
         if self.settleHeld() == .superseded { return .superseded }
         guard endlist, self.publication.hasSegments else {
-            if self.unannounced.isEmpty, !self.isStale { return .done }
+            if self.unannounced.isEmpty, !self.isStale {
+                // Viewers of the live edge have seen it.
+                return self.isStateStale && !endlist ? self.writeState() : .done
+            }
             let result = self.publish()
             return result == .done && self.isStale ? .unwritten : result
         }
@@ -181,6 +186,7 @@ struct PublicationWriter: Sendable {
     /// Lists it with the next segment.
     mutating func list(_ changes: [DateRange.Change]) {
         self.publication.list(changes)
+        if !changes.isEmpty { self.isStateStale = true }
         for change in changes { self.keeper?.keep(change) }
     }
 
@@ -361,6 +367,7 @@ struct PublicationWriter: Sendable {
         let bytes = Array(state.json.utf8)
         try self.store.put(RoomState.name, bytes: bytes, durable: true)
         self.writtenState = bytes
+        self.isStateStale = false
         self.recordedMediaSequence = self.publication.nextMediaSequence
     }
 

@@ -95,14 +95,35 @@ package struct ElementaryDemuxer: Sendable {
                 sequenceParameterSets: sets.sequence, pictureParameterSets: sets.picture)
             return configuration == nil ? nil : .h264
         case .aac:
-            // The control header of Opus in transport streams.
-            let second = unit.payload.byte(at: 1) ?? 0
-            return unit.payload.byte(at: 0) == 0x7F && second & 0xE0 == 0xE0 ? .opus : nil
+            return self.beginsWithOpus(unit.payload) ? .opus : nil
         case .opus, .mp3, .ac3, .eac3:
             // A packet of Opus that begins so would last for a second, and the others begin otherwise.
             return self.beginsWithADTS(unit.payload) ? .aac : nil
         default: return nil
         }
+    }
+
+    /// The control header of Opus in transport streams, and behind its packet the end, or another such header. How it begins
+    /// says little: what is left of an AAC frame whose beginning was lost on the way begins with any bytes.
+    private static func beginsWithOpus(_ payload: PacketMemory) -> Bool {
+        func flags(at offset: Int) -> UInt8? {
+            guard payload.byte(at: offset) == 0x7F, let flags = payload.byte(at: offset + 1) else { return nil }
+            return flags & 0xE0 == 0xE0 ? flags : nil
+        }
+        guard let said = flags(at: 0) else { return false }
+        // The packet's size, in as many bytes as it takes.
+        var (offset, size) = (2, 0)
+        while let byte = payload.byte(at: offset) {
+            offset += 1
+            size += Int(byte)
+            if byte < 0xFF { break }
+        }
+        // What is to be left out at its beginning and at its end.
+        if said & 0x10 != 0 { offset += 2 }
+        if said & 0x08 != 0 { offset += 2 }
+        if said & 0x04 != 0 { offset += 1 + Int(payload.byte(at: offset) ?? 0) }
+        let end = offset + size
+        return size > 0 && (end == payload.count || flags(at: end) != nil)
     }
 
     /// One frame, or the first of several.

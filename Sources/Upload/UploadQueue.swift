@@ -435,12 +435,15 @@ package struct UploadQueue: Sendable {
 
     private var leftovers: [String] {
         guard self.rules.deletes else { return [] }
-        var names = self.deletions + self.inherited
+        var names = Array((self.deletions + self.inherited).prefix(UploadRecord.mostLeftovers))
         for track in self.tracks {
-            guard names.count < UploadRecord.mostLeftovers else { break }
-            for retired in track.window.retired where !retired.gap { names.append(retired.uri) }
+            // Of hours there are many thousands, and this is asked with every answer of the store.
+            for retired in track.window.retired where !retired.gap {
+                guard names.count < UploadRecord.mostLeftovers else { return names }
+                names.append(retired.uri)
+            }
         }
-        return Array(names.prefix(UploadRecord.mostLeftovers))
+        return names
     }
 
     package var waitingSlots: Int { self.slots.count }

@@ -132,6 +132,29 @@ struct ProgramMarkTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
+    @Test("a range that is listed at the edge right before a drain is left to the successor", arguments: [false, true])
+    func drained(isRefused: Bool) throws {
+        let store = MemoryStore()
+        let (output, _, _) = try EdgeTests.begun(store)
+        output.packager.mark(Self.mark("solo", 0))
+        output.feed(0..<64)
+        #expect(output.packager.step() == nil)
+        // Its picture is out.
+        output.packager.mark(Self.mark("pk", 60))
+        if isRefused {
+            store.refuse { $0 == "state.json" }
+            #expect(output.packager.step() == nil)
+        }
+        output.packager.finish(endlist: false)
+        if isRefused {
+            #expect(output.packager.step() == nil)
+            store.refuse { _ in false }
+        }
+        #expect(!store.text("state.json").contains("scene-1-2"))
+        #expect(output.packager.step() == .drained)
+        #expect(store.text("state.json").contains("scene-1-2"))
+    }
+
     @Test(
         "a damaged list of ranges is told, not half read",
         arguments: ["[1]", "{}", "[[\"a\",\"b\",1,null,null,0,[\"x\"]]]", "[[\"a\",\"b\",1.5,null,null,0,[]]]"])

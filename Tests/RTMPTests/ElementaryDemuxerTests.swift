@@ -154,12 +154,16 @@ struct ElementaryDemuxerTests {
         avc.codec = .hevc
         var opus = Self.aac(pts: 0)
         opus.payload = PacketMemory([0x7F, 0xE0, 3, 0xFC, 1, 2])
+        // Of 260 bytes, the first two and the last two to be left out, with a byte of extension; then another one.
+        let long: [UInt8] = [0x7F, 0xFC, 0xFF, 5, 0, 9, 0, 9, 1, 8] + Array(repeating: 4, count: 260)
+        var many = opus
+        many.payload = PacketMemory(long + opus.payload.bytes)
         var aac = Self.aac(pts: 0)
         aac.codec = .opus
         var twice = aac
         twice.payload = PacketMemory(aac.payload.bytes + aac.payload.bytes)
         let changes: [(TransportUnit, CodecName)] = [
-            (hevc, .hevc), (avc, .h264), (opus, .opus), (aac, .aac), (twice, .aac),
+            (hevc, .hevc), (avc, .h264), (opus, .opus), (many, .opus), (aac, .aac), (twice, .aac),
         ]
         for (unit, codec) in changes {
             var demuxer = ElementaryDemuxer(codecs: all)
@@ -184,6 +188,22 @@ struct ElementaryDemuxerTests {
                 Self.picture([[0x67, 1], [0x68, 1]], pts: 0, codec: .hevc), opus, Self.aac(pts: 0),
             ], &demuxer)
         #expect(demuxer.changedCodec == nil)
+    }
+
+    @Test(
+        "what is left of an AAC frame whose beginning was lost is no Opus, whatever it begins with",
+        arguments: [
+            [0x7F], [0x7F, 0xE0], [0x7F, 0xE0, 0], [0x7F, 0xE0, 3, 1, 2], [0x7F, 0xE0, 3, 1, 2, 3, 4],
+            [0x7F, 0xE0, 0xFF], [0x7F, 0xE0, 1, 9, 0x7F], [0x7F, 0xE0, 1, 9, 0x7F, 0xC0], [0x7F, 0xF4, 1, 0, 0, 9],
+            [0x7F, 0xC0, 1, 9],
+        ] as [[UInt8]])
+    func restOfFrame(bytes: [UInt8]) {
+        var demuxer = ElementaryDemuxer(codecs: [.aac, .opus])
+        var rest = Self.aac(pts: 0)
+        rest.payload = PacketMemory(bytes)
+        let after = Self.items([rest, Self.aac(pts: 3_000)], &demuxer)
+        #expect(demuxer.changedCodec == nil && demuxer.counters.malformed == 1)
+        #expect(after.packets.count == 1, "the next frame is heard")
     }
 
     @Test("what is not listed, too large, or has no header is dropped and named, and the rest goes on")
