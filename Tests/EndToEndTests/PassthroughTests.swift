@@ -60,7 +60,7 @@ extension EndToEnd {
             for (way, tab) in tabs {
                 let report = try tab.report()
                 EndToEnd.report("passthrough, \(way.rawValue): \(report.summary)")
-                for error in report.errors { EndToEnd.report("\(way.rawValue) \(error)") }
+                tab.tell(report, way)
                 #expect(report.faults.isEmpty, "\(way.rawValue)")
                 #expect(report.stalls.isEmpty, "\(way.rawValue): \(report.waits)")
                 #expect(report.longestStandstill < 700, "\(way.rawValue)")
