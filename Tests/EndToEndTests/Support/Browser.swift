@@ -184,6 +184,21 @@ struct Tab: Sendable {
 
     func report() throws -> PlayerReport { try PlayerReport(self.evaluate("probe.report()")) }
 
+    /// Waits until its player plays or has given up, ten seconds at most.
+    func awaitPlaying() throws {
+        try self.evaluate(
+            """
+            new Promise((done) => {
+              const look = () => {
+                if (probe.startedAt !== null || probe.errors.some((error) => error.fatal)) done();
+                else setTimeout(look, 50);
+              };
+              look();
+              setTimeout(done, 10000);
+            })
+            """)
+    }
+
     /// Prints the errors of a report, and what the browser knows of them where the player has given up.
     func tell(_ report: PlayerReport, _ way: Watching) {
         for error in report.errors { EndToEnd.report("\(way.rawValue) \(error)") }
