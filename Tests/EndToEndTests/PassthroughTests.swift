@@ -30,10 +30,14 @@ extension EndToEnd {
             var anna = try publish()
             let ben = try Publisher.pattern("BEN", to: room.url("b"), size: "640x360")
             try room.event("passthrough.began")
-            try room.segments(2)
+            // Chromium's own player begins with the last three. One that has taken in all there is before it plays asks for
+            // more once (HlsRenditionImpl::ResumeLivePlayback), and gives up where there is nothing newer yet.
+            try room.segments(3)
             let viewer = try #require(room.viewer)
             let ways = viewers.ways.filter { $0 != .page }
             let tabs = try ways.map { ($0, try viewers.watch(viewer, $0)) }
+            // Who is to go through the changes plays before the first.
+            for (_, tab) in tabs { try tab.awaitPlaying() }
             let lint = try Child(
                 EndToEnd.binary, ["lint-hls", "\(viewer)/index.m3u8", "--duration", "\(10 * Self.rounds)"])
             for _ in 0..<Self.rounds {
@@ -53,6 +57,8 @@ extension EndToEnd {
                 try room.event("passthrough.began", from: mark)
                 Thread.sleep(forTimeInterval: 1)
             }
+            // For who is three segments behind instead of two.
+            Thread.sleep(forTimeInterval: 2)
             let states = try room.state()["renditions"] as? [[String: Any]]
             #expect((states?.first?["passthrough"] as? [String: Any])?["uid"] as? String == "1001")
             #expect(states?.last?["passthrough"] is NSNull)
@@ -60,7 +66,7 @@ extension EndToEnd {
             for (way, tab) in tabs {
                 let report = try tab.report()
                 EndToEnd.report("passthrough, \(way.rawValue): \(report.summary)")
-                for error in report.errors { EndToEnd.report("\(way.rawValue) \(error)") }
+                tab.tell(report, way)
                 #expect(report.faults.isEmpty, "\(way.rawValue)")
                 #expect(report.stalls.isEmpty, "\(way.rawValue): \(report.waits)")
                 #expect(report.longestStandstill < 700, "\(way.rawValue)")

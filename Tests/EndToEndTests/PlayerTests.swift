@@ -45,7 +45,7 @@ extension EndToEnd {
                 let report = try tab.report()
                 EndToEnd.report("PK of \(Int(Self.seconds)) s, \(way.rawValue): \(report.summary)")
                 try Contact.keep(tab, "pk-\(way.rawValue)")
-                for error in report.errors { EndToEnd.report("\(way.rawValue) \(error)") }
+                tab.tell(report, way)
                 #expect(report.faults.isEmpty, "\(way.rawValue)")
                 #expect(report.stalls.isEmpty, "\(way.rawValue): \(report.waits)")
                 #expect(report.longestStandstill < 500, "\(way.rawValue)")

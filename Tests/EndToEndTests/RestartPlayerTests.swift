@@ -87,7 +87,7 @@ extension EndToEnd {
                 EndToEnd.report(
                     "\(Self.restarts) restarts, \(way.rawValue): stalls \(report.stalls.map { ($0 * 100).rounded() / 100 }), \(report.summary)"
                 )
-                for error in report.errors { EndToEnd.report("\(way.rawValue) \(error)") }
+                tab?.tell(report, way)
                 #expect(!report.errors.contains { $0.fatal == true }, "\(way.rawValue)")
                 #expect(report.time - before > 2.4, "\(way.rawValue) stopped")
                 if way == .hlsJS {

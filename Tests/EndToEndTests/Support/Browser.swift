@@ -11,6 +11,8 @@ final class Browser: @unchecked Sendable {
     private var lastID = 0
     private var isOpen = true
     private var complaints: [String] = []
+    /// By session.
+    private var mediaLogs: [String: [String]] = [:]
 
     /// The browser of this machine; without one, `nil` and one loud line.
     static func start() throws -> Browser? {
@@ -68,6 +70,13 @@ final class Browser: @unchecked Sendable {
     /// Exceptions and crashes of its pages.
     var errors: [String] { self.locked { self.complaints } }
 
+    /// What it has noted of the players in a tab, see ``MediaLog``. It keeps the newest hundred or so and tells them when it is
+    /// first asked, before it answers: a tab nobody asks about costs nothing.
+    func mediaLog(_ session: String) throws -> [String] {
+        try self.call("Media.enable", [:], session)
+        return self.locked { self.mediaLogs[session] ?? [] }
+    }
+
     /// Opens an address in a tab of its own with the probe in it.
     func open(_ url: String) throws -> Tab {
         let made = try self.call("Target.createTarget", ["url": "about:blank", "newWindow": true])
@@ -118,6 +127,8 @@ final class Browser: @unchecked Sendable {
                 ["Inspector.targetCrashed", "Runtime.exceptionThrown"].contains(method)
             {
                 self.complaints.append(String(decoding: data.prefix(600), as: UTF8.self))
+            } else if let method = message["method"] as? String, method.hasPrefix("Media.") {
+                self.mediaLogs[message["sessionId"] as? String ?? "", default: []] += MediaLog.lines(message)
             }
             self.condition.broadcast()
         }
@@ -172,4 +183,26 @@ struct Tab: Sendable {
     }
 
     func report() throws -> PlayerReport { try PlayerReport(self.evaluate("probe.report()")) }
+
+    /// Waits until its player plays or has given up, ten seconds at most.
+    func awaitPlaying() throws {
+        try self.evaluate(
+            """
+            new Promise((done) => {
+              const look = () => {
+                if (probe.startedAt !== null || probe.errors.some((error) => error.fatal)) done();
+                else setTimeout(look, 50);
+              };
+              look();
+              setTimeout(done, 10000);
+            })
+            """)
+    }
+
+    /// Prints the errors of a report, and what the browser knows of them where the player has given up.
+    func tell(_ report: PlayerReport, _ way: Watching) {
+        for error in report.errors { EndToEnd.report("\(way.rawValue) \(error)") }
+        guard report.errors.contains(where: { $0.fatal == true }) else { return }
+        for line in (try? self.browser.mediaLog(self.session)) ?? [] { EndToEnd.report("\(way.rawValue) \(line)") }
+    }
 }
