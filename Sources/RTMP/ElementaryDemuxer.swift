@@ -77,44 +77,6 @@ package struct ElementaryDemuxer: Sendable {
         }
     }
 
-    /// The codec that a unit plainly is in, where that is not the one it is named by.
-    private static func change(of unit: TransportUnit, from codec: CodecName) -> CodecName? {
-        let range = 0..<unit.payload.count
-        switch codec {
-        case .h264:
-            // What the sequence parameter sets of H.265 are in H.264: data partitions, which no live encoder makes.
-            guard unit.types.contains(.partition) else { return nil }
-            let sets = HEVCUnits(unit.payload, in: range).sequence
-            // Of the base layer, as all that decoders read.
-            return sets.contains { $0[1] == 1 && HEVCSequenceParameterSet(nalUnit: $0) != nil } ? .hevc : nil
-        case .hevc:
-            // In H.265 these would belong to layers beyond the 31st.
-            guard unit.types.contains(.sps), unit.types.contains(.pps) else { return nil }
-            let sets = ParameterSets(unit.payload, in: range)
-            let configuration = AVCConfiguration(
-                sequenceParameterSets: sets.sequence, pictureParameterSets: sets.picture)
-            return configuration == nil ? nil : .h264
-        case .aac:
-            // The control header of Opus in transport streams.
-            let second = unit.payload.byte(at: 1) ?? 0
-            return unit.payload.byte(at: 0) == 0x7F && second & 0xE0 == 0xE0 ? .opus : nil
-        case .opus, .mp3, .ac3, .eac3:
-            // A packet of Opus that begins so would last for a second, and the others begin otherwise.
-            return self.beginsWithADTS(unit.payload) ? .aac : nil
-        default: return nil
-        }
-    }
-
-    /// One frame, or the first of several.
-    private static func beginsWithADTS(_ payload: PacketMemory) -> Bool {
-        func begins(at offset: Int) -> Bool {
-            payload.byte(at: offset) == 0xFF && (payload.byte(at: offset + 1) ?? 0) & 0xF6 == 0xF0
-        }
-        guard begins(at: 0), let fields = payload.unsigned32(at: 3) else { return false }
-        let length = Int(fields >> 13 & 0x1FFF)
-        return length > 7 && (length == payload.count || length < payload.count && begins(at: length))
-    }
-
     // MARK: Video
 
     private mutating func picture(
