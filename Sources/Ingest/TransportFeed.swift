@@ -132,13 +132,15 @@ package final class TransportFeed: Sendable {
             }
             switch reader.next() {
             case .ended: return self.tell(.ended(reason: "connection closed"))
-            case .overrun: return self.tell(.ended(reason: "64 MiB without a picture's end"))
+            case .overrun: return self.tell(.ended(reason: "64 MiB without a picture's or a sound's end"))
             case .interrupted:
                 let silence = allowed / 1_000_000
                 let reason = self.interrupt.wasRaised ? "stopped" : "no media for \(silence) ms"
                 return self.tell(.ended(reason: reason))
             case .changed(let codec, let track):
                 if track < ElementaryDemuxer.maximumAudioTracks { return self.tell(.codecChanged(to: codec)) }
+            case .unreadable(let codec):
+                return self.tell(.ended(reason: "what comes in the place of \(codec) cannot be read"))
             case .unit(let unit):
                 allowed = self.settings.idleTimeout
                 self.interrupt.allow(allowed)

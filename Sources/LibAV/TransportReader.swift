@@ -24,6 +24,8 @@ package final class TransportReader {
         case unit(TransportUnit)
         /// The tables name another codec for track `track` of sound than libavformat parts it by. Told once; the others go on.
         case changed(CodecName, track: UInt8)
+        /// What comes on the PID of a sound that was in `codec` is no such sound any more.
+        case unreadable(codec: String)
         /// The sender is gone, or has taken leave: the protocol does not tell the two apart.
         case ended
         /// ``StreamInterrupt`` says no.
@@ -101,7 +103,7 @@ package final class TransportReader {
     /// The next unit of any track, as soon as it is there.
     package func next() -> Next {
         // Before anything is read: a unit that has come is not lost by it.
-        if let change = self.registeredChange() { return change }
+        if let change = self.registeredChange() ?? self.soundBacklog() { return change }
         while true {
             unsafe av_packet_unref(self.slot.raw)
             self.interrupt.begin()
@@ -148,7 +150,8 @@ package final class TransportReader {
             pictures += 1
             if place == Int(index) { isPicture = true }
         }
-        // Frames of sound have a length; only of pictures are pieces put together until the next one begins.
+        // Frames of sound have a length, and `soundBacklog()` looks for what is none; only of pictures are pieces put together
+        // until the next one begins.
         return self.budget.noted(unit: bytes, total: read, settlesAll: pictures == 0 || (pictures == 1 && isPicture))
     }
 
@@ -186,6 +189,22 @@ package final class TransportReader {
             guard id == track.id, let codec = RegisteredFormat.change(of: track.codec, from: track.tag, to: tag)
             else { continue }
             return .changed(codec, track: track.number)
+        }
+        return nil
+    }
+
+    /// A parser that finds no frame keeps everything.
+    private func soundBacklog() -> Next? {
+        // Checked: so many streams are there.
+        for place in 0..<Int(unsafe self.context.pointee.nb_streams) {
+            guard let stream = unsafe self.context.pointee.streams[place],
+                unsafe stream.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_AUDIO
+            else { continue }
+            let known = self.tracks[Int32(clamping: place)]
+            let open = unsafe clibav_open_bytes(stream)
+            guard !ReadingBudget.allows(sound: open, hasBegun: known != nil) else { continue }
+            if let known { return .unreadable(codec: known.name) }
+            return .overrun
         }
         return nil
     }
