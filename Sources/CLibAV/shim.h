@@ -138,6 +138,12 @@ static inline void clibav_let_go_of_files(void) {
 #endif
 }
 
+// Bytes of a stream behind the last frame that could be made of it: what libavformat's parser puts together, or cannot.
+static inline int64_t clibav_open_bytes(const AVStream *stream) {
+    const AVCodecParserContext *parser = av_stream_get_parser(stream);
+    return parser ? parser->cur_offset - parser->next_frame_offset : 0;
+}
+
 // libsrt writes what peers do wrong on standard error by itself, stream ids included. It comes with libavformat and has no
 // header here.
 static inline void clibav_quiet_srt(void) {

@@ -26,6 +26,9 @@ package struct HookClient: Sendable {
 
     /// Most bytes of an answer that are read.
     private static let largestAnswer = 64 << 10
+    /// Nanoseconds for a body that decides nothing, since the status has: it comes with the head as a rule, and a connection
+    /// whose answer was read to its end is there for the next question.
+    private static let courtesy: Int64 = 100_000_000
 
     package var hook: PublishHook
     /// `http://…` or `https://…`. Never shown: it may hold a token.
@@ -72,16 +75,18 @@ package struct HookClient: Sendable {
         do {
             let response = try await client.execute(request, timeout: .nanoseconds(self.timeout))
             let content = response.body
+            let status = Int(response.status.code)
+            let said = self.hook.answer(status: status)
             // The timeout of `execute` ends with the head.
-            let left = self.timeout - (clock.now() - began)
+            let rest = self.timeout - (clock.now() - began)
+            let left = said == nil ? rest : min(rest, Self.courtesy)
             let reading = await Deadline.run(within: left) { () -> Result<ByteBuffer, any Error> in
                 do { return .success(try await content.collect(upTo: Self.largestAnswer)) } catch {
                     return .failure(error)
                 }
             }
-            let status = Int(response.status.code)
             // A refusal is none the less one when the page that comes with it is too long, or breaks off.
-            if let answer = self.hook.answer(status: status) { return answer }
+            if let said { return said }
             guard let body = try reading?.get() else { return .failed("deadlineExceeded") }
             return self.hook.answer(status: status, body: Array(body.readableBytesView))
         } catch let error as HTTPClientError {

@@ -39,6 +39,11 @@ package final class TransportFeed: Sendable {
         case unsupportedCodec(String)
         /// Nothing comes after this.
         case ended(reason: String)
+
+        /// Who comes back is read anew, from its tables on.
+        static func codecChanged(to codec: CodecName) -> Event {
+            .ended(reason: "the codec changed to \(codec) in mid-stream")
+        }
     }
 
     private struct Gate {
@@ -127,11 +132,15 @@ package final class TransportFeed: Sendable {
             }
             switch reader.next() {
             case .ended: return self.tell(.ended(reason: "connection closed"))
-            case .overrun: return self.tell(.ended(reason: "64 MiB without a picture's end"))
+            case .overrun: return self.tell(.ended(reason: "64 MiB without a picture's or a sound's end"))
             case .interrupted:
                 let silence = allowed / 1_000_000
                 let reason = self.interrupt.wasRaised ? "stopped" : "no media for \(silence) ms"
                 return self.tell(.ended(reason: reason))
+            case .changed(let codec, let track):
+                if track < ElementaryDemuxer.maximumAudioTracks { return self.tell(.codecChanged(to: codec)) }
+            case .unreadable(let codec):
+                return self.tell(.ended(reason: "what comes in the place of \(codec) cannot be read"))
             case .unit(let unit):
                 allowed = self.settings.idleTimeout
                 self.interrupt.allow(allowed)
@@ -141,10 +150,7 @@ package final class TransportFeed: Sendable {
                 demuxer.receive(unit, arrival: now, into: &items)
                 self.handOut(items, unit.payload.count, demuxer.counters)
                 self.report(items, &seen)
-                // Who comes back is read anew, from its tables on.
-                if let codec = demuxer.changedCodec {
-                    return self.tell(.ended(reason: "the codec changed to \(codec) in mid-stream"))
-                }
+                if let codec = demuxer.changedCodec { return self.tell(.codecChanged(to: codec)) }
                 guard let codec = demuxer.unsupportedCodec else { continue }
                 if !isTold {
                     isTold = true

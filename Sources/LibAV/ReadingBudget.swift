@@ -9,6 +9,9 @@ package struct ReadingBudget: Sendable {
     /// Bytes of one unit's packet headers and tables, beside its own quarter.
     private static let overhead: Int64 = 4 * 188
 
+    /// Bytes of one track of sound in which there is no frame. Frames have some kilobytes; this is eight seconds of 128 kbit/s.
+    private static let mostSound: Int64 = 128 << 10
+
     private var open: Int64 = 0
     private var read: Int64 = 0
 
@@ -24,5 +27,16 @@ package struct ReadingBudget: Sendable {
         self.read = total
         if settlesAll { self.open = 0 }
         return self.open <= Self.most
+    }
+
+    /// Bytes of a track of sound have come in, and no frame of it.
+    ///
+    /// - Parameters:
+    ///   - open: So many.
+    ///   - hasBegun: Frames have come before: it was in its codec, and is not any more. One that never was is no reason to do
+    ///     without the pictures, as long as there is memory for it.
+    /// - Returns: Whether reading may go on.
+    package static func allows(sound open: Int64, hasBegun: Bool) -> Bool {
+        open <= (hasBegun ? self.mostSound : self.most)
     }
 }

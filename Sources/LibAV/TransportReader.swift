@@ -22,6 +22,10 @@ package final class TransportReader {
 
     package enum Next {
         case unit(TransportUnit)
+        /// The tables name another codec for track `track` of sound than libavformat parts it by. Told once; the others go on.
+        case changed(CodecName, track: UInt8)
+        /// What comes on the PID of a sound that was in `codec` is no such sound any more.
+        case unreadable(codec: String)
         /// The sender is gone, or has taken leave: the protocol does not tell the two apart.
         case ended
         /// ``StreamInterrupt`` says no.
@@ -43,6 +47,8 @@ package final class TransportReader {
         var id: AVCodecID
         var codec: CodecName?
         var name: String
+        /// See ``RegisteredFormat``: as it was when the track's first unit came.
+        var tag: UInt32
     }
 
     /// Bytes that are looked at for the tables of the stream before it is read: a quarter of a second of most.
@@ -96,6 +102,8 @@ package final class TransportReader {
 
     /// The next unit of any track, as soon as it is there.
     package func next() -> Next {
+        // Before anything is read: a unit that has come is not lost by it.
+        if let change = self.registeredChange() ?? self.soundBacklog() { return change }
         while true {
             unsafe av_packet_unref(self.slot.raw)
             self.interrupt.begin()
@@ -142,15 +150,14 @@ package final class TransportReader {
             pictures += 1
             if place == Int(index) { isPicture = true }
         }
-        // Frames of sound have a length; only of pictures are pieces put together until the next one begins.
+        // Frames of sound have a length, and `soundBacklog()` looks for what is none; only of pictures are pieces put together
+        // until the next one begins.
         return self.budget.noted(unit: bytes, total: read, settlesAll: pictures == 0 || (pictures == 1 && isPicture))
     }
 
     /// nil: neither picture nor sound, or none of the program's any more.
     private func track(_ index: Int32) -> Track? {
-        guard index >= 0, unsafe UInt32(index) < self.context.pointee.nb_streams,
-            let stream = unsafe self.context.pointee.streams[Int(index)]
-        else { return nil }
+        guard let stream = unsafe self.stream(index) else { return nil }
         let kind: TrackKind
         switch unsafe stream.pointee.codecpar.pointee.codec_type {
         case AVMEDIA_TYPE_VIDEO: kind = .video
@@ -164,9 +171,48 @@ package final class TransportReader {
             return known
         }
         let name = unsafe avcodec_get_name(codec).map { unsafe String(cString: $0) } ?? "unknown"
-        let track = Track(kind: kind, number: number, id: codec, codec: CodecName(codec), name: name)
+        let track = Track(
+            kind: kind, number: number, id: codec, codec: CodecName(codec), name: name,
+            tag: unsafe stream.pointee.codecpar.pointee.codec_tag)
         self.tracks[index] = track
         return track
+    }
+
+    private func registeredChange() -> Next? {
+        for (index, track) in self.tracks where track.kind == .audio {
+            guard let stream = unsafe self.stream(index) else { continue }
+            let tag = unsafe stream.pointee.codecpar.pointee.codec_tag
+            guard tag != track.tag else { continue }
+            self.tracks[index]?.tag = tag
+            let id = unsafe stream.pointee.codecpar.pointee.codec_id
+            // One that libavformat has followed makes a new track with its next unit.
+            guard id == track.id, let codec = RegisteredFormat.change(of: track.codec, from: track.tag, to: tag)
+            else { continue }
+            return .changed(codec, track: track.number)
+        }
+        return nil
+    }
+
+    /// A parser that finds no frame keeps everything.
+    private func soundBacklog() -> Next? {
+        // Checked: so many streams are there.
+        for place in 0..<Int(unsafe self.context.pointee.nb_streams) {
+            guard let stream = unsafe self.context.pointee.streams[place],
+                unsafe stream.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_AUDIO
+            else { continue }
+            let known = self.tracks[Int32(clamping: place)]
+            let open = unsafe clibav_open_bytes(stream)
+            guard !ReadingBudget.allows(sound: open, hasBegun: known != nil) else { continue }
+            if let known { return .unreadable(codec: known.name) }
+            return .overrun
+        }
+        return nil
+    }
+
+    private func stream(_ index: Int32) -> UnsafeMutablePointer<AVStream>? {
+        guard index >= 0, unsafe UInt32(index) < self.context.pointee.nb_streams else { return nil }
+        // Checked: so many streams are there.
+        return unsafe self.context.pointee.streams[Int(index)]
     }
 
     /// Whether the tables of the stream name it now.

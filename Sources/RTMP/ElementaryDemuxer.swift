@@ -77,65 +77,6 @@ package struct ElementaryDemuxer: Sendable {
         }
     }
 
-    /// The codec that a unit plainly is in, where that is not the one it is named by.
-    private static func change(of unit: TransportUnit, from codec: CodecName) -> CodecName? {
-        let range = 0..<unit.payload.count
-        switch codec {
-        case .h264:
-            // What the sequence parameter sets of H.265 are in H.264: data partitions, which no live encoder makes.
-            guard unit.types.contains(.partition) else { return nil }
-            let sets = HEVCUnits(unit.payload, in: range).sequence
-            // Of the base layer, as all that decoders read.
-            return sets.contains { $0[1] == 1 && HEVCSequenceParameterSet(nalUnit: $0) != nil } ? .hevc : nil
-        case .hevc:
-            // In H.265 these would belong to layers beyond the 31st.
-            guard unit.types.contains(.sps), unit.types.contains(.pps) else { return nil }
-            let sets = ParameterSets(unit.payload, in: range)
-            let configuration = AVCConfiguration(
-                sequenceParameterSets: sets.sequence, pictureParameterSets: sets.picture)
-            return configuration == nil ? nil : .h264
-        case .aac:
-            return self.beginsWithOpus(unit.payload) ? .opus : nil
-        case .opus, .mp3, .ac3, .eac3:
-            // A packet of Opus that begins so would last for a second, and the others begin otherwise.
-            return self.beginsWithADTS(unit.payload) ? .aac : nil
-        default: return nil
-        }
-    }
-
-    /// The control header of Opus in transport streams, and behind its packet the end, or another such header. How it begins
-    /// says little: what is left of an AAC frame whose beginning was lost on the way begins with any bytes.
-    private static func beginsWithOpus(_ payload: PacketMemory) -> Bool {
-        func flags(at offset: Int) -> UInt8? {
-            guard payload.byte(at: offset) == 0x7F, let flags = payload.byte(at: offset + 1) else { return nil }
-            return flags & 0xE0 == 0xE0 ? flags : nil
-        }
-        guard let said = flags(at: 0) else { return false }
-        // The packet's size, in as many bytes as it takes.
-        var (offset, size) = (2, 0)
-        while let byte = payload.byte(at: offset) {
-            offset += 1
-            size += Int(byte)
-            if byte < 0xFF { break }
-        }
-        // What is to be left out at its beginning and at its end.
-        if said & 0x10 != 0 { offset += 2 }
-        if said & 0x08 != 0 { offset += 2 }
-        if said & 0x04 != 0 { offset += 1 + Int(payload.byte(at: offset) ?? 0) }
-        let end = offset + size
-        return size > 0 && (end == payload.count || flags(at: end) != nil)
-    }
-
-    /// One frame, or the first of several.
-    private static func beginsWithADTS(_ payload: PacketMemory) -> Bool {
-        func begins(at offset: Int) -> Bool {
-            payload.byte(at: offset) == 0xFF && (payload.byte(at: offset + 1) ?? 0) & 0xF6 == 0xF0
-        }
-        guard begins(at: 0), let fields = payload.unsigned32(at: 3) else { return false }
-        let length = Int(fields >> 13 & 0x1FFF)
-        return length > 7 && (length == payload.count || length < payload.count && begins(at: length))
-    }
-
     // MARK: Video
 
     private mutating func picture(

@@ -22,7 +22,7 @@ package struct RTMPLimits: Sendable {
     package var undecidedBytes = 1 << 20
     /// Bytes of one metadata message that is passed on.
     package var metadataLength = 64 << 10
-    /// Streams that one connection may have created and not deleted.
+    /// Streams that one connection may have created and neither closed nor deleted.
     package var createdStreams = 8
     /// Commands and control messages a second, sustained and at once.
     package var commandRate = (perSecond: Int64(20), burst: Int64(100))

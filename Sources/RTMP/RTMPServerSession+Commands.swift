@@ -24,12 +24,7 @@ extension RTMPServerSession {
         case "publish": self.publish(command, streamID: message.streamID, now: now)
         case "FCUnpublish": self.fcUnpublish(command, on: message.streamID, now: now)
         case "closeStream": self.closeStream(message.streamID, now: now)
-        case "deleteStream":
-            // The argument is a number, a string or missing, and there is one publication at most.
-            self.openStreams = max(0, self.openStreams - 1)
-            let stream = command.argument(1)
-            if !self.isOther(stream), !self.isEarlier(stream) { self.endPublication(now: now) }
-            self.result(of: command, .undefined)
+        case "deleteStream": self.deleteStream(command, now: now)
         case "_checkbw": self.result(of: command, .number(0))
         case "play", "play2":
             let text = "This server takes streams in; it does not play them."
@@ -40,11 +35,6 @@ extension RTMPServerSession {
     }
 
     /// A stream that was created, and is not the one that is published on: the client lets go of an older one.
-    private func isOther(_ stream: AMF0Value?) -> Bool {
-        guard let id = stream?.number.flatMap({ UInt32(exactly: $0) }) else { return false }
-        return self.isOther(id: id)
-    }
-
     private func isOther(id: UInt32) -> Bool {
         id >= 1 && id <= UInt32(clamping: self.createdStreams) && id != self.publishStreamID
     }
@@ -120,8 +110,8 @@ extension RTMPServerSession {
 
     private mutating func createStream(_ command: RTMPCommand) throws(RTMPFailure) {
         self.createdStreams += 1
-        self.openStreams += 1
-        guard self.openStreams <= self.configuration.limits.createdStreams else { throw .limit(.createdStreams) }
+        self.openStreams.insert(UInt32(clamping: self.createdStreams))
+        guard self.openStreams.count <= self.configuration.limits.createdStreams else { throw .limit(.createdStreams) }
         self.respond(
             RTMPCommand("_result", transaction: command.transaction, [.null, .number(Double(self.createdStreams))]))
     }
@@ -194,9 +184,22 @@ extension RTMPServerSession {
     private mutating func closeStream(_ streamID: UInt32, now: Int64) {
         let isLate = self.isOther(id: streamID)
         if !isLate { self.endPublication(now: now) }
+        self.openStreams.remove(streamID)
         let status = self.information("status", "NetStream.Unpublish.Success", "Stopped publishing.")
         // Whoever closes a stream waits for this on that one.
         self.respond(RTMPCommand("onStatus", [.null, status]), streamID: isLate ? streamID : self.publishStreamID)
+    }
+
+    private mutating func deleteStream(_ command: RTMPCommand, now: Int64) {
+        // The argument is a number, a string or missing, and there is one publication at most.
+        let stream = command.argument(1)
+        if let id = stream?.number.flatMap({ UInt32(exactly: $0) }), self.isOther(id: id) {
+            self.openStreams.remove(id)
+        } else if !self.isEarlier(stream) {
+            self.endPublication(now: now)
+            self.openStreams.remove(self.publishStreamID)
+        }
+        self.result(of: command, .undefined)
     }
 
     // MARK: Output

@@ -59,8 +59,8 @@ package struct RTMPServerSession: ~Copyable {
     var capabilities = EnhancedCapabilities()
     /// Ids that were given out.
     var createdStreams = 0
-    /// Streams that were created and not deleted.
-    var openStreams = 0
+    /// Streams that were created, and neither closed nor deleted; one whose publication has ended is closed.
+    var openStreams: Set<UInt32> = []
     var fcPublishTransaction: Double = 0
     var requests = 0
     var publishStreamID: UInt32 = 1
@@ -357,6 +357,8 @@ package struct RTMPServerSession: ~Copyable {
         guard self.state == .publishing else { return }
         self.actions.append(.unpublished(.client))
         self.earlierName = self.publishName
+        // Who publishes again may do so on this one or on a new one, and need not delete it before.
+        self.openStreams.remove(self.publishStreamID)
         self.setupBytes = 0
         self.setupBegan = now
         self.state = .connected

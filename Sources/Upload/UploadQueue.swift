@@ -461,6 +461,11 @@ package struct UploadQueue: Sendable {
     /// nothing.
     package var isWhole: Bool { (self.origin == nil || self.isEnded) && self.isSettled }
 
+    /// There are deletions to be done, and the store takes them as far as is known.
+    package var isDeleting: Bool {
+        !self.deletions.isEmpty && self.deletionLane.failures == 0 && !self.isFailing
+    }
+
     /// When ``next(at:)`` is to be asked again if nothing happens; `nil`: not at all.
     package func wake(after now: Int64) -> Int64? {
         var times = self.slots.filter { slot in slot.entries.contains { $0.state == .waiting } }.map(\.deadline)

@@ -32,11 +32,18 @@ package final class Uploader: Sendable {
         var record: UploadRecord?
         /// Time up to which it is waited for what is under way, on the clock; `nil`: nothing ends yet.
         var deadline: Int64?
+        /// The room is over.
+        var isLast = false
+        /// When the last deletions are not waited for any longer; `nil`: they are not waited for yet.
+        var deletionEnd: Int64?
         var bytes: Int64 = 0
     }
 
     /// Nanoseconds to wait for a server's handshake.
     private static let connectTimeout: Int64 = 2_000_000_000
+    /// Nanoseconds for deletions when a room is over and everything else is there: some dozen of them. What they leave behind
+    /// is known to nobody, but a room that is over is to be gone.
+    private static let deletionPatience: Int64 = 2_000_000_000
     /// Bytes of an answer that are read: what it says of an error.
     private static let longestAnswer = 64 << 10
 
@@ -167,7 +174,10 @@ package final class Uploader: Sendable {
     /// - Parameter isLast: The room is over: what is not sent is noted, whether or not that is news, for the note alone says that
     ///   there is something.
     package func finish(by deadline: Int64, isLast: Bool = true) async -> End {
-        self.state.withLock { $0.deadline = deadline }
+        self.state.withLock { state in
+            state.deadline = deadline
+            state.isLast = isLast
+        }
         self.signal.yield()
         let task = self.work.withLock { $0.take() }
         let clock = self.clock
@@ -274,10 +284,21 @@ package final class Uploader: Sendable {
             let record = state.queue.record
             let isNew = record?.isNews(after: state.record) ?? false
             if isNew { state.record = record }
+            let isOver = Self.isOver(&state, at: now)
+            let times = [state.queue.wake(after: now), state.deletionEnd.flatMap { $0 > now ? $0 : nil }]
             return Step(
                 requests: requests, notices: state.queue.takeNotices(), record: isNew ? record : nil,
-                wake: state.queue.wake(after: now), isOver: state.deadline != nil && state.queue.isSettled)
+                wake: times.compactMap { $0 }.min(), isOver: isOver)
         }
+    }
+
+    private static func isOver(_ state: inout State, at now: Int64) -> Bool {
+        guard state.deadline != nil, state.queue.isSettled else { return false }
+        // A successor finds in the note what is to be deleted; of a room that is over there is none.
+        guard state.isLast, state.queue.isDeleting else { return true }
+        let end = state.deletionEnd ?? now &+ Self.deletionPatience
+        state.deletionEnd = end
+        return now >= end
     }
 
     private func perform(_ request: UploadRequest, _ client: HTTPClient) async {

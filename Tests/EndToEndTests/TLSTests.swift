@@ -69,12 +69,27 @@ extension Unhurried.Doors {
             #expect(try room.event("tls.refused", from: start, timeout: 5).text("fix") != nil)
             #expect(try get("index.m3u8", good).output.hasSuffix("\n2 200\n"))
 
+            // One that clients refuse is an alarm, until there is another.
+            start = room.now
+            try Self.make(openssl, certificate, key, hasExpired: true)
+            room.child.signal(SIGHUP)
+            let alarm = try room.event("alarm.set", from: start, timeout: 10) {
+                $0.object("alarm")["type"] as? String == "tls.certificate"
+            }
+            #expect(alarm.text("level") == "alert_3" && alarm.text("reason")?.contains("listener viewer") == true)
+            start = room.now
+            try Self.make(openssl, certificate, key)
+            room.child.signal(SIGHUP)
+            try room.event("alarm.cleared", from: start, timeout: 10) { $0.text("id") == alarm.text("id") }
+
             #expect(try room.end() == 0)
             publisher.stop()
         }
 
         /// A self-signed certificate for 127.0.0.1, as a renewal writes it: new files that take the place of the old.
-        static func make(_ openssl: String, _ certificate: String, _ key: String) throws {
+        ///
+        /// - Parameter hasExpired: It was valid until yesterday.
+        static func make(_ openssl: String, _ certificate: String, _ key: String, hasExpired: Bool = false) throws {
             let result = try Command.run(
                 openssl,
                 [
@@ -83,6 +98,17 @@ extension Unhurried.Doors {
                     "subjectAltName=IP:127.0.0.1", "-days", "30",
                 ])
             try #require(result.code == 0, "\(result.errors)")
+            if hasExpired {
+                // A new one has to have days before it; the same one issued again has not.
+                let again = try Command.run(
+                    openssl,
+                    [
+                        "x509", "-in", certificate + ".new", "-signkey", key + ".new", "-days", "-1", "-out",
+                        certificate + ".again",
+                    ])
+                try #require(again.code == 0, "\(again.errors)")
+                try #require(rename(certificate + ".again", certificate + ".new") == 0)
+            }
             for path in [certificate, key] { try #require(rename(path + ".new", path) == 0) }
         }
     }

@@ -46,4 +46,14 @@ struct ReadingBudgetTests {
         }
         #expect(answers.allSatisfy { $0 })
     }
+
+    @Test("sound without a frame is given up soon where there were frames, and elsewhere when it costs memory")
+    func sound() {
+        for (open, hasBegun, isAllowed) in [
+            (0, true, true), (128 << 10, true, true), (128 << 10 + 1, true, false), (128 << 10 + 1, false, true),
+            (ReadingBudget.most, false, true), (ReadingBudget.most + 1, false, false), (Int64.max, false, false),
+        ] as [(Int64, Bool, Bool)] {
+            #expect(ReadingBudget.allows(sound: open, hasBegun: hasBegun) == isAllowed, "\(open) \(hasBegun)")
+        }
+    }
 }

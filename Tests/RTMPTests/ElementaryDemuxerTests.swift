@@ -145,6 +145,9 @@ struct ElementaryDemuxerTests {
         0x42, 1, 1, 1, 0x60, 1, 1, 1, 0x90, 1, 1, 1, 1, 1, 0x5D, 0xA0, 0x20, 0x81, 0x07,
     ]
 
+    /// One frame of 128 kbit/s at 44.1 kHz.
+    private static let mp3: [UInt8] = [0xFF, 0xFB, 0x90, 0] + [UInt8](repeating: 0, count: 413)
+
     @Test("a track that turns into another codec behind its old name is noticed, and nothing of it is handed on")
     func codecChange() {
         let all: Set<CodecName> = [.h264, .hevc, .aac, .opus]
@@ -162,8 +165,13 @@ struct ElementaryDemuxerTests {
         aac.codec = .opus
         var twice = aac
         twice.payload = PacketMemory(aac.payload.bytes + aac.payload.bytes)
+        var layer3 = Self.aac(pts: 0)
+        layer3.payload = PacketMemory(Self.mp3)
+        var layer3Twice = layer3
+        layer3Twice.payload = PacketMemory(Self.mp3 + Self.mp3)
         let changes: [(TransportUnit, CodecName)] = [
-            (hevc, .hevc), (avc, .h264), (opus, .opus), (many, .opus), (aac, .aac), (twice, .aac),
+            (hevc, .hevc), (avc, .h264), (opus, .opus), (many, .opus), (aac, .aac), (twice, .aac), (layer3, .mp3),
+            (layer3Twice, .mp3),
         ]
         for (unit, codec) in changes {
             var demuxer = ElementaryDemuxer(codecs: all)
@@ -181,11 +189,14 @@ struct ElementaryDemuxerTests {
         var opus = Self.aac(pts: 0)
         opus.codec = .opus
         opus.payload = PacketMemory([0xFF, 0xF1, 1, 2, 3, 4, 5, 6, 7, 8])
+        // The rest of a damaged frame.
+        var rest = Self.aac(pts: 0)
+        rest.payload = PacketMemory(Array(Self.mp3.dropLast()))
         _ = Self.items(
             [
                 Self.key(pts: 0), Self.picture([[0x42, 1, 1]], pts: 3_000),
                 Self.picture([[0x42] + Self.pps], pts: 6_000),
-                Self.picture([[0x67, 1], [0x68, 1]], pts: 0, codec: .hevc), opus, Self.aac(pts: 0),
+                Self.picture([[0x67, 1], [0x68, 1]], pts: 0, codec: .hevc), opus, rest, Self.aac(pts: 0),
             ], &demuxer)
         #expect(demuxer.changedCodec == nil)
     }

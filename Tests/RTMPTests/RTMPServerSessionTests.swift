@@ -237,19 +237,42 @@ struct RTMPServerSessionTests {
         #expect(harness.commands().count == 9, "eight streams and connect were answered")
     }
 
-    @Test("streams that are deleted count no more: a connection publishes again as often as its user does")
-    func deletedStreams() {
+    @Test(
+        "streams that are over count no more: a connection publishes again as often as its user does",
+        arguments: [["deleteStream"], ["closeStream"], ["FCUnpublish"], ["closeStream", "deleteStream"]])
+    func finishedStreams(ends: [String]) {
         var script = ClientScript()
         script.connect()
         for index in 1...20 {
+            let id = UInt32(index)
             script.command("createStream", 2, [.null])
-            script.command("publish", 3, [.null, .string("key"), .string("live")], streamID: UInt32(index))
-            script.command("deleteStream", 4, [.null, .number(Double(index))])
+            script.command("publish", 3, [.null, .string("key"), .string("live")], streamID: id)
+            for name in ends {
+                let argument = name == "FCUnpublish" ? AMF0Value.string("key") : .number(Double(index))
+                script.command(name, 4, [.null, argument], streamID: name == "closeStream" ? id : 0)
+            }
         }
         let harness = SessionHarness()
         harness.feed(script.take())
         #expect(harness.closeReason == nil)
         #expect(harness.events.filter { $0 == .unpublished(.client) }.count == 20)
+    }
+
+    @Test("a stream that is closed and deleted makes room for one, also when nothing was published on it")
+    func freedOnce() {
+        var script = ClientScript()
+        script.connect()
+        for index in 0..<8 { script.command("createStream", Double(index + 2), [.null]) }
+        script.command("closeStream", 0, [.null], streamID: 2)
+        script.command("deleteStream", 0, [.null, .number(2)])
+        script.command("createStream", 10, [.null])
+        let harness = SessionHarness()
+        harness.feed(script.take())
+        #expect(harness.closeReason == nil)
+        #expect(harness.commands().last?.values.last?.number == 9, "an id is not given out again")
+        script.command("createStream", 11, [.null])
+        harness.feed(script.take())
+        #expect(harness.closeReason == .limit(.createdStreams))
     }
 
     @Test("a stream that is deleted later than the next one publishes ends nothing")

@@ -343,6 +343,28 @@ struct UploadQueueTests {
         #expect(Set(deleted).isSuperset(of: Set(read.leftovers).subtracting(listed)), "\(deleted)")
     }
 
+    @Test("deletions are done as long as the store takes them, and are none of what it is owed")
+    func deleting() {
+        let record = UploadRecord(origin: 5, next: 0, leftovers: ["old.m4s"])
+        var queue = UploadQueue(rules: UploadRules())
+        queue.list(SimulatedOrigin.listing(through: 0, isFirst: true, isEnded: true), record: record, at: 0)
+        #expect(!queue.isDeleting, "playlists may name it")
+        var asked = 0
+        for _ in 0..<9 {
+            for request in queue.next(at: 0) {
+                guard request.action == .delete else {
+                    queue.answered(request.id, .done, at: 0, jitter: 0)
+                    continue
+                }
+                #expect(queue.isDeleting)
+                asked += 1
+                queue.answered(request.id, .failed("403"), at: 0, jitter: 0)
+            }
+        }
+        #expect(asked == 1 && !queue.isDeleting && queue.isWhole)
+        #expect(queue.record?.leftovers == ["old.m4s"], "it is tried again")
+    }
+
     @Test("leftovers are names beside the playlists, no more than are noted, and none where objects stay")
     func noLeftovers() throws {
         let many = (0..<5_000).map { "/ 0 v-1-\($0).m4s\n" }.joined()
