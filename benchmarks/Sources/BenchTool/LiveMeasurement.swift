@@ -33,8 +33,13 @@ struct LiveMeasurement {
     let isFull: Bool
 
     func measure() throws(BenchError) -> LiveResult {
-        var result = LiveResult(loadBefore: Machine.load, startMs: try self.starts(), rooms: [], roomsInRealTime: 0)
-        Terminal.say("  start to room.ready: \(result.startMs.sorted()[result.startMs.count / 2]) ms (median)")
+        let load = Machine.load
+        let (starts, peers) = try self.starts()
+        var result = LiveResult(
+            loadBefore: load, startMs: starts, ffmpegStartMs: peers, rooms: [], roomsInRealTime: 0)
+        Terminal.say(
+            "  start to room.ready: \(BenchPercentiles(starts).p50) ms, FFmpeg for one picture:"
+                + " \(BenchPercentiles(peers).p50) ms (medians)")
         result.rooms = try self.roomsUntilLate(Self.asR1)
         result.roomsInRealTime = Self.inRealTime(result.rooms)
         if self.isFull {
@@ -55,14 +60,23 @@ struct LiveMeasurement {
     // MARK: Parts
 
     /// A warm start: what the system keeps of the program's pages is there from the first run, which is not counted.
-    private func starts() throws(BenchError) -> [Double] {
-        var times: [Double] = []
+    private func starts() throws(BenchError) -> (rooms: [Double], ffmpeg: [Double]) {
+        let onePicture = [
+            self.ffmpeg, "-hide_banner", "-loglevel", "quiet", "-nostdin", "-f", "lavfi", "-i", "nullsrc=size=16x16",
+            "-frames:v", "1", "-f", "null", "-",
+        ]
+        var rooms: [Double] = []
+        var peers: [Double] = []
         for index in 0...(self.isFull ? 7 : 5) {
             let room = try self.room("start", Self.pk(""))
-            if index > 0 { times.append(room.readyMs) }
             _ = try room.end()
+            let peer = try ChildProcess.run(onePicture)
+            guard peer.status == 0 else { throw BenchError("FFmpeg's one picture ended with status \(peer.status)") }
+            guard index > 0 else { continue }
+            rooms.append(room.readyMs)
+            peers.append((peer.wallSeconds * 1_000).rounded(digits: 1))
         }
-        return times
+        return (rooms, peers)
     }
 
     /// One room more at a time, until a frame is late or a room must do with less.

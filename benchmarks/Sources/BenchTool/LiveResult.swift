@@ -4,6 +4,9 @@ struct LiveResult: Codable {
     var loadBefore: Double
     /// From the start of a process to `room.ready`, in milliseconds: one run each, in order.
     var startMs: [Double]
+    /// The FFmpeg command line's run for one picture, from its start to its end, in milliseconds, by turns with these: what this
+    /// machine takes to load the same libraries. `nil` in results of before it was measured.
+    var ffmpegStartMs: [Double]?
     /// One entry for each number of rooms that was tried.
     var rooms: [Rooms]
     /// PK rooms side by side without a late frame, with R1's settings.

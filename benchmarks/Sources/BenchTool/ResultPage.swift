@@ -171,7 +171,8 @@ struct ResultPage {
         var text = """
             <h2>Live</h2>
             <p>Publishers by <code>ffmpeg -c copy</code>, their CPU apart. Load before: \(live.loadBefore). Start to \
-            <code>room.ready</code>: \(BenchPercentiles(live.startMs).p50.text(0)) ms (median of \(live.startMs.count)).</p>
+            <code>room.ready</code>: \(BenchPercentiles(live.startMs).p50.text(0)) ms (median of \(live.startMs.count))\
+            \(live.ffmpegStartMs.map { ", FFmpeg for one picture \(BenchPercentiles($0).p50.text(0)) ms" } ?? "").</p>
             """
         for (title, rooms, most) in [
             ("with R1's settings", live.rooms, live.roomsInRealTime),

@@ -104,7 +104,7 @@ enum SelfCheck {
         let rooms = LiveResult.Rooms(
             rooms: 1, seconds: 8, late: 1, lost: 0, roomCores: 1, publisherCores: 0, othersCores: 0)
         let live = LiveResult(
-            loadBefore: 0, startMs: [60_000], rooms: [rooms], roomsInRealTime: 0,
+            loadBefore: 0, startMs: [60_000], ffmpegStartMs: [200], rooms: [rooms], roomsInRealTime: 0,
             latency: LiveResult.Latency(
                 sendToPart: BenchPercentiles([60_000]), encoderToPart: BenchPercentiles([60_000]), partMs: 533,
                 jitterBufferMs: 200, othersCores: 0),

@@ -30,6 +30,8 @@ struct Thresholds: Codable {
     struct Live: Codable {
         /// From a process's start to `room.ready`, the quickest of the runs: what others do on a machine only adds to it.
         var startMs: Double
+        /// On a machine that is slower than that, so many times what FFmpeg takes for one picture there, each the quickest.
+        var startOverFFmpeg: Double
         /// Longest p95 from a picture's arrival to its part, beyond the part and the jitter buffer.
         var sendToPartP95BeyondMs: Double
         /// CPU seconds of the network threads for each 10⁹ bytes.
