@@ -1,0 +1,41 @@
+import MediaTypes
+import Program
+import Testing
+
+@Suite("The program's clock")
+struct ProgramClockTests {
+    private struct Standing: MonotonicClock {
+        let time: Int64
+        func now() -> Int64 { self.time }
+    }
+
+    @Test("it stands until it is started, runs from there, and is started once")
+    func started() {
+        let clock = ProgramClock(machine: Standing(time: 5_000))
+        #expect(clock.zero == nil && clock.now() == nil && clock.program(of: 9) == nil && clock.origin == nil)
+        clock.start(at: 4_000, program: 1_000, origin: 77)
+        #expect(clock.zero == 3_000 && clock.now() == 2_000 && clock.program(of: 2_999) == -1 && clock.origin == 77)
+        clock.start(at: 1, program: 0, origin: 1)
+        #expect(clock.zero == 3_000 && clock.origin == 77)
+    }
+
+    @Test("whoever sees that it runs sees when it began, on any thread")
+    func seen() async {
+        await withTaskGroup(of: Bool.self) { group in
+            for round in 1...200 {
+                let clock = ProgramClock(machine: Standing(time: 0))
+                group.addTask {
+                    while true {
+                        if let zero = clock.zero { return zero == Int64(round) }
+                        await Task.yield()
+                    }
+                }
+                group.addTask {
+                    clock.start(at: Int64(round), program: 0)
+                    return true
+                }
+            }
+            for await isRight in group { #expect(isRight) }
+        }
+    }
+}
