@@ -15,8 +15,11 @@ import Synchronization
 package enum PacketBlocks {
     /// Bytes of the smallest block that is kept: below it there is no room for the padding and a payload.
     package static let smallest = 128
-    /// Bytes of all blocks that are kept at most: what waits of one source at most, and is let go of at once when it is over. What
-    /// nobody needs again goes within two minutes; see ``releaseUnused()``.
+    /// Bytes of all blocks that are kept at most, but where more than that is in use: what waits of one source at most, and is let go
+    /// of at once when it is over. What nobody needs again goes within two minutes; see ``releaseUnused()``.
+    ///
+    /// Where more is in use as many bytes may lie here: a hundred sources with key pictures at the same time let go of half of what
+    /// they have at once, and take as much again before the next ones.
     package static let mostIdle = 32 << 20
     /// Bits of `smallest`.
     private static let smallestBits = 7
@@ -28,6 +31,8 @@ package enum PacketBlocks {
         /// Addresses, by size.
         var blocks = [[UInt]](repeating: [], count: PacketBlocks.classes)
         var bytes = 0
+        /// Bytes of blocks of these sizes that are in use.
+        var used = 0
         /// By size, the fewest there were since ``releaseUnused()``: the first so many of ``blocks``.
         var fewest = [Int](repeating: 0, count: PacketBlocks.classes)
     }
@@ -41,13 +46,18 @@ package enum PacketBlocks {
         guard let index = self.index(of: size) else { return unsafe malloc(size).map { unsafe ($0, size) } }
         let whole = self.size(of: index)
         let kept = self.idle.withLock { idle -> UInt? in
+            idle.used += whole
             guard let address = idle.blocks[index].popLast() else { return nil }
             idle.bytes -= whole
             idle.fewest[index] = min(idle.fewest[index], idle.blocks[index].count)
             return address
         }
         if let kept, let base = unsafe UnsafeMutableRawPointer(bitPattern: kept) { return unsafe (base, whole) }
-        return unsafe malloc(whole).map { unsafe ($0, whole) }
+        guard let base = unsafe malloc(whole) else {
+            self.idle.withLock { $0.used -= whole }
+            return nil
+        }
+        return unsafe (base, whole)
     }
 
     /// - Parameter size: What ``allocate(size:)`` said.
@@ -55,7 +65,8 @@ package enum PacketBlocks {
         if let index = self.index(of: size), size == self.size(of: index) {
             let address = UInt(bitPattern: base)
             let isKept = self.idle.withLock { idle -> Bool in
-                guard idle.bytes + size <= self.mostIdle else { return false }
+                idle.used -= size
+                guard idle.bytes + size <= max(self.mostIdle, idle.used) else { return false }
                 idle.bytes += size
                 idle.blocks[index].append(address)
                 return true
@@ -86,6 +97,9 @@ package enum PacketBlocks {
 
     /// Bytes that are kept now.
     package static var idleBytes: Int { self.idle.withLock { $0.bytes } }
+
+    /// Bytes of blocks that are in use now, but for those of sizes that are not kept.
+    package static var usedBytes: Int { self.idle.withLock { $0.used } }
 
     /// Bytes of the blocks of class `index`.
     private static func size(of index: Int) -> Int { (4 + index & 3) << (self.smallestBits - 2 + index >> 2) }
