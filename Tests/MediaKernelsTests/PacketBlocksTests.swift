@@ -20,7 +20,7 @@ struct PacketBlocksTests {
     /// All blocks that are kept, but for what threads of other tests give back meanwhile.
     private static func takeIdle() -> [(base: UnsafeMutableRawPointer, size: Int)] {
         var blocks: [(base: UnsafeMutableRawPointer, size: Int)] = []
-        let sizes = (0..<18).flatMap { octave in (4...7).map { $0 * PacketBlocks.smallest / 4 << octave } }
+        let sizes = (0..<18).flatMap { octave in (4...7).map { ($0 * PacketBlocks.smallest / 4) << octave } }
         // What is given back just then ends the look for a size too early: another look finds the rest.
         for _ in 0..<16 where PacketBlocks.idleBytes > 1 << 20 {
             for size in sizes {
