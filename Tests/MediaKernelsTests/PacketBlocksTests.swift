@@ -17,29 +17,16 @@ struct PacketBlocksTests {
         }
     }
 
-    /// All blocks that are kept, but for what threads of other tests give back meanwhile.
-    private static func takeIdle() -> [(base: UnsafeMutableRawPointer, size: Int)] {
-        var blocks: [(base: UnsafeMutableRawPointer, size: Int)] = []
-        let sizes = (0..<18).flatMap { octave in (4...7).map { ($0 * PacketBlocks.smallest / 4) << octave } }
-        // What is given back just then ends the look for a size too early: another look finds the rest.
-        for _ in 0..<16 where PacketBlocks.idleBytes > 1 << 20 {
-            for size in sizes {
-                while blocks.count < 1_000_000 {
-                    let before = PacketBlocks.idleBytes
-                    guard let block = PacketBlocks.allocate(size: size) else { break }
-                    blocks.append(block)
-                    if PacketBlocks.idleBytes >= before { break }
-                }
-            }
-        }
-        return blocks
+    /// Nothing is kept behind it but what threads of other tests give back meanwhile.
+    private static func releaseAll() {
+        PacketBlocks.releaseUnused()
+        PacketBlocks.releaseUnused()
     }
 
     @Test("what was given back is used again, and no more than the limit is kept")
     func reuse() throws {
         // What other tests have left may be all that is kept.
-        let others = Self.takeIdle()
-        defer { for block in others { PacketBlocks.free(block.base, size: block.size) } }
+        Self.releaseAll()
         let size = 3 << 20
         let first = try #require(PacketBlocks.allocate(size: size))
         PacketBlocks.free(first.base, size: first.size)
@@ -56,8 +43,7 @@ struct PacketBlocksTests {
 
     @Test("where much is in use as much may be kept: half of it that is let go of at once is there for who comes next")
     func busy() throws {
-        let others = Self.takeIdle()
-        defer { for block in others { PacketBlocks.free(block.base, size: block.size) } }
+        Self.releaseAll()
         let size = 3 << 20
         let most = PacketBlocks.mostIdle
         let blocks = try (0..<2 * most / size + 16).map { _ in try #require(PacketBlocks.allocate(size: size)) }
@@ -67,14 +53,12 @@ struct PacketBlocksTests {
         #expect(kept > blocks.count / 2 * size - (4 << 20) && kept > most + size)
         for block in blocks.dropFirst(blocks.count / 2) { PacketBlocks.free(block.base, size: block.size) }
         #expect(PacketBlocks.idleBytes - before < blocks.count * size - most / 2, "and no more than as much")
-        PacketBlocks.releaseUnused()
-        PacketBlocks.releaseUnused()
+        Self.releaseAll()
     }
 
     @Test("what nobody has needed from one look to the next is given back, what somebody has is kept")
     func unused() throws {
-        let others = Self.takeIdle()
-        defer { for block in others { PacketBlocks.free(block.base, size: block.size) } }
+        Self.releaseAll()
         let size = 3 << 20
         let three = try (0..<3).map { _ in try #require(PacketBlocks.allocate(size: size)) }
         for block in three { PacketBlocks.free(block.base, size: block.size) }
