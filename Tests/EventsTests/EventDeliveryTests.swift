@@ -129,7 +129,7 @@ struct EventDeliveryTests {
         let url = try await receiver.start()
         let log = EventLog()
         let delivery = EventDelivery(
-            [Webhook(url: url, timeout: 200_000_000)], of: log, roomID: "r", directory: nil
+            [Webhook(url: url, timeout: 1_000_000_000)], of: log, roomID: "r", directory: nil
         ) { _, _ in }
         delivery.begin(new: 0)
         Self.tell(log, 1...3)
