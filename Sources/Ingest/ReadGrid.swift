@@ -11,7 +11,7 @@ package final class ReadGrid {
 
     /// What those are read with that are read by the clock.
     let reader = SocketReader(size: ReadPacer.readBytes)
-    private var members: [Int: (Int) -> Void] = [:]
+    private var members: [(number: Int, look: (Int) -> Void)] = []
     private var task: RepeatedTask?
     private var turn = 0
 
@@ -22,7 +22,8 @@ package final class ReadGrid {
 
     /// From now on `look` is called at every turn, with its number, until ``leave(_:)``.
     package func join(_ number: Int, on loop: any EventLoop, _ look: @escaping (Int) -> Void) {
-        self.members[number] = look
+        self.members.removeAll { $0.number == number }
+        self.members.append((number, look))
         guard self.task == nil else { return }
         let grid = NIOLoopBound(self, eventLoop: loop)
         self.task = loop.scheduleRepeatedTask(initialDelay: Self.interval, delay: Self.interval) { _ in
@@ -31,7 +32,7 @@ package final class ReadGrid {
     }
 
     package func leave(_ number: Int) {
-        self.members[number] = nil
+        self.members.removeAll { $0.number == number }
         guard self.members.isEmpty else { return }
         self.task?.cancel()
         self.task = nil
@@ -40,6 +41,6 @@ package final class ReadGrid {
     private func look() {
         self.turn = self.turn == .max ? 0 : self.turn + 1
         // Whoever looks may leave.
-        for look in self.members.values { look(self.turn) }
+        for member in self.members { member.look(self.turn) }
     }
 }

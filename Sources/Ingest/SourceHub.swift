@@ -14,6 +14,9 @@ package final class SourceHub: Sendable {
 
     private struct Flow {
         var full: Set<SubscriptionToken> = []
+        /// All who read it are in one of the two.
+        var eager: Set<SubscriptionToken> = []
+        var patient: Set<SubscriptionToken> = []
         var onChange: (@Sendable (Bool) -> Void)?
     }
 
@@ -24,6 +27,8 @@ package final class SourceHub: Sendable {
     // Apart from `delivery`, so that a subscriber may report that it is full from inside its `receive`.
     private let flow = Mutex(Flow())
     private let counts = Mutex(SourceStatistics())
+    /// Somebody is in `Flow.eager`: by itself, since it is looked at dozens of times a second.
+    private let isEager = Atomic<Bool>(false)
 
     package init(source: SourceID) { self.source = source }
 
@@ -37,11 +42,12 @@ package final class SourceHub: Sendable {
         self.count(items)
     }
 
-    /// Adds a reader. It gets the configurations and the cached GOP before this returns.
+    /// Adds a reader, which is not patient. It gets the configurations and the cached GOP before this returns.
     package func subscribe(_ subscriber: any SourceSubscriber) -> SubscriptionToken {
         self.delivery.withLock { delivery in
             let token = SubscriptionToken(id: delivery.nextID)
             delivery.nextID += 1
+            self.updatePatience { $0.eager.insert(token) }
             subscriber.receive(delivery.cache.backlog)
             delivery.subscribers.append((token, subscriber))
             return token
@@ -52,6 +58,10 @@ package final class SourceHub: Sendable {
     package func unsubscribe(_ token: SubscriptionToken) {
         self.delivery.withLock { $0.subscribers.removeAll { $0.token == token } }
         self.setFull(false, for: token)
+        self.updatePatience { flow in
+            flow.eager.remove(token)
+            flow.patient.remove(token)
+        }
     }
 
     /// Back-pressure: while any reader is full, the publisher of this source, and no other, is not read from.
@@ -68,9 +78,23 @@ package final class SourceHub: Sendable {
     /// Any reader is full.
     package var isFull: Bool { self.flow.withLock { !$0.full.isEmpty } }
 
-    /// Nobody who reads it minds that items come a little later; see ``SourceSubscriber/isPatient``.
-    package var isPatient: Bool {
-        self.delivery.withLock { $0.subscribers.allSatisfy { $0.subscriber.isPatient } }
+    /// A reader says whether its items may come a little later, because nobody sees or hears what it makes of them. Until it does
+    /// they may not; of one that has been removed nothing is noted.
+    package func setPatient(_ isPatient: Bool, for token: SubscriptionToken) {
+        self.updatePatience { flow in
+            if isPatient, flow.eager.remove(token) != nil { flow.patient.insert(token) }
+            if !isPatient, flow.patient.remove(token) != nil { flow.eager.insert(token) }
+        }
+    }
+
+    /// Nobody who reads it minds that items come a little later; see ``setPatient(_:for:)``.
+    package var isPatient: Bool { !self.isEager.load(ordering: .relaxed) }
+
+    private func updatePatience(_ body: (inout Flow) -> Void) {
+        self.flow.withLock { flow in
+            body(&flow)
+            self.isEager.store(!flow.eager.isEmpty, ordering: .relaxed)
+        }
     }
 
     /// Tells all who read it; see ``SourceSubscriber/noteRead(until:)``. The publisher of the moment calls this.

@@ -6,13 +6,10 @@ package protocol SourceSubscriber: AnyObject, Sendable {
     ///
     /// Called on the publisher's event loop, and during ``SourceHub/subscribe(_:)`` on the caller's thread for what was
     /// cached. Must not block, and must not call ``SourceHub/subscribe(_:)``, ``SourceHub/unsubscribe(_:)`` or
-    /// ``SourceHub/receive(_:)``; ``SourceHub/setFull(_:for:)`` is fine.
+    /// ``SourceHub/receive(_:)``; ``SourceHub/setFull(_:for:)`` and ``SourceHub/setPatient(_:for:)`` are fine.
     func receive(_ item: SourceItem)
     /// Several of them that came together, in order.
     func receive(_ items: [SourceItem])
-    /// Nobody sees or hears what it makes of them: they may come a little later. No by default. Asked after items have been
-    /// handed out; must not block.
-    var isPatient: Bool { get }
     /// All that the source sent before `time` has been handed out, and what came since may wait a little; nil: nothing waits.
     /// Whoever measures the source's silence or its rate counts up to there. Called as ``receive(_:)`` is.
     ///
@@ -27,8 +24,6 @@ extension SourceSubscriber {
     package func receive(_ items: [SourceItem]) {
         for item in items { self.receive(item) }
     }
-
-    package var isPatient: Bool { false }
 
     package func noteRead(until time: Int64?) {}
 

@@ -7,6 +7,7 @@ package final class SourceNeed: Sendable {
     private let thrifty = Atomic<Bool>(false)
     private let plain = Atomic<Bool>(false)
     private let waker = Mutex<(@Sendable () -> Void)?>(nil)
+    private let awayWatcher = Mutex<(@Sendable (Bool) -> Void)?>(nil)
 
     package init() {}
 
@@ -21,7 +22,19 @@ package final class SourceNeed: Sendable {
     /// makes up for it. A source that is passed through without a decoder is hidden, and not away.
     package var isAway: Bool { self.away.load(ordering: .relaxed) }
 
-    package func setAway(_ isAway: Bool) { self.away.store(isAway, ordering: .relaxed) }
+    package func setAway(_ isAway: Bool) {
+        guard self.away.exchange(isAway, ordering: .relaxed) != isAway else { return }
+        // Told inside the lock, as it is by then, so that two changes cannot arrive in the wrong order.
+        self.awayWatcher.withLock { $0?(self.isAway) }
+    }
+
+    /// Calls `body` with ``isAway``, now and when it changes. Must not block, nor come back here.
+    package func watchAway(_ body: @escaping @Sendable (Bool) -> Void) {
+        self.awayWatcher.withLock {
+            $0 = body
+            body(self.isAway)
+        }
+    }
 
     /// The machine is overloaded: a hidden source comes back with its next key picture where that is cheaper.
     package var isThrifty: Bool { self.thrifty.load(ordering: .relaxed) }

@@ -31,14 +31,13 @@ final class SourceInput: SourceSubscriber {
         self.arrived = arrived
     }
 
-    /// Reads `hub` from now on, and holds its publisher when there is no room.
+    /// Reads `hub` from now on, holds its publisher when there is no room, and lets it take its time while nobody sees or hears it.
     func join(_ hub: SourceHub) {
         let token = hub.subscribe(self)
         self.flow.withLock { $0.hold = { [weak hub] isHeld in hub?.setFull(isHeld, for: token) } }
         self.stage.onRelief { [weak self] in self?.look() }
+        self.stage.buffer.need.watchAway { [weak hub] isAway in hub?.setPatient(isAway, for: token) }
     }
-
-    var isPatient: Bool { self.stage.buffer.need.isAway }
 
     func noteRead(until time: Int64?) { self.arrivals.noteRead(until: time) }
 
@@ -56,21 +55,32 @@ final class SourceInput: SourceSubscriber {
 
     /// The items with the times at which they would have come in real time.
     private func paced(_ items: [SourceItem]) -> [SourceItem] {
-        self.flow.withLock { flow in
-            var paced = items
-            for (index, item) in items.enumerated() {
-                switch item {
-                case .configuration: break
-                case .packet(var packet):
-                    let arrival = flow.pace.note(packet)
-                    guard arrival != packet.arrival else { continue }
-                    packet.arrival = arrival
-                    paced[index] = .packet(packet)
-                case .end: flow.pace.end()
-                }
-            }
-            return paced
+        let moved = self.flow.withLock { Self.moved(items, &$0.pace) }
+        // Nearly always. A copy that is only now and then changed in the loop above is made before it, each time: the optimizer takes
+        // it out of the loop, and a block as large as that has the heap tidied.
+        guard !moved.isEmpty else { return items }
+        var paced = items
+        for (index, arrival) in moved {
+            guard case .packet(var packet) = paced[index] else { continue }
+            packet.arrival = arrival
+            paced[index] = .packet(packet)
         }
+        return paced
+    }
+
+    /// The places of packets that came earlier than they would have in real time, and when that is.
+    private static func moved(_ items: [SourceItem], _ pace: inout PublisherPace) -> [(index: Int, arrival: Int64)] {
+        var moved: [(index: Int, arrival: Int64)] = []
+        for (index, item) in items.enumerated() {
+            switch item {
+            case .configuration: break
+            case .packet(let packet):
+                let arrival = pace.note(packet)
+                if arrival != packet.arrival { moved.append((index, arrival)) }
+            case .end: pace.end()
+            }
+        }
+        return moved
     }
 
     /// Before the program runs nothing is decoded, and only what comes can start it.

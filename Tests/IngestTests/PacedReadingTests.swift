@@ -72,8 +72,8 @@ struct PacedReadingTests {
     @Test("the same bytes are the same packets in whatever rhythm they are read, and their arrivals never go back")
     func rhythm() async throws {
         try await TestServer.with { server in
-            let (patient, eager) = (ItemRecorder(isPatient: true), ItemRecorder())
-            _ = try #require(server.server.hub(for: TestServer.host)).subscribe(patient)
+            let (patient, eager) = (ItemRecorder(), ItemRecorder())
+            _ = patient.join(patiently: try #require(server.server.hub(for: TestServer.host)))
             _ = try #require(server.server.hub(for: TestServer.guest)).subscribe(eager)
             let publishers = [
                 try await TestPublisher.publish(server.url(TestServer.hostKey)),
@@ -106,9 +106,9 @@ struct PacedReadingTests {
     @Test("of a source that is away everything comes, in order, by the clock and by the mark; and its pause is kept")
     func away() async throws {
         try await TestServer.with { server in
-            let recorder = ItemRecorder(isPatient: true)
+            let recorder = ItemRecorder()
             let hub = try #require(server.server.hub(for: TestServer.host))
-            let token = hub.subscribe(recorder)
+            let token = recorder.join(patiently: hub)
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
             try await publisher.sendMedia()
             await recorder.items.wait { $0.count == 5 }
@@ -121,8 +121,8 @@ struct PacedReadingTests {
             await recorder.items.wait { $0.count == 37 }
             hub.setFull(true, for: token)
             // What the clock does meanwhile is seen by another one: more than all of its turns.
-            let others = ItemRecorder(isPatient: true)
-            _ = try #require(server.server.hub(for: TestServer.guest)).subscribe(others)
+            let others = ItemRecorder()
+            _ = others.join(patiently: try #require(server.server.hub(for: TestServer.guest)))
             let other = try await TestPublisher.publish(server.url(TestServer.guestKey))
             try await publisher.send(Self.small(at: 300))
             try await other.sendMedia()

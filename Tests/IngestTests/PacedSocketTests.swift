@@ -89,22 +89,21 @@ struct PacedSocketTests {
         _ = try channel.finish()
     }
 
-    /// A reader of the source who can be told whether to mind.
+    /// A reader of the source who hears what waits.
     private final class Watcher: SourceSubscriber {
-        private let state = Mutex((isPatient: true, readUntil: Int64?.none))
+        private let state = Mutex(Int64?.none)
 
-        var isPatient: Bool { self.state.withLock { $0.isPatient } }
-        var readUntil: Int64? { self.state.withLock { $0.readUntil } }
+        var readUntil: Int64? { self.state.withLock { $0 } }
         func receive(_ item: SourceItem) {}
-        func noteRead(until time: Int64?) { self.state.withLock { $0.readUntil = time } }
-        func look() { self.state.withLock { $0.isPatient = false } }
+        func noteRead(until time: Int64?) { self.state.withLock { $0 = time } }
     }
 
     @Test("whoever comes into sight is read at the next turn and told of from then on; until then all know what waits")
     func comesIntoSight() throws {
         let channel = EmbeddedChannel(loop: self.loop)
         let (hub, watcher) = (SourceHub(source: SourceID(uid: "1")), Watcher())
-        _ = hub.subscribe(watcher)
+        let token = hub.subscribe(watcher)
+        hub.setPatient(true, for: token)
         let reading = PacedReading(
             channel, number: 0, patience: .usual, grid: self.grid, clock: self.clock, hub: hub)
         self.warm(reading, isAway: true)
@@ -114,7 +113,7 @@ struct PacedSocketTests {
         self.clock.advance(19, self.loop)
         #expect(reading.isAway)
         #expect(watcher.readUntil == read)
-        watcher.look()
+        hub.setPatient(false, for: token)
         self.clock.advance(19, self.loop)
         #expect(Self.mark(channel) == 1)
         #expect(!reading.isAway)

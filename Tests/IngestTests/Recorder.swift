@@ -76,11 +76,15 @@ final class Recorder<Element: Sendable>: Sendable {
 /// A subscriber that keeps everything.
 final class ItemRecorder: SourceSubscriber {
     let items = Recorder<SourceItem>()
-    let isPatient: Bool
 
     private let cutCount = Atomic<Int>(0)
 
-    init(isPatient: Bool = false) { self.isPatient = isPatient }
+    /// Reads `hub`, and does not mind that its items come a little later.
+    func join(patiently hub: SourceHub) -> SubscriptionToken {
+        let token = hub.subscribe(self)
+        hub.setPatient(true, for: token)
+        return token
+    }
 
     func cut() { self.cutCount.add(1, ordering: .sequentiallyConsistent) }
 

@@ -178,11 +178,22 @@ struct KeyTableTests {
     func patient() {
         let hub = SourceHub(source: SourceID(uid: "u"))
         #expect(hub.isPatient, "nobody reads it")
-        _ = hub.subscribe(ItemRecorder(isPatient: true))
+        let decoder = hub.subscribe(ItemRecorder())
+        #expect(!hub.isPatient, "it has not said so")
+        hub.setPatient(true, for: decoder)
+        hub.setPatient(true, for: decoder)
         #expect(hub.isPatient)
         let relay = hub.subscribe(ItemRecorder())
         #expect(!hub.isPatient)
         hub.unsubscribe(relay)
         #expect(hub.isPatient)
+        hub.setPatient(false, for: relay)
+        hub.setPatient(true, for: relay)
+        #expect(hub.isPatient, "it is gone, whatever it says")
+        hub.setPatient(false, for: decoder)
+        #expect(!hub.isPatient)
+        hub.setPatient(true, for: decoder)
+        hub.unsubscribe(decoder)
+        #expect(hub.isPatient, "nobody reads it")
     }
 }
