@@ -60,7 +60,12 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         var takers = 0
         let isAccepted = self.state.withLock { state in
             guard !state.isClosed, state.elements.count + elements.count <= self.capacity else { return false }
-            for element in elements where self.append(element, to: &state) { takers += 1 }
+            let before = state.elements.count
+            // At once: what is generic here looks its types up for each call.
+            state.elements.append(contentsOf: elements)
+            // As if they had been put one after the other: each from the batch's last on wakes one.
+            takers = min(state.waitingTakers, max(0, state.elements.count - max(before, self.batch - 1)))
+            state.waitingTakers -= takers
             return true
         }
         for _ in 0..<takers { self.available.signal() }
