@@ -51,8 +51,10 @@ struct PacketBlocksTests {
         for block in blocks.prefix(blocks.count / 2) { PacketBlocks.free(block.base, size: block.size) }
         let kept = PacketBlocks.idleBytes - before
         #expect(kept > blocks.count / 2 * size - (4 << 20) && kept > most + size)
+        // With what the other tests have in use, as far as it is more than usual.
+        let half = (PacketBlocks.usedBytes + PacketBlocks.idleBytes) / 2
         for block in blocks.dropFirst(blocks.count / 2) { PacketBlocks.free(block.base, size: block.size) }
-        #expect(PacketBlocks.idleBytes - before < blocks.count * size - most / 2, "and no more than as much")
+        #expect(PacketBlocks.idleBytes <= max(most, half) + (4 << 20), "and no more than as much")
         Self.releaseAll()
     }
 
