@@ -89,6 +89,19 @@ void swift_bridgeObjectRelease_n(void *object, uint32_t count) {
     original(object, count);
 }
 
+// An array of objects that is added to another lets go of what it had inside the standard library, where the runtime's names are
+// not asked for. That is made for all classes at once: there is no type, and the buffer is an argument.
+#define CONSUME \
+    "$ss22_ContiguousArrayBufferV20_consumeAndCreateNew14bufferIsUnique15minimumCapacity13growForAppendAByxGSb_SiSbtFyXl_Ts5"
+typedef SWIFT void *Consume(bool is_unique, intptr_t least, bool grows, void *buffer);
+SWIFT void *consume(bool is_unique, intptr_t least, bool grows, void *buffer) __asm__(CONSUME);
+
+SWIFT void *consume(bool is_unique, intptr_t least, bool grows, void *buffer) {
+    ORIGINAL(Consume, CONSUME);
+    let_go(buffer);
+    return original(is_unique, least, grows, buffer);
+}
+
 bool swift_isUniquelyReferenced_nonNull_native(const void *object) {
     ORIGINAL(IsUnshared, "swift_isUniquelyReferenced_nonNull_native");
     bool is = original(object);
