@@ -27,7 +27,7 @@ final class Relay: SourceSubscriber {
     private let driver: NIOLoopBoundBox<RelayDriver?>
 
     init(
-        id: String, url: RTMPURL, hub: SourceHub, grace: Int64, clock: any MonotonicClock, loop: any EventLoop,
+        id: String, url: RTMPURL, hub: SourceHub, clock: any MonotonicClock, loop: any EventLoop,
         events: @escaping @Sendable (RelayEvent) -> Void
     ) {
         self.url = url
@@ -36,7 +36,7 @@ final class Relay: SourceSubscriber {
         self.shared = Mutex(Shared(status: RelayStatus(relayID: id, url: url.redacted)))
         self.driver = NIOLoopBoundBox.makeEmptyBox(valueType: RelayDriver.self, eventLoop: loop)
         loop.execute {
-            self.driver.value = RelayDriver(relay: self, hub: hub, grace: grace, loop: loop, events: events)
+            self.driver.value = RelayDriver(relay: self, hub: hub, clock: clock, loop: loop, events: events)
             self.driver.value?.start()
         }
     }

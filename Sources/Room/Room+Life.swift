@@ -48,7 +48,7 @@ extension Room {
     func stepLife() {
         self.tellLevels()
         let events = self.life.takeAll()
-        let arrivals = self.slots.mapValues { $0.arrivals.current }
+        let arrivals = self.slots.mapValues(\.timedArrivals)
         let now = self.lifeTime
         // The desk first, then the life: whoever needs both takes them in this order.
         self.desk.withLock { desk in
@@ -127,6 +127,10 @@ extension Room {
     private func announce(_ id: SourceID, _ change: SourceLife.Change, _ source: SourceLife?) {
         let slot = self.slots[id]
         slot?.setState(change.to)
+        // A silent source's last picture gives way after its hold; a new picture ends that.
+        if change.to == .stalled || change.to == .live {
+            slot?.buffer.setSilent(since: source?.silentSince.flatMap { self.clock.program(of: $0) })
+        }
         if change.to == .lost { slot?.setError(change.reason) }
         // "lost_final" is what the field calls it when nobody is waited for any longer.
         let type = change.to == .gone ? "source.lost_final" : "source.\(change.to.rawValue)"

@@ -9,8 +9,7 @@ extension Room {
     /// - Throws: ``MediaError`` for a URL that cannot be read or is not allowed.
     func startClients() throws(MediaError) {
         try self.startPulls()
-        let grace = Int64(self.pipeline.ingest.rtmp.reconnectGraceMs) * 1_000_000
-        let relays = RelayService(grace: grace, clock: self.machine) { [weak self] source, relay, event in
+        let relays = RelayService(clock: self.machine) { [weak self] source, relay, event in
             self?.relay(of: source, relay, did: event)
         }
         self.listeners.update { $0.relays = relays }

@@ -163,8 +163,8 @@ extension Room {
         }
         return ProgramStage.Source(
             buffer: slot.buffer, name: slot.spec.name ?? slot.spec.id.description,
-            volume: Float(slot.spec.volume) / 100, hold: Int64(slot.spec.onLost.holdMs) * 1_000_000,
-            placeholder: placeholder)
+            volume: Float(slot.spec.volume) / 100, hold: Int64(slot.spec.onLost.resolvedHoldMs) * 1_000_000,
+            stalledHold: slot.spec.stalledHoldMs.map { Int64($0) * 1_000_000 }, placeholder: placeholder)
     }
 
     private static func rungs(_ pipeline: Pipeline) -> [Rung] {

@@ -145,6 +145,13 @@ final class SourceSlot: Sendable {
     var format: PictureFormat? { self.facts.withLock { $0.format } }
     var isPublishing: Bool { self.facts.withLock { $0.isPublishing } }
     var state: SourceLife.State { self.facts.withLock { $0.state } }
+    /// When its media came, and how long after that it is shown.
+    var timedArrivals: SourceLife.Arrivals {
+        var arrivals = self.arrivals.current
+        arrivals.shownAfter = (self.decode.timing.buffered ?? 0) &+ max(0, self.decode.wantedOffset)
+        return arrivals
+    }
+
     /// Takes note of what has come since the last time.
     func readHealth(_ surroundings: SourceHealth.Surroundings, now: Int64) -> SourceHealth.Change? {
         let reading = self.arrivals.takeReading(now: now)
