@@ -44,6 +44,8 @@ final class IngestCore {
     private(set) var feeds: [TransportFeed] = []
     private var connections = 0
     private var publishers: [SourceID: any PublishingConnection] = [:]
+    /// When each of them was let in.
+    private var claimedAt: [SourceID: Int64] = [:]
     private var flapGuards: [SourceID: FlapGuard] = [:]
 
     init(
@@ -173,20 +175,22 @@ final class IngestCore {
         if let refusal = self.refusal(of: source) {
             return .deny(refusal, reason: "\(source) is refused for some time")
         }
+        let now = self.clock.now()
         guard let older = self.publishers[source] else {
             self.publishers[source] = handler
+            self.claimedAt[source] = now
             return .accept(hub, isTakeover: false)
         }
         guard self.configuration.onDuplicate == .takeover else { return .deny(.busy, reason: nil) }
-        let now = self.clock.now()
-        if now &- older.lastReceived < FlapGuard.silence,
-            !self.flapGuards[source, default: FlapGuard()].allowsTakeover(now: now)
-        {
+        let isAllowed = self.flapGuards[source, default: FlapGuard()].allowsTakeover(
+            since: self.claimedAt[source] ?? 0, lastPacket: hub.statistics.lastPacket, now: now)
+        if !isAllowed {
             self.emit(.flapping(source, remote: handler.remote))
             return .deny(.busy, reason: nil)
         }
         // The older one ends its source before the newer one begins it.
         self.publishers[source] = handler
+        self.claimedAt[source] = now
         older.giveWay()
         return .accept(hub, isTakeover: true)
     }
@@ -210,6 +214,7 @@ final class IngestCore {
         self.configuration.sourceCodecs[source] = nil
         self.refusals.forget(source)
         self.flapGuards[source] = nil
+        self.claimedAt[source] = nil
         self.publishers[source]?.refuse(refusal)
     }
 

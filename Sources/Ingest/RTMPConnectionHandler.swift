@@ -45,8 +45,6 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var isGivingWay = false
     /// How far it has come so far.
     private var progress = 0
-    /// When bytes last came.
-    private(set) var lastReceived: Int64
     private var countedBytes: UInt64 = 0
     /// While it publishes.
     private var pacing: PacedReading?
@@ -64,7 +62,6 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.number = core.number()
         self.session = RTMPServerSession(
             configuration: core.configuration.session, now: core.clock.now(), random: random)
-        self.lastReceived = core.clock.now()
         self.logger = core.logger
         self.logger[metadataKey: "remote"] = "\(remote)"
         if !core.admission.allows(address) { self.session.connectRefusal = .address }
@@ -113,7 +110,6 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         guard !self.isClosing else { return }
         let buffer = self.unwrapInboundIn(data)
         let now = self.core.clock.now()
-        self.lastReceived = now
         let actions = self.session.receive(buffer.readableBytesUInt8Span, now: now)
         self.perform(actions)
         self.session.reuse(actions)
