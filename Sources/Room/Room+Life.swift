@@ -47,7 +47,7 @@ extension Room {
     /// Tells the life what has happened and what time it is.
     func stepLife() {
         self.tellLevels()
-        let events = self.life.takeAll()
+        let entries = self.life.takeAll()
         let arrivals = self.slots.mapValues(\.timedArrivals)
         let now = self.lifeTime
         // The desk first, then the life: whoever needs both takes them in this order.
@@ -55,7 +55,10 @@ extension Room {
             desk.advance(to: self.program.tick)
             let begun = desk.takeBegun()
             self.life.life.withLock { life in
-                for (event, time) in events { self.perform(life.receive(event, now: time), life, &desk) }
+                for entry in entries {
+                    entry.announce?()
+                    self.perform(life.receive(entry.event, now: entry.time), life, &desk)
+                }
                 for scene in begun {
                     let scene = RoomLife.Scene(scene, in: self.pipeline)
                     self.perform(life.receive(.commanded(scene), now: now), life, &desk)
@@ -145,16 +148,18 @@ extension Room {
             ])
     }
 
-    /// The first picture of a publication is decoded.
-    func announceFirstFrame(of id: SourceID, _ format: PictureFormat) {
+    /// The first picture of a publication is decoded: `source.first_frame`, then what follows from it.
+    func firstFrame(of id: SourceID, _ format: PictureFormat) {
         let key = self.isOffline ? nil : self.slots[id]?.arrivals.firstKey
         let elapsed: Int64? = key.map { (self.machine.now() &- $0) / 1_000_000 }
-        self.events.emit(
-            "source.first_frame",
-            [
-                "uid": .string(id.description), "picture": .string(format.description),
-                "sinceKeyFrameMs": elapsed.map { .integer($0) } ?? .null,
-            ])
+        self.life.add(.source(id, .pictured), at: self.lifeTime) { [events = self.events] in
+            events.emit(
+                "source.first_frame",
+                [
+                    "uid": .string(id.description), "picture": .string(format.description),
+                    "sinceKeyFrameMs": elapsed.map { .integer($0) } ?? .null,
+                ])
+        }
     }
 
     private func announce(_ change: PKLife.Change) {

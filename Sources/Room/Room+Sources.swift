@@ -46,14 +46,14 @@ extension Room {
         switch event {
         case .firstPicture(let format):
             slot?.setFormat(format)
-            self.announceFirstFrame(of: id, format)
-            self.life.add(.source(id, .pictured), at: self.lifeTime)
+            self.firstFrame(of: id, format)
         case .formatChanged(let format):
             slot?.setFormat(format)
             self.events.emit("source.format", ["uid": uid, "picture": .string(format.description)])
         case .firstSound:
-            self.events.emit("source.sound", ["uid": uid])
-            self.life.add(.source(id, .sounded), at: self.lifeTime)
+            self.life.add(.source(id, .sounded), at: self.lifeTime) { [events = self.events] in
+                events.emit("source.sound", ["uid": uid])
+            }
         case .undecodable(let error):
             slot?.setError(error.description)
             self.logger.warning("a source cannot be decoded", metadata: ["uid": "\(id)", "error": "\(error)"])
