@@ -78,7 +78,8 @@ extension Room {
                 }
                 do throws(MediaError) {
                     try packager.get()?.configure(
-                        track: track, change.parameters, width: change.width, height: change.height,
+                        track: track, change.initialization ?? change.parameters, width: change.width,
+                        height: change.height,
                         firstTick: change.tick)
                 } catch {
                     joint.get()?.fail(error)
@@ -176,6 +177,7 @@ extension Room {
                 bufferSize: rendition.video.bufferSize, bFrames: rendition.video.bFrames,
                 lookaheadFrames: rendition.video.lookaheadFrames, threads: rendition.video.threads)
             settings.x264Parameters = rendition.video.preset.x264Parameters
+            if rendition.video.passthrough == .auto { settings.parameterSetID = PassthroughDesk.parameterSetID }
             return Rung(
                 name: rendition.name, settings: settings, frameStep: Self.frameStep(of: rendition, pipeline))
         }
