@@ -137,7 +137,8 @@ final class RelayDriver: RTMPClientOwner {
         self.state = .connecting
         self.setStatus(.connecting)
         self.emit(.connecting)
-        self.connection = RTMPClientHandler.connect(to: self.relay.url, purpose: .publish, owner: self, on: self.loop)
+        self.connection = RTMPClientHandler.connect(
+            to: self.relay.url, purpose: .publish, owner: self, egress: self.relay.egress, on: self.loop)
     }
 
     private func wait() {
