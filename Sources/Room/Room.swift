@@ -100,6 +100,8 @@ package final class Room: Sendable {
     /// Sources nobody may publish for some time.
     let refusals = Mutex<[SourceID: SourceRefusal]>([:])
     let refusalReports = Mutex(RefusalReports())
+    /// Jumps of sources' timestamps that are told.
+    let reanchors = Mutex<[SourceID: EventThrottle]>([:])
     /// Where automatic scenes are built: not on the thread of the source that came or went.
     let layouts = DispatchQueue(label: "layouts")
     let firstMedia = DispatchSemaphore(value: 0)
