@@ -237,6 +237,10 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
                 self.core.giveBack(request)
                 return self.deny(request, refusal, "\(source) is refused for some time")
             }
+            guard self.core.mayPublish(source) else {
+                self.core.giveBack(request)
+                return self.turnAway(request, .tooOften, "\(source) was published too often")
+            }
             guard let hook = self.core.hook, let client = self.core.client, let context = self.context
             else { return self.claim(source, request) }
             guard self.core.mayAsk(from: self.address) else {
@@ -287,7 +291,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.armTimer()
     }
 
-    /// A wrong key: the answer takes a while, and those who have shown many get none. Nothing is read meanwhile.
+    /// A wrong key, or a right one too often: the answer takes a while, and those who have shown many get none. Nothing is read meanwhile.
     private func turnAway(_ request: PublishRequest, _ refusal: PublishRefusal, _ reason: String) {
         guard self.core.failed(at: self.address) == .explain else { return self.drop(reason) }
         let delay = self.core.configuration.wrongKeyDelay

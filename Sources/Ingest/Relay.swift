@@ -1,3 +1,4 @@
+import Egress
 import MediaTypes
 import NIOCore
 import Synchronization
@@ -21,16 +22,19 @@ final class Relay: SourceSubscriber {
     }
 
     let url: RTMPURL
+    /// Judges the address of the other room; `nil`: any address.
+    let egress: EgressGate?
     private let clock: any MonotonicClock
     private let loop: any EventLoop
     private let shared: Mutex<Shared>
     private let driver: NIOLoopBoundBox<RelayDriver?>
 
     init(
-        id: String, url: RTMPURL, hub: SourceHub, clock: any MonotonicClock, loop: any EventLoop,
-        events: @escaping @Sendable (RelayEvent) -> Void
+        id: String, url: RTMPURL, hub: SourceHub, egress: EgressGate? = nil, clock: any MonotonicClock,
+        loop: any EventLoop, events: @escaping @Sendable (RelayEvent) -> Void
     ) {
         self.url = url
+        self.egress = egress
         self.clock = clock
         self.loop = loop
         self.shared = Mutex(Shared(status: RelayStatus(relayID: id, url: url.redacted)))

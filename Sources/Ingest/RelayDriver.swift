@@ -66,7 +66,7 @@ final class RelayDriver: RTMPClientOwner {
             case .connect(let isRetry):
                 if isRetry { self.relay.updateStatus { $0.retries += 1 } }
                 self.connection = RTMPClientHandler.connect(
-                    to: self.relay.url, purpose: .publish, owner: self, on: self.loop)
+                    to: self.relay.url, purpose: .publish, owner: self, egress: self.relay.egress, on: self.loop)
             case .stream: self.stream()
             case .finish: self.finish()
             case .setTimer(let wait): self.setTimer(wait)

@@ -138,6 +138,9 @@ final class SRTDoor: ChannelInboundHandler {
             if let refusal = self.core.refusal(of: source) {
                 return self.refuse(publisher, refusal, reason: "\(source) is refused for some time")
             }
+            guard self.core.mayPublish(source) else {
+                return self.turnAway(publisher, .tooOften, "\(source) was published too often")
+            }
             self.core.advanced(publisher)
             publisher.source = source
             guard let hook = self.core.hook, let client = self.core.client else {

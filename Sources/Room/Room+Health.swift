@@ -46,6 +46,7 @@ extension Room {
                     "figures": slot.healthFigures,
                 ])
         }
+        self.tellReanchored()
         self.noteAlarms()
     }
 

@@ -60,7 +60,7 @@ extension Room {
         let steps = rungs.map { Int64($0.frameStep) }
         let latency = LatencyTracker(tracks: rungs.count)
         let parts = PartLatency(tracks: rungs.count)
-        let live = LiveDesk(pipeline)
+        let live = LiveDesk(pipeline, settings.egress)
         var ladderOutput = LadderStage.Output(
             packet: { track, packet in
                 if steps.indices.contains(track) {

@@ -118,6 +118,12 @@ final class SourceSlot: Sendable {
         }
     }
 
+    /// Numbers of the tracks that have come, that the pipeline names, and of the main one; in order.
+    var audioTracks: [Int] {
+        let (come, named) = (self.buffer.audioTracks.map { Int($0.track) }, self.spec.audioTracks.map(\.track))
+        return Set(come + named + [0]).sorted()
+    }
+
     private func audioTracksJSON(_ codecs: [UInt8: CodecName]) -> JSONValue {
         .array(
             self.buffer.audioTracks.map { track, gain in

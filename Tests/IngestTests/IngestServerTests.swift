@@ -144,6 +144,28 @@ struct IngestServerTests {
         }
     }
 
+    @Test(
+        "a key that is used as fast as it can be is let in twenty times at once, then once a second; other keys are not held up"
+    )
+    func tooOften() async throws {
+        try await TestServer.with({ $0.wrongKeyDelay = 0 }) { server in
+            let began = TestClock().now()
+            for _ in 0..<60 {
+                let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+                // One that is refused is closed already.
+                try? await publisher.drop()
+            }
+            await server.events.wait {
+                $0.contains { if case .refused(_, _, _, .limitExceeded?) = $0 { true } else { false } }
+            }
+            let admitted = server.events.elements.count { if case .publishing = $0 { true } else { false } }
+            let seconds = Int((TestClock().now() - began) / 1_000_000_000)
+            #expect(admitted <= 21 + seconds, "\(admitted) in \(seconds) s")
+            let other = try await TestPublisher.publish(server.url(TestServer.guestKey))
+            #expect(other.outcomes.elements == [.ready])
+        }
+    }
+
     @Test("by setting, the older encoder stays")
     func reject() async throws {
         try await TestServer.with({ $0.onDuplicate = .reject }) { server in

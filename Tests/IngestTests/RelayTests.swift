@@ -1,8 +1,10 @@
+import Egress
 import Ingest
 import MediaKernels
 import MediaTypes
 import NIOCore
 import NIOPosix
+import PipelineSpec
 import RTMP
 import Testing
 
@@ -115,6 +117,39 @@ struct RelayTests {
             await items.items.wait { $0.count >= 8 }
             #expect(items.packets.first?.isKey == true)
             await near.service.stop()
+        }
+    }
+
+    @Test(
+        "no connection is made to an address that is not allowed, whatever the name; once it is allowed the relay goes live"
+    )
+    func egress() async throws {
+        try await TestServer.with { far in
+            let gate = EgressGate(EgressPolicy())
+            let (hub, events) = (SourceHub(source: SourceID(uid: "anna")), Recorder<RelayEvent>())
+            let service = RelayService(egress: gate, clock: TestClock()) { _, _, event in events.append(event)
+            }
+            hub.receive([.configuration(CodecParameters(codec: .h264, configuration: Tags.record))])
+            // A name, and forms of the address that only the resolver knows.
+            for (id, host) in [("name", "localhost"), ("decimal", "2130706433"), ("hex", "0x7f.1")] {
+                let url = try #require(RTMPURL("rtmp://\(host):\(far.port)/live/\(TestServer.hostKey)"))
+                service.put(hub, id: id, url: url)
+            }
+            await events.wait { events in
+                events.count { if case .failed = $0 { true } else { false } } >= 3
+            }
+            for relay in service.relays(of: hub.source) {
+                let reason = relay.lastError ?? ""
+                #expect(
+                    reason.hasSuffix(
+                        "is at a loopback or private address, which control.egress.allowedHosts does not list"),
+                    "\(reason)")
+            }
+            #expect(far.events.elements.isEmpty, "nobody has come")
+            for id in ["decimal", "hex"] { _ = service.remove(hub.source, id: id) }
+            gate.policy = EgressPolicy(allowed: ["127.0.0.0/8", "::1/128"].compactMap { EgressEntry($0) })
+            await events.wait { $0.contains(.live) }
+            await service.stop()
         }
     }
 
