@@ -143,13 +143,10 @@ extension Room {
                         message: "\(slot.spec.name ?? source.id.description): \(message)"))
             }
         }
-        for step in self.overload.overload.active {
-            let rendition = self.rendition(of: step)
-            let name = [step.name, rendition].compactMap { $0 }.joined(separator: " ")
-            alarms.append(
-                AlarmBook.Alarm(
-                    "encoder.overload_step", "alert_2", kind: "encoder", subject: name,
-                    message: "the machine cannot keep up; left out: \(name)"))
+        if let alarm = self.overloadAlarm {
+            // One alarm says it: that the program is behind its clock is the same.
+            alarms.removeAll { $0.type == SourceHealth.Cause.workerLag.alarm.type }
+            alarms.append(alarm)
         }
         let (level, reading) = self.disk.current
         if level.name != "normal" {
