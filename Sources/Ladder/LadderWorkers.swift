@@ -181,7 +181,7 @@ extension RungWorker {
         if encoder.begins(gop), let rates = self.control.rates(self.track) {
             try encoder.exchange(rates) { self.output.packet(self.track, $0) }
         }
-        if encoder.begins(gop), self.control.wantsSibling(self.track) != encoder.isCheap {
+        if encoder.begins(gop) || encoder.isUnused, self.control.wantsSibling(self.track) != encoder.isCheap {
             let isDone = try encoder.exchange { self.output.packet(self.track, $0) }
             self.note(encoder, isDone)
         }

@@ -166,7 +166,8 @@ final class SourceSlot: Sendable {
 
     func setHealthRules(_ rules: SourceHealth.Rules) { self.health.withLock { $0.rules = rules } }
 
-    var healthLevel: (SourceHealth.Level, [SourceHealth.Cause]) { self.health.withLock { ($0.level, $0.causes) } }
+    /// What is wrong with what comes in, the worst first.
+    var healthFindings: [SourceHealth.Finding] { self.health.withLock(\.findings) }
 
     /// What came in within the window.
     var healthFigures: JSONValue {
@@ -175,6 +176,8 @@ final class SourceSlot: Sendable {
             "fps": .thousandths(figures.fps), "videoBitrate": .integer(figures.bitrate),
             "gapMs": .integer(figures.gap / 1_000_000), "skewMs": .integer(figures.skew / 1_000_000),
             "keyIntervalMs": .integer(figures.keyGap / 1_000_000), "damaged": JSONValue(figures.damaged),
+            "sentFps": figures.sentFps.map { .thousandths($0) } ?? .null,
+            "realtime": figures.pace.map { .thousandths($0) } ?? .null,
         ]
     }
 
