@@ -32,6 +32,8 @@ package final class Room: Sendable {
     struct Mutable {
         var state = State.starting
         var outcome: RoomOutcome?
+        /// The program has ended, and every encoder is flushed.
+        var isMade = false
         /// Why the room ended, where it was not told to.
         var endCode: ErrorCode?
         var isStarted = false
@@ -263,6 +265,7 @@ package final class Room: Sendable {
         if !self.isOffline { self.end(reason: "the program is over") }
         self.ladder.finish()
         let outcome = self.mutable.withLock { mutable -> RoomOutcome in
+            mutable.isMade = true
             // A program of files that ends by itself ends the room.
             let outcome = mutable.outcome ?? .ended
             mutable.outcome = outcome

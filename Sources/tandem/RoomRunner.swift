@@ -47,7 +47,15 @@ enum RoomRunner {
                 finish()
             }
         }
-        let status = await Self.run(settings, events, delivery, logger, hangups, stops, alongside: alongside)
+        let leave: @Sendable (MediaError) -> Void = { [logger] error in
+            events.close()
+            finish()
+            let status = Self.say(error, logger)
+            LogOutput.finish()
+            RoomProcess.exit(status)
+        }
+        let status = await Self.run(
+            settings, events, delivery, logger, hangups, stops, alongside: alongside, leave: leave)
         obeying.cancel()
         events.close()
         await delivery.finish(within: Self.deliveryTime)
@@ -69,7 +77,8 @@ enum RoomRunner {
 
     private static func run(
         _ settings: RoomSettings, _ events: RoomEvents, _ delivery: EventDelivery, _ logger: Logger,
-        _ hangups: UnixSignalsSequence, _ stops: StopSignals, alongside: @escaping @Sendable (Room) async -> Void
+        _ hangups: UnixSignalsSequence, _ stops: StopSignals, alongside: @escaping @Sendable (Room) async -> Void,
+        leave: @escaping @Sendable (MediaError) -> Void
     ) async -> ExitStatus {
         if let status = await self.finishEnded(settings, events, logger) { return status }
         let room: Room
@@ -87,6 +96,10 @@ enum RoomRunner {
             }
             group.addTask {
                 await alongside(room)
+                return nil
+            }
+            group.addTask {
+                await JobWatch.follow(room, leave)
                 return nil
             }
             group.addTask {
