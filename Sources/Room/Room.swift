@@ -57,6 +57,8 @@ package final class Room: Sendable {
         var stopUntil: Int64?
         /// Writes of the output.
         var failures = RepeatedFailures()
+        /// What outputs lack for good; see ``Room/damage``.
+        var damage = OutputDamage()
     }
 
     let settings: RoomSettings
@@ -411,14 +413,10 @@ package final class Room: Sendable {
             mutable.outcome = mutable.outcome ?? outcome
         }
         self.notePhase()
+        let (verdict, damage) = (self.verdict(outcome), self.damage)
+        // What was lost last, or in an offline job, has no alarm yet.
+        if !damage.isEmpty { self.noteAlarms() }
         self.endAlarms()
-        let name =
-            switch outcome {
-            case .ended: "ended"
-            case .drained: "drained"
-            case .superseded: "superseded"
-            case .failed: "failed"
-            }
         var (reason, code): (JSONValue, JSONValue) = (.null, JSONValue(self.endCode?.rawValue))
         if case .failed(let error) = outcome {
             (reason, code) = (.string(error.description), .string(error.code.description))
@@ -426,9 +424,10 @@ package final class Room: Sendable {
         self.events.emit(
             "room.closed",
             [
-                "outcome": .string(name), "reason": reason, "code": code, "played": .bool(self.wasPlayed),
+                "outcome": .string(verdict.word), "reason": reason, "code": code, "played": .bool(self.wasPlayed),
                 "recording": self.recordingWord(outcome, owed: recordingDebt),
-                "unfinished": JSONValue(self.debt?.description),
+                "unfinished": JSONValue(self.debt?.description), "lostSegments": .integer(damage.lostSegments),
+                "damage": .array(damage.failures.sorted { $0.key < $1.key }.map { .string($0.value.description) }),
                 "summary": self.summary().json,
             ])
         self.events.close()

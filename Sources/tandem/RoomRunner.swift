@@ -111,10 +111,12 @@ enum RoomRunner {
             group.cancelAll()
             return outcome ?? .ended
         }
+        let verdict = room.verdict(outcome)
         switch outcome {
         case .ended:
-            if let debt = room.debt { return Self.say(debt, logger) }
-            return Self.say(.roomOver, room.endCode?.rawValue ?? "ok", logger)
+            if let error = verdict.error { return Self.say(error, logger) }
+            let code = room.damage.isEmpty ? "ok" : verdict.word
+            return Self.say(.roomOver, room.endCode?.rawValue ?? code, logger)
         case .drained: return Self.say(.drained, "ok", logger)
         case .superseded: return Self.say(.drained, ErrorCode.superseded.rawValue, logger)
         case .failed(let error): return Self.say(error, logger)
@@ -179,7 +181,9 @@ enum RoomRunner {
         await watch?.end(isOver: debts.isEmpty && !settings.newSession)
         guard isOwed else { return nil }
         for debt in debts.dropFirst() { StandardError.write("\(debt)\n") }
-        if let debt = debts.first { return Self.say(debt, logger) }
+        if let debt = debts.first {
+            return Self.say(pipeline.clock == .offline ? debt : RoomVerdict.owed(debt), logger)
+        }
         // The worker before has told that the room is closed, and what it was.
         events.emit("room.settled", ["outcome": "ended"])
         // A new session has waited for that, or says why it cannot begin.
