@@ -108,6 +108,7 @@ package final class Room: Sendable {
     /// Machine time at which the first decodable packet came.
     let firstArrival: Mutex<Int64?>
     let listeners: RoomListeners
+    let lingering = Mutex(ViewerLinger())
     let life: RoomLifeBox
     let overload: OverloadGuard
     let disk: DiskWatch
@@ -183,7 +184,8 @@ package final class Room: Sendable {
 
     // MARK: Lifecycle
 
-    /// Runs the room until it has ended. Everything that is to be written is written when this returns.
+    /// Runs the room until it has ended. Everything that is to be written is written when this returns; the listeners of viewers and
+    /// operators are still open, until ``linger(_:)`` has closed them.
     package func run() async -> RoomOutcome {
         // Before anybody can ask for a clip.
         Self.removeClipLeftovers(self.pipeline)
@@ -371,7 +373,11 @@ package final class Room: Sendable {
                 ["reason": .string(reason), "code": JSONValue(code?.rawValue), "played": .bool(self.wasPlayed)])
             return true
         }
-        guard isFirst else { return }
+        guard isFirst else {
+            // Of a room that is over, or about to be: what is left to end is the time its viewers are served on.
+            self.lingering.withLock { if state == .draining { $0.stopAsked() } else { $0.endAsked() } }
+            return
+        }
         self.notePhase()
         self.program.stop(atMultipleOf: self.lastTicks(of: outcome))
         self.firstMedia.signal()
@@ -392,8 +398,6 @@ package final class Room: Sendable {
 
     /// - Parameter deadline: Of what the room leaves behind, on the machine's clock.
     private func close(_ outcome: RoomOutcome, by deadline: Int64) async -> RoomOutcome {
-        var targetDuration: Int?
-        if case .ended = outcome { targetDuration = self.packager?.targetDuration }
         // Behind the live playlists' end, which viewers wait for, and beside the time they are still served.
         async let recorded = self.finishRecording(outcome, by: deadline)
         async let uploaded = self.finishUploads(outcome, by: deadline)
@@ -402,7 +406,8 @@ package final class Room: Sendable {
             case .drained, .superseded: true
             case .ended, .failed: false
             }
-        await self.listeners.stop(targetDuration: targetDuration, isHandedOver: isHandedOver)
+        await self.listeners.stop(isHandedOver: isHandedOver)
+        if isHandedOver { await self.listeners.stopViewers() }
         let recordingDebt = await recorded
         if let recordingDebt { self.owe(recordingDebt) }
         if let debt = await uploaded { self.owe(debt) }
@@ -431,8 +436,7 @@ package final class Room: Sendable {
                 "summary": self.summary().json,
             ])
         self.events.close()
-        // Last: who follows the events there is told of the end.
-        await self.listeners.stopControl()
+        self.lingering.withLock { $0.closed() }
         return outcome
     }
 }

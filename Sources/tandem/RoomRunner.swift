@@ -54,13 +54,16 @@ enum RoomRunner {
             LogOutput.finish()
             RoomProcess.exit(status)
         }
+        let tell: @Sendable () async -> Void = {
+            events.close()
+            await delivery.finish(within: Self.deliveryTime)
+            // What became of that is on disk as well.
+            events.close()
+        }
         let status = await Self.run(
-            settings, events, delivery, logger, hangups, stops, alongside: alongside, leave: leave)
+            settings, events, delivery, logger, hangups, stops, alongside: alongside, leave: leave, tell: tell)
         obeying.cancel()
-        events.close()
-        await delivery.finish(within: Self.deliveryTime)
-        // What became of that is on disk as well.
-        events.close()
+        await tell()
         return status
     }
 
@@ -78,18 +81,29 @@ enum RoomRunner {
     private static func run(
         _ settings: RoomSettings, _ events: RoomEvents, _ delivery: EventDelivery, _ logger: Logger,
         _ hangups: UnixSignalsSequence, _ stops: StopSignals, alongside: @escaping @Sendable (Room) async -> Void,
-        leave: @escaping @Sendable (MediaError) -> Void
+        leave: @escaping @Sendable (MediaError) -> Void, tell: @escaping @Sendable () async -> Void
     ) async -> ExitStatus {
         if let status = await self.finishEnded(settings, events, logger) { return status }
         let room: Room
         do {
             room = try Room.open(Self.told(settings), events: events, delivery: delivery, logger: logger)
         } catch {
+            if error.code == .roomExited, settings.endedIsOK {
+                // To a service manager, whatever ends before it is ready has failed.
+                ServiceNotifier.open()?.tell(.ended(error.what))
+                return Self.say(.roomOver, error.code.description, logger)
+            }
             return Self.say(error, logger)
         }
         stops.attach(room)
         let outcome = await withTaskGroup(of: RoomOutcome?.self) { group in
-            group.addTask { await room.run() }
+            group.addTask {
+                let outcome = await room.run()
+                // All of it is final before viewers are served on.
+                await tell()
+                await room.linger(outcome)
+                return outcome
+            }
             group.addTask {
                 for await _ in hangups { room.reloadFiles() }
                 return nil
