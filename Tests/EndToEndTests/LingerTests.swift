@@ -5,7 +5,7 @@ extension EndToEnd {
     @Suite("Behind the end of a room its viewers are served on")
     struct LingerTests {
         // SIGTERM is how the other tests end it.
-        @Test("a late viewer gets the ended playlist, operators only what is left, and a second room:end ends it with 0")
+        @Test("a late viewer gets the ended playlist, and a second room:end ends the lingering with 0")
         func late() throws {
             let work = try WorkDirectory()
             let room = try RunningRoom(Rooms.small(work.path("out")))

@@ -83,6 +83,17 @@ struct OfflineRateTests {
         #expect(heard.suffix(2 * 512).allSatisfy { abs($0 - 0.25) < 0.001 })
     }
 
+    @Test("a job that is shorter than its file makes the same frames and the same audio in each of twenty runs")
+    func sameEachTime() throws {
+        let job = Job(canvas: 30, source: 24, hasAudio: true)
+        let first = try Self.run(job, ticks: 45)
+        #expect(first.hasEnded && first.shades.count == 45 && first.audio.count == 71 * 1024 * 2)
+        for _ in 1..<20 {
+            let next = try Self.run(job, ticks: 45)
+            #expect(next.shades == first.shades && next.audio == first.audio)
+        }
+    }
+
     // MARK: A job
 
     private struct Outcome: Sendable {
@@ -91,6 +102,8 @@ struct OfflineRateTests {
         var shades: [Int] = []
         /// By block.
         var peaks: [Float] = []
+        /// Interleaved stereo.
+        var audio: [Float] = []
     }
 
     private static func shade(_ index: Int) -> Int { 32 + 3 * (index % 64) }
@@ -132,7 +145,10 @@ struct OfflineRateTests {
                 },
                 sound: { block, _ in
                     let peak = block.reduce(0) { max($0, abs($1)) }
-                    outcome.withLock { $0.peaks.append(peak) }
+                    outcome.withLock {
+                        $0.peaks.append(peak)
+                        $0.audio += block
+                    }
                 }, finished: { _ in }))
         let ended = DispatchSemaphore(value: 0)
         DispatchQueue(label: "read").async { for item in items + [.end] { decode.put(item) } }
