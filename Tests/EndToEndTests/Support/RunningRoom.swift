@@ -113,6 +113,11 @@ final class RunningRoom: Sendable {
         let reply = try HTTPClient.request("POST", self.control, "/v1/room:end")
         #expect((200..<300).contains(reply.status), "\(reply.body)")
         defer { self.secrets.check(self.child) }
+        return try self.over(timeout: timeout)
+    }
+
+    /// Waits for the process of a room that ends.
+    func over(timeout: Double = 20) throws -> Int32 {
         self.endLingering(timeout: timeout)
         return try self.child.wait(timeout: timeout)
     }
