@@ -16,7 +16,7 @@ package enum SystemdManifest {
         [Service]
         Type=notify
         NotifyAccess=main
-        ExecStart=/usr/bin/tandem run /etc/tandem/%i.json
+        ExecStart=/usr/bin/tandem run --ended-ok /etc/tandem/%i.json
         ExecReload=/bin/kill -HUP $MAINPID
         WatchdogSec=10s
         TimeoutStartSec=30s

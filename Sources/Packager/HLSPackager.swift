@@ -63,7 +63,7 @@ package final class HLSPackager: Sendable {
     let beside = Mutex<[@Sendable (String) -> PublishedObject?]>([])
     let work = DispatchSemaphore(value: 0)
     /// When the last packet came, on ``clock``; 0 before the first.
-    private let lastPacket = Atomic<Int64>(0)
+    let lastPacket = Atomic<Int64>(0)
     private let space = DispatchSemaphore(value: 0)
     /// The end could not be written yet.
     private let isEndDue = Atomic(false)

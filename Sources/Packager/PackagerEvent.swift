@@ -13,6 +13,8 @@ package enum PackagerEvent: Sendable {
     case superseded
     /// Something could not be written. The output keeps trying; what stays unwritten becomes a gap.
     case outputFailed(MediaError)
+    /// A segment is a gap in these tracks' playlists for good, because it could not be written.
+    case segmentLost(mediaSequence: Int64, tracks: [String], MediaError)
     /// A variant's measured peak segment bit rate is more than a tenth above what its playlist declares; once a variant.
     case bandwidthExceeded(track: String, measured: Int64, declared: Int64)
 }

@@ -17,6 +17,8 @@ struct PublicationWriter: Sendable {
     private struct HeldSlot {
         let slot: CompleteSlot
         var unwritten: Set<Int>
+        /// Why the last attempt failed.
+        var failure: MediaError?
     }
 
     private let store: any SegmentStore
@@ -229,6 +231,11 @@ struct PublicationWriter: Sendable {
         do {
             let listed = try self.publication.append(held.slot, missing: held.unwritten)
             self.unannounced.append(listed)
+            if !held.unwritten.isEmpty {
+                let tracks = held.unwritten.sorted().map { self.publication.tracks[$0].names.track }
+                self.events.append(
+                    .segmentLost(mediaSequence: listed.mediaSequence, tracks: tracks, held.failure ?? Self.unwritten))
+            }
             self.keep(listed)
             for (index, track) in self.publication.tracks.enumerated() where !held.unwritten.contains(index) {
                 if let segment = track.window.segments.last, segment.mediaSequence == listed.mediaSequence, !segment.gap
@@ -282,10 +289,14 @@ struct PublicationWriter: Sendable {
                 try self.store.put(name, track.sealed(segment.pieces, of: number), durable: false)
                 held.unwritten.remove(index)
             } catch {
+                held.failure = error
                 self.events.append(.outputFailed(error))
             }
         }
     }
+
+    private static let unwritten = MediaError(
+        .outputLost, "a segment was not written", at: "hls", fix: "restore the directory")
 
     // MARK: Lists
 

@@ -71,6 +71,11 @@ package final class SourceBuffer: Sendable {
         /// more than a reader is ahead.
         var wanted: Int64 = .min
         var wantedSound: Int64 = .min
+        /// Whether the offline program waits for a picture beyond ``wanted``, too; not while it mixes the sound before that tick.
+        var needsPicture = true
+        /// The tick the program chose a picture for last, and its length.
+        var selected: Int64 = .min
+        var interval: Int64 = 0
         /// The reader of a file is as far ahead as it may be, and the program still has what it needs: it rests, to do
         /// several pictures in a row when it is woken.
         var isResting = false
@@ -83,13 +88,54 @@ package final class SourceBuffer: Sendable {
             if self.isFinished { return true }
             guard self.status != .idle else { return false }
             let isPast = isHidden && self.withheldUntil > self.wanted
-            let hasPictures = !self.hasVideo || isPast || (self.pictures.last.map { $0.time > self.wanted } ?? false)
+            let isAhead = self.pictures.last.map { $0.time > self.wanted } ?? false
+            let hasPictures = !self.needsPicture || !self.hasVideo || isPast || isAhead
             let hasSound = !self.hasAudio || self.sound.end >= self.wantedSound
-            // A little before the reader stops for the same reason, or both would wait.
-            let hasOnlySound =
-                self.hasAudio && self.sound.end >= self.wantedSound + SourceBuffer.fileGapSound / 4 * 3
-            let hasOnlyPictures = self.pictures.count >= SourceBuffer.fileGapPictures / 4 * 3
-            return hasPictures && hasSound || hasOnlySound || hasPictures && hasOnlyPictures
+            return hasPictures && hasSound || self.isApart(soundFrom: self.wantedSound)
+        }
+
+        /// Whether one track of a file is so far ahead of what the program waits for that the other one has a gap there.
+        ///
+        /// The reader stops and the waiting program goes on by this one rule, so they never wait for each other, and what the
+        /// program goes on with follows from the file alone, not from how fast it is read.
+        func isApart(soundFrom position: Int64) -> Bool {
+            if self.hasAudio, self.sound.end >= position &+ SourceBuffer.fileGapSound { return true }
+            guard self.pictures.count >= SourceBuffer.fileGapPictures, let newest = self.pictures.last else {
+                return false
+            }
+            let ahead = self.pictures.count { $0.time > self.wanted }
+            return ahead >= SourceBuffer.mostGapPictures
+                || ahead >= SourceBuffer.fileGapPictures && newest.time &- self.wanted >= SourceBuffer.fileGap
+        }
+
+        /// The picture to show at `time`; see ``SourceBuffer/select(at:interval:isSeen:)``.
+        func best(at time: Int64, interval: Int64, slackFraction: Int64) -> Int? {
+            var best: Int?
+            for index in self.pictures.indices {
+                let distance = abs(self.pictures[index].time &- time)
+                // The next picture in turn gets the benefit of the doubt, any later one must be clearly nearer.
+                let isNext =
+                    index == self.pictures.startIndex && self.current != nil && !self.pictures[index].isFirst
+                let reach = isNext ? interval / 2 + interval / slackFraction : interval / 2
+                guard self.pictures[index].time <= time || distance <= reach else { break }
+                if let held = best {
+                    let heldDistance = abs(self.pictures[held].time &- time)
+                    // Of a source with several pictures a tick, what is clear follows from their distance, not from the tick's
+                    // length: otherwise the source would fall behind by a picture at each tick.
+                    let spacing = min(interval, self.pictures[index].time &- self.pictures[held].time)
+                    if distance &+ spacing / slackFraction &* 2 > heldDistance { break }
+                }
+                best = index
+            }
+            return best
+        }
+
+        /// Drops pictures that the tick the program waits for would pass over; later pictures do not change that.
+        mutating func dropPassedOver(slackFraction: Int64) {
+            guard self.interval > 0, self.wanted > self.selected,
+                let best = self.best(at: self.wanted, interval: self.interval, slackFraction: slackFraction)
+            else { return }
+            self.pictures.removeSubrange(self.pictures.startIndex..<best)
         }
 
         /// Something has come: whether the program is to be woken, which waits and need not any more.
@@ -120,10 +166,13 @@ package final class SourceBuffer: Sendable {
     static let fileSoundLead: Int64 = 4_096
     /// Nanoseconds the coded pictures of a file nobody sees may be ahead: more than any reordering.
     private static let fileHiddenLead: Int64 = 300_000_000
-    /// Where one track of a file is this far ahead, the other one has a gap or is over, and nobody waits for it any more:
-    /// pictures (memory), and pairs (2 s at 48 kHz, less than ``fileRingSize``). No muxer interleaves as coarsely.
+    /// If one track of a file is this far ahead, then the other one has a gap or is over, and the program does not wait for it:
+    /// pictures and nanoseconds, or pairs (2 s at 48 kHz, less than ``fileRingSize``). Muxers interleave within a second.
     static let fileGapPictures = 48
+    static let fileGap: Int64 = 1_250_000_000
     static let fileGapSound: Int64 = 96_000
+    /// Pictures a file may be ahead in any case: they cost memory.
+    static let mostGapPictures = 96
     /// Pairs of a file's sound that are kept.
     private static let fileRingSize = 1 << 17
 
@@ -212,7 +261,9 @@ package final class SourceBuffer: Sendable {
             state.pictures.append(
                 Shown(picture: picture, time: time, arrival: arrival, isFirst: state.isBeginning, life: state.life))
             state.isBeginning = false
-            if !self.isPaced, state.pictures.count > Self.pictureLimit {
+            if self.isPaced {
+                state.dropPassedOver(slackFraction: Self.fileSlackFraction)
+            } else if state.pictures.count > Self.pictureLimit {
                 state.pictures.removeFirst()
                 state.dropped += 1
             }
@@ -263,9 +314,7 @@ package final class SourceBuffer: Sendable {
                 let wanted = soundWantedUntil()
                 let sound =
                     !state.hasAudio || state.sound.end >= max(wanted + Self.fileSoundLead, state.wantedSound)
-                let isApart =
-                    state.pictures.count >= Self.fileGapPictures
-                    || state.hasAudio && state.sound.end >= wanted + Self.fileGapSound
+                let isApart = state.isApart(soundFrom: max(wanted, state.wantedSound))
                 if pictures && sound || isApart { state.isResting = true }
                 return state.isResting
             }
@@ -296,24 +345,10 @@ package final class SourceBuffer: Sendable {
     ///   - isSeen: Viewers see it at this tick, which is what ``lipSync`` is measured by.
     package func select(at time: Int64, interval: Int64, isSeen: Bool = true) -> Selection? {
         self.state.withLock { state -> Selection? in
-            let slack = interval / (self.isPaced ? Self.fileSlackFraction : Self.slackFraction)
-            var best: Int?
-            for index in state.pictures.indices {
-                let distance = abs(state.pictures[index].time &- time)
-                // The next picture in turn gets the benefit of the doubt, any later one must be clearly nearer.
-                let isNext =
-                    index == state.pictures.startIndex && state.current != nil && !state.pictures[index].isFirst
-                let reach = isNext ? interval / 2 + slack : interval / 2
-                if state.pictures[index].time <= time || distance <= reach {
-                    if let held = best {
-                        let heldDistance = abs(state.pictures[held].time &- time)
-                        if distance &+ slack &+ slack > heldDistance { break }
-                    }
-                    best = index
-                } else {
-                    break
-                }
-            }
+            (state.selected, state.interval) = (time, interval)
+            let best = state.best(
+                at: time, interval: interval,
+                slackFraction: self.isPaced ? Self.fileSlackFraction : Self.slackFraction)
             guard let best else {
                 return state.current.map { state.selection($0, isFresh: false) }
             }
@@ -346,9 +381,10 @@ package final class SourceBuffer: Sendable {
     package var audioTracks: [(track: UInt8, gain: Float)] { self.state.withLock { $0.sound.gains } }
 
     /// Whether the offline program may take the tick at `time`: see ``State/canServe(isHidden:)``. A reader that rests goes on if not.
-    private func isReady(for time: Int64, soundPosition: Int64) -> Bool {
+    private func isReady(for time: Int64, soundPosition: Int64, needsPicture: Bool) -> Bool {
         self.state.withLock { state in
             if !state.isFinished, state.status != .idle { (state.wanted, state.wantedSound) = (time, soundPosition) }
+            state.needsPicture = needsPicture
             let isReady = state.canServe(isHidden: self.need.isHidden)
             if !isReady, state.status != .idle { state.isResting = false }
             state.isAwaited = !isReady
@@ -356,9 +392,19 @@ package final class SourceBuffer: Sendable {
         }
     }
 
+    /// The offline program waits for the source.
+    package var isAwaited: Bool { self.state.withLock { $0.isAwaited } }
+
     /// Blocks the offline program until the source can serve the tick.
-    package func waitUntilReady(for time: Int64, soundPosition: Int64, _ isStopped: () -> Bool) {
-        while !self.isReady(for: time, soundPosition: soundPosition), !isStopped() {
+    ///
+    /// - Parameters:
+    ///   - time: The next tick a picture is chosen for, in program time.
+    ///   - soundPosition: The sample position up to which sound is needed.
+    ///   - needsPicture: Whether a picture for the tick is needed, too; the reader keeps pictures for it in any case.
+    package func waitUntilReady(
+        for time: Int64, soundPosition: Int64, needsPicture: Bool = true, _ isStopped: () -> Bool
+    ) {
+        while !self.isReady(for: time, soundPosition: soundPosition, needsPicture: needsPicture), !isStopped() {
             self.taken.signal()
             _ = self.changed.wait(timeout: .now() + .milliseconds(100))
         }

@@ -161,6 +161,7 @@ extension Room {
                     "output.stalled", "alert_2", kind: "output",
                     message: "segments cannot be written; memory holds them for a while"))
         }
+        alarms += self.damage.alarms
         let lost = self.outputAlarms
         alarms += lost
         self.notePhase { $0.isOutputLost = !lost.isEmpty }

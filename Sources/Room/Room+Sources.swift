@@ -107,6 +107,14 @@ extension Room {
                 self.events.emit("output.failed", ["reason": .string(error.description)])
             }
             self.perform(self.disk.failed(error, at: now))
+        case .segmentLost(let number, let tracks, let error):
+            self.lost(1, of: self.pipeline.hls?.outputID ?? "hls", because: error)
+            self.events.emit(
+                "segment.lost",
+                [
+                    "mediaSequence": .integer(number), "tracks": .array(tracks.map { .string($0) }),
+                    "reason": .string(error.description),
+                ])
         case .bandwidthExceeded(let track, let measured, let declared):
             self.events.emit(
                 "output.bandwidth",

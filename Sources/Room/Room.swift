@@ -32,6 +32,8 @@ package final class Room: Sendable {
     struct Mutable {
         var state = State.starting
         var outcome: RoomOutcome?
+        /// The program has ended, and every encoder is flushed.
+        var isMade = false
         /// Why the room ended, where it was not told to.
         var endCode: ErrorCode?
         var isStarted = false
@@ -55,6 +57,8 @@ package final class Room: Sendable {
         var stopUntil: Int64?
         /// Writes of the output.
         var failures = RepeatedFailures()
+        /// What outputs lack for good; see ``Room/damage``.
+        var damage = OutputDamage()
     }
 
     let settings: RoomSettings
@@ -108,6 +112,7 @@ package final class Room: Sendable {
     /// Machine time at which the first decodable packet came.
     let firstArrival: Mutex<Int64?>
     let listeners: RoomListeners
+    let lingering = Mutex(ViewerLinger())
     let life: RoomLifeBox
     let overload: OverloadGuard
     let disk: DiskWatch
@@ -184,7 +189,8 @@ package final class Room: Sendable {
 
     // MARK: Lifecycle
 
-    /// Runs the room until it has ended. Everything that is to be written is written when this returns.
+    /// Runs the room until it has ended. Everything that is to be written is written when this returns; the listeners of viewers and
+    /// operators are still open, until ``linger(_:)`` has closed them.
     package func run() async -> RoomOutcome {
         // Before anybody can ask for a clip.
         Self.removeClipLeftovers(self.pipeline)
@@ -268,6 +274,7 @@ package final class Room: Sendable {
         if !self.isOffline { self.end(reason: "the program is over") }
         self.ladder.finish()
         let outcome = self.mutable.withLock { mutable -> RoomOutcome in
+            mutable.isMade = true
             // A program of files that ends by itself ends the room.
             let outcome = mutable.outcome ?? .ended
             mutable.outcome = outcome
@@ -371,7 +378,11 @@ package final class Room: Sendable {
                 ["reason": .string(reason), "code": JSONValue(code?.rawValue), "played": .bool(self.wasPlayed)])
             return true
         }
-        guard isFirst else { return }
+        guard isFirst else {
+            // Of a room that is over, or about to be: what is left to end is the time its viewers are served on.
+            self.lingering.withLock { if state == .draining { $0.stopAsked() } else { $0.endAsked() } }
+            return
+        }
         self.notePhase()
         self.program.stop(atMultipleOf: self.lastTicks(of: outcome))
         self.firstMedia.signal()
@@ -392,8 +403,6 @@ package final class Room: Sendable {
 
     /// - Parameter deadline: Of what the room leaves behind, on the machine's clock.
     private func close(_ outcome: RoomOutcome, by deadline: Int64) async -> RoomOutcome {
-        var targetDuration: Int?
-        if case .ended = outcome { targetDuration = self.packager?.targetDuration }
         // Behind the live playlists' end, which viewers wait for, and beside the time they are still served.
         async let recorded = self.finishRecording(outcome, by: deadline)
         async let uploaded = self.finishUploads(outcome, by: deadline)
@@ -402,7 +411,8 @@ package final class Room: Sendable {
             case .drained, .superseded: true
             case .ended, .failed: false
             }
-        await self.listeners.stop(targetDuration: targetDuration, isHandedOver: isHandedOver)
+        await self.listeners.stop(isHandedOver: isHandedOver)
+        if isHandedOver { await self.listeners.stopViewers() }
         let recordingDebt = await recorded
         if let recordingDebt { self.owe(recordingDebt) }
         if let debt = await uploaded { self.owe(debt) }
@@ -413,14 +423,10 @@ package final class Room: Sendable {
             mutable.outcome = mutable.outcome ?? outcome
         }
         self.notePhase()
+        let (verdict, damage) = (self.verdict(outcome), self.damage)
+        // What was lost last, or in an offline job, has no alarm yet.
+        if !damage.isEmpty { self.noteAlarms() }
         self.endAlarms()
-        let name =
-            switch outcome {
-            case .ended: "ended"
-            case .drained: "drained"
-            case .superseded: "superseded"
-            case .failed: "failed"
-            }
         var (reason, code): (JSONValue, JSONValue) = (.null, JSONValue(self.endCode?.rawValue))
         if case .failed(let error) = outcome {
             (reason, code) = (.string(error.description), .string(error.code.description))
@@ -428,14 +434,14 @@ package final class Room: Sendable {
         self.events.emit(
             "room.closed",
             [
-                "outcome": .string(name), "reason": reason, "code": code, "played": .bool(self.wasPlayed),
+                "outcome": .string(verdict.word), "reason": reason, "code": code, "played": .bool(self.wasPlayed),
                 "recording": self.recordingWord(outcome, owed: recordingDebt),
-                "unfinished": JSONValue(self.debt?.description),
+                "unfinished": JSONValue(self.debt?.description), "lostSegments": .integer(damage.lostSegments),
+                "damage": .array(damage.failures.sorted { $0.key < $1.key }.map { .string($0.value.description) }),
                 "summary": self.summary().json,
             ])
         self.events.close()
-        // Last: who follows the events there is told of the end.
-        await self.listeners.stopControl()
+        self.lingering.withLock { $0.closed() }
         return outcome
     }
 }

@@ -96,17 +96,15 @@ final class RoomListeners: Sendable {
         self.servers.withLock { $0.ingest?.hub(for: source) ?? $0.pulls?.hub(for: source) }
     }
 
-    /// Closes what is open but the operators' listener; publishers first, viewers last.
+    /// Closes what is open but the operators' listener and that of the viewers.
     ///
-    /// - Parameters:
-    ///   - targetDuration: The playlists have ended: viewers get time to see it. `nil`: they have not.
-    ///   - isHandedOver: A successor takes the publishers.
-    func stop(targetDuration: Int?, isHandedOver: Bool) async {
+    /// - Parameter isHandedOver: A successor takes the publishers.
+    func stop(isHandedOver: Bool) async {
         let servers = self.servers.withLock { servers in
             defer {
-                let control = servers.control
+                let (control, origin) = (servers.control, servers.origin)
                 servers = Servers()
-                servers.control = control
+                (servers.control, servers.origin) = (control, origin)
             }
             return servers
         }
@@ -116,9 +114,24 @@ final class RoomListeners: Sendable {
         await servers.relays?.stop()
         await servers.pulls?.stop()
         await servers.ingest?.stop(isHandedOver: isHandedOver)
-        if let targetDuration { await servers.origin?.linger(targetDuration: targetDuration) }
-        await servers.origin?.stop()
     }
+
+    /// Whether viewers can connect.
+    var hasViewers: Bool { self.servers.withLock { $0.origin != nil } }
+    /// Nanoseconds since a viewer asked for a playlist; `nil`: nobody has.
+    var sinceViewersRequest: Int64? { self.servers.withLock(\.origin)?.sinceRequest }
+
+    /// Closes the viewers' listener.
+    func stopViewers() async {
+        let origin = self.servers.withLock { servers in
+            defer { servers.origin = nil }
+            return servers.origin
+        }
+        await origin?.stop()
+    }
+
+    /// The room is over and viewers are served on: the operators' listener answers probes, and takes a request to end that.
+    func leaveControl() { self.servers.withLock(\.control)?.leave() }
 
     func stopControl() async {
         let control = self.servers.withLock { servers in

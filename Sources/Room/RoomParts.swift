@@ -40,7 +40,13 @@ private final class Joint<Value: Sendable>: Sendable {
 /// The raw writer, used by the program thread only, handed to it in a box.
 private final class RawOutputs: @unchecked Sendable {
     // @unchecked Sendable: written before the program thread starts, then touched by that thread alone.
-    var writers: [RawWriter] = []
+    var writers: [(outputID: String, writer: RawWriter)] = []
+
+    func write(_ picture: Picture, _ failed: (_ outputID: String, MediaError) -> Void) {
+        for (outputID, writer) in self.writers {
+            do throws(MediaError) { try writer.write(picture) } catch { failed(outputID, error) }
+        }
+    }
 }
 
 extension Room {
@@ -275,7 +281,10 @@ extension Room {
         let raws = RawOutputs()
         for raw in pipeline.raws {
             raws.writers.append(
-                try RawWriter.open(path: raw.path, width: canvas.width, height: canvas.height, fps: canvas.fps))
+                (
+                    raw.outputID,
+                    try RawWriter.open(path: raw.path, width: canvas.width, height: canvas.height, fps: canvas.fps)
+                ))
         }
         let ticks = pipeline.durationMs.map {
             TimeMath.scale(Int64($0), by: Int64(canvas.fps), over: 1000, rounding: .nearest)
@@ -289,7 +298,7 @@ extension Room {
             picture: { picture, tick, arrival in
                 snapshots.note(picture)
                 if joint.get()?.overload.areOutputsPaused != true {
-                    for writer in raws.writers { try? writer.write(picture) }
+                    raws.write(picture) { joint.get()?.lost(of: $0, because: $1) }
                 }
                 if let arrival { latency.composed(tick: tick, arrival: arrival) }
                 // Between two ticks: what falls due at the next one is on air with it.

@@ -29,6 +29,8 @@ package struct RoomSettings: Sendable {
     package var file: File?
     /// Start anew in a directory whose room has ended.
     package var newSession: Bool
+    /// A room that has ended is no failure: nothing is done for it, and the exit code is 0.
+    package var endedIsOK = false
     /// Time zero of a fresh room: nanoseconds since the Unix epoch. `nil`: now for a live room, the epoch itself for an
     /// offline one, so that the same job makes the same bytes.
     package var origin: Int64?

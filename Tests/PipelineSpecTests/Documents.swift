@@ -103,7 +103,7 @@ enum Documents {
               "clipPath": "clips",
               "preset": "lowLatency",
               "http": { "listen": "127.0.0.1:8080", "allowOrigins": ["https://example.com"], "maxConnections": 500,
-                "maxConnectionsPerAddress": 20, "tls": { "certificate": "a.crt", "key": "a.key" },
+                "maxConnectionsPerAddress": 20, "lingerSeconds": 15, "tls": { "certificate": "a.crt", "key": "a.key" },
                 "signedUrls": { "secretEnv": "PLAYBACK" }, "flv": true } },
             { "type": "rtmp", "outputId": "cdn", "url": "rtmps://cdn.example/live", "key": "hidden-key", "rendition": "sound",
               "retry": { "initialDelayMs": 500, "maxDelayMs": 8000 }, "stallTimeoutMs": 5000,
