@@ -76,7 +76,7 @@ enum Documents {
               "scoreBars": [ { "scoreId": "pk", "x": 10, "y": 20, "width": "80%", "height": 24, "left": 3, "right": 5,
                 "leftColor": "#FF0000", "rightColor": "#0000FF", "zOrder": 62 } ],
               "countdowns": [ { "countdownId": "clock", "seconds": 300, "x": "50%", "y": 4, "size": 20, "color": "#EEEEEE",
-                "align": "right", "zOrder": 63 } ],
+                "align": "right", "zOrder": 63 }, { "countdownId": "left", "of": "pk" } ],
               "transition": { "type": "slide", "durationMs": 400, "direction": "up" },
               "audioOverrides": [ { "uid": "2002", "volume": 60 } ], "panes": [
               { "uid": "1001", "streamType": "sub", "x": 2, "y": 4, "width": 320, "height": 180, "zOrder": 1, "adaption": "fit",
