@@ -6,6 +6,7 @@ extension Pipeline {
         "one room: who comes in, what is composed, what goes out",
         Pipeline(room: Room(roomID: ""), sources: [], scenes: [], outputs: []),
         [
+            Field(note: "$schema", "URL or path of this schema, for editors; not looked at"),
             Field("apiVersion", always: Pipeline.apiVersion, isRequired: false, "version of this format"),
             Field(
                 optional: "revision", \.revision, .integer(0...9_007_199_254_740_991),

@@ -28,7 +28,7 @@ enum Documents {
     static let full = [
         """
         {
-          "apiVersion": "tandem/v1", "revision": 7,
+          "$schema": "./schema.json", "apiVersion": "tandem/v1", "revision": 7,
           "room": { "roomId": "88231", "title": "t" },
           "clock": "live", "durationSeconds": 1.5,
           "control": { "listen": "0.0.0.0:9000", "tokenFile": "/run/token", "readTokenFile": "/run/reader",
