@@ -178,6 +178,14 @@ package struct PortablePipeline: Sendable {
             }
         case (_, let origin?) where key.hasSuffix("File") || parent == "tls" && ["certificate", "key"].contains(key):
             return JSONMember(key, .string(self.secret(place, origin: origin)))
+        case ("fonts", nil) where parent == "canvas":
+            guard case .array(let fonts) = member.value.content else { break }
+            return JSONMember(
+                key,
+                .array(
+                    fonts.enumerated().map { index, font in
+                        font.string.map { .string(self.file("\(place)[\(index)]", $0, parent: key)) } ?? font
+                    }))
         case (_, let origin?)
         where ["placeholderImage", "authorities"].contains(key) || key == "path" && parent != "outputs":
             return JSONMember(key, .string(self.file(place, origin, parent: parent)))

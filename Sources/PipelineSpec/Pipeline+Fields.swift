@@ -258,6 +258,10 @@ extension Pipeline.Canvas {
                 "bgImages", \.bgImages,
                 .list(of: .object(StillImage.background), 0...6, standIn: StillImage.standIn),
                 "images behind the panes of every scene that has none of its own"),
+            Field(
+                "fonts", \.fonts, .list(of: .path, 0...8, standIn: ""),
+                "TrueType or OpenType files for texts, asked for each character in this order, then the system's fonts"
+            ),
         ])
 }
 

@@ -165,7 +165,8 @@ struct SceneRules {
         for (index, text) in scene.texts.enumerated() {
             let place = "\(texts)[\(index)]"
             self.checkCorner(text.x, text.y, scene, place, &log)
-            if let problem = self.checks.problem(ofText: text.text, at: "\(place).text", log) {
+            let fonts = self.pipeline.canvas.fonts
+            if let problem = self.checks.problem(ofText: text.text, fonts, at: "\(place).text", log) {
                 log.warning("\(place).text", problem.what, fix: problem.fix)
             }
         }

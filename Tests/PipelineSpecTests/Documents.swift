@@ -64,6 +64,7 @@ enum Documents {
             { "uid": "5005", "type": "rtmp-pull", "urlEnv": "PULL_URL" }
           ],
           "canvas": { "width": 640, "height": 360, "fps": 25, "backgroundColor": "#000000", "policy": "perScene",
+            "fonts": ["brand.ttf"],
             "bgImages": [ { "path": "bg.jpg", "x": 2, "y": 2, "width": 100, "height": 100, "zOrder": 1, "alpha": 0.5 } ] },
           "watermarks": [ { "path": "logo.png", "x": "2%", "y": 8, "width": 64, "height": "10%", "zOrder": 99, "alpha": 0.8 } ],
           "scenes": [
