@@ -6,6 +6,7 @@ extension Pipeline {
         "one room: who comes in, what is composed, what goes out",
         Pipeline(room: Room(roomID: ""), sources: [], scenes: [], outputs: []),
         [
+            Field(note: "$schema", "URL or path of this schema, for editors; not looked at"),
             Field("apiVersion", always: Pipeline.apiVersion, isRequired: false, "version of this format"),
             Field(
                 optional: "revision", \.revision, .integer(0...9_007_199_254_740_991),
@@ -266,6 +267,10 @@ extension Pipeline.Canvas {
                 "bgImages", \.bgImages,
                 .list(of: .object(StillImage.background), 0...6, standIn: StillImage.standIn),
                 "images behind the panes of every scene that has none of its own"),
+            Field(
+                "fonts", \.fonts, .list(of: .path, 0...8, standIn: ""),
+                "TrueType or OpenType files for texts, asked for each character in this order, then the system's fonts"
+            ),
         ])
 }
 

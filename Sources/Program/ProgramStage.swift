@@ -135,7 +135,7 @@ package final class ProgramStage: Sendable {
 
     package init(
         settings: Settings, sources: [SourceID: Source], scene: Scene, clock: ProgramClock, outputs: Outputs,
-        font: SceneFont? = nil
+        fonts: SceneFonts = .builtIn
     ) {
         self.settings = settings
         self.clock = clock
@@ -145,7 +145,7 @@ package final class ProgramStage: Sendable {
             Shared(scene: scene, roster: Roster(sources: sources), volumes: sources.mapValues(\.volume)))
         self.director = SceneDirector(
             canvas: settings.canvas, scene: scene,
-            faces: sources.mapValues(\.face), font: font,
+            faces: sources.mapValues(\.face), fonts: fonts,
             isOffline: settings.isOffline, segmentTicks: settings.segmentTicks)
         for (id, source) in sources { self.watchFormats(of: id, source) }
     }

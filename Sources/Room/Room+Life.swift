@@ -82,10 +82,12 @@ extension Room {
             case .pkReady: self.events.emit("pk.ready", ["scene": JSONValue(life.pk?.scene)])
             case .phase(let change):
                 phases.append(change)
+                desk.phaseEndsAt = change.endsAt
                 self.announce(change)
             case .show(let show): shownAt = self.putOnAir(show, &desk)
             }
         }
+        if !phases.isEmpty { self.redrawCountdowns(isShown: shownAt != nil, &desk) }
         self.mark(phases, shownAt: shownAt)
     }
 
@@ -183,6 +185,13 @@ extension Room {
                 "phase": .string(change.to.rawValue), "from": .string(change.from.rawValue),
                 "at": self.date(change.at), "endsAt": self.date(change.endsAt), "reason": reason, "uid": uid,
             ])
+    }
+
+    /// The first tick that is not before a time of the life's clock; `nil` before the program runs.
+    func tick(ofLifeTime time: Int64) -> Int64? {
+        guard let program = self.isOffline ? time : self.clock.program(of: time) else { return nil }
+        return TimeMath.scale(
+            program, by: Int64(self.pipeline.canvas.fps), over: TimeMath.nanoseconds, rounding: .up)
     }
 
     /// A time of the life's clock as a program date-time.

@@ -322,7 +322,7 @@ extension Room {
         let stage = ProgramStage(
             settings: stageSettings, sources: sources,
             scene: SceneMapping.scene(first, in: pipeline, without: RoomLife(pipeline).onAir.without), clock: clock,
-            outputs: outputs, font: try SceneFont.find())
+            outputs: outputs, fonts: try RoomChecks.fonts(named: pipeline.canvas.fonts))
         try stage.prepare(pipeline.scenes.map { SceneMapping.scene($0, in: pipeline) })
         return stage
     }

@@ -60,11 +60,13 @@ package struct RoomSettings: Sendable {
 extension Secret {
     /// The secret's text.
     ///
-    /// - Throws: ``MediaError/Code/notReadable`` when its file or environment variable is missing or empty; the text itself
-    ///   is never part of the error.
+    /// - Throws: ``MediaError/Code/notReadable`` when its file or environment variable is missing or empty,
+    ///   ``MediaError/Code/rejected`` when it holds a placeholder; the text itself is never part of the error.
     package func resolved(place: String) throws(MediaError) -> String {
         switch self {
-        case .inline(let text): return text
+        case .inline(let text):
+            try Self.refusePlaceholder(text, in: "the pipeline file", place: place)
+            return text
         case .env(let name):
             guard let value = getenv(name) else {
                 throw MediaError(
@@ -77,6 +79,7 @@ extension Secret {
                     .notReadable, "environment variable \(name) is empty", at: place, fix: "set it, or name another one"
                 )
             }
+            try Self.refusePlaceholder(text, in: "environment variable \(name)", place: place)
             return text
         case .file(let path):
             // One character where a line ends in CR LF.
@@ -87,6 +90,7 @@ extension Secret {
                 throw MediaError(
                     .notReadable, "secret file \(path) holds nothing", at: place, fix: "write the secret in it")
             }
+            try Self.refusePlaceholder(secret, in: "secret file \(path)", place: place)
             return secret
         }
     }

@@ -28,7 +28,7 @@ enum Documents {
     static let full = [
         """
         {
-          "apiVersion": "tandem/v1", "revision": 7,
+          "$schema": "./schema.json", "apiVersion": "tandem/v1", "revision": 7,
           "room": { "roomId": "88231", "title": "t" },
           "clock": "live", "durationSeconds": 1.5,
           "control": { "listen": "0.0.0.0:9000", "tokenFile": "/run/token", "readTokenFile": "/run/reader",
@@ -66,6 +66,7 @@ enum Documents {
             { "uid": "5005", "type": "rtmp-pull", "urlEnv": "PULL_URL" }
           ],
           "canvas": { "width": 640, "height": 360, "fps": 25, "backgroundColor": "#000000", "policy": "perScene",
+            "fonts": ["brand.ttf"],
             "bgImages": [ { "path": "bg.jpg", "x": 2, "y": 2, "width": 100, "height": 100, "zOrder": 1, "alpha": 0.5 } ] },
           "watermarks": [ { "path": "logo.png", "x": "2%", "y": 8, "width": 64, "height": "10%", "zOrder": 99, "alpha": 0.8 } ],
           "scenes": [
@@ -78,7 +79,7 @@ enum Documents {
               "scoreBars": [ { "scoreId": "pk", "x": 10, "y": 20, "width": "80%", "height": 24, "left": 3, "right": 5,
                 "leftColor": "#FF0000", "rightColor": "#0000FF", "zOrder": 62 } ],
               "countdowns": [ { "countdownId": "clock", "seconds": 300, "x": "50%", "y": 4, "size": 20, "color": "#EEEEEE",
-                "align": "right", "zOrder": 63 } ],
+                "align": "right", "zOrder": 63 }, { "countdownId": "left", "of": "pk" } ],
               "transition": { "type": "slide", "durationMs": 400, "direction": "up" },
               "audioOverrides": [ { "uid": "2002", "volume": 60 } ], "panes": [
               { "uid": "1001", "streamType": "sub", "x": 2, "y": 4, "width": 320, "height": 180, "zOrder": 1, "adaption": "fit",
