@@ -104,7 +104,7 @@ extension HLSPackager {
                     continue
                 }
                 kept[index] = self.kept(
-                    of: track, in: leavings, behind: &shown[index], from: plan.firstSlot,
+                    of: track, in: leavings, behind: shown[index], from: plan.firstSlot,
                     number: publication.nextMediaSequence, slate)
             }
             let ends = zip(kept, shown).map { kept, shown in

@@ -32,21 +32,16 @@ extension HLSPackager {
     /// hole, of the initialization segment this run goes on with, up to a frame at which slate can begin.
     ///
     /// - Parameters:
-    ///   - shown: Comes before it, from the slot on; the segment that is not whole becomes one of them where nothing can follow
-    ///     its parts.
+    ///   - shown: Comes before it, from the slot on.
     ///   - slot: The one that has the next media sequence number.
     func kept(
-        of track: TrackPublication, in leavings: EdgeLeavings, behind shown: inout ShownTrack, from slot: Int64,
+        of track: TrackPublication, in leavings: EdgeLeavings, behind shown: ShownTrack, from slot: Int64,
         number next: Int64, _ slate: Slate
     ) -> KeptEdge {
         var kept = KeptEdge()
         guard let old = leavings.track(track.names.track) else { return kept }
         kept.segments = self.segments(of: track, old.rows)
         let count = Int64(shown.segments.count)
-        if !track.isInitializationWritten || old.map != track.map.uri {
-            let closed = self.shown(of: track, in: leavings, from: next, closes: true)
-            if self.fits(closed, track.kind, from: slot) { shown = closed }
-        }
         for (index, segment) in shown.segments.enumerated() {
             for (place, name) in segment.names.enumerated() {
                 kept.names[(slot + Int64(index)) * Int64(self.settings.grid.partsPerSegment) + Int64(place)] = name
