@@ -23,6 +23,10 @@ package final class LadderStage: Sendable {
         package var audioBitrates: [Int]
         /// The program waits for the encoders instead of losing ticks.
         package var isOffline: Bool
+        /// Ticks of a part, counted from each IDR picture of the grid: a divisor of ``gopFrames``. With B-pictures the last picture of
+        /// every part is a P-picture, so that no picture of a part is still to come when the part ends: a worker that is killed
+        /// behind it leaves neither a hole nor a picture twice. `nil`: there are no parts.
+        package var partFrames: Int?
 
         package init(
             width: Int, height: Int, fps: Int, gopFrames: Int, sampleRate: Int, audioBitrates: [Int], isOffline: Bool

@@ -114,7 +114,7 @@ struct RungWorker {
         CodecSlice(isOffline: self.settings.isOffline).requestForThisThread()
         var encoder: RungEncoder
         do {
-            encoder = try RungEncoder.open(self.rung)
+            encoder = try RungEncoder.open(self.rung, partFrames: self.settings.partFrames)
         } catch {
             birth.report(.failure(error))
             return
@@ -186,7 +186,9 @@ extension RungWorker {
             self.note(encoder, isDone)
         }
         let isAsked = self.control.takeKeyframeRequest(self.track)
-        try encoder.encode(ticked.picture, tick: ticked.tick, gop: gop, isKey: isAsked) {
+        // A cut begins a GOP anywhere.
+        let first = ticked.step == nil ? gop * Int64(self.settings.gopFrames) : nil
+        try encoder.encode(ticked.picture, tick: ticked.tick, gop: gop, first: first, isKey: isAsked) {
             self.output.packet(self.track, $0)
         }
     }

@@ -162,17 +162,19 @@ package final class VideoEncoder {
     /// - Parameters:
     ///   - pts: In ticks of 1/fps, rising.
     ///   - forceIDR: Makes this picture an IDR picture, exactly.
+    ///   - forceP: Makes it a P-picture unless it is an IDR picture. Every picture up to it then comes out before any behind it.
     ///   - body: Gets finished packets: NAL units with four-byte lengths, ``ticksPerPicture`` ticks a picture; `dts` starts
     ///     below zero when there are B-pictures.
     /// - Throws: ``MediaError/Code/rejected`` when the encoder failed; the rendition cannot go on.
     package func encode(
-        _ picture: Picture, pts: Int64, forceIDR: Bool, _ body: (CodedPacket) -> Void
+        _ picture: Picture, pts: Int64, forceIDR: Bool, forceP: Bool = false, _ body: (CodedPacket) -> Void
     ) throws(MediaError) {
         let frame = try unsafe picture.makeReference()
         var spare: UnsafeMutablePointer<AVFrame>? = unsafe frame
         defer { unsafe av_frame_free(&spare) }
         unsafe frame.pointee.pts = pts
-        unsafe frame.pointee.pict_type = forceIDR ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
+        unsafe frame.pointee.pict_type =
+            forceIDR ? AV_PICTURE_TYPE_I : forceP ? AV_PICTURE_TYPE_P : AV_PICTURE_TYPE_NONE
         let status = unsafe avcodec_send_frame(self.context, frame)
         guard status >= 0 else {
             throw .libav(.rejected, "the encoder refused a picture", status, at: self.place, fix: "restart the room")

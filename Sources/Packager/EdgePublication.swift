@@ -11,8 +11,8 @@ import MediaTypes
 /// (2) A discontinuity is in the same slot of every playlist. A configuration that is told after another track has listed
 ///     something of its slot therefore begins with the first slot nobody has listed anything of, here and in the directory.
 /// (3) Nothing is shown until every playlist has a segment.
-/// (4) A segment is listed as whole once the state file knows its number, or else with the next part: a successor of a worker
-///     that was killed in between would give the number to another segment.
+/// (4) A segment is listed as whole once the state file knows its number, or else with the next part. Before that the record
+///     for a successor has it, with its last part: a URI that a playlist ever listed keeps its bytes and its number.
 struct EdgePublication: Sendable {
     let control: ServerControl
     private(set) var tracks: [EdgeTrack]
@@ -89,7 +89,7 @@ struct EdgePublication: Sendable {
     }
 
     /// Keeps (1).
-    private mutating func begin(at slot: Int64) {
+    mutating func begin(at slot: Int64) {
         guard self.firstSlot == nil else { return }
         self.firstSlot = slot
         for index in self.tracks.indices {
@@ -203,6 +203,9 @@ struct EdgePublication: Sendable {
     var record: EdgeRecord {
         EdgeRecord(tracks: self.tracks.map(\.record), recorded: self.tracks.map(\.recorded).min() ?? 0)
     }
+
+    /// How far viewers have been shown the live edge.
+    func mark(_ incarnation: Int64) -> EdgeMark { EdgeMark(incarnation: incarnation, tracks: self.tracks.map(\.reach)) }
 
     // MARK: What goes out
 

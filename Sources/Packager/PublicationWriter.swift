@@ -29,6 +29,8 @@ struct PublicationWriter: Sendable {
     private let note: @Sendable (Publication) -> Void
     /// Told once the state file knows the segments below a number.
     private let recorded: @Sendable (Int64) -> Void
+    /// Viewers of the live edge know a track's segment of that number by its name.
+    private let isPromised: @Sendable (_ track: Int, _ mediaSequence: Int64) -> Bool
     /// Keeps what is listed beyond the playlists' time; `nil`: nobody.
     private let keeper: (any SlotKeeping)?
     private(set) var publication: Publication
@@ -57,7 +59,8 @@ struct PublicationWriter: Sendable {
         publication: Publication, store: any SegmentStore, clock: any MonotonicClock,
         keeper: (any SlotKeeping)? = nil, show: @escaping @Sendable ([String: PublishedObject]) -> Void,
         note: @escaping @Sendable (Publication) -> Void = { _ in },
-        recorded: @escaping @Sendable (Int64) -> Void = { _ in }
+        recorded: @escaping @Sendable (Int64) -> Void = { _ in },
+        isPromised: @escaping @Sendable (_ track: Int, _ mediaSequence: Int64) -> Bool = { _, _ in false }
     ) {
         self.publication = publication
         self.recordedMediaSequence = publication.nextMediaSequence
@@ -67,6 +70,7 @@ struct PublicationWriter: Sendable {
         self.show = show
         self.note = note
         self.recorded = recorded
+        self.isPromised = isPromised
     }
 
     /// Tells of something that is not of this writer's making.
@@ -285,7 +289,7 @@ struct PublicationWriter: Sendable {
                     try self.store.put(track.map.uri, bytes: track.initialization)
                     self.publication.tracks[index].isInitializationWritten = true
                 }
-                let name = track.names.segment(number, incarnation: self.publication.incarnation)
+                let name = track.segmentName(number, incarnation: self.publication.incarnation)
                 try self.store.put(name, track.sealed(segment.pieces, of: number), durable: false)
                 held.unwritten.remove(index)
             } catch {
@@ -396,10 +400,11 @@ struct PublicationWriter: Sendable {
         self.clock.now() &- self.assuredAt < HLSPackager.longestPause || !self.isSuperseded()
     }
 
-    /// Takes back what no state file names: the successor knows nothing of it.
+    /// Takes back what no state file names: the successor knows nothing of it. What viewers were told of under its name stays: that
+    /// name is the successor's now.
     private mutating func giveWay() -> Result {
         for number in self.recordedMediaSequence...self.publication.nextMediaSequence {
-            for track in self.publication.tracks {
+            for (index, track) in self.publication.tracks.enumerated() where !self.isPromised(index, number) {
                 // Nothing to report: the directory belongs to another worker now.
                 try? self.store.remove(track.names.segment(number, incarnation: self.publication.incarnation))
             }

@@ -19,6 +19,12 @@ package protocol SegmentStore: Sendable {
     /// As ``put(_:_:durable:)``, for nobody but this user to read, and durable.
     func keep(secret name: String, _ bytes: [UInt8]) throws(MediaError)
 
+    /// Makes `bytes` the beginning of `name` in place, which needs no space where the object is there already and not smaller. A
+    /// reader at the same time may see a part of it.
+    ///
+    /// - Throws: ``MediaError/Code/outputLost``.
+    func overwrite(_ name: String, _ bytes: [UInt8]) throws(MediaError)
+
     /// Removes `name`; nothing happens where it is not there.
     func remove(_ name: String) throws(MediaError)
 
@@ -46,6 +52,10 @@ package protocol SegmentStore: Sendable {
 extension SegmentStore {
     /// A place where whatever is put is durable.
     package func synchronize(_ names: [String]) throws(MediaError) {}
+
+    package func overwrite(_ name: String, _ bytes: [UInt8]) throws(MediaError) {
+        try self.put(name, [PacketMemory(bytes)], durable: false)
+    }
 
     package func size(of name: String) -> Int? { self.read(name)?.count }
 

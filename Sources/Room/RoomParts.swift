@@ -195,10 +195,13 @@ extension Room {
     }
 
     private static func ladderSettings(_ pipeline: Pipeline) -> LadderStage.Settings {
-        LadderStage.Settings(
+        var settings = LadderStage.Settings(
             width: pipeline.canvas.width, height: pipeline.canvas.height, fps: pipeline.canvas.fps,
             gopFrames: pipeline.hls?.gopFrames ?? 32, sampleRate: pipeline.audio.sampleRate,
             audioBitrates: pipeline.audioRenditions.map(\.bitrate), isOffline: pipeline.clock == .offline)
+        // A job is not continued by another worker.
+        if !settings.isOffline { settings.partFrames = pipeline.hls?.partFrames }
+        return settings
     }
 
     /// How the HLS output lists, but for a new session.
