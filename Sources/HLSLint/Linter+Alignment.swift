@@ -63,6 +63,7 @@ extension Linter {
 
     /// Compares a segment whose bytes have come with the reference's segment that starts with it, or all others' with it.
     mutating func align(_ index: Int, _ number: Int64, at now: Int64) {
+        self.checkMixedUp(index, number, at: now)
         if index == self.reference {
             for other in self.histories where other.index != index {
                 guard let match = self.nearest(to: index, number, in: other.index) else { continue }
@@ -93,6 +94,35 @@ extension Linter {
         return hasNearer ? nil : best.number
     }
 
+    /// The bytes of a segment of video are in no other rendition.
+    private mutating func checkMixedUp(_ index: Int, _ number: Int64, at now: Int64) {
+        guard let mine = self.histories[index].records[number], let digest = mine.digest, digest.main?.isVideo == true
+        else { return }
+        let url = Location.resolve(mine.listed.uri, against: self.histories[index].url)
+        for other in self.histories where other.index != index && !other.isIFrames {
+            guard let match = self.nearest(to: index, number, in: other.index), let theirs = other.records[match],
+                theirs.digest?.bytes == digest.bytes, Location.resolve(theirs.listed.uri, against: other.url) != url
+            else { continue }
+            self.add(
+                .segmentMixedUp, "its bytes are those of segment \(match) of \(other.name)", index, segment: number,
+                at: now)
+        }
+    }
+
+    /// The same frames are presented at the same times.
+    private mutating func compareFrameTimes(
+        _ index: Int, _ number: Int64, _ span: MediaDigest.Span, with other: Int, _ reference: MediaDigest.Span,
+        at now: Int64
+    ) {
+        guard span.isVideo, reference.isVideo else { return }
+        let off = span.shownTime &- reference.shownTime
+        guard off.magnitude > UInt64(min(span.frame, reference.frame) / 2) else { return }
+        self.add(
+            .frameTimesDiffer,
+            "its first frame is presented \(Self.seconds(off)) from that in \(self.histories[other].name) (tfdt plus cts)",
+            index, segment: number, at: now)
+    }
+
     private mutating func compare(
         _ index: Int, _ number: Int64, with other: Int, _ match: Int64, at now: Int64
     ) {
@@ -111,6 +141,7 @@ extension Linter {
                 segment: number, at: now)
             return
         }
+        self.compareFrameTimes(index, number, span, with: other, reference, at: now)
         if mine.listed.discontinuityNumber != theirs.listed.discontinuityNumber {
             self.add(
                 .discontinuityDiffers,

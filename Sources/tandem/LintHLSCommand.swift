@@ -10,8 +10,8 @@ struct LintHLSCommand: AsyncParsableCommand {
         abstract: "Judge an HLS presentation from outside: updates, parts, media, renditions, headers.",
         discussion: """
             Reads the playlists as players do (blocking reloads, preload hints and delta updates where the server has them),
-            fetches every initialization segment, segment and part that is listed, keeps their history, and holds all of
-            it to rfc8216bis and Apple's authoring specification. Works on any presentation, ours or not; a path reads a
+            fetches every initialization segment, segment and part that is listed, decodes the H.264 segments, keeps their
+            history, and holds all of it to rfc8216bis and Apple's authoring specification. Works on any presentation, ours or not; a path reads a
             directory instead of a server, without the rules on HTTP.
 
                 tandem lint-hls http://127.0.0.1:8080/index.m3u8 --duration 60
@@ -70,7 +70,7 @@ struct LintHLSCommand: AsyncParsableCommand {
                 await LintRun(fetcher: LintFetcher(client: client)) { Self.show($0, $1, isJSON: isJSON) }
                     .run(
                         Linter(
-                            url: url, longestOutage: self.outage * TimeMath.nanoseconds,
+                            url: url, longestOutage: self.outage * TimeMath.nanoseconds, decodes: true,
                             cipher: {
                                 $3
                                     ? BlockCipher.opened($0, key: $1, vector: $2)

@@ -33,7 +33,7 @@ struct ScriptServer {
 
     /// - Parameter start: When the linter comes, in nanoseconds since the room began.
     func run(entry: String = "index.m3u8", start: Int64 = 10_000_000_000) -> Linter {
-        var linter = Linter(url: Self.base + entry, cipher: { bytes, _, _, _ in bytes })
+        var linter = Linter(url: Self.base + entry, decodes: true, cipher: { bytes, _, _, _ in bytes })
         var inbox: [(request: LintRequest, reply: LintReply)] = []
         func send(_ requests: [LintRequest], _ now: Int64) {
             for request in requests {
@@ -55,6 +55,9 @@ struct ScriptServer {
     }
 
     private func answer(_ request: LintRequest, at sentAt: Int64) -> LintReply {
+        if let samples = request.samples {
+            return LintReply(status: 200, failure: Self.damage(samples), sentAt: sentAt, receivedAt: sentAt)
+        }
         let path = String(request.url.dropFirst(Self.base.count))
         let pieces = path.split(separator: "?", maxSplits: 1).map(String.init)
         let name = pieces.first ?? ""
@@ -77,6 +80,17 @@ struct ScriptServer {
         // A millisecond on the wire.
         reply.receivedAt = max(reply.receivedAt, sentAt) + 1_000_000
         return reply
+    }
+
+    /// Stands for a decoder: in the script's pictures every byte is one more than the one before.
+    private static func damage(_ samples: LintSamples) -> String? {
+        for (place, range) in samples.samples.enumerated() {
+            let payload = samples.bytes[range].dropFirst(5)
+            if zip(payload, payload.dropFirst()).contains(where: { $1 != $0 &+ 1 }) {
+                return "frame \(place) of \(samples.samples.count) cannot be decoded"
+            }
+        }
+        return nil
     }
 
     private static func part(_ range: (start: Int64, count: Int64)?, of reply: LintReply) -> LintReply {
