@@ -13,22 +13,23 @@ package enum RoomChecks {
 
     /// The same for what a request sends: what it may not name is not looked at, so that nobody learns what there is.
     static func forRequests(_ grants: ResourceGrants) -> SpecChecks {
-        SpecChecks(
-            image: { path in
-                guard grants.allows(NamedResource(.image, path)) else {
-                    return SpecChecks.Problem(
-                        "a request may not name this file",
-                        fix: "name the image in the pipeline file, or put it into control.imagesDirectory")
-                }
-                return Self.problem(ofImage: path)
-            },
-            text: { Self.problem(ofText: $0) },
-            certificate: { settings in
-                // A running room takes no other one.
-                let files = [("tls.certificate", settings.certificate), ("tls.key", settings.key)]
-                let isNamed = files.allSatisfy { grants.allows(NamedResource(.file(member: $0.0), $0.1)) }
-                return isNamed ? Self.problem(of: settings) : nil
-            })
+        var checks = Self.here
+        let (image, certificate) = (checks.image, checks.certificate)
+        checks.image = { path in
+            guard grants.allows(NamedResource(.image, path)) else {
+                return SpecChecks.Problem(
+                    "a request may not name this file",
+                    fix: "name the image in the pipeline file, or put it into control.imagesDirectory")
+            }
+            return image(path)
+        }
+        checks.certificate = { settings in
+            // A running room takes no other one.
+            let files = [("tls.certificate", settings.certificate), ("tls.key", settings.key)]
+            let isNamed = files.allSatisfy { grants.allows(NamedResource(.file(member: $0.0), $0.1)) }
+            return isNamed ? certificate(settings) : nil
+        }
+        return checks
     }
 
     private static let font: SceneFont? = try? SceneFont.find()
