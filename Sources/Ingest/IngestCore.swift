@@ -27,7 +27,7 @@ final class IngestCore {
     /// Publications of each source. An encoder that comes back in a loop is let in every second; a client that connects, publishes
     /// and closes as fast as it can is not.
     private var publications: [SourceID: RateBudget] = [:]
-    private static let publicationRate = (perSecond: Int64(1), burst: Int64(20))
+    private static let publicationRate = (perSecond: Int64(1), burst: Int64(32))
     private var failures = FailureBook()
     /// Questions to the webhook of one place. Ten publishers behind one address come back at once after a cut; who asks more often
     /// than the webhook's connections can take would keep everybody else waiting.

@@ -237,17 +237,17 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
                 self.core.giveBack(request)
                 return self.deny(request, refusal, "\(source) is refused for some time")
             }
+            guard self.core.hook == nil || self.core.mayAsk(from: self.address) else {
+                // Its key is right: nothing that is held against those who guess.
+                self.core.giveBack(request)
+                return self.deny(request, .undecided, "too many questions to the webhook from its address")
+            }
             guard self.core.mayPublish(source) else {
                 self.core.giveBack(request)
                 return self.turnAway(request, .tooOften, "\(source) was published too often")
             }
             guard let hook = self.core.hook, let client = self.core.client, let context = self.context
             else { return self.claim(source, request) }
-            guard self.core.mayAsk(from: self.address) else {
-                // Its key is right: nothing that is held against those who guess.
-                self.core.giveBack(request)
-                return self.deny(request, .undecided, "too many questions to the webhook from its address")
-            }
             self.ask(hook, client, source, request, on: context.eventLoop)
         }
     }

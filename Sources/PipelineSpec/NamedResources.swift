@@ -34,6 +34,9 @@ package struct NamedResource: Sendable, Hashable {
         switch node.content {
         case .array(let elements):
             for (index, element) in elements.enumerated() {
+                if let name = element.string, let use = self.use(ofElements: parent) {
+                    found.append(("\(path)[\(index)]", NamedResource(use, name)))
+                }
                 self.collect(element, "\(path)[\(index)]", in: parent, &found)
             }
         case .object(let members):
@@ -50,6 +53,9 @@ package struct NamedResource: Sendable, Hashable {
         default: break
         }
     }
+
+    /// What is done with the files that a list of paths names.
+    private static func use(ofElements key: String) -> Use? { key == "fonts" ? .file(member: key) : nil }
 
     private static func use(_ key: String, in parent: String) -> Use? {
         switch key {

@@ -75,7 +75,7 @@ struct ControlServerTests {
             return Set(try await probe.exchange((0..<200).map { _ in (text: text, body: [UInt8]()) }).map(\.status))
         }
         #expect(try await spend("") == [401, 429])
-        #expect(try await spend("Authorization: Bearer wr0ng\n") == [429])
+        #expect(try await spend("Authorization: Bearer wr0ng\n").isSubset(of: [401, 429]))
         #expect(try await spend("Authorization: Bearer r3ader\n") == [200, 429])
         let command = try await probe.request(
             "PUT /v1/program", ["Authorization: Bearer c0mmand"], body: #"{"scene":"pk"}"#)

@@ -145,7 +145,7 @@ struct IngestServerTests {
     }
 
     @Test(
-        "a key that is used as fast as it can be is let in twenty times at once, then once a second; other keys are not held up"
+        "a key that is used as fast as it can be is let in 32 times at once, then once a second; other keys are not held up"
     )
     func tooOften() async throws {
         try await TestServer.with({ $0.wrongKeyDelay = 0 }) { server in
@@ -160,7 +160,7 @@ struct IngestServerTests {
             }
             let admitted = server.events.elements.count { if case .publishing = $0 { true } else { false } }
             let seconds = Int((TestClock().now() - began) / 1_000_000_000)
-            #expect(admitted <= 21 + seconds, "\(admitted) in \(seconds) s")
+            #expect(admitted <= 33 + seconds, "\(admitted) in \(seconds) s")
             let other = try await TestPublisher.publish(server.url(TestServer.guestKey))
             #expect(other.outcomes.elements == [.ready])
         }

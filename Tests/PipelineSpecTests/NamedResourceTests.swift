@@ -72,6 +72,7 @@ struct NamedResourceTests {
                 #"{ "sources": [ { "onLost": { "placeholderImage": "/etc/passwd" } } ] }"#,
                 ["sources[0].onLost.placeholderImage"]
             ),
+            (#"{ "canvas": { "fonts": [ "/etc/shadow" ] } }"#, ["canvas.fonts[0]"]),
             // A scene by itself.
             (#"{ "images": [ { "path": "x.png" } ], "layout": "auto" }"#, ["images[0].path"]),
             // Where an output writes is no file that is read, and cannot change; what is free of form is not looked at.
