@@ -13,6 +13,9 @@ package enum PackagerEvent: Sendable {
     case superseded
     /// Something could not be written. The output keeps trying; what stays unwritten becomes a gap.
     case outputFailed(MediaError)
+    /// The directory was moved away, emptied or mounted over: everything that was still there is written again, and this many
+    /// listed segments are lost.
+    case placeRestored(path: String, lostSegments: Int)
     /// A variant's measured peak segment bit rate is more than a tenth above what its playlist declares; once a variant.
     case bandwidthExceeded(track: String, measured: Int64, declared: Int64)
 }

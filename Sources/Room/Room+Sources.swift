@@ -90,6 +90,14 @@ extension Room {
                 self.events.emit("output.failed", ["reason": .string(error.description)])
             }
             self.perform(self.disk.failed(error, at: now))
+        case .placeRestored(let path, let lost):
+            let reason =
+                "\(path) was moved away, emptied or mounted over while the room ran; everything is written there again"
+                + (lost > 0 ? ", but \(lost) segments are lost" : "")
+            self.logger.warning(
+                "an output's directory is another one", metadata: ["path": "\(path)", "lost": "\(lost)"])
+            self.mutable.withLock { $0.restoredPlace = (path, self.machine.now()) }
+            self.events.emit("output.failed", ["reason": .string(reason)])
         case .bandwidthExceeded(let track, let measured, let declared):
             self.events.emit(
                 "output.bandwidth",

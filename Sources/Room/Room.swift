@@ -55,6 +55,8 @@ package final class Room: Sendable {
         var stopUntil: Int64?
         /// Writes of the output.
         var failures = RepeatedFailures()
+        /// A directory that was moved away or mounted over, and when that was noticed, on the machine's clock.
+        var restoredPlace: (path: String, at: Int64)?
     }
 
     let settings: RoomSettings
