@@ -141,6 +141,8 @@ package struct DirectoryStore: SegmentStore {
 
     package func path(of name: String) -> String? { self.full(name) }
 
+    package func hold() -> (any HeldPlace)? { DirectoryPlace(self.directory) }
+
     package func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R {
         // The lock is on the directory itself: no file to leave behind, and the kernel lets go of it with the process.
         let descriptor = open(self.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

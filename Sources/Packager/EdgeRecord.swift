@@ -84,7 +84,8 @@ struct EdgeRecord: Sendable, Hashable {
                 "\n{\"name\": \"\(track.name)\", \"map\": \"\(track.map)\", \"hint\": \"\(track.hint)\", \"whole\": ["
                     + track.whole.map { whole in
                         let flags = (whole.discontinuity ? 1 : 0) + (whole.gap ? 2 : 0)
-                        return "\n[\(whole.mediaSequence),\(whole.incarnation),\(whole.start),\(whole.duration),\(flags),"
+                        return
+                            "\n[\(whole.mediaSequence),\(whole.incarnation),\(whole.start),\(whole.duration),\(flags),"
                             + "\"\(whole.map)\"]"
                     }.joined(separator: ",") + "], \"rows\": ["
                     + track.rows.map { row in

@@ -260,7 +260,8 @@ struct EdgeTrack: Sendable {
     /// The segments that no state file names and that are listed as whole, or will be with the next part.
     private var whole: [EdgeRecord.Whole] {
         let window = self.track.window
-        let count = Int(clamping: max(0, min(window.nextMediaSequence - self.recorded, Int64(EdgeRecord.mostWhole - 1))))
+        let count = Int(
+            clamping: max(0, min(window.nextMediaSequence - self.recorded, Int64(EdgeRecord.mostWhole - 1))))
         var whole = window.segments.suffix(count).map { segment in
             EdgeRecord.Whole(
                 mediaSequence: segment.mediaSequence, incarnation: self.incarnation(of: segment.mediaSequence),

@@ -81,7 +81,8 @@ extension HLSPackager {
             self.shown(of: $0, in: leavings, from: publication.nextMediaSequence, closes: plan.fill == nil)
         }
         var isCleared = false
-        if plan.fill == nil || !zip(publication.tracks, shown).allSatisfy({ self.fits($1, $0.kind, from: plan.firstSlot) })
+        if plan.fill == nil
+            || !zip(publication.tracks, shown).allSatisfy({ self.fits($1, $0.kind, from: plan.firstSlot) })
         {
             // It ends with what viewers know; nothing of it goes on.
             if plan.fill != nil {
@@ -108,7 +109,9 @@ extension HLSPackager {
                     number: publication.nextMediaSequence, slate)
             }
             let ends = zip(kept, shown).map { kept, shown in
-                max(kept.end, shown.segments.isEmpty ? 0 : grid.firstFrame(ofSlot: plan.firstSlot + Int64(shown.segments.count)))
+                max(
+                    kept.end,
+                    shown.segments.isEmpty ? 0 : grid.firstFrame(ofSlot: plan.firstSlot + Int64(shown.segments.count)))
             }
             plan.reach(ends.max() ?? 0, unit: slate.unit(grid, trackCount: self.tracks.count) ?? 1)
         }
@@ -310,7 +313,9 @@ extension HLSPackager {
                 }
             }
             let initialization = names.initialization(incarnation: before)
-            if !track.maps.contains(initialization), !maps.contains(initialization) { try? self.store.remove(initialization) }
+            if !track.maps.contains(initialization), !maps.contains(initialization) {
+                try? self.store.remove(initialization)
+            }
             let isGone = !self.tracks.contains { $0.name == track.name }
             if isGone { try? self.store.remove(names.playlist) }
             if track.iFrameSequence != nil, isGone || !self.settings.iFramePlaylists {

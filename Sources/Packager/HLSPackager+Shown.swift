@@ -91,7 +91,8 @@ extension HLSPackager {
         while true {
             let rows = old?.rows.filter { $0.mediaSequence == number } ?? []
             if let whole = old?.whole.first(where: { $0.mediaSequence == number }) {
-                if !whole.gap, let parts = self.parts(rows, of: track), let first = rows.first, let map = map(whole.map),
+                if !whole.gap, let parts = self.parts(rows, of: track), let first = rows.first,
+                    let map = map(whole.map),
                     first.start == whole.start
                 {
                     shown.segments.append(
@@ -159,7 +160,8 @@ extension HLSPackager {
         let length = grid.ticks(ofFrame: frame + Int64(grid.segmentFrames), track.kind) - start
         return FinishedSegment(
             slot: slot, kind: track.kind, start: segment.duration > 0 ? segment.start : start,
-            duration: MediaDuration(ticks: segment.duration > 0 ? segment.duration : length, timescale: track.timescale),
+            duration: MediaDuration(
+                ticks: segment.duration > 0 ? segment.duration : length, timescale: track.timescale),
             parts: segment.parts.map { part in
                 FinishedPart(
                     number: first + part.number, start: part.start, duration: part.duration, memory: part.memory,
@@ -182,13 +184,16 @@ extension HLSPackager {
             var complete = CompleteSlot(slot: at, segments: row)
             let ends = row.compactMap { segment -> Int64? in
                 segment.map {
-                    TimeMath.rescale($0.end, from: Int64($0.duration.timescale), to: Int64(grid.fps), rounding: .nearest)
+                    TimeMath.rescale(
+                        $0.end, from: Int64($0.duration.timescale), to: Int64(grid.fps), rounding: .nearest)
                 }
             }
             let end = max(frame + 1, ends.max() ?? frame + Int64(grid.segmentFrames))
             complete.frames = frame..<end
             frame = end
-            complete.isBreak = shown.contains { $0.segments.indices.contains(index) && $0.segments[index].discontinuity }
+            complete.isBreak = shown.contains {
+                $0.segments.indices.contains(index) && $0.segments[index].discontinuity
+            }
             complete.isFollowed = index + 1 < count
             return complete
         }

@@ -209,6 +209,11 @@ struct Publication: Sendable {
         self.breakTime()
     }
 
+    /// Lists segments whose bytes are lost as gaps.
+    mutating func lose(_ uris: Set<String>) {
+        for index in self.tracks.indices { self.tracks[index].window.lose(uris) }
+    }
+
     /// No segment follows.
     mutating func end() {
         self.isEnded = true

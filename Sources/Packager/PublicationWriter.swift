@@ -21,7 +21,7 @@ struct PublicationWriter: Sendable {
         var failure: MediaError?
     }
 
-    private let store: any SegmentStore
+    let store: any SegmentStore
     private let clock: any MonotonicClock
     /// Makes a set of objects the one viewers see.
     private let show: @Sendable ([String: PublishedObject]) -> Void
@@ -33,12 +33,12 @@ struct PublicationWriter: Sendable {
     private let isPromised: @Sendable (_ track: Int, _ mediaSequence: Int64) -> Bool
     /// Keeps what is listed beyond the playlists' time; `nil`: nobody.
     private let keeper: (any SlotKeeping)?
-    private(set) var publication: Publication
+    var publication: Publication
     private var held: HeldSlot?
     private var unannounced: [ListedSlot] = []
-    private var objects: [String: PublishedObject] = [:]
-    private var writtenMultivariant: [UInt8] = []
-    private var writtenState: [UInt8] = []
+    var objects: [String: PublishedObject] = [:]
+    var writtenMultivariant: [UInt8] = []
+    private(set) var writtenState: [UInt8] = []
     /// The store did not take the last publish whole.
     private var isStale = false
     /// The state file lacks what has happened to date ranges.
@@ -47,11 +47,13 @@ struct PublicationWriter: Sendable {
     private var isEndListed = false
     /// The next media sequence number in the state file; never above the publication's.
     private(set) var recordedMediaSequence: Int64
-    private var events: [PackagerEvent] = []
+    var events: [PackagerEvent] = []
     /// Files that could not be removed in their time, the oldest first.
     private var undeleted: [String] = []
     /// Names of them that are remembered: hours of a store that takes nothing.
     private static let mostUndeleted = 16_384
+    /// Where everything was written.
+    var place: (any HeldPlace)?
     /// When this worker last made sure that it serves the room, on ``clock``.
     private var assuredAt: Int64 = 0
 
@@ -95,6 +97,7 @@ struct PublicationWriter: Sendable {
             }
             try self.putState()
         }
+        self.place = store.hold()
         guard self.publication.hasSegments else { return }
         for track in self.publication.tracks {
             for map in track.maps { if let bytes = self.store.read(map.uri) { self.add(map, bytes, of: track) } }
@@ -111,7 +114,7 @@ struct PublicationWriter: Sendable {
     /// Publishes a slot, and before it one that is held.
     mutating func commit(_ slot: CompleteSlot) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
-        if self.settleHeld() == .superseded { return .superseded }
+        if self.restorePlace() == .superseded || self.settleHeld() == .superseded { return .superseded }
         let store = self.store
         self.publication.apply(slot.changes) { store.contains($0) }
         if slot.isBreak { self.publication.breakTime() }
@@ -125,6 +128,7 @@ struct PublicationWriter: Sendable {
     /// Publishes what is held, then closes the playlists or leaves them open. One whose last could not be written is asked again.
     mutating func end(endlist: Bool) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
+        if self.restorePlace() == .superseded { return .superseded }
         // What a successor goes on behind is worth a wait: there is no next slot that would make it late.
         if !endlist, !self.writeHeld() { return .unwritten }
         if self.settleHeld() == .superseded { return .superseded }
@@ -162,7 +166,7 @@ struct PublicationWriter: Sendable {
     /// Writes the state file alone.
     ///
     /// - Returns: `unwritten` where the store did not take it.
-    private mutating func writeState() -> Result {
+    mutating func writeState() -> Result {
         do {
             let store = self.store
             let result = try store.exclusively { () throws(MediaError) -> Result in
@@ -177,8 +181,8 @@ struct PublicationWriter: Sendable {
         }
     }
 
-    /// Gives way to a newer worker if there is one.
-    mutating func look() -> Result { self.isSuperseded() ? self.giveWay() : .done }
+    /// Gives way to a newer worker if there is one; and sees to it that what was written is still there.
+    mutating func look() -> Result { self.isSuperseded() ? self.giveWay() : self.restorePlace() }
 
     /// Writes down what has happened to the date ranges before the next segment lists it: a viewer of the live edge may have
     /// seen it, and a successor must know of it.
@@ -304,7 +308,7 @@ struct PublicationWriter: Sendable {
 
     // MARK: Lists
 
-    private mutating func publish() -> Result {
+    mutating func publish() -> Result {
         do {
             let store = self.store
             let result = try store.exclusively { () throws(MediaError) -> Result in

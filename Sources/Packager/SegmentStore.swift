@@ -45,11 +45,30 @@ package protocol SegmentStore: Sendable {
     /// - Throws: ``MediaError/Code/outputLost``.
     func synchronize(_ names: [String]) throws(MediaError)
 
+    /// The place as it is now; `nil` where it cannot be told from another one.
+    func hold() -> (any HeldPlace)?
+
     /// Runs `body` while no other worker on the same place runs such a one, as far as the place can tell.
     func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R
 }
 
+/// A store's place, which can be read as long as this is there: even when it has been moved away, or something is mounted over it.
+package protocol HeldPlace: Sendable {
+    /// The store's names still lead to it.
+    var isCurrent: Bool { get }
+    /// What lies in it.
+    var names: [String] { get }
+
+    /// Puts an object of it where the store's names lead now, with the same rights.
+    ///
+    /// - Parameter limit: Bytes it may take where it cannot have a second name.
+    /// - Returns: Bytes that were copied; `nil` where it is not there or could not be put.
+    func restore(_ name: String, limit: Int) -> Int?
+}
+
 extension SegmentStore {
+    package func hold() -> (any HeldPlace)? { nil }
+
     /// A place where whatever is put is durable.
     package func synchronize(_ names: [String]) throws(MediaError) {}
 

@@ -115,6 +115,21 @@ extension Room {
                     "mediaSequence": .integer(number), "tracks": .array(tracks.map { .string($0) }),
                     "reason": .string(error.description),
                 ])
+        case .placeRestored(let path, let lost):
+            let reason =
+                "\(path) was moved away, emptied or mounted over while the room ran; everything is written there again"
+                + (lost > 0 ? ", but \(lost) segments are lost" : "")
+            self.logger.warning(
+                "an output's directory is another one", metadata: ["path": "\(path)", "lost": "\(lost)"])
+            self.mutable.withLock { $0.restoredPlace = (path, self.machine.now()) }
+            if lost > 0 {
+                self.lost(
+                    Int64(lost), of: self.pipeline.hls?.outputID ?? "hls",
+                    because: MediaError(
+                        .outputLost, "the output directory was moved away, emptied or mounted over", at: "hls",
+                        fix: "leave the directory alone while the room runs"))
+            }
+            self.events.emit("output.failed", ["reason": .string(reason)])
         case .bandwidthExceeded(let track, let measured, let declared):
             self.events.emit(
                 "output.bandwidth",

@@ -59,6 +59,8 @@ package final class Room: Sendable {
         var failures = RepeatedFailures()
         /// What outputs lack for good; see ``Room/damage``.
         var damage = OutputDamage()
+        /// A directory that was moved away or mounted over, and when that was noticed, on the machine's clock.
+        var restoredPlace: (path: String, at: Int64)?
     }
 
     let settings: RoomSettings

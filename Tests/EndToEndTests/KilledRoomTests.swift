@@ -59,7 +59,8 @@ extension Unhurried.Pictures {
             }
 
             private func read(_ list: String) {
-                guard let reply = try? HTTPClient.request("GET", self.viewer, "/\(list).m3u8"), reply.status == 200 else {
+                guard let reply = try? HTTPClient.request("GET", self.viewer, "/\(list).m3u8"), reply.status == 200
+                else {
                     return
                 }
                 let playlist = Playlist(reply.body)
@@ -153,7 +154,8 @@ extension Unhurried.Pictures {
                 seen = reader.stop()
                 for (name, before) in seen.bytes.sorted(by: { $0.key < $1.key }) {
                     let reply = try HTTPClient.request("GET", viewer, "/\(name)")
-                    #expect(reply.status == 200 && reply.body.utf8.elementsEqual(before.utf8), "\(name): \(reply.status)")
+                    #expect(
+                        reply.status == 200 && reply.body.utf8.elementsEqual(before.utf8), "\(name): \(reply.status)")
                 }
                 #expect(try room.end() == 0)
                 publisher.stop()

@@ -89,7 +89,8 @@ struct ListedNameTests {
         let after = Self.listed(viewer)
         for (place, uri) in before {
             #expect(after[place] == uri, "\(what): \(place) was \(uri)")
-            #expect(store.text(String(place.prefix { $0 != " " })).contains("\(uri)\n"), "\(what): \(uri) in the directory")
+            #expect(
+                store.text(String(place.prefix { $0 != " " })).contains("\(uri)\n"), "\(what): \(uri) in the directory")
             if Self.isGap(uri, viewer) { continue }
             #expect(store.read(uri) == bytes[uri], "\(what): \(uri) has other bytes")
         }

@@ -76,6 +76,10 @@ final class EventLog: Sendable {
         self.all.compactMap { if case .segmentPublished(let segment) = $0 { segment } else { nil } }
     }
     var failures: [MediaError] { self.all.compactMap { if case .outputFailed(let error) = $0 { error } else { nil } } }
+    /// Lost segments each time that the place was written again.
+    var restored: [Int] {
+        self.all.compactMap { if case .placeRestored(_, let lost) = $0 { lost } else { nil } }
+    }
     var isSuperseded: Bool { self.all.contains { if case .superseded = $0 { true } else { false } } }
     var isEnded: Bool { self.all.contains { if case .playlistEnded = $0 { true } else { false } } }
 }
