@@ -65,6 +65,9 @@ package final class SourceBuffer: Sendable {
         /// Format of the newest picture, and who wants to know when that changes.
         var format: PictureFormat?
         var formatWatcher: (@Sendable (PictureFormat) -> Void)?
+        /// Distances of a file's last pictures, and the time of the newest.
+        var steps = Deque<Int64>()
+        var newest: Int64?
         /// Time of the newest picture that was kept from the decoder.
         var withheldUntil: Int64 = .min
         /// The tick the offline program asked for last, and the sample position it needs sound up to for it: at few ticks a second
@@ -130,6 +133,12 @@ package final class SourceBuffer: Sendable {
             return best
         }
 
+        mutating func noteStep(to time: Int64) {
+            if let newest = self.newest, time > newest { self.steps.append(time &- newest) }
+            if self.steps.count > SourceBuffer.notedSteps { self.steps.removeFirst() }
+            self.newest = time
+        }
+
         /// Drops pictures that the tick the program waits for would pass over; later pictures do not change that.
         mutating func dropPassedOver(slackFraction: Int64) {
             guard self.interval > 0, self.wanted > self.selected,
@@ -173,6 +182,9 @@ package final class SourceBuffer: Sendable {
     static let fileGapSound: Int64 = 96_000
     /// Pictures a file may be ahead in any case: they cost memory.
     static let mostGapPictures = 96
+    /// Distances of pictures that are noted: the longest of the last ones is how long a file's last picture lasts, since two
+    /// pictures may lie close together.
+    private static let notedSteps = 4
     /// Pairs of a file's sound that are kept.
     private static let fileRingSize = 1 << 17
 
@@ -262,6 +274,7 @@ package final class SourceBuffer: Sendable {
                 Shown(picture: picture, time: time, arrival: arrival, isFirst: state.isBeginning, life: state.life))
             state.isBeginning = false
             if self.isPaced {
+                state.noteStep(to: time)
                 state.dropPassedOver(slackFraction: Self.fileSlackFraction)
             } else if state.pictures.count > Self.pictureLimit {
                 state.pictures.removeFirst()
@@ -413,7 +426,7 @@ package final class SourceBuffer: Sendable {
     /// When a file is over: the time its last picture ends, or its sound where there is more than a quarter of a second of
     /// it after that (encoders pad less); `nil` while more may come.
     ///
-    /// - Parameter interval: A picture's length.
+    /// - Parameter interval: A tick's length; the last picture lasts as long as those before it, and no longer than that.
     package func endTime(interval: Int64, sampleRate: Int64) -> Int64? {
         self.state.withLock { state in
             guard state.isFinished else { return nil }
@@ -423,7 +436,8 @@ package final class SourceBuffer: Sendable {
                 state.sound.end > state.sound.start
                 ? TimeMath.scale(state.sound.end, by: TimeMath.nanoseconds, over: sampleRate) : 0
             guard state.hasVideo, let picture else { return sound }
-            let end = picture &+ interval
+            // A tick may be longer than a picture.
+            let end = picture &+ min(interval, state.steps.max() ?? interval)
             return sound &- end > TimeMath.nanoseconds / 4 ? sound : end
         }
     }
