@@ -59,7 +59,11 @@ package final class ControlServer: Sendable {
         let origins = ControlOrigins(doors.allowOrigins)
         let guardian = AccessGuard(listen: listen, tokens: tokens, opensReads: doors.opensReads, origins: origins)
         let responder = ControlResponder(room: room, guardian: guardian, doors: doors)
-        let budget = RequestBudget(perSecond: doors.requestsPerSecond, now: Self.now())
+        // One for each standing: whoever has no token takes nothing from those who have one.
+        let budgets = Dictionary(
+            uniqueKeysWithValues: AccessGuard.Standing.allCases.map {
+                ($0, RequestBudget(perSecond: doors.requestsPerSecond, now: Self.now()))
+            })
         let limits = HTTPListenerLimits(
             connections: Self.connections, bodyBytes: ControlResponder.bodyLimit,
             connectionsPerAddress: listen.isLoopback ? nil : Self.connectionsPerAddress, crowd: Self.crowd)
@@ -74,8 +78,10 @@ package final class ControlServer: Sendable {
                 if let route, request.head.method == .options { return reply(origins.preflight(request.head, route)) }
                 // An orchestrator's probe is answered however many requests there are, and whatever the others wait for.
                 if route?.isProbe == true { return reply(responder.reply(to: request)) }
-                guard budget.take(now: Self.now()) else { return reply(.problem(Self.overrun)) }
-                guard work.submit(Self.lane(request, route), { responder.answer(request, reply) }) else {
+                let standing = guardian.standing(of: request.head)
+                guard budgets[standing]?.take(now: Self.now()) == true else { return reply(.problem(Self.overrun)) }
+                let lane = standing == .stranger ? ControlWork.Lane.strangers : Self.lane(request, route)
+                guard work.submit(lane, { responder.answer(request, reply) }) else {
                     return reply(.problem(Self.standstill))
                 }
             }

@@ -46,6 +46,11 @@ package final class LadderControl: Sendable {
     /// Tracks that are coded by their siblings now.
     package var cheapTracks: Set<Int> { self.state.withLock { $0.cheap } }
 
+    /// An encoder that is to be replaced waits for its IDR frame, or stands aside for a publisher's packets.
+    package var isExchanging: Bool {
+        self.state.withLock { $0.thrifty.subtracting($0.refused) != $0.cheap }
+    }
+
     /// Codes the picture before once more for every picture that waits, up to `tick`: that is done in no time. Encoders that
     /// are to be their siblings are so at once, and what they hold is coded like that too.
     package func holdPictures(before tick: Int64) { self.held.store(tick, ordering: .relaxed) }

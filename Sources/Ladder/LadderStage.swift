@@ -65,6 +65,8 @@ package final class LadderStage: Sendable {
     package struct Reconfiguration: Sendable, Hashable {
         /// H.264 with Annex B parameter sets.
         package var parameters: CodecParameters
+        /// What initialization segments hold if that is more than ``parameters``: the sets of a publisher's stream and of the encoder's.
+        package var initialization: CodecParameters?
         /// Pixels.
         package var width: Int
         package var height: Int

@@ -119,9 +119,12 @@ struct RungWorker {
             birth.report(.failure(error))
             return
         }
-        birth.report(.success(encoder.parameters))
+        let first = encoder.parameters
+        birth.report(.success(first))
         var last: Picture?
         var isPassing = false
+        /// Holds the encoder's sets too.
+        var initialization: CodecParameters?
         do {
             while var ticked = queue.take() {
                 if let pass = ticked.step?.pass {
@@ -129,6 +132,7 @@ struct RungWorker {
                         // What the encoder holds was on air before.
                         if !isPassing { try encoder.finish { self.output.packet(self.track, $0) } }
                         isPassing = true
+                        initialization = stream.initialization
                         self.output.configuration(self.track, Self.change(to: stream, at: ticked.tick))
                     }
                     self.control.entered(ticked.tick, track: self.track)
@@ -146,7 +150,7 @@ struct RungWorker {
                 let format = ticked.picture.format
                 if isPassing || format.width != encoder.settings.width || format.height != encoder.settings.height {
                     if !isPassing { try encoder.finish { self.output.packet(self.track, $0) } }
-                    try self.reopen(&encoder, at: ticked, wasPassing: isPassing)
+                    try self.reopen(&encoder, at: ticked, after: isPassing, initialization: initialization, first)
                     isPassing = false
                 }
                 try self.encode(ticked, &encoder)
@@ -164,7 +168,8 @@ struct RungWorker {
 extension RungWorker {
     private static func change(to stream: TickStep.Stream, at tick: Int64) -> LadderStage.Reconfiguration {
         LadderStage.Reconfiguration(
-            parameters: stream.parameters, width: stream.width, height: stream.height, tick: tick, isPassed: true)
+            parameters: stream.parameters, initialization: stream.initialization, width: stream.width,
+            height: stream.height, tick: tick, isPassed: true)
     }
 
     private func encode(_ ticked: LadderStage.Ticked, _ encoder: inout RungEncoder) throws(MediaError) {
@@ -176,7 +181,7 @@ extension RungWorker {
         if encoder.begins(gop), let rates = self.control.rates(self.track) {
             try encoder.exchange(rates) { self.output.packet(self.track, $0) }
         }
-        if encoder.begins(gop), self.control.wantsSibling(self.track) != encoder.isCheap {
+        if encoder.begins(gop) || encoder.isUnused, self.control.wantsSibling(self.track) != encoder.isCheap {
             let isDone = try encoder.exchange { self.output.packet(self.track, $0) }
             self.note(encoder, isDone)
         }
@@ -202,14 +207,18 @@ extension RungWorker {
     }
 
     private func reopen(
-        _ encoder: inout RungEncoder, at ticked: LadderStage.Ticked, wasPassing: Bool
+        _ encoder: inout RungEncoder, at ticked: LadderStage.Ticked, after wasPassing: Bool,
+        initialization: CodecParameters?, _ first: CodecParameters
     ) throws(MediaError) {
         try encoder.reopen(ticked.picture.format, rates: self.control.rates(self.track))
         self.control.note(self.track, isCheap: false)
         self.output.configuration(
             self.track,
             LadderStage.Reconfiguration(
-                parameters: encoder.parameters, width: encoder.settings.width, height: encoder.settings.height,
+                parameters: encoder.parameters,
+                // With a canvas of another size, or another level, its sets are others.
+                initialization: encoder.parameters == first ? initialization : nil, width: encoder.settings.width,
+                height: encoder.settings.height,
                 tick: ticked.tick, isPassed: wasPassing ? false : nil))
     }
 }

@@ -104,6 +104,22 @@ package struct PassthroughGate: Sendable {
         return true
     }
 
+    /// The configuration of a source that may come to stand for a rendition, by what it has told of its codec so far: the one that
+    /// fills the canvas, or else the first by name. `nil`: there is none.
+    package func foreseen(_ track: Int) -> CodecParameters? {
+        guard let target = self.targets.first(where: { $0.track == track }) else { return nil }
+        let sources = self.streams.keys.sorted {
+            ($0 == self.solo ? "" : $0.description) < ($1 == self.solo ? "" : $1.description)
+        }
+        for source in sources {
+            guard let stream = self.streams[source], !stream.isEnded, let parameters = stream.parameters,
+                target.misfit(of: stream, parameters) == nil
+            else { continue }
+            return parameters
+        }
+        return nil
+    }
+
     /// Whose packets pass, and into which rendition.
     package var current: (track: Int, source: SourceID)? { self.passing.map { ($0.target.track, $0.source) } }
     /// It is passing, and nothing speaks against it.

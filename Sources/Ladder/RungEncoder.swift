@@ -47,6 +47,9 @@ struct RungEncoder {
     /// Whether a picture of that GOP is an IDR picture of the grid, with pictures before it.
     func begins(_ gop: Int64) -> Bool { self.gop.map { $0 != gop } ?? false }
 
+    /// It has had no frame yet: its replacement need not wait for the grid.
+    var isUnused: Bool { self.inside.isEmpty && self.newest == .min }
+
     /// Goes on with pictures of another size, or after a time in which others stood for its packets. What the encoder held is
     /// lost unless ``finish(_:)`` was called before.
     ///

@@ -5,6 +5,19 @@ extension Pipeline {
         package var windowMs = 5000
         /// How long nothing as bad must have been seen until a level falls, in milliseconds (0…600,000). Default 10,000.
         package var clearAfterMs = 10_000
+        /// Milliseconds without media, beyond what the jitter buffer in force absorbs, for the three alerts (0…60,000, rising). Default
+        /// 50, 300, 800.
+        package var gapMs = [50, 300, 800]
+        /// Percent of the expected frames per second below which the three alerts are raised (0…100, falling). Default 90, 75, 50.
+        package var fpsPercent = [90, 75, 50]
+        /// Percent of real time at which media arrives, below which the three alerts are raised (0…100, falling). Default 90, 75, 50.
+        package var networkPercent = [90, 75, 50]
+        /// Percent of the expected video bit rate below which alert 1 is raised (0…100). Default 60.
+        package var bitratePercent = 60
+        /// Milliseconds by which audio and video have moved apart, for the three alerts (1…60,000, rising). Default 80, 150, 300.
+        package var skewMs = [80, 150, 300]
+        /// Milliseconds between key frames above which alert 1 is raised (500…600,000). Default 4,000.
+        package var keyFrameIntervalMs = 4000
 
         package init() {}
     }
@@ -18,5 +31,44 @@ extension Pipeline.Alarms {
             Field(
                 "clearAfterMs", \.clearAfterMs, .integer(0...600_000),
                 "milliseconds without anything as bad until a level falls"),
+            Field(
+                "gapMs", \.gapMs, .alerts(0...60_000, isRising: true),
+                "milliseconds without media, beyond what the jitter buffer in force absorbs, for alert 1, 2 and 3"),
+            Field(
+                "fpsPercent", \.fpsPercent, .alerts(0...100, isRising: false),
+                "percent of the expected frames per second below which alert 1, 2 and 3 are raised"),
+            Field(
+                "networkPercent", \.networkPercent, .alerts(0...100, isRising: false),
+                "percent of real time at which media arrives, below which alert 1, 2 and 3 are raised"),
+            Field(
+                "bitratePercent", \.bitratePercent, .integer(0...100),
+                "percent of the expected video bit rate below which alert 1 is raised"),
+            Field(
+                "skewMs", \.skewMs, .alerts(1...60_000, isRising: true),
+                "milliseconds by which audio and video have moved apart, for alert 1, 2 and 3"),
+            Field(
+                "keyFrameIntervalMs", \.keyFrameIntervalMs, .integer(500...600_000),
+                "milliseconds between key frames above which alert 1 is raised"),
         ])
+}
+
+extension ValueRule where Value == [Int] {
+    /// The bounds of alert 1, 2 and 3, in this order.
+    fileprivate static func alerts(_ range: ClosedRange<Int>, isRising: Bool) -> ValueRule {
+        let list = self.list(of: .integer(range), 3...3, standIn: range.lowerBound)
+        return ValueRule(
+            schema: list.schema,
+            read: { node, path, log in
+                let mistakes = log.mistakes.count
+                guard let bounds = list.read(node, path, &log), log.mistakes.count == mistakes else { return nil }
+                let isOrdered = zip(bounds, bounds.dropFirst()).allSatisfy { isRising ? $0 <= $1 : $0 >= $1 }
+                guard isOrdered else {
+                    log.mistake(
+                        path, "alert 1, 2 and 3 are out of order",
+                        fix: "write \(isRising ? "rising" : "falling") numbers, alert 1 first", at: node.position)
+                    return nil
+                }
+                return bounds
+            }, write: list.write)
+    }
 }

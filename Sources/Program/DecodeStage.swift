@@ -87,6 +87,8 @@ package final class DecodeStage: Sendable {
         package var driftPpm: Int?
         /// How long its packets are kept before they are due, in nanoseconds.
         package var buffered: Int64?
+        /// The jitter buffer in force, in nanoseconds: the network may have made it deeper than configured.
+        package var depth: Int64?
         /// How often the mapping was made anew.
         package var reanchors = 0
         /// Why, the last time.

@@ -86,8 +86,8 @@ extension DecodeWorker {
         self.schedule.append(PacketSchedule.Waiting(packet: packet, noted: noted, arrival: came))
         self.stage.note(
             DecodeStage.Timing(
-                driftPpm: self.timeline.driftPpm, buffered: self.timeline.buffered, reanchors: self.timeline.reanchors,
-                lastReason: self.timeline.lastReason, isWallAligned: self.timeline.isWallAligned,
+                driftPpm: self.timeline.driftPpm, buffered: self.timeline.buffered, depth: self.timeline.depth,
+                reanchors: self.timeline.reanchors, lastReason: self.timeline.lastReason, isWallAligned: self.timeline.isWallAligned,
                 wallExtra: self.timeline.wallExtra),
             waiting: self.schedule.count)
         if self.timeline.reanchors != before { self.stage.report(.reanchored) }

@@ -40,10 +40,12 @@ struct DelayWindow: Sendable {
         self.floor = floor
     }
 
-    /// Largest minus smallest delay of the last ``spreadSeconds``.
-    var spread: Int64 {
+    /// Largest minus smallest delay of the last seconds before a time, ``spreadSeconds`` at most. A track that sends no more
+    /// has none: what it did before must not count for ever.
+    func spread(over seconds: Int64, at arrival: Int64) -> Int64 {
         var (least, most) = (Int64.max, Int64.min)
-        for index in self.buckets.indices where self.now &- self.buckets[index].second < Self.spreadSeconds {
+        let now = max(self.now, arrival / Self.second)
+        for index in self.buckets.indices where now &- self.buckets[index].second < min(seconds, Self.spreadSeconds) {
             least = min(least, self.buckets[index].least)
             most = max(most, self.buckets[index].most)
         }

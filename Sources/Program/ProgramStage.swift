@@ -18,14 +18,21 @@ package final class ProgramStage: Sendable {
         package var volume: Float
         /// How long the last picture of a lost source stays, in nanoseconds.
         package var hold: Int64
+        /// How long the last picture of a silent source stays, in nanoseconds; `nil`: as long as it is silent. See
+        /// ``SourceBuffer/setSilent(since:)``.
+        package var stalledHold: Int64?
         /// Shown instead of the card.
         package var placeholder: Picture?
 
-        package init(buffer: SourceBuffer, name: String, volume: Float, hold: Int64, placeholder: Picture?) {
+        package init(
+            buffer: SourceBuffer, name: String, volume: Float, hold: Int64, stalledHold: Int64? = nil,
+            placeholder: Picture?
+        ) {
             self.buffer = buffer
             self.name = name
             self.volume = volume
             self.hold = hold
+            self.stalledHold = stalledHold
             self.placeholder = placeholder
         }
     }

@@ -29,6 +29,8 @@ package final class SourceBuffer: Sendable {
         package var arrival: Int64?
         /// When the publication it is of was over; `nil`: it goes on.
         package var lostAt: Int64?
+        /// When the last packet came; `nil`: the publisher is not silent. See ``SourceBuffer/setSilent(since:)``.
+        package var silentSince: Int64?
     }
 
     private struct Shown: Sendable {
@@ -54,6 +56,7 @@ package final class SourceBuffer: Sendable {
         /// Publications so far, and when the one was lost that the newest picture is of.
         var life = 0
         var lostAt: Int64 = 0
+        var silentSince: Int64?
         var hasVideo = false
         var hasAudio = false
         var isFinished = false
@@ -100,7 +103,7 @@ package final class SourceBuffer: Sendable {
             let goesOn = shown.life == self.life && self.status != .lost
             return Selection(
                 picture: shown.picture, isFresh: isFresh, time: shown.time, arrival: shown.arrival,
-                lostAt: goesOn ? nil : self.lostAt)
+                lostAt: goesOn ? nil : self.lostAt, silentSince: self.silentSince)
         }
     }
 
@@ -159,11 +162,15 @@ package final class SourceBuffer: Sendable {
                 state.isBanished = false
                 state.life += 1
             } else if status == .lost, (state.pictures.last ?? state.current)?.life == state.life {
-                state.lostAt = time
+                // The silence before it counts: a picture that was held for it is not held again.
+                state.lostAt = min(time, state.silentSince ?? time)
             }
         }
         self.changed.signal()
     }
+
+    /// Says since when a connected publisher has sent nothing; `nil`: it sends. From any thread; of live sources.
+    package func setSilent(since time: Int64?) { self.state.withLock { $0.silentSince = time } }
 
     /// The next picture lies anew to the ticks: the source's mapping has changed.
     package func beginAnew() { self.state.withLock { $0.isBeginning = true } }

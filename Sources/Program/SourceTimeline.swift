@@ -61,6 +61,8 @@ package struct SourceTimeline: Sendable {
     /// worked off by gliding. Two sources are 50 ms apart at most.
     static let excessLimit: Int64 = 30_000_000
     static let excessPatience: Int64 = 10_000_000_000
+    /// A deeper buffer than configured goes back after this many seconds in which it was not needed.
+    static let quietSeconds: Int64 = 15
     /// A source that others wait for, by the world's time, is brought back by gliding up to this: a cut would put it apart
     /// from them, and they would have to follow by a cut of their own.
     static let heldLimit: Int64 = 150_000_000
@@ -77,7 +79,7 @@ package struct SourceTimeline: Sendable {
     private let soundLead: Int64
     package private(set) var offset: Int64
     /// What the jitter buffer is now: the network may ask for more than was configured.
-    private(set) var depth: Int64
+    package private(set) var depth: Int64
     private var anchor: Int64?
     private var video = TrackClock()
     private var audio = TrackClock()
@@ -366,12 +368,18 @@ package struct SourceTimeline: Sendable {
         self.reanchor(to: late.least &+ self.depth &+ self.wall.extra, for: .late)
     }
 
-    /// A buffer that the network made deeper goes back when it has been quiet for half a minute.
+    /// A buffer that the network made deeper goes back when it has not been needed for ``quietSeconds``.
+    ///
+    /// What is shown too late by then is brought back after ``excessPatience``: 26 s after the network's last bad moment at most.
     private mutating func shrink(at arrival: Int64) {
-        guard self.depth > self.jitterBuffer, arrival &- self.deepenedAt > 30_000_000_000 else { return }
-        self.deepenedAt = arrival
-        let spread = max(self.video.delays.spread, self.audio.delays.spread &+ self.soundLead)
-        let needed = spread &+ 40_000_000 &+ max(0, 0 &- self.offset)
+        guard self.depth > self.jitterBuffer, arrival &- self.deepenedAt > Self.quietSeconds &* 1_000_000_000 else {
+            return
+        }
+        // Looked at once a second.
+        self.deepenedAt &+= 1_000_000_000
+        let video = self.video.delays.spread(over: Self.quietSeconds, at: arrival)
+        let audio = self.audio.delays.spread(over: Self.quietSeconds, at: arrival) &+ self.soundLead
+        let needed = max(video, audio) &+ 40_000_000 &+ max(0, 0 &- self.offset)
         self.depth = max(self.jitterBuffer, min(self.depth, needed))
     }
 

@@ -80,18 +80,19 @@ package struct AlarmBook: Sendable {
 }
 
 extension SourceHealth.Cause {
-    /// Its word among the alarms, and what it means for people.
-    package var alarm: (type: String, message: String) {
+    /// Its type among the alarms. None is the name of a state of the source: an event of that name says something else.
+    package var alarmType: String {
         switch self {
-        case .fps: ("source.fps_low", "fewer pictures a second than expected")
-        case .gap: ("source.stalled", "nothing came for too long")
-        case .bitrate: ("source.bitrate_low", "fewer bits a second than expected")
-        case .skew: ("source.av_skew", "sound and picture part")
-        case .keyInterval: ("source.long_gop", "key pictures more than 4 s apart")
-        case .jitterBuffer: ("source.jitter", "more media waits than twice its jitter buffer holds")
-        case .decodeErrors: ("source.decode_errors", "packets are damaged")
-        case .workerLag: ("encoder.lagging", "the program is behind its clock")
-        case .absent: ("source.lost", "no media from it")
+        case .fps: "source.fps_low"
+        case .gap: "source.gap"
+        case .network: "source.network_slow"
+        case .bitrate: "source.bitrate_low"
+        case .skew: "source.av_skew"
+        case .keyInterval: "source.long_gop"
+        case .jitterBuffer: "source.jitter"
+        case .decodeErrors: "source.decode_errors"
+        case .workerLag: "encoder.lagging"
+        case .absent: "source.lost"
         }
     }
 }

@@ -13,7 +13,17 @@ package struct ArrivalMeter: Sendable {
         /// Longest time from one picture to the next, and from one packet of sound to the next; the one that runs included.
         package var pictureGap: Int64 = 0
         package var soundGap: Int64 = 0
-        /// Longest time from one key picture to the next; the one that runs included.
+        /// Longest time by which a picture, or a packet of sound, came later behind the one before than its timestamp says: what the
+        /// network, and not the encoder, has held up.
+        package var pictureHeld: Int64 = 0
+        package var soundHeld: Int64 = 0
+        /// Media time between pictures that came, and the time between their arrivals; pauses of more than ``pause`` and jumps of
+        /// the timestamps are left out of both. ``pictureSteps`` is the number of these times.
+        package var pictureTime: Int64 = 0
+        package var pictureSpan: Int64 = 0
+        package var pictureSteps = 0
+        /// Longest media time from one key picture to the next, the one that runs included, without pauses of more than
+        /// ``pause``.
         package var keyGap: Int64 = 0
         /// The same without the times in which the picture stood still.
         package var movingKeyGap: Int64 = 0
@@ -26,8 +36,10 @@ package struct ArrivalMeter: Sendable {
         package init() {}
     }
 
-    /// Pictures further apart than this are those of a still screen.
-    static let stillness: Int64 = 1_000_000_000
+    /// Pictures further apart than this are those of a still screen, which sends one or two a second.
+    static let stillness: Int64 = 300_000_000
+    /// A publisher whose timestamps go on by more than this has sent nothing meanwhile.
+    package static let pause: Int64 = 1_500_000_000
 
     /// Timestamps that go back by more than this begin again.
     private static let jumpBack: Int64 = 1_000_000_000
@@ -42,9 +54,8 @@ package struct ArrivalMeter: Sendable {
     /// Their own times.
     private var pictureTime: Int64?
     private var soundTime: Int64?
-    private var lastKey: Int64?
-    /// How long the picture has stood still since then.
-    private var still: Int64 = 0
+    /// Media time since the last key picture, and that without the times in which the picture stood still; `nil` before the first.
+    private var sinceKey: (all: Int64, moving: Int64)?
 
     package init() {}
 
@@ -54,30 +65,57 @@ package struct ArrivalMeter: Sendable {
         switch kind {
         case .video:
             self.noteNumbering(from: self.pictureTime, to: dts, passed: arrival &- (self.lastPicture ?? arrival))
-            self.pictureTime = dts
             if let last = self.lastPicture {
-                self.reading.pictureGap = max(self.reading.pictureGap, arrival &- last)
-                self.still &+= Self.stillTime(in: arrival &- last)
+                let passed = arrival &- last
+                self.reading.pictureGap = max(self.reading.pictureGap, passed)
+                self.noteStep(from: self.pictureTime, to: dts, passed: passed)
             }
+            self.pictureTime = dts
             self.lastPicture = arrival
             self.reading.pictures += 1
             self.reading.pictureBytes &+= bytes
             self.reading.pictureDelay = min(self.reading.pictureDelay ?? delay, delay)
-            guard isKey else { return }
-            if let last = self.lastKey {
-                self.reading.keyGap = max(self.reading.keyGap, arrival &- last)
-                self.reading.movingKeyGap = max(self.reading.movingKeyGap, arrival &- last &- self.still)
-            }
-            self.lastKey = arrival
-            self.still = 0
+            self.noteKeyGap()
+            if isKey { self.sinceKey = (0, 0) }
         case .audio:
             self.noteNumbering(from: self.soundTime, to: dts, passed: arrival &- (self.lastSound ?? arrival))
+            if let last = self.lastSound {
+                let passed = arrival &- last
+                self.reading.soundGap = max(self.reading.soundGap, passed)
+                if let step = Self.step(from: self.soundTime, to: dts) {
+                    self.reading.soundHeld = max(self.reading.soundHeld, passed &- step)
+                }
+            }
             self.soundTime = dts
-            if let last = self.lastSound { self.reading.soundGap = max(self.reading.soundGap, arrival &- last) }
             self.lastSound = arrival
             self.reading.sounds += 1
             self.reading.soundDelay = min(self.reading.soundDelay ?? delay, delay)
         }
+    }
+
+    /// Media time from one packet to the next; `nil` where the timestamps jump or go back.
+    private static func step(from last: Int64?, to dts: Int64) -> Int64? {
+        guard let last else { return nil }
+        let (step, overflows) = dts.subtractingReportingOverflow(last)
+        return !overflows && (0...Self.jumpForward).contains(step) ? step : nil
+    }
+
+    private mutating func noteStep(from last: Int64?, to dts: Int64, passed: Int64) {
+        guard let step = Self.step(from: last, to: dts) else { return }
+        self.reading.pictureHeld = max(self.reading.pictureHeld, passed &- step)
+        // Timestamps that stand still say nothing of the time.
+        guard (1...Self.pause).contains(step) else { return }
+        self.reading.pictureTime &+= step
+        self.reading.pictureSpan &+= passed
+        self.reading.pictureSteps += 1
+        guard let since = self.sinceKey else { return }
+        self.sinceKey = (since.all &+ step, since.moving &+ (step > Self.stillness ? 0 : step))
+    }
+
+    private mutating func noteKeyGap() {
+        guard let since = self.sinceKey else { return }
+        self.reading.keyGap = max(self.reading.keyGap, since.all)
+        self.reading.movingKeyGap = max(self.reading.movingKeyGap, since.moving)
     }
 
     /// As the source's timeline does, which lays the tracks beside one another anew then.
@@ -94,19 +132,13 @@ package struct ArrivalMeter: Sendable {
     /// What has come since the last look; `nil` before the first packet.
     package mutating func take(now: Int64) -> Reading? {
         guard let since = self.since, now > since else { return nil }
+        self.noteKeyGap()
         var reading = self.reading
         reading.span = now &- since
         if let last = self.lastPicture { reading.pictureGap = max(reading.pictureGap, now &- last) }
         if let last = self.lastSound { reading.soundGap = max(reading.soundGap, now &- last) }
-        if let last = self.lastKey {
-            reading.keyGap = max(reading.keyGap, now &- last)
-            let still = self.still &+ Self.stillTime(in: now &- (self.lastPicture ?? now))
-            reading.movingKeyGap = max(reading.movingKeyGap, now &- last &- still)
-        }
         self.reading = Reading()
         self.since = now
         return reading
     }
-
-    private static func stillTime(in gap: Int64) -> Int64 { gap > Self.stillness ? gap : 0 }
 }

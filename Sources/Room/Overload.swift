@@ -1,18 +1,22 @@
-/// What a room leaves out while its machine cannot keep up, step by step, and when it takes each step back: a value that is
-/// told how far the room is behind.
+/// Decides what a room leaves out while its machine cannot keep up, and when it tries to do without a step again: a value that
+/// is given the room's lag and returns actions.
 ///
-/// States: whole (nothing is left out) → any number of steps taken, always the first so many in their order → whole. Above
-/// ``Rules/limit`` the next step is taken, after a pause that lets the one before show what it does, unless the lag grows
-/// meanwhile; far above it, or when the lag got there at a pace that says the machine has less than half of what the room needs,
-/// all of them: at that pace all but the hold are taken from half of the limit on, because what the encoders hold by then has
-/// to be coded too. The same pace since the last step was taken says so as well. Below half of the limit for a while the last step is taken back. A step that had to be taken again soon
-/// after it was taken back is taken from half of the limit on, and kept longer the next time; no other step is.
+/// The *level* is the number of steps taken; level 0 leaves nothing out.
 ///
-/// It keeps these:
-/// 1. Steps are taken and taken back one after the other in their order, and no step twice.
-/// 2. None is taken while the lag is within half of the limit, none taken back while it is above that; within the limit, only
-///    while it grows steeply or soon after the step was taken back.
-/// 3. Without lag everything is taken back within ``Rules/longestPatience`` and ``Rules/patience`` for each further step.
+/// Downwards: one step is taken when the lag has been above ``Rules/limit`` for ``Rules/observation`` without falling. The next
+/// step waits until the effect of the one before can be seen: until the change is in force (``noted(lag:at:isPending:)``) and the
+/// lag has been observed again since then. Lag that falls takes no step. A lag of ``Rules/backlog`` beyond the limit is dropped
+/// once per ``Rules/dropDistance``: viewers see one frame for that time, and the next observation starts without lag.
+///
+/// Upwards: one attempt at a time. The first comes ``Rules/firstDistance`` after the last step. An attempt fails if the lag grows
+/// beyond half of the limit before the next attempt is due; the level that held is then taken again at once, and the distance to the
+/// next attempt at the same level doubles. An attempt that succeeds lets the next one take back twice as many steps. Two
+/// attempts are ``Rules/attemptDistance`` apart at least. A hold is first tried after ``Rules/holdDistance``.
+///
+/// Invariants:
+/// 1. Steps are taken in their order and taken back in reverse order, so ``Step/hold`` is taken only if every other step is.
+/// 2. A step is taken only while the lag is above the limit; an attempt that fails is given up above half of it.
+/// 3. A step is taken back only after the lag was within half of the limit for ``Rules/shortObservation``.
 package struct Overload: Sendable, Equatable {
     package enum Step: Sendable, Hashable {
         /// Sources nobody sees, and those that are shown much smaller than they come, are decoded more cheaply.
@@ -27,38 +31,72 @@ package struct Overload: Sendable, Equatable {
         case hold
     }
 
-    package struct Change: Sendable, Equatable {
-        package var step: Step
-        package var isTaken: Bool
-        /// How far the room was behind, in nanoseconds.
-        package var lag: Int64
+    package enum Action: Sendable, Equatable {
+        /// A step is taken, or taken back. `lag` in nanoseconds.
+        case change(Step, isTaken: Bool, lag: Int64)
+        /// Frames that wait for an encoder repeat the frame before, so that the lag is gone. `lag` in nanoseconds.
+        case dropBacklog(lag: Int64)
     }
 
-    /// All in nanoseconds.
+    /// All in nanoseconds, unless stated.
     package struct Rules: Sendable, Equatable {
-        /// As far behind as this is no reason to leave anything out.
+        /// Lag that is no reason to leave anything out.
         package var limit: Int64
-        /// Between two steps, or four times that behind an encoder, whose replacement waits for an IDR picture.
-        package var pause: Int64 = 400_000_000
-        /// How long the room must be in time before a step is taken back.
-        package var patience: Int64 = 800_000_000
-        /// The same for a step that had to be taken again and again.
-        package var longestPatience: Int64 = 3_000_000_000
-        /// A step that is taken again within this time was taken back too soon.
-        package var relapse: Int64 = 5_000_000_000
-        /// Growth since the last step of more than the limit divided by this is not waited for.
-        package var growth: Int64 = 4
-        /// So many times the limit, and every step is taken at once.
-        package var panic: Int64 = 3
-        /// A lag that has grown by its time divided by this since it was a quarter of the limit grows steeply.
-        package var steep: Int64 = 2
+        /// Time without samples after a step that is in force at once: what was decoded or composed before still has to be coded.
+        package var settling: Int64 = 300_000_000
+        /// A change that is not in force after this long counts as in force: its encoder may be gone, or bypassed.
+        package var longestPending: Int64 = 5_000_000_000
+        /// Time above the limit that decides on a step. Samples come every 50 ms; 20 of them tell a fall of 3 % from noise.
+        package var observation: Int64 = 1_000_000_000
+        /// The same where the lag grows by ``steepGrowth`` or more: 10 samples tell that from noise.
+        package var shortObservation: Int64 = 500_000_000
+        /// Time above the limit after which the backlog is dropped where no step but the hold is left.
+        package var lastObservation: Int64 = 3_000_000_000
+        /// Three drops within this show as many still frames as moving ones: then the hold is taken.
+        package var rareDrops: Int64 = 8_000_000_000
+        /// Milliseconds per second.
+        package var steepGrowth: Int64 = 200
+        /// A lag that falls by more than this is let fall. Milliseconds per second.
+        package var fall: Int64 = 10
+        /// Lag beyond the limit that is dropped. Below the 3 s that wait before the encoders.
+        package var backlog: Int64 = 800_000_000
+        /// Time above ``backlog`` after which it is dropped.
+        package var dropObservation: Int64 = 300_000_000
+        package var dropDistance: Int64 = 2_000_000_000
+        /// From a step to the first attempt to do without it.
+        package var firstDistance: Int64 = 30_000_000_000
+        /// The same for ``Step/hold``.
+        package var holdDistance: Int64 = 5_000_000_000
+        /// Between two attempts, at least.
+        package var attemptDistance: Int64 = 60_000_000_000
+        /// Distances double up to this: 32 minutes.
+        package var longestDistance: Int64 = 1_920_000_000_000
+        /// A step that is taken again within this time of an attempt to do without it makes the next distance longer.
+        package var memory: Int64 = 600_000_000_000
+        /// An attempt that has held for this long counts as held for the room's state.
+        package var proof: Int64 = 10_000_000_000
 
         package init(limit: Int64) { self.limit = limit }
     }
 
-    private struct Onset: Equatable {
-        var time: Int64
-        var lag: Int64
+    /// What a successor is told: see ``OverloadRecord``.
+    package struct Held: Sendable, Equatable {
+        /// In their order; ``Step/hold`` is not handed on.
+        package var steps: [Step]
+        /// From a step to the next attempt to do without the last of them.
+        package var distance: Int64
+
+        package init(steps: [Step], distance: Int64) {
+            self.steps = steps
+            self.distance = distance
+        }
+    }
+
+    private struct Attempt: Equatable {
+        var began: Int64
+        /// The level that held before.
+        var from: Int
+        var to: Int
     }
 
     package let rules: Rules
@@ -67,99 +105,260 @@ package struct Overload: Sendable, Equatable {
     package private(set) var taken = 0
     /// The lag that was noted last, in nanoseconds.
     package private(set) var lag: Int64 = 0
-    private var notBefore: Int64 = .min
-    private var inTime: Int64 = 0
-    /// The same, whatever was taken back meanwhile.
-    private var calm: Int64 = 0
-    /// The lag at which the last step was taken, and when that was.
-    private var lagAtStep: Int64 = 0
-    private var timeOfStep: Int64 = .min / 2
-    /// When the lag was last within a quarter of the limit, and what it was.
-    private var onset: Onset?
-    private var noted: Int64?
-    /// By place in ``steps``: when it was taken back, and what it takes to do that again.
-    private var takenBack: [Int64?]
-    private var patience: [Int64]
+    private var history = LagHistory()
+    /// Samples before this say nothing about the level.
+    private var observedFrom = Int64.min / 2
+    /// When the last change was made, while it is not in force; `nil`: it is.
+    private var pendingSince: Int64?
+    private var aboveLimitSince: Int64?
+    private var aboveHalfSince: Int64?
+    private var aboveHalfAt: Int64?
+    private var aboveBacklogSince: Int64?
+    /// When the last three backlogs since the last step were dropped.
+    private var drops: [Int64] = []
+    private var attempt: Attempt?
+    private var attemptedAt: Int64?
+    /// Steps that the next attempt takes back; more than one after one that succeeded.
+    private var stride = 1
+    /// By step: when an attempt may do without it, how long after it was taken that is, and when an attempt last did without it.
+    private var dueAt: [Int64]
+    private var distances: [Int64]
+    private var givenBackAt: [Int64?]
 
-    package init(steps: [Step], rules: Rules) {
+    /// - Parameter held: What the worker before left out; it counts as in force, and the first attempt waits for its distance.
+    package init(steps: [Step], rules: Rules, held: Held? = nil, at now: Int64 = 0) {
         self.steps = steps
         self.rules = rules
-        self.takenBack = Array(repeating: nil, count: steps.count)
-        self.patience = Array(repeating: rules.patience, count: steps.count)
+        self.dueAt = Array(repeating: 0, count: steps.count)
+        self.givenBackAt = Array(repeating: nil, count: steps.count)
+        self.distances = steps.map { $0 == .hold ? rules.holdDistance : rules.firstDistance }
+        guard let held else { return }
+        let common = zip(steps, held.steps).prefix { $0 == $1 && $0 != .hold }
+        self.taken = common.count
+        guard self.taken > 0 else { return }
+        self.distances[self.taken - 1] = min(max(held.distance, rules.firstDistance), rules.longestDistance)
+        self.dueAt[self.taken - 1] = now &+ self.distances[self.taken - 1]
     }
 
     /// Steps that are taken now, in their order.
     package var active: ArraySlice<Step> { self.steps.prefix(self.taken) }
 
+    /// Whether the room counts as overloaded: at level 0 too, until that has held for ``Rules/proof``.
+    package func isOverloaded(at now: Int64) -> Bool {
+        self.taken > 0 || self.attempt.map { now &- $0.began < self.rules.proof } ?? false
+    }
+
+    /// What a successor is to begin with; `nil` at level 0.
+    package var held: Held? {
+        let level = self.attempt?.from ?? self.taken
+        let steps = self.steps.prefix(level).filter { $0 != .hold }
+        guard let last = steps.indices.last else { return nil }
+        return Held(steps: Array(steps), distance: self.distances[last])
+    }
+
     /// Notes how far the room is behind.
     ///
     /// - Parameters:
-    ///   - lag: In nanoseconds; a picture that is on its way at its usual pace is no lag.
+    ///   - lag: In nanoseconds; a frame that is on its way at its usual pace is no lag.
     ///   - now: Nanoseconds of one clock, never falling.
+    ///   - isPending: A change that was returned before is not in force yet, such as an encoder that waits for its IDR frame.
     /// - Returns: What changes, in order.
-    package mutating func noted(lag: Int64, at now: Int64) -> [Change] {
-        let passed = max(0, now &- (self.noted ?? now))
-        self.noted = now
-        self.lag = lag
-        if lag <= self.rules.limit / 4 { self.onset = Onset(time: now, lag: lag) }
-        if lag > self.rules.limit || lag > self.rules.limit / 2 && self.isUrgent(now) {
-            self.inTime = 0
-            self.calm = 0
-            return self.take(now)
+    package mutating func noted(lag: Int64, at now: Int64, isPending: Bool = false) -> [Action] {
+        self.lag = max(0, lag)
+        self.history.note(self.lag, at: now)
+        self.follow(now, isPending)
+        let needsStep = self.needsStep(now)
+        if let attempt = self.attempt, needsStep || self.hasFailed(now) {
+            return self.giveUp(attempt, now) + self.dropped(now)
         }
-        guard lag <= self.rules.limit / 2, self.taken > 0 else { return [] }
-        self.inTime += passed
-        self.calm += passed
-        // One step that was tried in vain is proof enough for those before it.
-        let isProven = self.calm >= self.rules.longestPatience
-        let patience = self.patience[self.taken - 1]
-        guard self.inTime >= (isProven ? min(patience, self.rules.patience) : patience) else { return [] }
-        self.taken -= 1
-        self.inTime = 0
-        self.takenBack[self.taken] = now
-        self.notBefore = .min
-        return [Change(step: self.steps[self.taken], isTaken: false, lag: lag)]
+        if needsStep { return self.takeStep(now) + self.dropped(now) }
+        let dropped = self.dropped(now)
+        return dropped.isEmpty ? self.tryLess(now) : dropped
     }
 
-    /// Whether the machine has less than half of what the room needs, as far as the lag shows.
-    private func isSteep(_ now: Int64) -> Bool {
-        guard let onset = self.onset, self.lag > self.rules.limit / 2 else { return false }
-        return (self.lag &- onset.lag) >= (now &- onset.time) / max(1, self.rules.steep)
+    /// The machine stood still: what was observed before says nothing.
+    package mutating func forget(at now: Int64) {
+        self.history = LagHistory()
+        self.observedFrom = now
+        (self.aboveLimitSince, self.aboveHalfSince, self.aboveBacklogSince) = (nil, nil, nil)
     }
 
-    /// Whether the next step is taken within the limit already.
-    private func isUrgent(_ now: Int64) -> Bool {
-        guard self.taken < self.steps.count else { return false }
-        if let back = self.takenBack[self.taken], now &- back < self.rules.relapse { return true }
-        return self.steps[self.taken] != .hold && self.isSteep(now)
-    }
+    // MARK: Observation
 
-    private mutating func take(_ now: Int64) -> [Change] {
-        let isSteep = self.isSteep(now)
-        let growth = self.lag &- self.lagAtStep
-        let isGrowing = growth > self.rules.limit / max(1, self.rules.growth)
-        // A lag that grew slowly at first may be steep by now.
-        let isRunningAway =
-            self.taken > 0 && isGrowing && growth >= (now &- self.timeOfStep) / max(1, self.rules.steep)
-        let isPanic = self.lag / max(1, self.rules.limit) >= self.rules.panic || isSteep || isRunningAway
-        guard isPanic || now >= self.notBefore || self.taken > 0 && isGrowing else { return [] }
-        self.lagAtStep = self.lag
-        self.timeOfStep = now
-        var changes: [Change] = []
-        while self.taken < self.steps.count {
-            let step = self.steps[self.taken]
-            if step == .hold, self.lag <= self.rules.limit, self.takenBack[self.taken] == nil { break }
-            if let back = self.takenBack[self.taken], now &- back < self.rules.relapse {
-                self.patience[self.taken] = min(self.rules.longestPatience, self.patience[self.taken] * 2)
+    private mutating func follow(_ now: Int64, _ isPending: Bool) {
+        if let since = self.pendingSince {
+            if isPending, now &- since < self.rules.longestPending {
+                self.observedFrom = max(self.observedFrom, now)
             } else {
-                self.patience[self.taken] = self.rules.patience
+                self.pendingSince = nil
             }
-            self.taken += 1
-            changes.append(Change(step: step, isTaken: true, lag: self.lag))
-            guard isPanic else { break }
         }
-        self.notBefore = now &+ self.rules.pause
-        if case .encoder? = changes.last?.step { self.notBefore = now &+ 4 * self.rules.pause }
+        func follow(_ since: inout Int64?, _ limit: Int64) { since = self.lag > limit ? since ?? now : nil }
+        follow(&self.aboveLimitSince, self.rules.limit)
+        follow(&self.aboveHalfSince, self.rules.limit / 2)
+        if self.aboveHalfSince != nil { self.aboveHalfAt = now }
+        follow(&self.aboveBacklogSince, self.rules.limit &+ self.rules.backlog)
+    }
+
+    /// Milliseconds per second by which the lag grows since `since`, and nanoseconds that this was observed for.
+    private func growth(since: Int64?, _ now: Int64) -> (slope: Int64, time: Int64)? {
+        guard let since else { return nil }
+        let from = max(since, self.observedFrom)
+        guard let slope = self.history.slope(since: max(from, now &- self.rules.lastObservation)) else { return nil }
+        return (slope, now &- from)
+    }
+
+    private func needsStep(_ now: Int64) -> Bool {
+        guard self.taken < self.steps.count, let (slope, time) = self.growth(since: self.aboveLimitSince, now) else {
+            return false
+        }
+        if self.steps[self.taken] == .hold { return self.dropsOften }
+        if slope >= self.rules.steepGrowth { return time >= self.rules.shortObservation }
+        return time >= self.rules.observation && slope > -self.rules.fall
+    }
+
+    /// No step but the hold is left.
+    private var isLastLevel: Bool { self.taken >= self.steps.count - (self.steps.last == .hold ? 1 : 0) }
+
+    private var dropsOften: Bool {
+        guard self.drops.count >= 3, let first = self.drops.first, let last = self.drops.last else { return false }
+        return last &- first < self.rules.rareDrops
+    }
+
+    private func hasFailed(_ now: Int64) -> Bool {
+        guard let (slope, time) = self.growth(since: self.aboveHalfSince, now) else { return false }
+        return time >= self.rules.shortObservation && slope > -self.rules.fall
+    }
+
+    // MARK: Actions
+
+    private mutating func changed(_ now: Int64) {
+        self.drops = []
+        self.pendingSince = now
+        self.observedFrom = now &+ self.rules.settling
+    }
+
+    private mutating func takeStep(_ now: Int64) -> [Action] {
+        let step = self.steps[self.taken]
+        self.lengthen(self.taken, now)
+        self.taken += 1
+        self.stride = 1
+        self.attempt = nil
+        self.changed(now)
+        return [.change(step, isTaken: true, lag: self.lag)]
+    }
+
+    /// Returns to the level that held.
+    private mutating func giveUp(_ attempt: Attempt, _ now: Int64) -> [Action] {
+        for step in attempt.to..<attempt.from { self.lengthen(step, now) }
+        let steps = self.steps[self.taken..<attempt.from]
+        self.taken = attempt.from
+        self.stride = 1
+        self.attempt = nil
+        self.changed(now)
+        return steps.map { .change($0, isTaken: true, lag: self.lag) }
+    }
+
+    /// A step is taken: the next attempt waits for twice as long if the last one was lately.
+    private mutating func lengthen(_ step: Int, _ now: Int64) {
+        let first = self.steps[step] == .hold ? self.rules.holdDistance : self.rules.firstDistance
+        let last = self.distances[step]
+        let isLately = self.givenBackAt[step].map { now &- $0 < max(self.rules.memory, last &* 2) } ?? false
+        self.distances[step] =
+            isLately ? min(self.rules.longestDistance, max(self.rules.attemptDistance, last &* 2)) : first
+        self.dueAt[step] = now &+ self.distances[step]
+    }
+
+    private mutating func dropped(_ now: Int64) -> [Action] {
+        guard self.taken > 0, self.drops.last.map({ now &- $0 >= self.rules.dropDistance }) ?? true else { return [] }
+        let isLarge = self.aboveBacklogSince.map { now &- $0 >= self.rules.dropObservation } ?? false
+        let isLast =
+            self.isLastLevel
+            && self.growth(since: self.aboveLimitSince, now).map {
+                $0.time >= self.rules.lastObservation && $0.slope > -self.rules.fall
+            } ?? false
+        guard isLarge || isLast else { return [] }
+        self.drops = self.drops.suffix(2) + [now]
+        let lag = self.lag
+        self.forget(at: now)
+        return [.dropBacklog(lag: lag)]
+    }
+
+    private mutating func tryLess(_ now: Int64) -> [Action] {
+        if let attempt = self.attempt, now &- attempt.began >= self.rules.attemptDistance {
+            // It has held.
+            self.attempt = nil
+            self.stride = min(self.steps.count, self.stride * 2)
+            if self.taken == 0 { self.stride = 1 }
+        }
+        guard self.taken > 0, self.attempt == nil, self.pendingSince == nil, self.isCalm(now),
+            now >= self.dueAt[self.taken - 1]
+        else { return [] }
+        let isHeld = self.steps[self.taken - 1] == .hold
+        if let attemptedAt = self.attemptedAt, now &- attemptedAt < self.rules.attemptDistance { return [] }
+        let from = self.taken
+        var changes: [Action] = []
+        for _ in 0..<(isHeld ? 1 : self.stride) where self.taken > 0 && now >= self.dueAt[self.taken - 1] {
+            self.taken -= 1
+            self.givenBackAt[self.taken] = now
+            changes.append(.change(self.steps[self.taken], isTaken: false, lag: self.lag))
+        }
+        self.attempt = Attempt(began: now, from: from, to: self.taken)
+        self.attemptedAt = now
+        self.changed(now)
         return changes
+    }
+
+    private func isCalm(_ now: Int64) -> Bool {
+        let isLow = self.aboveHalfAt.map { now &- $0 >= self.rules.shortObservation } ?? true
+        return isLow && now &- self.observedFrom >= self.rules.observation
+    }
+}
+
+/// Samples of the lag of the last seconds.
+struct LagHistory: Sendable, Equatable {
+    private struct Sample: Equatable {
+        /// Nanoseconds.
+        var time: Int64
+        /// Microseconds, 0…100 s, so that no sum overflows.
+        var lag: Int64
+    }
+
+    private static let capacity = 128
+    private static let kept: Int64 = 4_000_000_000
+    /// Closer samples replace one another.
+    private static let closest: Int64 = 20_000_000
+    private static let mostLag: Int64 = 100_000_000
+
+    private var samples: [Sample] = []
+
+    mutating func note(_ lag: Int64, at now: Int64) {
+        let sample = Sample(time: now, lag: min(Self.mostLag, max(0, lag / 1000)))
+        if let last = self.samples.last, now &- last.time < Self.closest {
+            self.samples[self.samples.count - 1].lag = sample.lag
+            return
+        }
+        self.samples.append(sample)
+        let old = self.samples.firstIndex { now &- $0.time <= Self.kept } ?? self.samples.count
+        self.samples.removeFirst(max(old, self.samples.count - Self.capacity))
+    }
+
+    /// By how many milliseconds per second the lag grows since a time: the least squares' line through its samples; `nil` for fewer
+    /// than five.
+    func slope(since time: Int64) -> Int64? {
+        let used = self.samples.drop { $0.time < time }
+        guard let first = used.first, used.count >= 5 else { return nil }
+        var (sumOfTimes, sumOfLags, sumOfProducts, sumOfSquares) = (Int64(0), Int64(0), Int64(0), Int64(0))
+        for sample in used {
+            let time = (sample.time &- first.time) / 1_000_000
+            sumOfTimes += time
+            sumOfLags += sample.lag
+            sumOfProducts += time * sample.lag
+            sumOfSquares += time * time
+        }
+        let count = Int64(used.count)
+        let divisor = count * sumOfSquares - sumOfTimes * sumOfTimes
+        // Microseconds per millisecond are milliseconds per second.
+        return divisor > 0 ? (count * sumOfProducts - sumOfTimes * sumOfLags) / divisor : nil
     }
 }

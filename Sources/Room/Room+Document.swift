@@ -127,29 +127,26 @@ extension Room {
         var alarms: [AlarmBook.Alarm] = []
         for source in self.pipeline.sources {
             guard let slot = self.slots[source.id], !slot.isFile else { continue }
-            let (level, causes) = slot.healthLevel
-            for cause in causes where level > .normal {
-                let (type, message) = cause.alarm
+            for finding in slot.healthFindings {
+                let type = finding.cause.alarmType
                 // The worker's own, whichever source shows it.
-                if cause == .workerLag {
+                if finding.cause == .workerLag {
                     if !alarms.contains(where: { $0.type == type }) {
-                        alarms.append(AlarmBook.Alarm(type, level.name, kind: "encoder", message: message))
+                        alarms.append(
+                            AlarmBook.Alarm(type, finding.level.name, kind: "encoder", message: finding.message))
                     }
                     continue
                 }
                 alarms.append(
                     AlarmBook.Alarm(
-                        type, level.name, kind: "source", subject: source.id.description,
-                        message: "\(slot.spec.name ?? source.id.description): \(message)"))
+                        type, finding.level.name, kind: "source", subject: source.id.description,
+                        message: "\(slot.spec.name ?? source.id.description): \(finding.message)"))
             }
         }
-        for step in self.overload.overload.active {
-            let rendition = self.rendition(of: step)
-            let name = [step.name, rendition].compactMap { $0 }.joined(separator: " ")
-            alarms.append(
-                AlarmBook.Alarm(
-                    "encoder.overload_step", "alert_2", kind: "encoder", subject: name,
-                    message: "the machine cannot keep up; left out: \(name)"))
+        if let alarm = self.overloadAlarm {
+            // One alarm says it: that the program is behind its clock is the same.
+            alarms.removeAll { $0.type == SourceHealth.Cause.workerLag.alarmType }
+            alarms.append(alarm)
         }
         let (level, reading) = self.disk.current
         if level.name != "normal" {

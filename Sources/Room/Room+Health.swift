@@ -13,6 +13,12 @@ extension SourceHealth.Rules {
         self.jitterBuffer = max(DecodeStage.leastBuffer, Int64(source.jitterBufferMs) * 1_000_000)
         self.window = Int64(alarms.windowMs) * 1_000_000
         self.clearAfter = Int64(alarms.clearAfterMs) * 1_000_000
+        self.gap = alarms.gapMs.map { Int64($0) * 1_000_000 }
+        self.fpsPercent = alarms.fpsPercent.map(Int64.init)
+        self.networkPercent = alarms.networkPercent.map(Int64.init)
+        self.bitratePercent = Int64(alarms.bitratePercent)
+        self.skew = alarms.skewMs.map { Int64($0) * 1_000_000 }
+        self.keyInterval = Int64(alarms.keyFrameIntervalMs) * 1_000_000
     }
 }
 
@@ -30,22 +36,27 @@ extension Room {
         // A standstill counts from the first look at it.
         _ = self.isAlive
         let lag = self.programLag
+        let overload = self.overload.overload
+        // Half of its limit is what an attempt to leave out less is given up at.
+        let isWorkerBehind = overload.lag > overload.rules.limit / 2
         for source in self.pipeline.sources {
             guard let slot = self.slots[source.id], !slot.isFile,
                 var surroundings = SourceHealth.Surroundings(slot.state)
             else { continue }
             surroundings.damaged = slot.decode.stats.damaged
-            surroundings.buffered = slot.decode.timing.buffered
-            surroundings.lag = lag
+            let timing = slot.decode.timing
+            (surroundings.buffered, surroundings.depth) = (timing.buffered, timing.depth)
+            (surroundings.lag, surroundings.isWorkerBehind) = (lag, isWorkerBehind)
             guard let change = slot.readHealth(surroundings, now: now) else { continue }
             self.events.emit(
                 "source.health",
                 [
                     "uid": .string(source.id.description), "level": .string(change.to.name),
                     "was": .string(change.from.name), "causes": .array(change.causes.map { .string($0.rawValue) }),
-                    "figures": slot.healthFigures,
+                    "findings": slot.findingsJSON, "figures": slot.healthFigures,
                 ])
         }
+        self.tellReanchored()
         self.noteAlarms()
     }
 
@@ -71,10 +82,25 @@ extension Room {
 }
 
 extension SourceSlot {
-    /// For the state: level and causes.
+    /// For the state: level, and the causes of every level, the worst first.
     var healthJSON: JSONValue {
-        let (level, causes) = self.healthLevel
-        return ["level": .string(level.name), "causes": .array(causes.map { .string($0.rawValue) })]
+        let findings = self.healthFindings
+        return [
+            "level": .string((findings.first?.level ?? .normal).name),
+            "causes": .array(findings.map { .string($0.cause.rawValue) }), "findings": Self.json(of: findings),
+        ]
+    }
+
+    var findingsJSON: JSONValue { Self.json(of: self.healthFindings) }
+
+    private static func json(of findings: [SourceHealth.Finding]) -> JSONValue {
+        .array(
+            findings.map { finding in
+                [
+                    "cause": .string(finding.cause.rawValue), "level": .string(finding.level.name),
+                    "message": .string(finding.message),
+                ]
+            })
     }
 }
 

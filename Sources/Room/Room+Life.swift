@@ -47,15 +47,18 @@ extension Room {
     /// Tells the life what has happened and what time it is.
     func stepLife() {
         self.tellLevels()
-        let events = self.life.takeAll()
-        let arrivals = self.slots.mapValues { $0.arrivals.current }
+        let entries = self.life.takeAll()
+        let arrivals = self.slots.mapValues(\.timedArrivals)
         let now = self.lifeTime
         // The desk first, then the life: whoever needs both takes them in this order.
         self.desk.withLock { desk in
             desk.advance(to: self.program.tick)
             let begun = desk.takeBegun()
             self.life.life.withLock { life in
-                for (event, time) in events { self.perform(life.receive(event, now: time), life, &desk) }
+                for entry in entries {
+                    entry.announce?()
+                    self.perform(life.receive(entry.event, now: entry.time), life, &desk)
+                }
                 for scene in begun {
                     let scene = RoomLife.Scene(scene, in: self.pipeline)
                     self.perform(life.receive(.commanded(scene), now: now), life, &desk)
@@ -129,6 +132,10 @@ extension Room {
     private func announce(_ id: SourceID, _ change: SourceLife.Change, _ source: SourceLife?) {
         let slot = self.slots[id]
         slot?.setState(change.to)
+        // A silent source's last picture gives way after its hold; a new picture ends that.
+        if change.to == .stalled || change.to == .live {
+            slot?.buffer.setSilent(since: source?.silentSince.flatMap { self.clock.program(of: $0) })
+        }
         if change.to == .lost { slot?.setError(change.reason) }
         // "lost_final" is what the field calls it when nobody is waited for any longer.
         let type = change.to == .gone ? "source.lost_final" : "source.\(change.to.rawValue)"
@@ -143,16 +150,18 @@ extension Room {
             ])
     }
 
-    /// The first picture of a publication is decoded.
-    func announceFirstFrame(of id: SourceID, _ format: PictureFormat) {
+    /// The first picture of a publication is decoded: `source.first_frame`, then what follows from it.
+    func firstFrame(of id: SourceID, _ format: PictureFormat) {
         let key = self.isOffline ? nil : self.slots[id]?.arrivals.firstKey
         let elapsed: Int64? = key.map { (self.machine.now() &- $0) / 1_000_000 }
-        self.events.emit(
-            "source.first_frame",
-            [
-                "uid": .string(id.description), "picture": .string(format.description),
-                "sinceKeyFrameMs": elapsed.map { .integer($0) } ?? .null,
-            ])
+        self.life.add(.source(id, .pictured), at: self.lifeTime) { [events = self.events] in
+            events.emit(
+                "source.first_frame",
+                [
+                    "uid": .string(id.description), "picture": .string(format.description),
+                    "sinceKeyFrameMs": elapsed.map { .integer($0) } ?? .null,
+                ])
+        }
     }
 
     private func announce(_ change: PKLife.Change) {

@@ -1,7 +1,10 @@
 import HLS
+import MediaKernels
 import MediaTypes
+import Packager
 import PipelineSpec
 import Program
+import Stages
 
 /// Leaves things out while the machine cannot keep up; see ``Overload``. Live rooms only, on the life's thread.
 extension Room {
@@ -15,22 +18,65 @@ extension Room {
 
     /// Looks how far the room is behind, and does what follows from that.
     func stepOverload() {
+        let now = self.machine.now()
         guard let lag = self.lag else { return }
-        let changes = self.overload.noted(lag: lag, at: self.machine.now())
-        // Several may be taken at once; each tells how many there are with it.
-        let taken = self.overload.overload.taken
-        // At a pace that takes several, what waits is given up, and what the encoders look ahead at: to code that at the
-        // full price would take longer than players wait for a segment.
-        if changes.contains(where: { $0.isTaken && ($0.step == .hold || changes.count > 1) }) {
-            for case .encoder(let track) in self.overload.overload.active {
-                self.ladder.control.setThrifty(true, track: track)
+        let before = self.overload.overload.taken
+        let actions = self.overload.noted(lag: lag, at: now, isPending: self.ladder.control.isExchanging)
+        var taken = before
+        for action in actions {
+            switch action {
+            case .change(let step, let isTaken, let lag):
+                taken += isTaken ? 1 : -1
+                self.perform(step, isTaken: isTaken, lag: lag, level: taken)
+            case .dropBacklog:
+                self.ladder.control.holdPictures(before: self.program.tick + 2)
             }
-            self.ladder.control.holdPictures(before: self.program.tick + 2)
         }
-        for (place, change) in changes.enumerated() {
-            self.perform(change, steps: change.isTaken ? taken - (changes.count - 1 - place) : taken)
+        if !actions.isEmpty || taken > 0 { self.setDecodingThrift() }
+        if let held = self.overload.takeHeld(at: now) { self.keep(held) }
+    }
+
+    /// Continues at the level at which the worker before held, instead of finding it anew. Before anybody publishes.
+    ///
+    /// Only a room that goes on does: one that begins says nothing of the load of the room before it in the same directory.
+    func recallOverload() {
+        guard let directory = self.pipeline.hls?.path, !self.isOffline,
+            let record = DirectoryStore(directory: directory).read(OverloadRecord.name)
+        else { return }
+        let steps = self.overload.overload.steps
+        guard self.packager?.hasPublishedBefore == true,
+            let record = OverloadRecord(record, now: SystemClock.wallClock() / 1_000_000),
+            let last = steps.firstIndex(where: { self.name(of: $0) == record.level })
+        else {
+            self.keep(nil)
+            return
         }
-        if !changes.isEmpty || self.overload.overload.taken > 0 { self.setDecodingThrift() }
+        let held = Overload.Held(steps: Array(steps[...last]), distance: record.distanceMs &* 1_000_000)
+        for (index, step) in self.overload.resume(held, at: self.machine.now()).enumerated() {
+            self.perform(step, isTaken: true, lag: 0, level: index + 1)
+        }
+    }
+
+    /// Writes the level down for a successor; not on the thread of the life, which no disk may stop.
+    private func keep(_ held: Overload.Held?) {
+        guard let directory = self.pipeline.hls?.path else { return }
+        let record = held.flatMap { held in held.steps.last.map { (self.name(of: $0), held.distance) } }.map {
+            OverloadRecord(
+                level: $0, distanceMs: $1 / 1_000_000, writtenAt: SystemClock.wallClock() / 1_000_000)
+        }
+        self.layouts.async {
+            let store = DirectoryStore(directory: directory)
+            do throws(MediaError) {
+                if let record {
+                    try store.put(
+                        OverloadRecord.name, [PacketMemory(Array(record.json.utf8))], durable: false)
+                } else {
+                    try store.remove(OverloadRecord.name)
+                }
+            } catch {
+                self.logger.debug("the level of the overload cannot be kept", metadata: ["error": "\(error)"])
+            }
+        }
     }
 
     /// How far the slowest encoder or decoder is behind its time, in nanoseconds; `nil` while the program does not run.
@@ -42,24 +88,40 @@ extension Room {
         return max(behind, self.lag(ofEncodersAt: entered, now: now))
     }
 
-    /// - Parameter steps: How many are taken after it.
-    private func perform(_ change: Overload.Change, steps: Int) {
-        let active = self.overload.overload.active
-        switch change.step {
+    /// - Parameter level: Steps that are taken after it.
+    private func perform(_ step: Overload.Step, isTaken: Bool, lag: Int64, level: Int) {
+        switch step {
         case .decoding: break
-        case .outputs: self.overload.setOutputsPaused(change.isTaken)
-        case .encoder(let track): self.ladder.control.setThrifty(change.isTaken, track: track)
+        case .outputs: self.overload.setOutputsPaused(isTaken)
+        case .encoder(let track): self.ladder.control.setThrifty(isTaken, track: track)
         case .halfPictures, .hold:
+            let active = self.overload.overload.steps.prefix(level)
             self.program.setPictureThrift(
                 active.contains(.hold) ? .hold : active.contains(.halfPictures) ? .half : .none)
         }
         self.events.emit(
             "encoder.overload_step",
             [
-                "step": .string(change.step.name), "rendition": JSONValue(self.rendition(of: change.step)),
-                "taken": .bool(change.isTaken), "lagMs": .integer(change.lag / 1_000_000),
-                "steps": JSONValue(steps),
+                "step": .string(step.name), "rendition": JSONValue(self.rendition(of: step)),
+                "taken": .bool(isTaken), "lagMs": .integer(lag / 1_000_000), "steps": JSONValue(level),
             ])
+    }
+
+    /// Its name for people and for a successor, such as `encoder 720p`.
+    private func name(of step: Overload.Step) -> String {
+        [step.name, self.rendition(of: step)].compactMap { $0 }.joined(separator: " ")
+    }
+
+    /// The room's alarm while its machine cannot keep up, at whatever level; `nil` while it can.
+    var overloadAlarm: AlarmBook.Alarm? {
+        let overload = self.overload.overload
+        guard overload.isOverloaded(at: self.machine.now()) else { return nil }
+        let isSeen = overload.active.contains(.halfPictures)
+        let left = overload.active.map { self.name(of: $0) }
+        return AlarmBook.Alarm(
+            "encoder.overload_step", isSeen ? "alert_3" : "alert_2", kind: "encoder",
+            message: "this machine cannot keep up: level \(overload.taken) of \(overload.steps.count)"
+                + (left.isEmpty ? "" : ", left out: \(left.joined(separator: ", "))"))
     }
 
     func rendition(of step: Overload.Step) -> String? {
@@ -81,9 +143,7 @@ extension Room {
         return [
             "lagMs": .integer(overload.lag / 1_000_000),
             "steps": .array(
-                overload.active.map { step in
-                    .string([step.name, self.rendition(of: step)].compactMap { $0 }.joined(separator: " "))
-                }),
+                overload.active.map { .string(self.name(of: $0)) }),
         ]
     }
 }

@@ -156,7 +156,10 @@ extension Room {
 
     package func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> String {
         try self.checkOpen()
-        let report = Scene.parse(body, sceneID: sceneID, in: self.pipeline, checks: RoomChecks.here)
+        let grants = self.grants()
+        if let tree = Pipeline.document(body) { try Self.check(tree, grants) }
+        let report = Scene.parse(
+            body, sceneID: sceneID, in: self.pipeline, checks: RoomChecks.forRequests(grants))
         guard let parsed = report.scene else { throw .refusedScene(report.mistakes) }
         let warnings = JSONValue.array(report.warnings.map { .string("\($0.path): \($0.what)") })
         return try self.desk.withLock { desk throws(ControlFailure) in

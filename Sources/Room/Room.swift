@@ -60,6 +60,8 @@ package final class Room: Sendable {
     let settings: RoomSettings
     /// What the room runs by now; only what may change in a running room differs from what it was made from.
     let running: Mutex<Pipeline>
+    /// What the operator has written: the pipeline file with the flags of the command line, as it was taken last.
+    let operatorDocument: Mutex<JSONNode?>
     /// What was written, for commands that write anew; `nil`: the room was not made from a document.
     let document: Mutex<RoomDocument?>
     package let events: RoomEvents
@@ -98,6 +100,8 @@ package final class Room: Sendable {
     /// Sources nobody may publish for some time.
     let refusals = Mutex<[SourceID: SourceRefusal]>([:])
     let refusalReports = Mutex(RefusalReports())
+    /// Jumps of sources' timestamps that are told.
+    let reanchors = Mutex<[SourceID: EventThrottle]>([:])
     /// Where automatic scenes are built: not on the thread of the source that came or went.
     let layouts = DispatchQueue(label: "layouts")
     let firstMedia = DispatchSemaphore(value: 0)
@@ -129,6 +133,7 @@ package final class Room: Sendable {
         self.settings = settings
         self.running = Mutex(settings.pipeline)
         self.document = Mutex(settings.document)
+        self.operatorDocument = Mutex(settings.document?.effective)
         self.events = events
         self.delivery = delivery
         self.logger = logger

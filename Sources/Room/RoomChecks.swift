@@ -16,6 +16,27 @@ package enum RoomChecks {
         },
         certificate: { Self.problem(of: $0) })
 
+    /// The same for what a request sends: what it may not name is not looked at, so that nobody learns what there is.
+    static func forRequests(_ grants: ResourceGrants) -> SpecChecks {
+        var checks = Self.here
+        let (image, certificate) = (checks.image, checks.certificate)
+        checks.image = { path in
+            guard grants.allows(NamedResource(.image, path)) else {
+                return SpecChecks.Problem(
+                    "a request may not name this file",
+                    fix: "name the image in the pipeline file, or put it into control.imagesDirectory")
+            }
+            return image(path)
+        }
+        checks.certificate = { settings in
+            // A running room takes no other one.
+            let files = [("tls.certificate", settings.certificate), ("tls.key", settings.key)]
+            let isNamed = files.allSatisfy { grants.allows(NamedResource(.file(member: $0.0), $0.1)) }
+            return isNamed ? certificate(settings) : nil
+        }
+        return checks
+    }
+
     private static let systemFonts = (try? SceneFonts.find()) ?? .builtIn
     /// The fonts of the last pipeline that names some: reading them takes milliseconds, and each text asks.
     private static let namedFonts = Mutex<(paths: [String], fonts: SceneFonts)?>(nil)

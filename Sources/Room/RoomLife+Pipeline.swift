@@ -15,10 +15,13 @@ extension RoomLife.Source {
     init(_ source: Pipeline.Source, in pipeline: Pipeline) {
         var isFile = false
         if case .file = source.input { isFile = true }
+        // A still screen may send a frame a second, and no audio: twice its usual distance late is no stall.
+        let stall = max(source.stallMs, source.expected?.variableFrameRate == true ? 3000 : 0)
         let rules = SourceLife.Rules(
-            stall: isFile ? nil : Int64(source.stallMs) * 1_000_000,
+            stall: isFile ? nil : Int64(stall) * 1_000_000,
             grace: Int64(pipeline.ingest.rtmp.reconnectGraceMs) * 1_000_000,
-            hold: Int64(source.onLost.holdMs) * 1_000_000)
+            hold: Int64(source.onLost.resolvedHoldMs) * 1_000_000,
+            stalledHold: isFile ? nil : source.stalledHoldMs.map { Int64($0) * 1_000_000 })
         self.init(
             id: source.id, rules: rules, absence: RoomLife.Absence(source.onLost),
             leavesWithoutVideo: source.onNoVideo == .leavePane)

@@ -168,6 +168,7 @@ extension Room {
     /// - Throws: ``MediaError/Code/bindFailed`` and what the secrets' files say.
     func startListeners() async throws(MediaError) {
         self.recallCrashes()
+        self.recallOverload()
         let admission = try Self.admission(self.pipeline)
         if !admission.sources.isEmpty { try await self.startIngest(admission) }
         if !self.isOffline { try self.startClients() }

@@ -60,7 +60,7 @@ extension Room {
         let steps = rungs.map { Int64($0.frameStep) }
         let latency = LatencyTracker(tracks: rungs.count)
         let parts = PartLatency(tracks: rungs.count)
-        let live = LiveDesk(pipeline)
+        let live = LiveDesk(pipeline, settings.egress)
         var ladderOutput = LadderStage.Output(
             packet: { track, packet in
                 if steps.indices.contains(track) {
@@ -78,7 +78,8 @@ extension Room {
                 }
                 do throws(MediaError) {
                     try packager.get()?.configure(
-                        track: track, change.parameters, width: change.width, height: change.height,
+                        track: track, change.initialization ?? change.parameters, width: change.width,
+                        height: change.height,
                         firstTick: change.tick)
                 } catch {
                     joint.get()?.fail(error)
@@ -163,8 +164,8 @@ extension Room {
         }
         return ProgramStage.Source(
             buffer: slot.buffer, name: slot.spec.name ?? slot.spec.id.description,
-            volume: Float(slot.spec.volume) / 100, hold: Int64(slot.spec.onLost.holdMs) * 1_000_000,
-            placeholder: placeholder)
+            volume: Float(slot.spec.volume) / 100, hold: Int64(slot.spec.onLost.resolvedHoldMs) * 1_000_000,
+            stalledHold: slot.spec.stalledHoldMs.map { Int64($0) * 1_000_000 }, placeholder: placeholder)
     }
 
     private static func rungs(_ pipeline: Pipeline) -> [Rung] {
@@ -176,6 +177,7 @@ extension Room {
                 bufferSize: rendition.video.bufferSize, bFrames: rendition.video.bFrames,
                 lookaheadFrames: rendition.video.lookaheadFrames, threads: rendition.video.threads)
             settings.x264Parameters = rendition.video.preset.x264Parameters
+            if rendition.video.passthrough == .auto { settings.parameterSetID = PassthroughDesk.parameterSetID }
             return Rung(
                 name: rendition.name, settings: settings, frameStep: Self.frameStep(of: rendition, pipeline))
         }

@@ -4,6 +4,7 @@
     import Musl
 #endif
 package import Control
+package import Egress
 package import MediaTypes
 package import PipelineSpec
 import Stages
@@ -33,6 +34,8 @@ package struct RoomSettings: Sendable {
     package var origin: Int64?
     /// Marked before any of them is read.
     package let secretFiles: RoomSecretFiles
+    /// Where requests may make the room connect to.
+    package let egress: EgressGate
     /// The process's log lines; `nil`: it keeps none.
     package var logs: LogBook?
     /// What the process is made of, for those who ask.
@@ -43,6 +46,7 @@ package struct RoomSettings: Sendable {
         origin: Int64? = nil
     ) {
         self.secretFiles = RoomSecretFiles(pipeline)
+        self.egress = EgressGate(EgressPolicy(pipeline))
         self.pipeline = pipeline
         self.document = document
         self.file = file

@@ -118,6 +118,12 @@ final class SourceSlot: Sendable {
         }
     }
 
+    /// Numbers of the tracks that have come, that the pipeline names, and of the main one; in order.
+    var audioTracks: [Int] {
+        let (come, named) = (self.buffer.audioTracks.map { Int($0.track) }, self.spec.audioTracks.map(\.track))
+        return Set(come + named + [0]).sorted()
+    }
+
     private func audioTracksJSON(_ codecs: [UInt8: CodecName]) -> JSONValue {
         .array(
             self.buffer.audioTracks.map { track, gain in
@@ -145,6 +151,13 @@ final class SourceSlot: Sendable {
     var format: PictureFormat? { self.facts.withLock { $0.format } }
     var isPublishing: Bool { self.facts.withLock { $0.isPublishing } }
     var state: SourceLife.State { self.facts.withLock { $0.state } }
+    /// When its media came, and how long after that it is shown.
+    var timedArrivals: SourceLife.Arrivals {
+        var arrivals = self.arrivals.current
+        arrivals.shownAfter = (self.decode.timing.buffered ?? 0) &+ max(0, self.decode.wantedOffset)
+        return arrivals
+    }
+
     /// Takes note of what has come since the last time.
     func readHealth(_ surroundings: SourceHealth.Surroundings, now: Int64) -> SourceHealth.Change? {
         let reading = self.arrivals.takeReading(now: now)
@@ -153,7 +166,8 @@ final class SourceSlot: Sendable {
 
     func setHealthRules(_ rules: SourceHealth.Rules) { self.health.withLock { $0.rules = rules } }
 
-    var healthLevel: (SourceHealth.Level, [SourceHealth.Cause]) { self.health.withLock { ($0.level, $0.causes) } }
+    /// What is wrong with what comes in, the worst first.
+    var healthFindings: [SourceHealth.Finding] { self.health.withLock(\.findings) }
 
     /// What came in within the window.
     var healthFigures: JSONValue {
@@ -162,6 +176,8 @@ final class SourceSlot: Sendable {
             "fps": .thousandths(figures.fps), "videoBitrate": .integer(figures.bitrate),
             "gapMs": .integer(figures.gap / 1_000_000), "skewMs": .integer(figures.skew / 1_000_000),
             "keyIntervalMs": .integer(figures.keyGap / 1_000_000), "damaged": JSONValue(figures.damaged),
+            "sentFps": figures.sentFps.map { .thousandths($0) } ?? .null,
+            "realtime": figures.pace.map { .thousandths($0) } ?? .null,
         ]
     }
 

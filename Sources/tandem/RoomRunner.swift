@@ -38,7 +38,8 @@ enum RoomRunner {
             roomID: settings.pipeline.room.roomID, directory: directory,
             vocabularies: settings.pipeline.control.compat, write: write)
         let delivery = EventDelivery(
-            webhooks, of: events.log, roomID: settings.pipeline.room.roomID, directory: directory
+            webhooks, of: events.log, roomID: settings.pipeline.room.roomID, directory: directory,
+            egress: settings.egress
         ) { events.tell($0, $1) }
         delivery.begin(new: events.log.last)
         let obeying = Task { [logger] in

@@ -11,7 +11,7 @@ extension EndToEnd {
             ProcessInfo.processInfo.environment["TANDEM_OVERLOAD"].flatMap { Double($0) } ?? 12
         private static let shell = "/bin/sh"
 
-        @Test("pictures are left out, playlists and sound go on, and soon after everything is whole again")
+        @Test("pictures are left out one step at a time, playlists and sound go on, and one alarm says so")
         func overloaded() throws {
             guard let media = Media.find() else { return }
             guard access(Self.shell, X_OK) == 0 else {
@@ -42,27 +42,24 @@ extension EndToEnd {
             let got = try Self.cpu(room, seconds: Self.seconds)
             for child in load { child.stop(SIGKILL) }
             #expect(!isExact || share?.set(cores: nil) == true)
-            let end = Date()
-            var left = try Self.steps(room)
-            while !left.isEmpty, Date().timeIntervalSince(end) < 15 {
-                Thread.sleep(forTimeInterval: 0.2)
-                left = try Self.steps(room)
-            }
+            let alarms = room.events("alarm.set")
             try room.segments(2, timeout: 30)
             let steps = room.events("encoder.overload_step")
             #expect(try room.end() == 0)
             for publisher in publishers { publisher.stop() }
-            let whole = (steps.last?.time ?? 0) - end.timeIntervalSince1970
             let published = room.events("segment.published").map(\.time)
             let during = published.filter { $0 >= start.timeIntervalSince1970 - 2 }
             let gaps = zip(during.dropFirst(), during).map { $0 - $1 }.sorted()
             EndToEnd.report(
                 "\(need) cores needed, \(got) had\(isExact ? ", by quota" : ""): \(steps.count) steps, largest lag \(steps.compactMap { $0.integer("lagMs") }.max() ?? 0) ms, "
-                    + "longest between two segments \(gaps.last ?? 0) s, whole after \(whole) s")
+                    + "longest between two segments \(gaps.last ?? 0) s")
             EndToEnd.report(Self.timeline(steps, published, start: start.timeIntervalSince1970))
-            #expect(left.isEmpty && whole <= 10, "\(left)")
+            // Set anew only when its severity changes.
+            #expect(
+                alarms.count <= 2 && alarms.allSatisfy { $0.line.contains("this machine cannot keep up") },
+                "\(alarms.map(\.line))")
             #expect(!steps.isEmpty, "\(load.count) busy processes were no overload")
-            // Taken at once with what costs more, or alone: stills are the second thing to go.
+            // Stills are the second thing to go.
             if steps.contains(where: { $0.integer("steps") ?? 0 > 1 }) {
                 #expect(steps.contains { $0.text("step") == "outputs" })
             }
@@ -95,13 +92,6 @@ extension EndToEnd {
                 .map { "\(String(format: "%.2f", $0.0)) \($0.1)" }.joined(separator: "\n")
         }
 
-        /// What is left out now.
-        private static func steps(_ room: RunningRoom) throws -> [String] {
-            let overload = try room.state()["overload"] as? [String: Any] ?? [:]
-            guard let steps = overload["steps"] as? [String] else { throw Missing("no overload in the state") }
-            return steps
-        }
-
         /// Steps come one after the other and go the other way round.
         private func expectOrder(_ steps: [Event]) throws {
             var taken: [String] = []
@@ -115,7 +105,6 @@ extension EndToEnd {
                 }
                 #expect(step.integer("steps") == taken.count)
             }
-            #expect(taken.isEmpty)
         }
 
         /// On a machine that is quick for this room it takes more of them.

@@ -223,6 +223,31 @@ struct SourceTimelineFaultTests {
         #expect((195...260).contains(publisher.ahead(.video, at: 119_988)))
     }
 
+    @Test(
+        "a buffer that the network made deep is as configured again within 30 s of good behavior",
+        arguments: [(1_200, 3_000), (2_000, 4_000), (300, 300)] as [(Int64, Int64)])
+    func goesBack(stall: Int64, every period: Int64) {
+        var publisher = SimulatedPublisher(soundLeadMs: 39)
+        var arrived: Int64 = 0
+        func run(_ range: Range<Int64>, isBad: Bool) {
+            for at in range {
+                // What is held up comes at once.
+                let isHeld = isBad && at % period < stall
+                arrived = max(arrived, isHeld ? at / period * period + stall : at + at % 7)
+                if at % 21 == 0 { publisher.send(.audio, at, at: arrived) }
+                if at % 33 == 0 { publisher.send(.video, at, at: arrived) }
+            }
+        }
+        run(0..<5_000, isBad: false)
+        run(5_000..<45_000, isBad: true)
+        #expect((publisher.timeline.buffered ?? 0) > 320_000_000)
+        run(45_000..<75_000, isBad: false)
+        #expect(publisher.timeline.depth == 200_000_000)
+        #expect(
+            (190_000_000...235_000_000).contains(publisher.timeline.buffered ?? 0),
+            "\(publisher.timeline.buffered ?? 0)")
+    }
+
     @Test("one long stall among spells of lateness does not make the buffer as deep as the stall was long")
     func oneStall() {
         var publisher = SimulatedPublisher()

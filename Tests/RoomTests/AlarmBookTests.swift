@@ -74,7 +74,7 @@ struct AlarmBookTests {
 
     @Test("each cause has a word of its own")
     func words() {
-        let types = SourceHealth.Cause.allCases.map(\.alarm.type)
+        let types = SourceHealth.Cause.allCases.map(\.alarmType)
         #expect(Set(types).count == types.count)
     }
 }

@@ -19,7 +19,7 @@ struct AlarmGuideTests {
             "encoder.overload_step", "output.unreachable", "output.refused", "output.stalled", "output.disk_low",
             "config.invalid", CertificateAlarm.type,
         ]
-        #expect(Set(told) == Set(SourceHealth.Cause.allCases.map { $0.alarm.type } + others))
+        #expect(Set(told) == Set(SourceHealth.Cause.allCases.map { $0.alarmType } + others))
         #expect(told.count == Set(told).count)
     }
 }

@@ -30,7 +30,7 @@ const sourceTones = { live: "good", publishing: "good", connected: "idle", idle:
 const levelTones = { normal: "good", alert_1: "warn", alert_2: "warn", alert_3: "bad" };
 const levelWords = { normal: "healthy", alert_1: "alert 1", alert_2: "alert 2", alert_3: "alert 3" };
 const causeWords = {
-  fps: "too few pictures", gap: "gaps between packets", bitrate: "too few bits", skew: "sound and picture part", keyInterval: "key pictures too far apart",
+  fps: "its encoder sends too few frames", gap: "gaps between packets", network: "its network is too slow", bitrate: "too few bits", skew: "sound and picture part", keyInterval: "key pictures too far apart",
   jitterBuffer: "jitter", decodeErrors: "damaged packets", workerLag: "the worker is behind", absent: "no media",
 };
 

@@ -12,12 +12,19 @@ final class RunningRoom: Sendable {
     let secrets: SecretWatch
     private let isFile: Bool
 
+    /// What lets requests send to other rooms and receivers of the test, which are all on this machine.
+    private static let egress = ["--set", #"control.egress.allowedHosts=["127.0.0.0/8"]"#]
+
     /// Starts `tandem run` and waits until it is ready.
     ///
-    /// - Parameter pipeline: JSON, given on standard input; or the path of a file.
+    /// - Parameters:
+    ///   - pipeline: JSON, given on standard input; or the path of a file.
+    ///   - allowsLoopback: False for the allow list that the pipeline has.
     init(
-        _ pipeline: String, _ arguments: [String] = [], environment: [String: String] = [:]
+        _ pipeline: String, _ arguments: [String] = [], environment: [String: String] = [:],
+        allowsLoopback: Bool = true
     ) throws {
+        let arguments = arguments + (allowsLoopback ? Self.egress : [])
         let isFile = pipeline.hasPrefix("/")
         let pipeline = isFile ? pipeline : SecretWatch.hiding(in: pipeline)
         let child = try Child(

@@ -1,0 +1,47 @@
+import Control
+import MediaTypes
+
+/// The level at which a worker could keep up, for its successor: `overload.json` in the directory of the room's state.
+///
+/// It is there only while the room leaves something out. A program that does not know the file begins with nothing left out.
+package struct OverloadRecord: Sendable, Hashable {
+    package static let name = "overload.json"
+    /// A record older than this says nothing: what loaded the machine may be gone. Milliseconds.
+    package static let age: Int64 = 300_000
+    private static let version = 1
+    private static let longestDistance = 86_400_000
+
+    /// The last step that was taken, by its name; every step before it in the order of the steps was taken, too.
+    package var level: String
+    /// Milliseconds from a step to the next attempt to do without it.
+    package var distanceMs: Int64
+    /// Milliseconds since the Unix epoch.
+    package var writtenAt: Int64
+
+    package init(level: String, distanceMs: Int64, writtenAt: Int64) {
+        self.level = level
+        self.distanceMs = distanceMs
+        self.writtenAt = writtenAt
+    }
+
+    /// - Parameter now: Milliseconds since the Unix epoch.
+    /// - Returns: `nil` for a file that is damaged, of another version, or too old.
+    package init?(_ bytes: [UInt8], now: Int64) {
+        let keys = ["version", "level", "distanceMs", "writtenAt"]
+        guard let values = try? FlatObject(body: bytes, keys: keys),
+            (try? values.integer("version", in: 0...Int.max)) == Self.version,
+            let level = try? values.string("level"),
+            let distance = try? values.integer("distanceMs", in: 0...Self.longestDistance),
+            let written = try? values.integer("writtenAt", in: 0...Int.max),
+            (-Self.age...Self.age).contains(now &- Int64(written))
+        else { return nil }
+        self.init(level: level, distanceMs: Int64(distance), writtenAt: Int64(written))
+    }
+
+    package var json: String {
+        JSONValue.object([
+            .init("version", JSONValue(Self.version)), .init("level", .string(self.level)),
+            .init("distanceMs", .integer(self.distanceMs)), .init("writtenAt", .integer(self.writtenAt)),
+        ]).text + "\n"
+    }
+}

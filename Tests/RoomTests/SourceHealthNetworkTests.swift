@@ -1,0 +1,219 @@
+import MediaTypes
+import Room
+import Testing
+
+@Suite("Health of a source: what the network does, what its encoder does, and what the worker does itself")
+struct SourceHealthNetworkTests {
+    private static let ms: Int64 = 1_000_000
+    private static let second: Int64 = 1_000_000_000
+
+    /// A publisher by the times of its packets: when each is stamped, and when it arrives. Looked at once a second.
+    private struct Publisher {
+        var meter = ArrivalMeter()
+        var health: SourceHealth
+        var surroundings = SourceHealth.Surroundings()
+        var changes: [SourceHealth.Change] = []
+        var causes: Set<SourceHealth.Cause> = []
+        /// Milliseconds.
+        private var stamp: Int64 = 0
+        private var now: Int64 = 0
+        private var arrived: Int64 = 0
+        private var pictures = 0
+
+        init(bufferMs: Int64 = 200, _ change: (inout SourceHealth.Rules) -> Void = { _ in }) {
+            var rules = SourceHealth.Rules()
+            change(&rules)
+            self.health = SourceHealth(rules: rules)
+            self.surroundings.buffered = bufferMs * SourceHealthNetworkTests.ms
+        }
+
+        /// - Parameters:
+        ///   - picture: Milliseconds of its timestamps between two frames.
+        ///   - gop: Frames from one key frame to the next.
+        ///   - arrival: Milliseconds at which what is stamped with a time arrives; never falls.
+        mutating func run(
+            _ seconds: Int64, picture: Int64 = 33, gop: Int = 60, bytes: Int = 8_000, hasAudio: Bool = true,
+            arrival: (Int64) -> Int64 = { $0 }
+        ) {
+            let end = self.stamp + seconds * 1_000
+            while self.stamp < end {
+                let isPicture = self.stamp % picture == 0
+                if isPicture || hasAudio && self.stamp % 21 == 0 {
+                    self.arrived = max(self.arrived, arrival(self.stamp))
+                    while self.arrived >= self.now + 1_000 { self.look() }
+                    let time = (self.stamp * SourceHealthNetworkTests.ms, self.arrived * SourceHealthNetworkTests.ms)
+                    if isPicture {
+                        self.meter.note(
+                            .video, isKey: self.pictures % gop == 0, bytes: bytes, dts: time.0, at: time.1)
+                        self.pictures += 1
+                    }
+                    if hasAudio, self.stamp % 21 == 0 {
+                        self.meter.note(.audio, isKey: true, bytes: 170, dts: time.0, at: time.1)
+                    }
+                }
+                self.stamp += 1
+            }
+        }
+
+        /// Nothing is sent.
+        mutating func pause(_ milliseconds: Int64) { self.stamp += milliseconds }
+
+        private mutating func look() {
+            self.now += 1_000
+            let now = self.now * SourceHealthNetworkTests.ms
+            if let change = self.health.read(self.meter.take(now: now), self.surroundings, now: now) {
+                self.changes.append(change)
+            }
+            self.causes.formUnion(self.health.causes)
+        }
+
+        mutating func lookAgain(_ count: Int) { for _ in 0..<count { self.look() } }
+    }
+
+    @Test(
+        "bursts that the jitter buffer absorbs raise nothing, however long they last",
+        arguments: [(20, 200), (100, 200), (200, 200), (300, 340), (600, 1_500)] as [(Int64, Int64)])
+    func absorbedBursts(burst: Int64, buffer: Int64) {
+        var publisher = Publisher(bufferMs: buffer) { ($0.fps, $0.bitrate) = (30, 2_000_000) }
+        publisher.run(120) { $0 / burst * burst + burst }
+        #expect(publisher.changes.isEmpty, "\(publisher.changes)")
+    }
+
+    @Test("a gap is told with its length, with what the buffer in force absorbs of it, and with who made it")
+    func gapMessage() {
+        var held = Publisher { $0.fps = 30 }
+        held.run(10)
+        held.run(5) { (10_200..<10_900).contains($0) ? 10_900 : $0 }
+        #expect(held.health.findings.map(\.cause) == [.gap] && held.health.level == .alert2)
+        #expect(
+            held.health.findings[0].message
+                == "nothing arrived for 711 ms, 233 ms are absorbed; the network held it up")
+        var paused = Publisher { $0.fps = 30 }
+        paused.run(10)
+        paused.pause(700)
+        paused.run(5)
+        #expect(paused.health.findings[0].message.hasSuffix("are absorbed; nothing was sent"))
+        #expect(paused.health.findings[0].message.hasPrefix("nothing arrived for 7"))
+    }
+
+    @Test(
+        "the bounds of the alerts are settable: a gap of 700 ms behind a buffer of 200 ms",
+        arguments: [
+            ([50, 300, 800], .alert2), ([0, 100, 200], .alert3), ([600, 700, 800], .normal),
+            ([400, 500, 600], .alert1),
+        ] as [([Int64], SourceHealth.Level)])
+    func settable(bounds: [Int64], level: SourceHealth.Level) {
+        var publisher = Publisher {
+            $0.fps = 30
+            $0.gap = bounds.map { $0 * Self.ms }
+        }
+        publisher.run(10)
+        publisher.run(5) { (10_200..<10_900).contains($0) ? 10_900 : $0 }
+        #expect(publisher.health.level == level)
+    }
+
+    @Test("the same gap is none behind a buffer that the network has made deeper")
+    func deeper() {
+        var publisher = Publisher(bufferMs: 720) { $0.fps = 30 }
+        publisher.surroundings.depth = 720 * Self.ms
+        publisher.run(10)
+        publisher.run(20) { (10_200..<10_900).contains($0) ? 10_900 : $0 }
+        #expect(publisher.changes.isEmpty)
+        publisher.surroundings.buffered = 1_500 * Self.ms
+        publisher.run(5)
+        #expect(publisher.health.causes == [.jitterBuffer], "twice as much waits as that buffer holds")
+    }
+
+    @Test(
+        "a static screen at one or two frames per second raises nothing where the pipeline says that its frame rate varies",
+        arguments: [500, 1_000] as [Int64], [true, false])
+    func staticScreen(picture: Int64, hasAudio: Bool) {
+        var publisher = Publisher { ($0.variableFrameRate, $0.bitrate, $0.fps) = (true, 2_000_000, 30) }
+        publisher.run(10, hasAudio: hasAudio)
+        publisher.run(120, picture: picture, bytes: 1_000, hasAudio: hasAudio) { $0 / 150 * 150 + 150 }
+        publisher.run(20, hasAudio: hasAudio)
+        #expect(publisher.changes.isEmpty, "\(publisher.changes)")
+        // What it has sent must come all the same.
+        publisher.run(5, hasAudio: hasAudio) { (150_200..<151_100).contains($0) ? 151_100 : $0 }
+        #expect(publisher.causes.contains(.gap) == hasAudio || publisher.causes.contains(.gap))
+    }
+
+    @Test("a source that is back is normal within two seconds, and nothing of its absence comes up later")
+    func back() {
+        var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 1_500_000) }
+        publisher.run(20)
+        publisher.pause(5_000)
+        publisher.surroundings.isAbsent = true
+        publisher.lookAgain(5)
+        #expect(publisher.health.causes == [.absent])
+        publisher.surroundings.isAbsent = false
+        publisher.run(2)
+        #expect(publisher.health.level == .normal && publisher.changes.map(\.to) == [.alert3, .normal])
+        publisher.run(30)
+        #expect(publisher.changes.count == 2, "\(publisher.changes)")
+    }
+
+    @Test("causes of every level are listed, each with its own, the worst first")
+    func everyCause() {
+        var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 2_048_000) }
+        publisher.run(20, picture: 99, bytes: 6_000)
+        #expect(
+            publisher.health.causes == [.fps, .bitrate] && publisher.health.findings.map(\.level) == [.alert3, .alert1])
+        #expect(publisher.health.findings[0].message == "its encoder sends 10.1 frames per second, 30.0 are expected")
+        #expect(
+            publisher.health.findings[1].message.contains("23 % of what is expected"), "\(publisher.health.findings)")
+    }
+
+    @Test(
+        "a network that delivers less than real time is told as such, and not as a slow encoder",
+        arguments: [(98, nil), (85, .alert1), (70, .alert2), (40, .alert3)] as [(Int64, SourceHealth.Level?)])
+    func slowNetwork(percent: Int64, level: SourceHealth.Level?) {
+        var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 1_500_000) }
+        publisher.run(20)
+        publisher.run(8) { 20_000 + ($0 - 20_000) * 100 / percent }
+        #expect(publisher.health.findings.map(\.cause) == (level == nil ? [] : [.network]))
+        #expect(publisher.health.findings.first?.level == level)
+        if level != nil {
+            #expect(publisher.health.findings[0].message.hasPrefix("its network is too slow: \(percent / 10)"))
+        }
+    }
+
+    @Test(
+        "an encoder that sends few frames in real time is told as such, and not as a slow network",
+        arguments: [(37, nil), (40, .alert1), (50, .alert2), (100, .alert3)] as [(Int64, SourceHealth.Level?)])
+    func slowEncoder(picture: Int64, level: SourceHealth.Level?) {
+        var publisher = Publisher { $0.fps = 30 }
+        publisher.run(20)
+        publisher.run(15, picture: picture) { $0 / 100 * 100 + 100 }
+        #expect(publisher.health.findings.map(\.cause) == (level == nil ? [] : [.fps]))
+        #expect(publisher.health.findings.first?.level == level)
+    }
+
+    @Test("while the worker is behind no publisher is blamed, nor for what was measured meanwhile")
+    func worker() {
+        var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 1_500_000) }
+        publisher.run(20)
+        publisher.surroundings.isWorkerBehind = true
+        publisher.run(20) { $0 / 900 * 900 + 900 }
+        #expect(publisher.changes.isEmpty)
+        publisher.surroundings.isWorkerBehind = false
+        publisher.run(20)
+        #expect(publisher.changes.isEmpty)
+        publisher.surroundings.lag = 150 * Self.ms
+        publisher.run(3) { $0 / 900 * 900 + 900 }
+        #expect(publisher.health.causes == [.workerLag])
+        #expect(publisher.health.findings[0].message == "the program is 150 ms behind its clock")
+    }
+
+    @Test(
+        "timestamps at the ends of their range change nothing but what is measured", arguments: [Int64.min, -1, .max])
+    func extremes(time: Int64) {
+        var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 1) }
+        publisher.run(5)
+        for dts in [time, 0, time &+ 1, time &- 1, 1] {
+            publisher.meter.note(.video, isKey: true, bytes: .max / 1_000, dts: dts, at: 5_000 * Self.ms)
+        }
+        publisher.lookAgain(4)
+        #expect(publisher.health.figures.fps >= 0)
+    }
+}
