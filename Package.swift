@@ -158,6 +158,7 @@ let package = Package(
             name: "tandem",
             dependencies: [
                 "Room", "Control", "Events", "Recording", "Origin", "PipelineSpec", "Plan", "Manifest", "Push", "RTMP",
+                "Egress",
                 "HLS",
                 "HLSLint",
                 "LibAV", "Stages", "MediaTypes",

@@ -63,6 +63,7 @@ struct LintHLSCommand: AsyncParsableCommand {
         if url.contains("://"), !Location.isRemote(url) {
             throw ValidationError("\(url): give an http or https URL, or a path")
         }
+        try ProcessStart.checkClient()
         let isJSON = self.json
         let linter: Linter
         do {
@@ -81,7 +82,11 @@ struct LintHLSCommand: AsyncParsableCommand {
             throw ExitStatus.bug.code
         }
         if isJSON { try StandardOutput.write(linter.report.text + "\n") } else { try Self.show(linter) }
-        if linter.isEmpty { throw (Location.isRemote(url) ? ExitStatus.unavailable : ExitStatus.fileMissing).code }
+        if linter.isEmpty {
+            StandardError.write(
+                "\(url): no playlist was read. Fix: check the address, and that the room or server runs\n")
+            throw (Location.isRemote(url) ? ExitStatus.unavailable : ExitStatus.fileMissing).code
+        }
         if linter.findingCount > 0 { throw ExitStatus.pipelineInvalid.code }
     }
 

@@ -19,8 +19,10 @@ enum RoomRunner {
         alongside: @escaping @Sendable (Room) async -> Void = { _ in }
     ) async -> ExitStatus {
         LibAV.limitHeaps()
-        LibAV.raiseOpenFiles()
         RoomProcess.ignoreBrokenPipes()
+        if let refusal = ProcessStart.refusal(of: settings.pipeline) {
+            return Self.say(refusal, Logger(label: "tandem"))
+        }
         // Before secrets are read: one that comes while the room opens is obeyed when it is open.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
         let stops = await StopSignals.trap()
