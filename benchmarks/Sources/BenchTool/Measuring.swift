@@ -131,9 +131,11 @@ struct Measuring {
 
     private func sides(isFull: Bool) -> [R1Side] {
         let peers = Peers.find(work: BenchTool.work)
-        return R1Side.all(
+        let all = R1Side.all(
             script: "./r1.sh", work: self.sources, isFull: isFull, newFFmpeg: peers.newFFmpeg,
             hasGStreamer: peers.hasGStreamer, floor: peers.floor)
+        guard let wanted = Variables["R1_SIDES"]?.split(separator: ",").map(String.init) else { return all }
+        return all.filter { wanted.contains($0.name) }
     }
 
     private func r1(
