@@ -18,6 +18,8 @@ package final class LadderStage: Sendable {
         package var fps: Int
         /// Pictures from one IDR picture to the next.
         package var gopFrames: Int
+        /// The short segments that a live room begins with; each begins with an IDR frame.
+        package var opening: OpeningSegments?
         package var sampleRate: Int
         /// Bits per second of each coding of the sound; at least one.
         package var audioBitrates: [Int]

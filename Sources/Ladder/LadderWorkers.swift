@@ -175,7 +175,8 @@ extension RungWorker {
     private func encode(_ ticked: LadderStage.Ticked, _ encoder: inout RungEncoder) throws(MediaError) {
         // The grid is the room's: an IDR picture at every multiple of the GOP, or at the first picture behind
         // it when that tick was lost.
-        let gop = ticked.step?.gop ?? ticked.tick / Int64(self.settings.gopFrames)
+        let opening = self.settings.opening?.gop(ofFrame: ticked.tick)
+        let gop = ticked.step?.gop ?? opening?.number ?? ticked.tick / Int64(self.settings.gopFrames)
         self.control.entered(ticked.tick, track: self.track)
         self.output.entered(self.track, ticked.tick)
         if encoder.begins(gop), let rates = self.control.rates(self.track) {
@@ -187,7 +188,7 @@ extension RungWorker {
         }
         let isAsked = self.control.takeKeyframeRequest(self.track)
         // A cut begins a GOP anywhere.
-        let first = ticked.step == nil ? gop * Int64(self.settings.gopFrames) : nil
+        let first = ticked.step == nil ? opening?.first ?? gop * Int64(self.settings.gopFrames) : nil
         try encoder.encode(ticked.picture, tick: ticked.tick, gop: gop, first: first, isKey: isAsked) {
             self.output.packet(self.track, $0)
         }

@@ -59,7 +59,8 @@ struct EdgeTrack: Sendable {
 
     var kind: TrackKind { self.track.kind }
     var playlistName: String { self.track.names.playlist }
-    var hasSegments: Bool { self.isWhole || !self.track.window.segments.isEmpty }
+    /// Segments that are listed, or will be with the next part.
+    var segmentCount: Int { self.track.window.segments.count + (self.isWhole ? 1 : 0) }
     /// The first slot nothing of which is listed.
     var untouchedSlot: Int64 { self.parts.isEmpty ? self.slot : self.slot + 1 }
 

@@ -154,6 +154,8 @@ extension HLSPackager {
                 firstTick: grid.firstFrame(ofSlot: plan.firstSlot + Int64($1.segments.count)), frameStep: $0.frameStep,
                 isolatesKeys: self.settings.iFramePlaylists)
         }
+        let planned = self.opening?.cuts.map { plan.firstTick + $0 } ?? []
+        for track in segmenters.indices { segmenters[track].plan(cuts: planned) }
         var output: [[TrackSegmenter.Output]] = self.tracks.map { _ in [] }
         if let fill = plan.fill, let slate {
             for track in segmenters.indices {
@@ -194,10 +196,15 @@ extension HLSPackager {
             intake.collector = SlotCollector(
                 kinds: self.tracks.map(\.kind), firstSlot: plan.firstSlot + Int64(slots.count),
                 waits: self.settings.waitsForStore)
+            if !planned.isEmpty {
+                intake.slots.plan(cuts: planned)
+                intake.collector?.slots = intake.slots
+            }
             guard intake.viewers != nil, result == .done else { return }
-            var edge = EdgePublication(publication) { [weak self] name in
+            var edge = EdgePublication(publication, firstListed: self.firstListed) { [weak self] name in
                 self?.objects.withLock { $0[name] != nil } ?? false
             }
+            if !planned.isEmpty { edge.setSlots(intake.slots) }
             for track in kept.indices { edge.resume(kept[track], track: track, from: plan.firstSlot) }
             edge.noteRecorded(recorded)
             intake.keeper = EdgeKeeper(
@@ -224,8 +231,12 @@ extension HLSPackager {
 
     private func makeWriter(_ publication: Publication) -> PublicationWriter {
         PublicationWriter(
-            publication: publication, store: self.store, clock: self.clock, keeper: self.keeper,
-            show: { [weak self] objects in self?.objects.withLock { $0 = objects } },
+            publication: publication, store: self.store, clock: self.clock, firstListed: self.firstListed,
+            keeper: self.keeper,
+            show: { [weak self, name = self.settings.multivariantName] objects in
+                self?.objects.withLock { $0 = objects }
+                if objects[name] != nil { self?.noteFirstShown() }
+            },
             note: { [weak self] publication in self?.tellListing(publication) },
             recorded: { [weak self] number in
                 self?.recordedNumber.store(number, ordering: .releasing)

@@ -34,7 +34,8 @@ extension PublicationWriter {
         guard result == .done else { return result == .superseded ? .superseded : .done }
         // Not before all of it is there: another attempt follows otherwise.
         guard self.store.contains(RoomState.name),
-            !self.publication.hasSegments || self.store.contains(self.publication.settings.multivariantName)
+            !self.publication.hasSegments || !self.isShown
+                || self.store.contains(self.publication.settings.multivariantName)
         else { return .done }
         self.place = self.store.hold()
         self.events.append(

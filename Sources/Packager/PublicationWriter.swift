@@ -23,6 +23,10 @@ struct PublicationWriter: Sendable {
 
     let store: any SegmentStore
     private let clock: any MonotonicClock
+    /// Segments that are listed when the playlists are shown and written first.
+    private let firstListed: Int64
+    /// Nothing more is waited for before the playlists are shown.
+    private(set) var isShown = false
     /// Makes a set of objects the one viewers see.
     private let show: @Sendable ([String: PublishedObject]) -> Void
     /// Is given what the playlists list, as often as they change.
@@ -58,7 +62,7 @@ struct PublicationWriter: Sendable {
     private var assuredAt: Int64 = 0
 
     init(
-        publication: Publication, store: any SegmentStore, clock: any MonotonicClock,
+        publication: Publication, store: any SegmentStore, clock: any MonotonicClock, firstListed: Int = 1,
         keeper: (any SlotKeeping)? = nil, show: @escaping @Sendable ([String: PublishedObject]) -> Void,
         note: @escaping @Sendable (Publication) -> Void = { _ in },
         recorded: @escaping @Sendable (Int64) -> Void = { _ in },
@@ -68,6 +72,7 @@ struct PublicationWriter: Sendable {
         self.recordedMediaSequence = publication.nextMediaSequence
         self.store = store
         self.clock = clock
+        self.firstListed = Int64(firstListed)
         self.keeper = keeper
         self.show = show
         self.note = note
@@ -128,6 +133,8 @@ struct PublicationWriter: Sendable {
     /// Publishes what is held, then closes the playlists or leaves them open. One whose last could not be written is asked again.
     mutating func end(endlist: Bool) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
+        // Nobody waits for segments that do not come.
+        self.isShown = true
         if self.restorePlace() == .superseded { return .superseded }
         // What a successor goes on behind is worth a wait: there is no next slot that would make it late.
         if !endlist, !self.writeHeld() { return .unwritten }
@@ -316,6 +323,8 @@ struct PublicationWriter: Sendable {
                 try self.putState()
                 // From here on the numbers are safe: viewers of this process may see them even if a file fails below.
                 self.recorded(self.recordedMediaSequence)
+                guard self.isShown || self.publication.nextMediaSequence >= self.firstListed else { return .done }
+                self.isShown = true
                 let texts = Texts(self.publication)
                 self.showPlaylists(texts)
                 for (name, text) in texts.media {
@@ -337,6 +346,7 @@ struct PublicationWriter: Sendable {
             return .done
         }
         self.isStale = false
+        guard self.isShown else { return .done }
         self.isEndListed = self.publication.isEnded
         self.announce()
         self.deleteExpired()

@@ -89,7 +89,7 @@ final class PassthroughDesk: Sendable {
     func step(_ tick: Int64, _ view: SoloView) -> SourceID? {
         let (step, unseen) = self.state.withLock { state -> (PassthroughGate.Step, SourceID?) in
             if !state.hasBegun {
-                state.gate.begin(at: tick)
+                state.gate.begin(at: tick, opening: self.packager.opening)
                 state.firstTick = tick
             }
             state.hasBegun = true

@@ -212,6 +212,7 @@ package final class Room: Sendable {
         let packagerThread = self.packager.map { packager in
             StageThread("package") {
                 let outcome = packager.run()
+                self.listeners.openGate()
                 packaged.withLock { $0 = outcome }
             }
         }
@@ -270,7 +271,8 @@ package final class Room: Sendable {
         } else {
             self.beginToEnd()
         }
-        self.listeners.openGate()
+        // A room that begins answers once its first playlist lists enough.
+        if self.packager?.opening == nil { self.listeners.openGate() }
         self.program.run()
         // One that is over by itself: whoever looks at the room's loops must not take them for loops that hang.
         if !self.isOffline { self.end(reason: "the program is over") }
@@ -300,6 +302,10 @@ package final class Room: Sendable {
         let jitter = self.slots.values.map(\.decode.jitterBuffer).min() ?? 200_000_000
         let due = self.slate == nil ? arrival &+ jitter : self.machine.now()
         let wall = self.settings.origin ?? (SystemClock.wallClock() &+ (due &- self.machine.now()))
+        if let packager = self.packager, packager.opening != nil {
+            self.listeners.holdGate()
+            packager.whenShown { [weak self] in self?.listeners.openGate() }
+        }
         let beginning = try self.packager?.begin(now: wall, slate: slate)
         let (origin, firstTick) = (beginning?.origin ?? wall, beginning?.firstTick ?? 0)
         let time = TimeMath.scale(firstTick, by: TimeMath.nanoseconds, over: Int64(self.pipeline.canvas.fps))

@@ -18,7 +18,7 @@ final class RoomListeners: Sendable {
         var relays: RelayService?
         var live: LiveOutputs?
         var origin: OriginServer?
-        /// Of a successor: its viewers wait until it has published.
+        /// Viewers' requests wait while the worker is about to publish; `nil` for an offline job.
         var gate: GatedContent?
         var control: ControlServer?
         var certificates: [CertificateWatch] = []
@@ -80,6 +80,9 @@ final class RoomListeners: Sendable {
 
     /// Lets viewers who came before the first publish have what they ask for.
     func openGate() { self.servers.withLock(\.gate)?.open() }
+
+    /// Viewers' requests wait until ``openGate()``.
+    func holdGate() { self.servers.withLock(\.gate)?.hold() }
 
     /// Sends whoever publishes or fetches `source` away, until then.
     func kick(_ source: SourceID, until deadline: Int64) {
@@ -193,8 +196,8 @@ extension Room {
                 hls.lowLatency
                 ? packager.liveContent(of: self) : PublishedContent(packager: packager, room: self)
             playable = content
-            if self.slate != nil {
-                let gate = GatedContent(content, clock: self.machine)
+            if self.slate != nil || packager.opening != nil {
+                let gate = GatedContent(content, isOpen: self.slate == nil, clock: self.machine)
                 content = gate
                 self.listeners.update { $0.gate = gate }
             }

@@ -199,9 +199,19 @@ extension Room {
             width: pipeline.canvas.width, height: pipeline.canvas.height, fps: pipeline.canvas.fps,
             gopFrames: pipeline.hls?.gopFrames ?? 32, sampleRate: pipeline.audio.sampleRate,
             audioBitrates: pipeline.audioRenditions.map(\.bitrate), isOffline: pipeline.clock == .offline)
+        settings.opening = self.opening(pipeline)
         // A job is not continued by another worker.
         if !settings.isOffline { settings.partFrames = pipeline.hls?.partFrames }
         return settings
+    }
+
+    /// The short segments a live room begins with.
+    private static func opening(_ pipeline: Pipeline) -> OpeningSegments? {
+        guard pipeline.clock == .live, let output = pipeline.hls else { return nil }
+        return OpeningSegments(
+            fps: pipeline.canvas.fps, gopFrames: output.gopFrames,
+            segmentFrames: output.gopFrames * output.segmentGops,
+            steps: pipeline.pictureRenditions.map { self.frameStep(of: $0, pipeline) })
     }
 
     /// How the HLS output lists, but for a new session.
@@ -222,6 +232,7 @@ extension Room {
             deleteGraceSeconds: output.deleteGraceSeconds, title: pipeline.room.title,
             waitsForStore: pipeline.clock == .offline, variants: variants)
         hls.contentID = pipeline.room.roomID
+        hls.opening = self.opening(pipeline)
         hls.iFramePlaylists = output.iFramePlaylists
         hls.encryption = try pipeline.encryptionSettings()
         return hls
