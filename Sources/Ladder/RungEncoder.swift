@@ -10,6 +10,8 @@ struct RungEncoder {
     private struct Inside {
         var tick: Int64
         var gop: Int64
+        /// Of the GOP.
+        var first: Int64
     }
 
     private let rung: Rung
@@ -78,11 +80,12 @@ struct RungEncoder {
         _ body: (CodedPacket) -> Void
     ) throws(MediaError) {
         let step = Int64(self.rung.frameStep)
-        if self.grid?.gop != gop { self.grid = (gop, first ?? tick) }
-        let next = tick + step - (self.grid?.first ?? tick)
+        let begin = first ?? self.grid.flatMap { $0.gop == gop ? $0.first : nil } ?? tick
+        self.grid = (gop, begin)
+        self.inside.append(Inside(tick: tick, gop: gop, first: begin))
+        let next = tick + step - begin
         let endsPart = self.settings.bFrames > 0 && self.partFrames.map { next % $0 < step } ?? false
         var newest = self.newest
-        self.inside.append(Inside(tick: tick, gop: gop))
         try self.encoder.encode(
             picture, pts: tick / step, forceIDR: isKey || gop != self.gop, forceP: endsPart
         ) { packet in
@@ -139,7 +142,9 @@ struct RungEncoder {
         let left = self.inside
         self.take(other, isCheap: true)
         self.gop = nil
-        for picture in left { try self.encode(held, tick: picture.tick, gop: picture.gop, body) }
+        for picture in left {
+            try self.encode(held, tick: picture.tick, gop: picture.gop, first: picture.first, body)
+        }
         return true
     }
 

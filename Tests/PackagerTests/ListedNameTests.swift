@@ -176,4 +176,36 @@ struct ListedNameTests {
             }
         }
     }
+
+    @Test(
+        "segments of a configuration that the state file does not know stay with their map; the successor's follow a discontinuity",
+        arguments: [200, 4_000])
+    func otherConfiguration(at frame: Int64) throws {
+        let (store, viewer) = (MemoryStore(), EdgeViewer())
+        let output = try Output(store)
+        output.packager.attach(viewer.take)
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<128)
+        _ = output.packager.step()
+        try ConfigurationChangeTests.changed(output, to: Output.otherH264, height: 360, at: 128)
+        // Whole and listed, but the writer has not come to it.
+        output.feed(128..<208)
+        #expect(viewer.last("720p.m3u8").contains("\n720p-1-2.m4s\n") && !store.text("720p.m3u8").contains("1-2.m4s"))
+        _ = try Self.succeed(store, viewer, at: frame, "another configuration, \(frame)")
+        for list in EdgeTests.lists {
+            let text = ListText(store.text(list))
+            let name = String(list.dropLast(5))
+            #expect(text.tags(before: "\(name)-1-2.m4s").contains("#EXT-X-DISCONTINUITY"), "\(list)")
+            if name == "720p" {
+                #expect(text.tags(before: "720p-1-2.m4s").contains("#EXT-X-MAP:URI=\"720p-1-1.mp4\""))
+                #expect(text.maps.last != "#EXT-X-MAP:URI=\"720p-1-1.mp4\"" && store.contains("720p-1-1.mp4"))
+            }
+            #expect(text.count("#EXT-X-GAP") == 0 && text.count("#EXT-X-DISCONTINUITY") == 2, "\(list): \(text.lines)")
+        }
+        if frame == 200 {
+            // The parts of the segment that was not whole are of a configuration that slate does not have.
+            let faults = viewer.faults.filter { !$0.contains(".m3u8 3") && !$0.contains("-3.") }
+            #expect(faults.isEmpty, "\(faults)")
+        }
+    }
 }
