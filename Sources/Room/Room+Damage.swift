@@ -1,4 +1,6 @@
-import MediaTypes
+package import MediaTypes
+import Packager
+package import PipelineSpec
 
 extension Room {
     /// What this worker's outputs lack for good.
@@ -25,5 +27,17 @@ extension Room {
         let (segments, debt) = self.mutable.withLock { ($0.segments, $0.debt) }
         return RoomVerdict(
             outcome, isOffline: self.isOffline, damage: self.damage, debt: debt, published: segments)
+    }
+
+    /// Why an offline job that has ended before was a failure: a worker that is started for it again must not call it a success. `nil`
+    /// for a job that is whole, and for a live room, which is over either way.
+    package static func errorOfEndedJob(_ pipeline: Pipeline) -> MediaError? {
+        guard pipeline.clock == .offline, let output = pipeline.hls,
+            let settings = try? self.hlsSettings(output, pipeline), let ended = try? EndedOutput.open(settings),
+            ended.lostSegments > 0
+        else { return nil }
+        return MediaError(
+            .outputLost, "the job that has ended in \(output.path) has lost \(ended.lostSegments) segments", at: "hls",
+            fix: "run it again with --new-session")
     }
 }

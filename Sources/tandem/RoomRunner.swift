@@ -94,6 +94,7 @@ enum RoomRunner {
             if error.code == .roomExited, settings.endedIsOK {
                 // To a service manager, whatever ends before it is ready has failed.
                 ServiceNotifier.open()?.tell(.ended(error.what))
+                if let failure = Room.errorOfEndedJob(settings.pipeline) { return Self.say(failure, logger) }
                 return Self.say(.roomOver, error.code.description, logger)
             }
             return Self.say(error, logger)
