@@ -18,8 +18,8 @@ package struct SceneFonts: Sendable {
     package static let builtIn = SceneFonts()
 
     /// Where systems keep their fonts: of each group the first file that can be drawn with counts. The first group has
-    /// Latin, Korean, Chinese and Japanese in one file, the second Latin, the third Korean, Chinese and Japanese, the
-    /// fourth emoji.
+    /// Latin, Korean, Chinese and Japanese in one file, the second Latin, the third Chinese and Japanese, the fourth Korean,
+    /// the fifth emoji.
     package static let usualPaths: [[String]] = [
         [
             "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
@@ -47,7 +47,12 @@ package struct SceneFonts: Sendable {
             "/usr/share/fonts/droid/DroidSansFallbackFull.ttf",
             "/usr/share/fonts/google-droid-sans-fonts/DroidSansFallbackFull.ttf",
             "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc",
+        ],
+        [
+            "/usr/share/fonts/truetype/nanum/NanumGothic.ttf",
+            "/usr/share/fonts/nanum/NanumGothic.ttf",
             "/usr/share/fonts/truetype/unfonts-core/UnDotum.ttf",
+            "/usr/share/fonts/truetype/baekmuk/gulim.ttf",
         ],
         [
             "/usr/share/fonts/truetype/ancient-scripts/Symbola_hint.ttf",

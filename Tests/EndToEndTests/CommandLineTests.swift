@@ -27,6 +27,25 @@ extension Unhurried.Doors {
             #expect(!FileManager.default.fileExists(atPath: work.path("out")))
         }
 
+        @Test(
+            "a room whose keys are placeholders or equal does not start: exit 65",
+            arguments: [("REPLACE-ME", "another", "placeholder"), ("same", "same", "the same stream key")])
+        func keys(first: String, second: String, words: String) throws {
+            let work = try WorkDirectory()
+            let (one, other) = (try work.write("\(first)\n", to: "one"), try work.write("\(second)\n", to: "other"))
+            let room = try work.write(
+                """
+                { "room": { "roomId": "r" },
+                  "sources": [{ "uid": "1", "streamKeyFile": "\(one)" }, { "uid": "2", "streamKeyFile": "\(other)" }],
+                  "scenes": [{ "sceneId": "s", "layout": "solo", "uids": ["1"] }],
+                  "ingest": { "rtmp": { "listen": "127.0.0.1:0" } },
+                  "outputs": [{ "path": "\(work.path("out"))", "http": { "listen": "127.0.0.1:0" } }] }
+                """, to: "room.json")
+            let result = try Command.tandem(["run", room])
+            #expect(result.code == 65 && result.errors.contains(words), "\(result.errors)")
+            #expect(result.errors.contains("Fix: ") && !result.errors.contains("REPLACE-ME"), "\(result.errors)")
+        }
+
         @Test("a command with too few open files ends with 78, too")
         func client() throws {
             let result = try Self.limited("ulimit -n 12", "ctl state -a http://127.0.0.1:1")
