@@ -144,12 +144,6 @@ extension Linter {
         if span.isVideo, self.histories[index].frame == 0 || span.frame < self.histories[index].frame {
             self.histories[index].frame = span.frame
         }
-        if span.isVideo, span.isEven, (span.shownDuration &- span.duration).magnitude > UInt64(span.frame / 2) {
-            self.add(
-                .frameTimesBroken,
-                "its frames are presented over \(Self.seconds(span.shownDuration)) and last \(Self.seconds(span.duration))",
-                index, segment: number, at: now)
-        }
         self.checkDrift(span, record, index, at: now)
     }
 
@@ -218,6 +212,13 @@ extension Linter {
         _ last: MediaDigest.Span, _ span: MediaDigest.Span, _ index: Int, _ number: Int64, at now: Int64
     ) {
         guard span.isVideo, span.isEven, last.isEven, span.timescale == last.timescale else { return }
+        // What comes before a discontinuity may have been cut off anywhere, and is not judged.
+        if (last.shownDuration &- last.duration).magnitude > UInt64(last.frame / 2) {
+            self.add(
+                .frameTimesBroken,
+                "its frames are presented over \(Self.seconds(last.shownDuration)) and last \(Self.seconds(last.duration))",
+                index, segment: number &- 1, at: now)
+        }
         let off = span.shownTime &- last.shownTime &- last.shownDuration
         guard off.magnitude > UInt64(span.frame / 2) else { return }
         self.add(

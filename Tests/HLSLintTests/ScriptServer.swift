@@ -31,8 +31,10 @@ struct ScriptServer {
     let script: Script
     let fault: Fault
 
-    /// - Parameter start: When the linter comes, in nanoseconds since the room began.
-    func run(entry: String = "index.m3u8", start: Int64 = 10_000_000_000) -> Linter {
+    /// - Parameters:
+    ///   - start: When the linter comes, in nanoseconds since the room began.
+    ///   - rest: Nanoseconds for which the room goes on after the fault's rule was found; `nil`: to its end.
+    func run(entry: String = "index.m3u8", start: Int64 = 10_000_000_000, rest: Int64? = nil) -> Linter {
         var linter = Linter(url: Self.base + entry, decodes: true, cipher: { bytes, _, _, _ in bytes })
         var inbox: [(request: LintRequest, reply: LintReply)] = []
         func send(_ requests: [LintRequest], _ now: Int64) {
@@ -42,12 +44,17 @@ struct ScriptServer {
         }
         send(linter.begin(at: start), start)
         var steps = 0
+        var deadline = self.script.end + 10_000_000_000
         while !linter.isEnded, steps < 200_000,
             let next = inbox.indices.min(by: { inbox[$0].reply.receivedAt < inbox[$1].reply.receivedAt })
         {
             let (request, reply) = inbox.remove(at: next)
-            guard reply.receivedAt < self.script.end + 10_000_000_000 else { break }
+            guard reply.receivedAt < deadline else { break }
+            let known = linter.findings.count
             send(linter.received(reply, for: request), reply.receivedAt)
+            if let rest, linter.findings.dropFirst(known).contains(where: { $0.rule == self.fault.rule }) {
+                deadline = min(deadline, reply.receivedAt + rest)
+            }
             steps += 1
         }
         linter.finish(at: self.script.end)

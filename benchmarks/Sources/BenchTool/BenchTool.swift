@@ -78,10 +78,18 @@ enum BenchTool {
         if let memory = result.live?.memory, memory.minutes < LiveResult.Memory.shortest {
             Terminal.say("SKIPPED: the growth of memory is not guarded: LIVE_MINUTES=30 shows it")
         }
+        self.sayFewRounds(result, of: path)
         let regressions = Guard(thresholds: thresholds).regressions(in: result, parts: parts)
         for regression in regressions { Terminal.say("REGRESSION: \(regression)") }
         if !regressions.isEmpty { exit(1) }
         Terminal.say("No regression.")
+    }
+
+    private static func sayFewRounds(_ result: BenchResult, of path: String) {
+        guard let rounds = result.passthrough?.rounds, rounds < PassthroughResult.fewestRounds else { return }
+        Terminal.say(
+            "SKIPPED: passthrough of \(path) is not guarded: \(rounds) rounds, and \(PassthroughResult.fewestRounds) are needed"
+        )
     }
 
     /// What is published must hold what CI holds: of every part the newest committed result.
@@ -95,6 +103,7 @@ enum BenchTool {
                 isBroken = true
                 continue
             }
+            self.sayFewRounds(CommittedResults.only(part, of: result), of: "results/\(name)")
             for regression in guardian.regressions(in: CommittedResults.only(part, of: result)) {
                 Terminal.say("REGRESSION: results/\(name): \(regression)")
                 isBroken = true

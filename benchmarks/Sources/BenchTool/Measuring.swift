@@ -78,7 +78,7 @@ struct Measuring {
             self.note(part, PassthroughMeasurement.commands, in: &result)
             result.passthrough = try PassthroughMeasurement(
                 script: "./passthrough.sh", work: self.sources,
-                rounds: Variables["PAIRS"].flatMap { Int($0) } ?? (isFull ? 3 : 1)
+                rounds: Variables["PAIRS"].flatMap { Int($0) } ?? (isFull ? PassthroughResult.fewestRounds : 1)
             ).measure()
             for (job, spread) in (result.passthrough?.ratios ?? [:]).sorted(by: { $0.key < $1.key }) {
                 Terminal.say("  \(job)/FFmpeg cpu: \(spread.median) (\(spread.min)…\(spread.max))")
