@@ -137,7 +137,7 @@ struct IngestServerTests {
                 guard round >= 4 else { continue }
                 let count = items.packets.count
                 try await publisher.sendMedia()
-                await items.items.wait { _ in items.packets.count > count }
+                await items.items.wait { $0.count { if case .packet = $0 { true } else { false } } > count }
                 clock.forward(milliseconds: 1000)
             }
             #expect(!server.events.elements.contains { if case .flapping = $0 { true } else { false } })
