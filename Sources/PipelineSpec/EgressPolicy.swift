@@ -101,7 +101,7 @@ package enum EgressEntry: Sendable, Hashable, CustomStringConvertible {
 
     /// - Returns: nil for what is no entry.
     package init?(_ text: String) {
-        if text == "public" {
+        if text.lowercased() == "public" {
             self = .publicAddresses
         } else if text.contains("/") {
             guard let range = AddressRange(text) else { return nil }

@@ -97,9 +97,15 @@ struct EgressPolicyTests {
         #expect(closed.refusal(of: Self.target("a.cdn.example", 443, 443)) == nil)
     }
 
-    @Test("what is no entry", arguments: ["", "*", "Public", "10.0.0.0/33", "10.0.0.0/x", "a b", "u@a", "::1", "a:0"])
+    @Test("what is no entry", arguments: ["", "*", "10.0.0.0/33", "10.0.0.0/x", "a b", "u@a", "::1", "a:0"])
     func noEntry(text: String) {
         #expect(EgressEntry(text) == nil)
+    }
+
+    @Test("the word for every global address is one in any case, and never the name of a host")
+    func publicWord() {
+        for word in ["public", "Public", "PUBLIC"] { #expect(EgressEntry(word) == .publicAddresses) }
+        #expect(EgressEntry("public:80") != .publicAddresses)
     }
 
     @Test(

@@ -49,7 +49,7 @@ struct OperatorDirectoryTests {
         arguments: [
             ("k3y-of_the.cdn?x=1", true), (String(repeating: "a", count: 256), true),
             (String(repeating: "a", count: 257), false), ("root:*:19000:0\ndaemon:*:19000", false), ("a b", false),
-            ("ключ", false), ("a\u{7f}", false), ("a\tb", false), ("a\r", false),
+            ("ключ", false), ("a\u{7f}", false), ("a\tb", false), ("a\r\rb", false),
         ])
     func keys(text: String, isKey: Bool) throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("tandem-\(UUID().uuidString)").path
