@@ -42,6 +42,8 @@ package final class GatedContent: OriginContent {
     package func hold() { self.state.withLock { $0.isOpen = false } }
 
     package var ended: Bool { self.content.ended }
+    /// A request waits.
+    package var isWaitedFor: Bool { self.state.withLock { !$0.waiters.isEmpty } }
 
     /// From now on everything is answered; those who wait first. May be called twice, from any thread.
     package func open() {

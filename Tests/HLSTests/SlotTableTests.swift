@@ -15,6 +15,17 @@ struct SlotTableTests {
         #expect(slots.frames(ofSlot: 3) == 192..<256 && slots.firstFrame(ofPart: 5) == 80 && slots.partAfter(7) == 8)
     }
 
+    @Test("planned cuts hold until an earlier cut replaces those that are still to come")
+    func planned() throws {
+        var slots = SlotTable(grid: try Make.grid())
+        slots.plan(cuts: [16, 32, 48, 64])
+        #expect((0..<6).map { slots.frames(ofSlot: $0) } == [0..<16, 16..<32, 32..<48, 48..<64, 64..<128, 128..<192])
+        #expect(slots.part(at: 20_000, of: .video) == 4 && slots.partAfter(4) == 8)
+        #expect(slots.cut(at: 40) == 3)
+        #expect((0..<5).map { slots.frames(ofSlot: $0) } == [0..<16, 16..<32, 32..<40, 40..<104, 104..<168])
+        #expect(slots.cut(at: 30) == nil)
+    }
+
     @Test("slots behind a cut begin a grid's length behind one another; parts in them, too, and none is left empty")
     func cuts() throws {
         var slots = SlotTable(grid: try Make.grid())

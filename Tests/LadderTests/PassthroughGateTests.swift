@@ -123,6 +123,22 @@ struct PassthroughRoom {
 struct PassthroughGateTests {
     typealias Room = PassthroughRoom
 
+    @Test("nothing passes before the opening segments are over; a canvas of another size ends them")
+    func opening() throws {
+        let opening = try #require(OpeningSegments(fps: 30, gopFrames: 32, segmentFrames: 64, steps: [1]))
+        var room = Room()
+        room.gate.begin(at: 0, opening: opening)
+        room.configure()
+        room.publish(0..<400, gop: 20)
+        room.run(to: 130)
+        #expect(room.begins == [80] && Array(room.keys.prefix(5)) == [0, 16, 32, 48, 64])
+        var resized = Room()
+        resized.gate.begin(at: 0, opening: opening)
+        resized.solo = nil
+        resized.run(to: 160, isResized: 20)
+        #expect(resized.cuts == [20] && resized.keys == [0, 16, 20, 52, 84, 116, 148])
+    }
+
     @Test(
         "in after one whole GOP, at an IDR picture; segments begin with IDR pictures of the publisher",
         arguments: [30, 60])

@@ -31,6 +31,19 @@ struct GatedContentTests {
         }
     }
 
+    @Test("content that is open answers until it holds, and then again when it opens")
+    func holds() async {
+        let inner = Content()
+        let content = GatedContent(inner, isOpen: true, clock: Clock())
+        #expect(await Self.ask(content, "/a") == "/a")
+        content.hold()
+        async let late = Self.ask(content, "/b")
+        while inner.asked.load(ordering: .relaxed) == 1, !content.isWaitedFor { await Task.yield() }
+        #expect(inner.asked.load(ordering: .relaxed) == 1)
+        content.open()
+        #expect(await late == "/b")
+    }
+
     @Test("who comes early is answered when it opens, who comes later at once")
     func opens() async {
         let inner = Content()

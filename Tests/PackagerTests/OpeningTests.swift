@@ -1,0 +1,110 @@
+import HLS
+import MediaTypes
+import Packager
+import Synchronization
+import Testing
+
+@Suite("The first playlist of a live room lists three segments")
+struct OpeningTests {
+    private static func settings(_ change: (inout HLSOutputSettings) -> Void = { _ in }) throws -> HLSOutputSettings {
+        try Output.settings {
+            $0.opening = OpeningSegments(fps: 30, gopFrames: 32, segmentFrames: 64, steps: [1])
+            change(&$0)
+        }
+    }
+
+    /// Frames as the ladder codes them: an IDR frame at the start of each opening segment and of each GOP behind them.
+    private static func feed(_ output: Output, _ frames: Range<Int64>) {
+        for frame in frames {
+            for (index, track) in output.tracks.enumerated() {
+                guard track.kind == .video else {
+                    for pts in Output.sounds(frame) { output.packager.receive(track: index, Output.sound(pts)) }
+                    continue
+                }
+                var picture = Output.picture(frame)
+                picture.isKey = frame < 64 ? frame.isMultiple(of: 16) : frame.isMultiple(of: 32)
+                output.packager.receive(track: index, picture)
+            }
+            _ = output.packager.step()
+        }
+    }
+
+    private static let playlists = ["720p.m3u8", "360p.m3u8", "audio.m3u8", "index.m3u8"]
+
+    @Test("at the live edge and in the directory it appears with the third short segment; later ones are on the grid")
+    func appears() throws {
+        let store = MemoryStore()
+        let output = try Output(store, settings: Self.settings())
+        let viewer = EdgeViewer()
+        output.packager.attach(viewer.take)
+        let shown = Atomic(0)
+        output.packager.whenShown { shown.add(1, ordering: .relaxed) }
+        _ = try output.packager.begin(now: Output.origin)
+        Self.feed(output, 0..<47)
+        #expect(viewer.texts("720p.m3u8").isEmpty && output.events.published.isEmpty)
+        #expect(Self.playlists.allSatisfy { !store.contains($0) && output.packager.object(named: $0) == nil })
+        #expect(shown.load(ordering: .relaxed) == 0)
+        Self.feed(output, 47..<49)
+        #expect(Self.playlists.allSatisfy { store.contains($0) && output.packager.object(named: $0) != nil })
+        #expect(shown.load(ordering: .relaxed) == 1)
+        for name in Self.playlists.dropLast() {
+            let first = ListText(try #require(viewer.texts(name).first))
+            #expect(first.lines.count { $0.hasPrefix("#EXTINF:0.5") } >= 2, "\(name)")
+            #expect(ListText(store.text(name)).uris.count == 3 && ListText(store.text(name)).mediaSequence == 0)
+        }
+        #expect(output.events.published.map(\.frames) == [0..<16, 16..<32, 32..<48])
+        Self.feed(output, 49..<200)
+        #expect(output.events.published.map(\.frames).suffix(3) == [48..<64, 64..<128, 128..<192])
+        #expect(viewer.faults == [] && output.events.failures.isEmpty && shown.load(ordering: .relaxed) == 1)
+    }
+
+    @Test("a room that ends or is drained before the third segment lists what it has", arguments: [true, false])
+    func endsEarlier(_ endlist: Bool) throws {
+        let store = MemoryStore()
+        let output = try Output(store, settings: Self.settings())
+        let viewer = EdgeViewer()
+        output.packager.attach(viewer.take)
+        _ = try output.packager.begin(now: Output.origin)
+        Self.feed(output, 0..<40)
+        output.packager.finish(endlist: endlist)
+        #expect(output.packager.step() == (endlist ? .ended : .drained))
+        #expect(Self.playlists.allSatisfy(store.contains))
+        #expect(store.text("720p.m3u8").contains("#EXT-X-ENDLIST") == endlist)
+        #expect(ListText(store.text("720p.m3u8")).uris.count == (endlist ? 3 : 2))
+    }
+
+    @Test("a successor neither waits for three segments nor begins with short ones")
+    func successor() throws {
+        let store = MemoryStore()
+        let first = try Output(store, settings: Self.settings())
+        _ = try first.packager.begin(now: Output.origin)
+        Self.feed(first, 0..<130)
+        let second = try Output(store, settings: Self.settings())
+        #expect(second.packager.opening == nil)
+        let begun = try second.packager.begin(now: Output.origin + 5_000_000_000)
+        Self.feed(second, begun.firstTick..<begun.firstTick + 66)
+        #expect(second.events.published.map { $0.frames.count } == [64])
+    }
+
+    @Test("a cut at another tick takes the place of those that were planned")
+    func cut() throws {
+        let store = MemoryStore()
+        let output = try Output(store, settings: Self.settings())
+        _ = try output.packager.begin(now: Output.origin)
+        Self.feed(output, 0..<20)
+        output.packager.cut(at: 20, isBreak: true)
+        for frame in Int64(20)..<150 {
+            for track in output.tracks.indices {
+                if output.tracks[track].kind == .audio {
+                    for pts in Output.sounds(frame) { output.packager.receive(track: track, Output.sound(pts)) }
+                } else {
+                    var picture = Output.picture(frame)
+                    picture.isKey = (frame - 20).isMultiple(of: 32)
+                    output.packager.receive(track: track, picture)
+                }
+            }
+        }
+        _ = output.packager.step()
+        #expect(output.events.published.map(\.frames) == [0..<16, 16..<20, 20..<84, 84..<148])
+    }
+}
