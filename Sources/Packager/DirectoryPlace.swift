@@ -28,25 +28,7 @@ final class DirectoryPlace: HeldPlace {
         return held.st_dev == now.st_dev && held.st_ino == now.st_ino
     }
 
-    var names: [String] {
-        // A descriptor of its own: reading a directory moves and closes it.
-        let copy = openat(self.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard copy >= 0 else { return [] }
-        guard let stream = fdopendir(copy) else {
-            close(copy)
-            return []
-        }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            names.append(
-                withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                    // The system ends it with a zero.
-                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-                })
-        }
-        return names.sorted()
-    }
+    var names: [String] { DiskUse.names(in: self.descriptor) }
 
     func restore(_ name: String, limit: Int) -> Int? {
         let target = "\(self.directory)/\(name)"
@@ -76,13 +58,7 @@ final class DirectoryPlace: HeldPlace {
             let count = read(source, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return count == 0 }
-            var written = 0
-            while written < count {
-                let more = chunk[written..<count].withUnsafeBytes { write(target, $0.baseAddress, $0.count) }
-                if more < 0, errno == EINTR { continue }
-                guard more > 0 else { return false }
-                written += more
-            }
+            if DirectoryStore.write(PacketMemory(Array(chunk[..<count])), to: target) != nil { return false }
         }
     }
 }

@@ -164,7 +164,7 @@ package struct DirectoryStore: SegmentStore {
         return fsync(descriptor) == 0 || errno == EINVAL ? nil : errno
     }
 
-    private static func write(_ piece: PacketMemory, to descriptor: Int32) -> Int32? {
+    static func write(_ piece: PacketMemory, to descriptor: Int32) -> Int32? {
         var written = 0
         while written < piece.count {
             let count = piece.withBytes(in: written..<piece.count) { systemWrite(descriptor, $0.baseAddress, $0.count) }

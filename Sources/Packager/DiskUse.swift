@@ -83,6 +83,26 @@ package struct DiskUse: Sendable, Hashable {
         }
     }
 
+    /// Names of what lies in an open directory, in order; the descriptor stays where it is.
+    static func names(in descriptor: Int32) -> [String] {
+        let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard copy >= 0 else { return [] }
+        guard let directory = fdopendir(copy) else {
+            close(copy)
+            return []
+        }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while names.count < Self.mostEntries, let entry = readdir(directory) {
+            // The system ends it with a zero.
+            names.append(
+                withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                })
+        }
+        return names.sorted()
+    }
+
     /// Entries of one directory that are looked at: a day of segments in ten renditions.
     private static let mostEntries = 1_000_000
 

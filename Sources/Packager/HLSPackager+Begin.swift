@@ -200,6 +200,12 @@ extension HLSPackager {
                 intake.slots.plan(cuts: planned)
                 intake.collector?.slots = intake.slots
             }
+            // Of a slot that is not whole yet.
+            let next = plan.firstSlot + Int64(slots.count)
+            for slot in breaks where slot >= next { intake.collector?.breakTime(at: slot) }
+            for (slot, changes) in changes where slot >= next {
+                for change in changes { intake.collector?.change(change, from: slot) }
+            }
             guard intake.viewers != nil, result == .done else { return }
             var edge = EdgePublication(publication, firstListed: self.firstListed) { [weak self] name in
                 self?.objects.withLock { $0[name] != nil } ?? false

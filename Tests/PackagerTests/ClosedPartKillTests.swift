@@ -27,7 +27,7 @@ struct ClosedPartKillTests {
         let pts = index / 32 * 32 + order[Int(index % 32)]
         return CodedPacket(
             kind: .video, memory: PacketMemory([UInt8](repeating: UInt8(truncatingIfNeeded: pts), count: 40)), pts: pts,
-            dts: index - 2, timescale: 30, isKey: index % 32 == 0)
+            dts: index - 1, timescale: 30, isKey: index % 32 == 0)
     }
 
     private static func feed(_ output: Output, _ frames: Range<Int64>, _ orders: [[Int64]]) {
