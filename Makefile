@@ -18,13 +18,15 @@ deps: ## Install the system packages that are missing (apt; else prints the one 
 # What is ready to be built is taken by name, so that 400 C files would come before the small one that SwiftNIO, and with it
 # nearly everything else, waits for, and leave a second core without work at the end. These two come first.
 FIRST := CNIOAtomics CAsyncHTTPClient
+# Only where nothing is built yet: afterwards each would cost the time of a build that has nothing to do.
+BUILD_FIRST = [ -x $(BIN) ] || for target in $(FIRST); do swift build $(SWIFT_FLAGS) --target $$target || exit; done
 
 build: deps ## Build the program: .build/release/tandem
-	@for target in $(FIRST); do swift build $(SWIFT_FLAGS) --target $$target; done
+	@$(BUILD_FIRST)
 	swift build $(SWIFT_FLAGS) --product tandem
 
 test: deps ## Run all tests, end to end ones with real ffmpeg included
-	@for target in $(FIRST); do swift build $(SWIFT_FLAGS) --target $$target; done
+	@$(BUILD_FIRST)
 	swift build $(SWIFT_FLAGS) --build-tests
 	.ci/tests
 
