@@ -24,14 +24,15 @@ struct WebhookURL: Sendable, Hashable {
         self.authority = String(authority)
         var host = authority
         var port = self.isSecure ? 443 : 80
+        var behind: Substring
         if host.hasPrefix("[") {
             guard let end = host.firstIndex(of: "]") else { return nil }
-            let behind = host[host.index(after: end)...]
-            guard behind.isEmpty || behind.hasPrefix(":") else { return nil }
+            behind = host[host.index(after: end)...]
             host = host[host.index(after: host.startIndex)..<end]
             guard host.contains(":"), IPAddress(host) != nil else { return nil }
         } else {
             host = authority.prefix { $0 != ":" }
+            behind = authority[host.endIndex...]
             let isName = host.utf8.allSatisfy { byte in
                 switch byte {
                 case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f: true
@@ -40,10 +41,10 @@ struct WebhookURL: Sendable, Hashable {
             }
             guard isName, !host.isEmpty else { return nil }
         }
-        let end = authority.last == "]" ? authority.endIndex : authority.lastIndex(of: ":") ?? authority.endIndex
-        if end != authority.endIndex {
-            let digits = authority[authority.index(after: end)...]
-            guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        if !behind.isEmpty {
+            let digits = behind.dropFirst()
+            guard behind.first == ":", (1...5).contains(digits.utf8.count),
+                digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
                 let number = Int(digits), (1...65_535).contains(number)
             else { return nil }
             port = number

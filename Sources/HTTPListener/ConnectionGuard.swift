@@ -16,7 +16,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private let pace: TimeAmount
     private var address: String?
     private var isCounted = false
-    /// Whether what was read last begins like the name of a method, in clear text.
+    /// Whether what was read last begins with a word and a space, as a request does, in clear text.
     private(set) var hasReadMethod = false
     /// Bytes handed to the socket since the connection was opened.
     private var written = 0
@@ -57,10 +57,13 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let bytes = self.unwrapInboundIn(data)
-        self.hasReadMethod = bytes.getInteger(at: bytes.readerIndex, as: UInt8.self).map(Self.isLetter) ?? false
+        let start = self.unwrapInboundIn(data).readableBytesView.prefix(Self.longestMethod)
+        let word = start.prefix(while: Self.isLetter)
+        self.hasReadMethod = !word.isEmpty && start.dropFirst(word.count).first == 0x20
         context.fireChannelRead(data)
     }
+
+    private static let longestMethod = 32
 
     private static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5a).contains(byte & 0xdf) }
 

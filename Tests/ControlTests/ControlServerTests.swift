@@ -248,7 +248,8 @@ struct ControlServerTests {
         let probe = HTTPProbe(server.boundAddress)
         #expect(try await probe.send("POST /v1/room:end HTTP/1.1\nHost: evil.example\n\n").status == 403)
         #expect(try await probe.request("POST /v1/room:end", ["Origin: http://evil.example"]).status == 403)
-        #expect(try await probe.send("POST /v1/room:end HTTP/1.1\n\n").status == 403)
+        #expect(try await probe.send("POST /v1/room:end HTTP/1.0\n\n").status == 403)
+        #expect(try await probe.send("POST /v1/room:end HTTP/1.1\n\n").status == 400)
         #expect(room.calls.isEmpty)
         await server.stop()
     }

@@ -69,7 +69,9 @@ extension EndToEnd {
                     status: 403)
                 let error = (refused["errors"] as? [[String: Any]])?.first
                 #expect(error?["path"] as? String == "outputs[1].\(member)", "\(refused)")
-                if member == "keyFile" { answers.insert("\(error ?? [:])") }
+                if member == "keyFile" {
+                    answers.insert(["what", "fix"].map { error?[$0] as? String ?? "?" }.joined(separator: "; "))
+                }
             }
             #expect(answers.count == 1, "one answer for files that there are and for others: \(answers)")
             let file = #"{"type":"rtmp","outputId":"first","url":"\#(one.rtmp)/live","keyFile":"\#(given)/key"}"#
