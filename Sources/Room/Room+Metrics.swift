@@ -80,7 +80,8 @@ extension Room {
         }
         each("tandem_source_alarm_level", .gauge, "0: normal, 1 to 3: alert_1 to alert_3.") {
             $0.sample(
-                "tandem_source_alarm_level", ["uid": $3, "stream_type": $4], Int64(($1.healthFindings.first?.level ?? .normal).rawValue))
+                "tandem_source_alarm_level", ["uid": $3, "stream_type": $4],
+                Int64(($1.healthFindings.first?.level ?? .normal).rawValue))
         }
         each("tandem_source_received_bytes_total", .counter, "Media bytes from the publisher.") {
             $0.sample(
