@@ -17,10 +17,10 @@ RUN test -x /out/usr/bin/tandem || { swift build -c release --static-swift-stdli
     && deploy/completions .build/release/tandem /out/usr; }
 
 FROM ${BASE}
-# The libraries, a font for Korean, Chinese and Japanese texts on the picture, and certificates to trust.
+# The libraries, fonts for texts on the picture (Latin, Korean, Chinese and Japanese; emoji), and certificates to trust.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        ca-certificates fonts-noto-cjk libavcodec59 libavfilter8 libavformat59 libswresample4 \
+        ca-certificates fonts-noto-cjk fonts-symbola libavcodec59 libavfilter8 libavformat59 libswresample4 \
     && rm -rf /var/lib/apt/lists/* /usr/share/doc/*/changelog* /usr/share/man/*
 COPY --from=build /out/ /
 # Rooms write below here and nowhere else: the rest may be read-only.

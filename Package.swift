@@ -61,6 +61,10 @@ let package = Package(
             swiftSettings: house),
         .target(name: "Manifest", dependencies: ["Plan", "PipelineSpec", "MediaTypes"], swiftSettings: house),
         .target(name: "TLSFiles", dependencies: ["Stages", "MediaTypes", nioSSL] + nio, swiftSettings: house),
+        .target(
+            name: "Egress",
+            dependencies: ["PipelineSpec", "MediaTypes"] + nio,
+            swiftSettings: house),
         .target(name: "LibAV", dependencies: ["CLibAV", "MediaTypes", "MediaKernels"], swiftSettings: auditedMemory),
         .target(
             name: "Admission", dependencies: ["LibAV", "RTMP", "HLS", "PipelineSpec", "MediaTypes"],
@@ -68,8 +72,8 @@ let package = Package(
         .target(
             name: "Ingest",
             dependencies: [
-                "Admission", "TLSFiles", "RTMP", "LibAV", "Stages", "PipelineSpec", "MediaTypes", "MediaKernels",
-                nioSSL,
+                "Admission", "TLSFiles", "Egress", "RTMP", "LibAV", "Stages", "PipelineSpec", "MediaTypes",
+                "MediaKernels", nioSSL,
                 logging, .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ] + nio, swiftSettings: house),
         .target(
@@ -90,7 +94,7 @@ let package = Package(
         .target(
             name: "Upload",
             dependencies: [
-                "Packager", "HLS", "LibAV", "Stages", "MediaTypes",
+                "Egress", "Packager", "HLS", "LibAV", "Stages", "MediaTypes",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 nioSSL,
@@ -98,18 +102,18 @@ let package = Package(
         .target(
             name: "Push",
             dependencies: [
-                "RTMP", "LibAV", "Stages", "MediaTypes", "MediaKernels", nioSSL, logging,
+                "Egress", "PipelineSpec", "RTMP", "LibAV", "Stages", "MediaTypes", "MediaKernels", nioSSL, logging,
                 .product(name: "NIOTLS", package: "swift-nio"),
             ] + nio,
             swiftSettings: house),
         .target(
             name: "Events",
             dependencies: [
-                "LibAV", "Stages", "MediaTypes", nioSSL,
+                "Egress", "PipelineSpec", "LibAV", "Stages", "MediaTypes", nioSSL,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
-            ], swiftSettings: house),
+            ] + nio, swiftSettings: house),
         .target(
             name: "HTTPListener",
             dependencies: [
@@ -142,6 +146,7 @@ let package = Package(
             name: "Room",
             dependencies: [
                 "Ingest", "Program", "Ladder", "Packager", "Recording", "Upload", "Push", "Events", "Origin", "Control",
+                "Egress",
                 "PipelineSpec",
                 "LibAV", "HLS",
                 "RTMP", "TLSFiles", "Admission",
@@ -153,6 +158,7 @@ let package = Package(
             name: "tandem",
             dependencies: [
                 "Room", "Control", "Events", "Recording", "Origin", "PipelineSpec", "Plan", "Manifest", "Push", "RTMP",
+                "Egress",
                 "HLS",
                 "HLSLint",
                 "LibAV", "Stages", "MediaTypes",
@@ -227,8 +233,8 @@ let package = Package(
         .testTarget(
             name: "IngestTests",
             dependencies: [
-                "Ingest", "Admission", "TLSFiles", "HTTPProbe", "RTMP", "PipelineSpec", "MediaTypes", "MediaKernels",
-                nioSSL, logging, .product(name: "NIOEmbedded", package: "swift-nio"),
+                "Ingest", "Admission", "TLSFiles", "Egress", "HTTPProbe", "RTMP", "PipelineSpec", "MediaTypes",
+                "MediaKernels", nioSSL, logging, .product(name: "NIOEmbedded", package: "swift-nio"),
             ] + nio,
             swiftSettings: house),
         .testTarget(
@@ -242,7 +248,7 @@ let package = Package(
         .testTarget(
             name: "PushTests",
             dependencies: [
-                "Push", "RTMP", "HTTPProbe", "MediaTypes", "MediaKernels", nioSSL,
+                "Push", "Egress", "PipelineSpec", "RTMP", "HTTPProbe", "MediaTypes", "MediaKernels", nioSSL,
             ] + nio,
             swiftSettings: judged),
         .testTarget(
@@ -261,7 +267,9 @@ let package = Package(
             swiftSettings: judged),
         .testTarget(
             name: "EventsTests",
-            dependencies: ["Events", "HTTPListener", "HTTPProbe", "MediaTypes", httpTypes, logging] + nio,
+            dependencies: [
+                "Events", "Egress", "HTTPListener", "HTTPProbe", "PipelineSpec", "MediaTypes", httpTypes, logging,
+            ] + nio,
             swiftSettings: judged),
         .testTarget(
             name: "ControlTests",

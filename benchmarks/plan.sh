@@ -43,7 +43,7 @@ seconds = int(os.environ.get("PLAN_SECONDS", "6"))
 tick = os.sysconf("SC_CLK_TCK")
 
 def pipeline(uids, scene, renditions, canvas=(1280, 720), preset=None):
-    output = {"path": f"{work}/out", "http": {"listen": "127.0.0.1:0"}}
+    output = {"path": f"{work}/out", "http": {"listen": "127.0.0.1:0", "lingerSeconds": 0}}
     if preset: output["preset"] = preset
     room = {"room": {"roomId": "plan"}, "ingest": {"rtmp": {"listen": "127.0.0.1:0"}},
             "sources": [{"uid": uid, "streamKey": f"key-of-{uid}", "expected": {"videoBitrate": 2048000}} for uid in uids],

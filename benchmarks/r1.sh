@@ -4,7 +4,8 @@
 #   r1.sh ffmpeg DIR     the job by the FFmpeg command line, into DIR/ffmpeg
 #   r1.sh gstreamer DIR  the job by GStreamer's compositor, into DIR/gstreamer: the same encoder settings and scaler, but
 #                        one fragmented MP4 for each rendition, since Debian's GStreamer writes no HLS of that kind
-#   r1.sh ours DIR       the same job by Tandem's offline clock, into DIR/ours; PRESET=name with one of its presets instead
+#   r1.sh ours DIR       the same job by Tandem's offline clock, into DIR/ours; PRESET=name with one of its presets instead,
+#                        PRESET=default without a preset: what a room gets whose pipeline says nothing of it
 #   r1.sh vmaf DIR FILE JSON   judges every picture of a rendition, upscaled to the canvas, against the canvas itself
 #   r1.sh scaling DIR JSON   judges scaling alone, nothing encoded: 640x360 by way of 854x480, as Tandem scales, into JSON, and
 #                            straight from the canvas, as the peers do, into JSON.direct
@@ -71,8 +72,12 @@ ours)
     tandem=$(realpath "${TANDEM:-$here/../.build/release/tandem}")
     cd "$d"
     video='"bFrames": 3, "lookaheadFrames": 10'
-    if [ -n "${PRESET:-}" ]; then settings="\"preset\": \"$PRESET\""; else settings=$video; fi
-    sed "s/$video/$settings/; s/\"path\": \"ours\"/\"path\": \"$out\"/" \
+    case ${PRESET:-} in
+    "") settings=", $video" ;;
+    default) settings= ;;
+    *) settings=", \"preset\": \"$PRESET\"" ;;
+    esac
+    sed "s/, $video/$settings/; s/\"path\": \"ours\"/\"path\": \"$out\"/" \
         "$here/r1.json" >"$out.json"
     exec "$tandem" run "$out.json" >"$out.events"
     ;;

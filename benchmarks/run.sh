@@ -12,7 +12,7 @@
 #   run.sh profile   ordo-one's distributions of the hot loops, for who tunes one
 #   run.sh accept    makes the last result's counts the thresholds
 #   run.sh readme    renews the README's table from the newest of results; readme-check only compares
-# PAIRS=n changes the number of rounds; LIVE_SECONDS, LIVE_MINUTES, SEARCH_SECONDS: lengths; FFMPEG, TANDEM and R1_CLIPS: see r1.sh.
+# PAIRS=n changes the number of rounds, R1_SIDES=ours,ffmpeg the sides of R1; LIVE_SECONDS, LIVE_MINUTES, SEARCH_SECONDS: lengths; FFMPEG, TANDEM and R1_CLIPS: see r1.sh.
 # Status: 0 all thresholds hold, 1 a regression (each in one line) or a failed run, 64 wrong use.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -101,7 +101,11 @@ if [ "$mode" = full ]; then
     echo "Kept as benchmarks/results/$name.json and .html"
 fi
 case $mode in kernels | quick | full) "$tool" selfcheck ;; esac
-[ "$mode" != quick ] || "$tool" readme-check ../README.md
+if [ "$mode" = quick ]; then
+    "$tool" readme-check ../README.md
+    # The newest committed results hold what every run is held to.
+    "$tool" check-results
+fi
 # What had to be measured and was not is a failure, too: a guard without its tool holds nothing.
 case $mode in
 quick | full | kernels | passthrough)

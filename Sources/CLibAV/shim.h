@@ -94,6 +94,14 @@ static inline long clibav_raise_open_files(long most) {
     return limit.rlim_cur > (rlim_t)LONG_MAX ? LONG_MAX : (long)limit.rlim_cur;
 }
 
+// No core file when the process dies of a signal. The hard limit stays, so that prlimit(1) can ask for one later.
+static inline int clibav_disable_core_dumps(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_CORE, &limit) != 0) return -1;
+    limit.rlim_cur = 0;
+    return setrlimit(RLIMIT_CORE, &limit);
+}
+
 #ifdef __linux__
 // The head of `struct dl_phdr_info`, dl_iterate_phdr(3), which the C library shows to GNU programs alone.
 typedef struct {

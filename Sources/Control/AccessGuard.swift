@@ -41,6 +41,30 @@ package struct AccessGuard: Sendable {
         }
     }
 
+    /// What a sender has shown of itself, which decides with whom it shares a request budget.
+    package enum Standing: Sendable, Hashable, CaseIterable {
+        /// May command: has the token, or needs none.
+        case commander
+        /// Has the token that only reads.
+        case reader
+        case stranger
+    }
+
+    /// Looks at the head alone, in a time that does not depend on how much of a guessed token is right.
+    package func standing(of head: HTTPRequest) -> Standing {
+        switch self.rule {
+        case .fileMode: .commander
+        case .token(let tokens, _): Self.standing(of: head, tokens.current)
+        case .loopbackNames(let boundHost, let origins):
+            Self.foreign(head, boundHost: boundHost, origins) == nil ? .commander : .stranger
+        }
+    }
+
+    private static func standing(of head: HTTPRequest, _ tokens: ControlTokens.Pair) -> Standing {
+        if Self.bearer(head, is: tokens.command) { return .commander }
+        return Self.bearer(head, is: tokens.reader) ? .reader : .stranger
+    }
+
     /// Why the request is refused, or `nil`.
     ///
     /// - Parameters:
@@ -62,9 +86,11 @@ package struct AccessGuard: Sendable {
     private static func refusal(
         of head: HTTPRequest, _ tokens: ControlTokens.Pair, isReading: Bool
     ) -> ControlFailure? {
-        if Self.bearer(head, is: tokens.command) { return nil }
-        guard Self.bearer(head, is: tokens.reader) else { return Self.tokenMissing }
-        return isReading ? nil : Self.readerCommands
+        switch Self.standing(of: head, tokens) {
+        case .commander: nil
+        case .reader: isReading ? nil : Self.readerCommands
+        case .stranger: Self.tokenMissing
+        }
     }
 
     private static let tokenMissing = ControlFailure.authDenied(

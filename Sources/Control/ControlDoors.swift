@@ -27,7 +27,8 @@ package struct ControlDoors: Sendable {
     package var opensReads = false
     /// A second token, which is enough for what only reads.
     package var readToken: String?
-    /// Requests a second that are answered; more are told to come later.
+    /// Requests a second that are answered to those with the command token, to those with the read token, and to all others: each
+    /// as many. More are told to come later.
     package var requestsPerSecond = 4_000
 
     /// The process's log lines; `nil`: it keeps none.

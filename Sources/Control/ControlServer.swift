@@ -10,10 +10,13 @@ package final class ControlServer: Sendable {
     private let work: ControlWork
     private let responder: ControlResponder
     private let tokens: ControlTokens?
+    private let leaving: LeavingRoom
 
     private init(
-        listener: HTTPListener, work: ControlWork, responder: ControlResponder, tokens: ControlTokens?
+        listener: HTTPListener, work: ControlWork, responder: ControlResponder, tokens: ControlTokens?,
+        leaving: LeavingRoom
     ) {
+        self.leaving = leaving
         self.listener = listener
         self.work = work
         self.responder = responder
@@ -59,11 +62,16 @@ package final class ControlServer: Sendable {
         let origins = ControlOrigins(doors.allowOrigins)
         let guardian = AccessGuard(listen: listen, tokens: tokens, opensReads: doors.opensReads, origins: origins)
         let responder = ControlResponder(room: room, guardian: guardian, doors: doors)
-        let budget = RequestBudget(perSecond: doors.requestsPerSecond, now: Self.now())
+        // One for each standing: whoever has no token takes nothing from those who have one.
+        let budgets = Dictionary(
+            uniqueKeysWithValues: AccessGuard.Standing.allCases.map {
+                ($0, RequestBudget(perSecond: doors.requestsPerSecond, now: Self.now()))
+            })
         let limits = HTTPListenerLimits(
             connections: Self.connections, bodyBytes: ControlResponder.bodyLimit,
             connectionsPerAddress: listen.isLoopback ? nil : Self.connectionsPerAddress, crowd: Self.crowd)
         let work = ControlWork()
+        let leaving = LeavingRoom()
         let listener: HTTPListener
         do throws(MediaError) {
             listener = try await HTTPListener.start(
@@ -74,8 +82,11 @@ package final class ControlServer: Sendable {
                 if let route, request.head.method == .options { return reply(origins.preflight(request.head, route)) }
                 // An orchestrator's probe is answered however many requests there are, and whatever the others wait for.
                 if route?.isProbe == true { return reply(responder.reply(to: request)) }
-                guard budget.take(now: Self.now()) else { return reply(.problem(Self.overrun)) }
-                guard work.submit(Self.lane(request, route), { responder.answer(request, reply) }) else {
+                let standing = guardian.standing(of: request.head)
+                guard budgets[standing]?.take(now: Self.now()) == true else { return reply(.problem(Self.overrun)) }
+                if let refusal = leaving.refusal(of: route) { return reply(.problem(refusal)) }
+                let lane = standing == .stranger ? ControlWork.Lane.strangers : Self.lane(request, route)
+                guard work.submit(lane, { responder.answer(request, reply) }) else {
                     return reply(.problem(Self.standstill))
                 }
             }
@@ -85,7 +96,8 @@ package final class ControlServer: Sendable {
         }
         // The listener's own thread.
         if group == nil { listener.eventLoop.execute { ControlWork.yieldToMedia() } }
-        return ControlServer(listener: listener, work: work, responder: responder, tokens: tokens)
+        return ControlServer(
+            listener: listener, work: work, responder: responder, tokens: tokens, leaving: leaving)
     }
 
     /// What reads waits for no command; but for the document, which one may hold while it reads files.
@@ -133,6 +145,13 @@ package final class ControlServer: Sendable {
         throw MediaError(
             .rejected, "\(listen) lets other machines control this room without a token", at: "control",
             fix: "listen on 127.0.0.1 or a unix:/path, or configure a bearer token")
+    }
+
+    /// The room is over and its viewers are served on. Requests that have begun get a second; from now on only probes, `room:end`
+    /// and `room:drain` are answered.
+    package func leave() {
+        self.leaving.begin()
+        self.listener.closeConnections(in: .seconds(1))
     }
 
     /// Takes no more connections, lets replies that have begun end within `grace`, closes the rest.

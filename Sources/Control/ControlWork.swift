@@ -12,6 +12,8 @@ import Stages
 final class ControlWork: Sendable {
     enum Lane: Sendable, CaseIterable {
         case reads
+        /// Requests without a token, most of which are refused.
+        case strangers
         case commands
         /// The room's document, which is read and written one after the other.
         case document
@@ -21,7 +23,7 @@ final class ControlWork: Sendable {
         fileprivate var threads: Int {
             switch self {
             case .reads, .commands: 2
-            case .document, .leaving: 1
+            case .strangers, .document, .leaving: 1
             }
         }
     }

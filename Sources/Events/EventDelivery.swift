@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+package import Egress
 import MediaTypes
 import NIOCore
 import NIOHTTP1
@@ -31,16 +32,20 @@ package final class EventDelivery: Sendable {
     private let log: EventLog
     private let book: DeliveryBook
     private let client: HTTPClient
+    private let egress: EgressGate?
     private let notify: Notify
     private let state = Mutex(State())
     private let clock = SystemClock()
 
     /// - Parameters:
     ///   - directory: Where it is kept what has been delivered; `nil`: nowhere.
+    ///   - egress: Judges the addresses of webhooks that the pipeline file does not name; `nil`: any address.
     ///   - notify: Called from any thread.
     package init(
-        _ webhooks: [Webhook], of log: EventLog, roomID: String, directory: String?, notify: @escaping Notify
+        _ webhooks: [Webhook], of log: EventLog, roomID: String, directory: String?, egress: EgressGate? = nil,
+        notify: @escaping Notify
     ) {
+        self.egress = egress
         self.initial = webhooks
         self.roomID = roomID
         self.log = log
@@ -206,15 +211,25 @@ package final class EventDelivery: Sendable {
     private func post(_ event: RoomEvent, to webhook: Webhook) async -> WebhookQueue.Outcome {
         let sent = CloudEvent(event, roomID: self.roomID)
         let timestamp = SystemClock.wallClock() / 1_000_000_000
+        var fields = HTTPHeaders([
+            ("content-type", CloudEvent.contentType), ("user-agent", TandemVersion.userAgent), ("webhook-id", sent.id),
+            ("webhook-timestamp", "\(timestamp)"),
+        ])
+        if let signature = webhook.signature.field(id: sent.id, timestamp: timestamp, body: sent.body) {
+            fields.add(name: "webhook-signature", value: signature)
+        }
+        if let gate = self.egress, !gate.policy.webhooks.contains(webhook.url) {
+            do {
+                let answer = try await JudgedPost.send(
+                    to: webhook.url, fields: fields, body: sent.body, gate: gate, timeout: webhook.timeout)
+                return Self.outcome(answer.status.code, answer.headers, now: timestamp)
+            } catch {
+                return .failed("\(error)")
+            }
+        }
         var request = HTTPClientRequest(url: webhook.url)
         request.method = .POST
-        request.headers.add(name: "content-type", value: CloudEvent.contentType)
-        request.headers.add(name: "user-agent", value: TandemVersion.userAgent)
-        request.headers.add(name: "webhook-id", value: sent.id)
-        request.headers.add(name: "webhook-timestamp", value: "\(timestamp)")
-        if let signature = webhook.signature.field(id: sent.id, timestamp: timestamp, body: sent.body) {
-            request.headers.add(name: "webhook-signature", value: signature)
-        }
+        request.headers = fields
         request.body = .bytes(ByteBuffer(bytes: sent.body))
         do {
             let response = try await self.client.execute(request, timeout: .nanoseconds(webhook.timeout))
@@ -222,16 +237,18 @@ package final class EventDelivery: Sendable {
             // with the head of the answer.
             let body = response.body
             _ = await Deadline.run(within: webhook.timeout) { try? await body.collect(upTo: 64 << 10) }
-            let date = response.headers.first(name: "date").flatMap { RetryAfter.date($0) }
-            let retryAfter = response.headers.first(name: "retry-after").flatMap {
-                RetryAfter.seconds($0, now: date ?? timestamp)
-            }
-            return .status(Int(response.status.code), retryAfter: retryAfter)
+            return Self.outcome(response.status.code, response.headers, now: timestamp)
         } catch let error as HTTPClientError {
             // Its description names the case, and no part of the URL.
             return .failed(error.shortDescription)
         } catch {
-            return .failed("\(type(of: error))")
+            return .failed(ConnectionFailure.text(error) ?? "no connection: \(type(of: error))")
         }
+    }
+
+    private static func outcome(_ status: UInt, _ fields: HTTPHeaders, now: Int64) -> WebhookQueue.Outcome {
+        let date = fields.first(name: "date").flatMap { RetryAfter.date($0) }
+        let retryAfter = fields.first(name: "retry-after").flatMap { RetryAfter.seconds($0, now: date ?? now) }
+        return .status(Int(status), retryAfter: retryAfter)
     }
 }

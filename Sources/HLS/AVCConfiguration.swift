@@ -42,7 +42,8 @@ package struct AVCConfiguration: Sendable, Hashable {
         var writer = BoxWriter()
         writer.u8(1)
         writer.u8(self.sequence.profile)
-        writer.u8(self.sequence.constraints)
+        // A flag is set if it is set in every sequence parameter set.
+        writer.u8(self.sequenceParameterSets.reduce(0xFF) { $0 & ($1.count > 2 ? $1[2] : 0xFF) })
         writer.u8(self.sequence.level)
         writer.u8(0xFC | 3)
         writer.u8(0xE0 | UInt8(self.sequenceParameterSets.count))

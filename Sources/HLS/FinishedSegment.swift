@@ -12,6 +12,14 @@ package struct FinishedSegment: Sendable {
     /// In order; empty where the track had no sample in the whole slot, which is listed as a gap.
     package let parts: [FinishedPart]
 
+    package init(slot: Int64, kind: TrackKind, start: Int64, duration: MediaDuration, parts: [FinishedPart]) {
+        self.slot = slot
+        self.kind = kind
+        self.start = start
+        self.duration = duration
+        self.parts = parts
+    }
+
     /// Nothing is in it.
     package var gap: Bool { self.parts.isEmpty }
     /// Ticks of ``duration``'s timescale since the room's origin.

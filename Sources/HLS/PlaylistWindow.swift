@@ -98,6 +98,13 @@ package struct PlaylistWindow: Sendable {
         self.dropPassedParts()
     }
 
+    /// Lists segments whose bytes are lost as gaps.
+    package mutating func lose(_ uris: Set<String>) {
+        for index in self.segments.indices where uris.contains(self.segments[index].uri) {
+            self.segments[index] = self.segments[index].lost
+        }
+    }
+
     /// Takes the parts from segments that end more than three target durations before the end of the list: players use
     /// them near the live edge alone, and they must stay up to there (§6.2.2).
     private mutating func dropPassedParts() {

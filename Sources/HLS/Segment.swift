@@ -71,6 +71,15 @@ package struct Segment: Sendable, Hashable {
             publishedAt: self.publishedAt, keyFrames: self.keyFrames, byteRange: self.byteRange)
     }
 
+    /// The same segment, whose bytes are lost: its number and its name stay.
+    package var lost: Segment {
+        Segment(
+            mediaSequence: self.mediaSequence, uri: self.uri, start: self.start, duration: self.duration,
+            programDate: self.programDate, map: self.map, discontinuity: self.discontinuity, key: self.key, gap: true,
+            byteCount: self.byteCount, independent: self.independent, publishedAt: self.publishedAt,
+            keyFrames: self.keyFrames.map(\.absent), byteRange: self.byteRange)
+    }
+
     /// `EXTINF` in units of 10 µs: the rounded end less the rounded start, so that the sum over any run of segments is
     /// within half a unit of the truth.
     package var listedDuration: Int64 {

@@ -8,6 +8,8 @@ package struct SlotTable: Sendable, Hashable {
     private struct Cut: Sendable, Hashable {
         var slot: Int64
         var frame: Int64
+        /// An earlier cut replaces it.
+        var isPlanned = false
     }
 
     /// Cuts that are known: three hours of segments of ten seconds, and no segment is open for longer.
@@ -25,12 +27,25 @@ package struct SlotTable: Sendable, Hashable {
     /// - Returns: The slot that begins with it; `nil` for a frame in the past.
     @discardableResult
     package mutating func cut(at frame: Int64) -> Int64? {
+        self.cuts.removeAll { $0.isPlanned && $0.frame > frame }
+        return self.add(frame, isPlanned: false)
+    }
+
+    /// Slots begin with these frames, unless a cut at an earlier one comes first.
+    ///
+    /// - Parameter frames: Rising, and behind all cuts before.
+    package mutating func plan(cuts frames: [Int64]) {
+        for frame in frames { self.add(frame, isPlanned: true) }
+    }
+
+    @discardableResult
+    private mutating func add(_ frame: Int64, isPlanned: Bool) -> Int64? {
         guard frame >= 0, frame < OutputGrid.lastTick / OutputGrid.ticksPerFrame,
             self.cuts.last.map({ frame >= $0.frame }) ?? true
         else { return nil }
         let slot = self.slot(ofFrame: frame)
         guard self.firstFrame(ofSlot: slot) < frame else { return slot }
-        self.cuts.append(Cut(slot: slot + 1, frame: frame))
+        self.cuts.append(Cut(slot: slot + 1, frame: frame, isPlanned: isPlanned))
         if self.cuts.count > Self.remembered { self.cuts.removeFirst() }
         return slot + 1
     }

@@ -140,6 +140,9 @@ package struct TrackSegmenter: Sendable {
         return output
     }
 
+    /// Slots begin with these frames unless a ``cut(at:)`` comes first; only before the first packet. See ``SlotTable/plan(cuts:)``.
+    package mutating func plan(cuts frames: [Int64]) { self.slots.plan(cuts: frames) }
+
     /// A slot begins with a frame no packet of which, or of a later one, has come.
     ///
     /// - Returns: What ends before it.

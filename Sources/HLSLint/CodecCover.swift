@@ -7,6 +7,11 @@ package enum CodecCover {
     /// of its core alone what it is. Spec: ISO/IEC 14496-3 §1.6.5 (implicit, and backward compatible explicit signaling).
     private static let sounds = ["mp4a.40.2", "mp4a.40.5", "mp4a.40.29"]
 
+    /// A name of HE-AAC, with or without parametric stereo.
+    static func isHighEfficiency(_ codec: String) -> Bool { self.sounds.dropFirst().contains(codec.lowercased()) }
+
+    static func isAAC(_ codec: String) -> Bool { self.sounds.contains(codec.lowercased()) }
+
     /// Whether whoever can play `declared` can play `found`: RFC 6381 `avc1.PPCCLL`, of no higher profile and level, or
     /// `mp4a.40.N`. What players choose by is the worst that comes.
     package static func covers(_ declared: String, _ found: String) -> Bool {

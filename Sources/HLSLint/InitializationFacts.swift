@@ -14,6 +14,16 @@ struct InitializationFacts: Sendable {
         let height: Int64
         /// Bytes of a NAL unit's length; 0: no NAL units.
         let lengthSize: Int
+        /// `AVCDecoderConfigurationRecord` of clear H.264 samples; empty for everything else.
+        let configuration: [UInt8]
+        /// The samples are encrypted: their bytes cannot be judged.
+        let isProtected: Bool
+        /// Audio channels; `nil` where the entry does not say how many, or the codec is not known here.
+        let channels: Int64?
+        /// The audio is AAC-LC for certain: no spectral band replication can be in it, not even without a signal.
+        let isPlainAAC: Bool
+        /// What the edit list takes off composition times, in ticks. Spec: ISO/IEC 14496-12 §8.6.6.
+        let presentationShift: Int64
         /// Defaults of `trex`.
         let defaultDuration: UInt32
         let defaultSize: UInt32
@@ -94,8 +104,25 @@ struct InitializationFacts: Sendable {
         let trex = defaults[id] ?? [0, 0, 0, 0]
         return Track(
             id: id, timescale: Int64(timescale), isVideo: isVideo, entry: coding.entry, codec: coding.codec,
-            width: coding.width, height: coding.height, lengthSize: coding.lengthSize, defaultDuration: trex[1],
+            width: coding.width, height: coding.height, lengthSize: coding.lengthSize,
+            configuration: coding.configuration, isProtected: coding.isProtected, channels: coding.channels,
+            isPlainAAC: coding.isPlainAAC, presentationShift: Self.shift(reader, trak), defaultDuration: trex[1],
             defaultSize: trex[2], defaultFlags: trex[3])
+    }
+
+    /// The media time of the first edit that is not empty.
+    private static func shift(_ reader: BoxReader, _ trak: BoxReader.Box) -> Int64 {
+        guard let list = reader.first(["edts", "elst"], in: trak.body), let count = reader.u32(list.body.lowerBound + 4)
+        else { return 0 }
+        let isLong = reader.u8(list.body.lowerBound) == 1
+        for index in 0..<Int(min(count, 4)) {
+            let entry = list.body.lowerBound + 8 + index * (isLong ? 20 : 12)
+            guard let time = reader.number(entry + (isLong ? 8 : 4), isLong ? 8 : 4) else { return 0 }
+            // All ones: an empty edit.
+            if time == (isLong ? UInt64.max : UInt64(UInt32.max)) { continue }
+            return time < 1 << 40 ? Int64(time) : 0
+        }
+        return 0
     }
 
     private mutating func checkTables(_ reader: BoxReader, _ table: BoxReader.Box) {
@@ -116,6 +143,10 @@ struct SampleEntryFacts: Sendable {
     var width: Int64 = 0
     var height: Int64 = 0
     var lengthSize = 0
+    var configuration: [UInt8] = []
+    let isProtected: Bool
+    var channels: Int64?
+    var isPlainAAC = false
 
     init(_ reader: BoxReader, _ entry: BoxReader.Box, isVideo: Bool) {
         let start = entry.body.lowerBound
@@ -127,6 +158,7 @@ struct SampleEntryFacts: Sendable {
             self.width = Int64(reader.u16(start + 24) ?? 0)
             self.height = Int64(reader.u16(start + 26) ?? 0)
         }
+        self.isProtected = ["encv", "enca"].contains(entry.type)
         if ["encv", "enca"].contains(entry.type), let protection = children.first(where: { $0.type == "sinf" }),
             let original = reader.first(["frma"], in: protection.body), original.body.count >= 4
         {
@@ -140,6 +172,7 @@ struct SampleEntryFacts: Sendable {
             let record = Array(reader.bytes[box.body])
             self.codec = "\(self.entry)." + record[1...3].map(Self.hex).joined()
             self.lengthSize = Int(record[4] & 3) + 1
+            if !self.isProtected { self.configuration = record }
             if let parameters = SequenceParameterSet(record: record) {
                 self.width = Int64(parameters.width)
                 self.height = Int64(parameters.height)
@@ -149,7 +182,17 @@ struct SampleEntryFacts: Sendable {
             self.lengthSize = Int((reader.u8(box.body.lowerBound + 21) ?? 3) & 3) + 1
         case "mp4a":
             guard let box = children.first(where: { $0.type == "esds" }) else { return }
-            self.codec = Self.audioObjectType(Array(reader.bytes[box.body])).map { "mp4a.40.\($0)" }
+            guard let info = DecoderSpecificInfo.read(esds: Array(reader.bytes[box.body])) else { return }
+            self.codec = Self.audioObjectType(info).map { "mp4a.40.\($0)" }
+            guard let audio = AudioFacts(info) else { return }
+            self.channels = audio.channels
+            self.isPlainAAC = audio.isPlain
+        case "Opus" where children.contains { $0.type == "dOps" }:
+            self.codec = "opus"
+            // Spec: Encapsulation of Opus in ISO Base Media File Format §4.3.2: version, OutputChannelCount.
+            self.channels = children.first { $0.type == "dOps" }.flatMap { reader.u8($0.body.lowerBound + 1) }.map {
+                Int64($0)
+            }
         case "Opus", "fLaC", "ac-3", "ec-3": self.codec = self.entry == "Opus" ? "opus" : self.entry
         default: break
         }
@@ -158,9 +201,58 @@ struct SampleEntryFacts: Sendable {
     private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 
     /// Spec: ISO/IEC 14496-3 §1.6.2.1.
-    private static func audioObjectType(_ esds: [UInt8]) -> Int? {
-        guard let info = DecoderSpecificInfo.read(esds: esds), info.count >= 2 else { return nil }
+    private static func audioObjectType(_ info: [UInt8]) -> Int? {
+        guard info.count >= 2 else { return nil }
         let type = Int(info[0] >> 3)
         return type == 31 ? 32 + Int(info[0] & 7) << 3 + Int(info[1] >> 5) : type
+    }
+}
+
+/// What an `AudioSpecificConfig` says of its channels, and whether spectral band replication may be in the frames.
+/// Spec: ISO/IEC 14496-3 §1.6.2.1, §1.6.5, §4.4.1.
+struct AudioFacts: Sendable, Hashable {
+    /// `nil` where the frames themselves describe their channels.
+    let channels: Int64?
+    /// AAC-LC that no decoder takes for HE-AAC: the record says that there is no replication, or the core's rate leaves no
+    /// room for it.
+    let isPlain: Bool
+
+    private static let rates: [Int64] = [
+        96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
+    ]
+    /// Cores above this rate are never doubled: 48 kHz is the highest rate of HE-AAC in use.
+    private static let highestCore: Int64 = 24_000
+
+    /// - Returns: `nil` where the bytes end early or hold a reserved value.
+    init?(_ bytes: [UInt8]) {
+        var reader = BitReader(bytes)
+        guard let short = reader.bits(5) else { return nil }
+        let type = short == 31 ? reader.bits(6).map { $0 + 32 } : short
+        guard let type, let index = reader.bits(4) else { return nil }
+        let rate: Int64
+        if index == 15 {
+            guard let explicit = reader.bits(24) else { return nil }
+            rate = Int64(explicit)
+        } else {
+            guard Self.rates.indices.contains(Int(index)) else { return nil }
+            rate = Self.rates[Int(index)]
+        }
+        guard let layout = reader.bits(4) else { return nil }
+        // Spec: Table 1.19.
+        let counts: [UInt32: Int64] = [7: 8, 11: 7, 12: 8, 13: 24, 14: 8]
+        self.channels = counts[layout] ?? ((1...6).contains(layout) ? Int64(layout) : nil)
+        guard type == 2 else {
+            self.isPlain = false
+            return
+        }
+        self.isPlain = Self.replication(&reader, hasLayout: layout != 0).map { !$0 } ?? (rate > Self.highestCore)
+    }
+
+    /// `sbrPresentFlag` of the extension behind the core's configuration; `nil` where there is no extension.
+    private static func replication(_ reader: inout BitReader, hasLayout: Bool) -> Bool? {
+        guard hasLayout, reader.flag() != nil, let depends = reader.flag() else { return nil }
+        if depends { _ = reader.bits(14) }
+        guard reader.flag() != nil, reader.bits(11) == 0x2B7, reader.bits(5) == 5 else { return nil }
+        return reader.flag()
     }
 }

@@ -14,6 +14,8 @@ package struct LintRequest: Sendable, Hashable {
         case hint(Int, String)
         case retainedSegment(Int, Int64)
         case retainedPart(Int, String, Int64, Int)
+        /// Nothing is fetched: a segment is to be decoded.
+        case decoding(Int, Int64)
     }
 
     let purpose: Purpose
@@ -32,6 +34,14 @@ package struct LintRequest: Sendable, Hashable {
     /// Of a blocking reload.
     var asked: MediaList.Edge?
     var asksDelta = false
+    /// What is to be decoded instead of fetched: the reply's ``LintReply/failure`` says what a decoder found damaged.
+    package private(set) var samples: LintSamples?
+
+    init(_ purpose: Purpose, _ url: String, samples: LintSamples) {
+        self.purpose = purpose
+        self.url = url
+        self.samples = samples
+    }
 
     init(_ purpose: Purpose, _ url: String, byteRange: String? = nil, notBefore: Int64 = 0) {
         self.purpose = purpose
@@ -53,7 +63,7 @@ package struct LintRequest: Sendable, Hashable {
     package var isPoll: Bool {
         switch self.purpose {
         case .multivariant, .playlist, .probe, .hint, .retainedSegment, .retainedPart: true
-        case .entry, .map, .key, .segment, .part: false
+        case .entry, .map, .key, .segment, .part, .decoding: false
         }
     }
 

@@ -63,6 +63,7 @@ extension Linter {
 
     /// Compares a segment whose bytes have come with the reference's segment that starts with it, or all others' with it.
     mutating func align(_ index: Int, _ number: Int64, at now: Int64) {
+        self.checkMixedUp(index, number, at: now)
         if index == self.reference {
             for other in self.histories where other.index != index {
                 guard let match = self.nearest(to: index, number, in: other.index) else { continue }
@@ -93,6 +94,53 @@ extension Linter {
         return hasNearer ? nil : best.number
     }
 
+    /// The bytes of a segment of video are in no other rendition, unless the two are the same all along.
+    private mutating func checkMixedUp(_ index: Int, _ number: Int64, at now: Int64) {
+        guard self.histories[index].records[number]?.digest?.main?.isVideo == true else { return }
+        for other in self.histories where other.index != index && !other.isIFrames {
+            guard let match = self.nearest(to: index, number, in: other.index) else { continue }
+            let shift = match &- number
+            // The segment itself, and those beside it, which may have waited for one that differs.
+            for place in [number, number &- 1, number &+ 1] {
+                guard self.isSame(index, place, other.index, place &+ shift) == true,
+                    [place &- 1, place &+ 1].contains(where: {
+                        self.isSame(index, $0, other.index, $0 &+ shift) == false
+                    })
+                else { continue }
+                let (later, earlier) = index > other.index ? (index, other.index) : (other.index, index)
+                let (own, theirs) = index > other.index ? (place, place &+ shift) : (place &+ shift, place)
+                self.addOnce(
+                    .segmentMixedUp,
+                    "segment \(own) has the bytes of segment \(theirs) of \(self.histories[earlier].name): one of them is "
+                        + "served under the other's name", in: self.histories[later].url, segment: own, at: now)
+            }
+        }
+    }
+
+    /// Whether two segments of video have the same bytes; `nil` where one is not known, or both are one resource.
+    private func isSame(_ index: Int, _ number: Int64, _ other: Int, _ match: Int64) -> Bool? {
+        guard let mine = self.histories[index].records[number], let theirs = self.histories[other].records[match],
+            let first = mine.digest, let second = theirs.digest, first.main?.isVideo == true,
+            Location.resolve(mine.listed.uri, against: self.histories[index].url)
+                != Location.resolve(theirs.listed.uri, against: self.histories[other].url)
+        else { return nil }
+        return first.bytes == second.bytes
+    }
+
+    /// The same frames are presented at the same times.
+    private mutating func compareFrameTimes(
+        _ index: Int, _ number: Int64, _ span: MediaDigest.Span, with other: Int, _ reference: MediaDigest.Span,
+        at now: Int64
+    ) {
+        guard span.isVideo, reference.isVideo else { return }
+        let off = span.shownTime &- reference.shownTime
+        guard off.magnitude > UInt64(min(span.frame, reference.frame) / 2) else { return }
+        self.add(
+            .frameTimesDiffer,
+            "its first frame is presented \(Self.seconds(off)) from that in \(self.histories[other].name) (tfdt plus cts)",
+            index, segment: number, at: now)
+    }
+
     private mutating func compare(
         _ index: Int, _ number: Int64, with other: Int, _ match: Int64, at now: Int64
     ) {
@@ -111,6 +159,7 @@ extension Linter {
                 segment: number, at: now)
             return
         }
+        self.compareFrameTimes(index, number, span, with: other, reference, at: now)
         if mine.listed.discontinuityNumber != theirs.listed.discontinuityNumber {
             self.add(
                 .discontinuityDiffers,

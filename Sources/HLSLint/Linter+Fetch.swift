@@ -6,6 +6,7 @@ extension Linter {
     mutating func adopt(_ list: MediaList, _ index: Int, _ reply: LintReply) -> [LintRequest] {
         let now = reply.receivedAt
         let old = self.histories[index].list
+        if old == nil { self.histories[index].joinedNext = list.nextNumber }
         self.histories[index].list = list
         self.histories[index].known = (list.edge, now)
         // What it lacks may have left at any time since.

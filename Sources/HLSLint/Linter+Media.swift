@@ -17,6 +17,8 @@ extension Linter {
         self.histories[index].maps[map] = .known(facts)
         for track in facts.tracks {
             self.histories[index].codecs.insert(track.codec ?? track.entry)
+            if let channels = track.channels { self.histories[index].channels.insert(channels) }
+            if track.isPlainAAC { self.histories[index].isPlainAAC = true }
             guard track.isVideo else { continue }
             self.histories[index].hasVideo = true
             self.histories[index].width = max(self.histories[index].width, track.width)
@@ -33,7 +35,7 @@ extension Linter {
             if self.histories[index].list?.isIFramesOnly == true {
                 self.receivedIFrame(reply, request, index, number)
             } else {
-                self.receivedSegment(reply, request, index, number)
+                return self.receivedSegment(reply, request, index, number)
             }
         case .part(let index, let number, let place): self.receivedPart(reply, request, index, number, place)
         case .hint(let index, let uri): self.receivedHint(reply, request, index, uri)
@@ -44,7 +46,8 @@ extension Linter {
 
     /// The bytes as a digest; `nil` where the map has not come: then the reply waits for it.
     private mutating func digest(
-        _ reply: LintReply, _ request: LintRequest, _ segment: MediaList.Segment?, _ index: Int, isSure: Bool = true
+        _ reply: LintReply, _ request: LintRequest, _ segment: MediaList.Segment?, _ index: Int, isSure: Bool = true,
+        keepsSamples: Bool = false
     ) -> MediaDigest? {
         guard let segment else { return MediaDigest(unread: reply.body) }
         let content: [UInt8]
@@ -61,7 +64,7 @@ extension Linter {
             return MediaDigest.isTransport(content) ? MediaDigest(transport: content) : MediaDigest(unread: content)
         }
         switch self.histories[index].maps[map] {
-        case .known(let facts): return MediaDigest(content, facts)
+        case .known(let facts): return MediaDigest(content, facts, keepsSamples: keepsSamples)
         case .asked:
             if self.histories[index].waiting.count < Self.longestWait {
                 self.histories[index].waiting.append((request, reply))
@@ -75,20 +78,25 @@ extension Linter {
 
     private mutating func receivedSegment(
         _ reply: LintReply, _ request: LintRequest, _ index: Int, _ number: Int64
-    ) {
-        guard let record = self.histories[index].records[number] else { return }
+    ) -> [LintRequest] {
+        guard let record = self.histories[index].records[number] else { return [] }
         let now = reply.receivedAt
         guard reply.isGood else {
             self.add(.resourceMissing, "\(record.listed.uri): \(reply.reason)", index, segment: number, at: now)
-            return
+            return []
         }
         if record.listed.map == nil, Self.isFragmented(reply.body) {
             self.addOnce(
                 .mapMissing, "segments are fragmented MP4 and there is no EXT-X-MAP", in: self.histories[index].url,
                 segment: number, at: now)
         }
-        guard let digest = self.digest(reply, request, record.listed, index) else { return }
+        guard var digest = self.digest(reply, request, record.listed, index, keepsSamples: self.decodes) else {
+            return []
+        }
+        let coded = digest.coded
+        digest.coded = nil
         self.checkMediaHeaders(reply, record.listed.uri, index)
+        self.checkSpeed(reply, record, index)
         self.histories[index].records[number]?.digest = digest
         self.histories[index].segmentCount += 1
         self.histories[index].byteCount &+= Int64(digest.bytes.count)
@@ -99,6 +107,16 @@ extension Linter {
         self.compareWithParts(index, number, at: now)
         self.align(index, number, at: now)
         self.measure(index)
+        guard let coded, !coded.samples.isEmpty, digest.main?.startsIndependent == true,
+            !digest.faults.contains(where: { $0.rule == .sliceDamaged })
+        else { return [] }
+        return [LintRequest(.decoding(index, number), record.listed.uri, samples: coded)]
+    }
+
+    /// What a decoder says of a segment.
+    mutating func receivedDecoding(_ reply: LintReply, _ index: Int, _ number: Int64) {
+        guard let damage = reply.failure else { return }
+        self.add(.sliceDamaged, damage, index, segment: number, at: reply.receivedAt)
     }
 
     private static func isFragmented(_ bytes: [UInt8]) -> Bool {
@@ -179,6 +197,7 @@ extension Linter {
                         "it starts at \(span.start), the segment before ends at \(last.end) (\(Self.seconds(gap)) between)",
                         index, segment: other, at: now)
                 }
+                self.checkPresentation(last, span, index, other, at: now)
             }
             if let low = first.lastSequence, let high = second.firstSequence, high <= low {
                 self.add(
@@ -186,6 +205,26 @@ extension Linter {
                     segment: other, at: now)
             }
         }
+    }
+
+    /// The first frame of a segment is presented one frame after the last one before it.
+    private mutating func checkPresentation(
+        _ last: MediaDigest.Span, _ span: MediaDigest.Span, _ index: Int, _ number: Int64, at now: Int64
+    ) {
+        guard span.isVideo, span.isEven, last.isEven, span.timescale == last.timescale else { return }
+        // What comes before a discontinuity may have been cut off anywhere, and is not judged.
+        if (last.shownDuration &- last.duration).magnitude > UInt64(last.frame / 2) {
+            self.add(
+                .frameTimesBroken,
+                "its frames are presented over \(Self.seconds(last.shownDuration)) and last \(Self.seconds(last.duration))",
+                index, segment: number &- 1, at: now)
+        }
+        let off = span.shownTime &- last.shownTime &- last.shownDuration
+        guard off.magnitude > UInt64(span.frame / 2) else { return }
+        self.add(
+            .frameTimesBroken,
+            "its first frame is presented \(Self.seconds(off &+ last.frame)) after the last one of the segment before",
+            index, segment: number, at: now)
     }
 
     // MARK: Parts
@@ -222,6 +261,7 @@ extension Linter {
             self.histories[index].hintsAsked.remove(uri)
             return
         }
+        self.noteHint(uri, index, at: reply.receivedAt)
         let list = self.histories[index].list
         // Coded like the newest that is listed, unless a map is hinted too.
         var segment = list?.open ?? list?.segments.last

@@ -66,6 +66,30 @@ extension Linter {
             self.checkCoding(variant, history, sound, at: now)
             self.checkBandwidth(variant, history, sound, isLive: !history.isEnded || history.reloads > 0, at: now)
         }
+        for rendition in list.renditions where rendition.plain("TYPE") == "AUDIO" {
+            self.checkChannels(rendition, at: now)
+        }
+    }
+
+    /// CHANNELS is what the initialization segments say. Spec: rfc8216bis §4.4.6.1.
+    private mutating func checkChannels(_ rendition: AttributeList, at now: Int64) {
+        guard let text = rendition.quoted("CHANNELS"), let uri = rendition.quoted("URI") else { return }
+        let url = Location.resolve(uri, against: self.url)
+        guard let history = self.histories.first(where: { $0.url == url }), let most = history.channels.max() else {
+            return
+        }
+        // Behind the slash stands how they are coded.
+        guard let declared = text.split(separator: "/").first.flatMap({ PlaylistScalars.integer($0) }) else {
+            return self.addOnce(
+                .channelsWrong, "\(uri): CHANNELS is \"\(text)\", which is no number of channels", in: self.url, at: now
+            )
+        }
+        // Parametric stereo makes two channels of one, and need not be signaled.
+        if declared == 2, most == 1, !history.isPlainAAC, history.codecs.contains(where: CodecCover.isAAC) { return }
+        if declared != most {
+            self.addOnce(
+                .channelsWrong, "\(uri): CHANNELS is \"\(text)\", the media has \(most)", in: self.url, at: now)
+        }
     }
 
     private mutating func checkCoding(
@@ -82,7 +106,10 @@ extension Linter {
                 fault(.codecsWrong, "CODECS is \"\(text)\" and the media is \(codec)")
             }
             for codec in declared.sorted() where !found.isEmpty && sound.allSatisfy({ !$0.codecs.isEmpty }) {
-                if !found.contains(where: { Self.stands(codec, for: $0.lowercased()) }) {
+                // HE-AAC is no name for audio that is AAC-LC for certain.
+                let isHighEfficiency = CodecCover.isHighEfficiency(codec)
+                let candidates = ([history] + sound).filter { !isHighEfficiency || !$0.isPlainAAC }.flatMap(\.codecs)
+                if !candidates.contains(where: { Self.stands(codec, for: $0.lowercased()) }) {
                     fault(.codecsWrong, "CODECS names \(codec), which no media is")
                 }
             }

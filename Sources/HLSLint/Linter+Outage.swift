@@ -58,7 +58,7 @@ extension Linter {
         case .playlist(let index):
             // It has ended, and its server with it.
             if self.histories[index].isEnded {
-                self.histories[index].readsAfterEnd += 1
+                self.histories[index].isSettled = true
                 return []
             }
             // Another list was seen to end, which this one missed: nobody will answer any more.
@@ -67,7 +67,7 @@ extension Linter {
                 return []
             }
             return [LintRequest(.playlist(index), self.histories[index].url, notBefore: again.notBefore)]
-        case .multivariant, .map, .key, .segment, .part, .hint, .retainedSegment: return [again]
+        case .multivariant, .map, .key, .segment, .part, .hint, .retainedSegment, .decoding: return [again]
         }
     }
 
@@ -79,5 +79,8 @@ extension Linter {
         self.histories[index].segmentAt = now
         self.histories[index].edgeAt = now
         self.histories[index].isStalled = false
+        self.histories[index].pace = nil
+        self.histories[index].holds = []
+        self.histories[index].hintTimes = [:]
     }
 }

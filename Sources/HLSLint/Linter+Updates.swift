@@ -200,6 +200,7 @@ extension Linter {
         if new.nextNumber > old.nextNumber {
             self.histories[index].segmentAt = now
             self.histories[index].isStalled = false
+            self.checkPace(new, index, at: now)
         }
         if new.edge > old.edge {
             let pause = now - history.edgeAt

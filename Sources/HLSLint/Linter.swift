@@ -16,6 +16,8 @@ package struct Linter: Sendable {
 
     let url: String
     let cipher: LintCipher?
+    /// The driver has a decoder: every segment of H.264 is handed to it.
+    let decodes: Bool
     var log = FindingLog()
     var histories: [PlaylistHistory] = []
     var multivariant: MultivariantList?
@@ -32,10 +34,14 @@ package struct Linter: Sendable {
     ///   - url: Of a multivariant or media playlist: http, https or a local path.
     ///   - longestOutage: Nanoseconds for which the server may give no answer at all, as while a worker is replaced; a
     ///     longer time is a finding.
+    ///   - decodes: Asks the driver to decode every H.264 segment (``LintRequest/samples``).
     ///   - cipher: Opens segments that are encrypted as a whole; `nil`: they are not read.
-    package init(url: String, longestOutage: Int64 = 5_000_000_000, cipher: LintCipher? = nil) {
+    package init(
+        url: String, longestOutage: Int64 = 5_000_000_000, decodes: Bool = false, cipher: LintCipher? = nil
+    ) {
         self.url = url
         self.cipher = cipher
+        self.decodes = decodes
         self.longestOutage = longestOutage
     }
 
@@ -50,6 +56,8 @@ package struct Linter: Sendable {
     package var recordCount: Int { self.histories.reduce(0) { $0 + $1.records.count } }
     /// Every playlist has ended: nothing changes any more.
     package var isEnded: Bool { !self.histories.isEmpty && self.histories.allSatisfy(\.isOver) }
+    /// Some playlist still changes.
+    package var isLive: Bool { self.histories.contains { !$0.isEnded } }
     /// Nothing could be read at all.
     package var isEmpty: Bool { self.histories.allSatisfy { $0.list == nil } }
 
@@ -77,6 +85,9 @@ package struct Linter: Sendable {
         case .map(let index, let map): return self.receivedMap(reply, index, map)
         case .key(let index, let uri): return self.receivedKey(reply, index, uri)
         case .segment, .part, .hint: return self.receivedMedia(reply, request)
+        case .decoding(let index, let number):
+            self.receivedDecoding(reply, index, number)
+            return []
         case .retainedSegment(let index, let number):
             let record = self.histories[index].records.removeValue(forKey: number)
             if !reply.isGood, let record {
@@ -164,7 +175,14 @@ package struct Linter: Sendable {
 
     private mutating func receivedPlaylist(_ reply: LintReply, _ request: LintRequest, _ index: Int) -> [LintRequest] {
         let now = reply.receivedAt
-        guard reply.isGood else { return self.failedPlaylist(reply, request, index) }
+        guard reply.isGood else {
+            // What has ended may be taken away.
+            if self.histories[index].isEnded, request.asked == nil {
+                self.histories[index].isSettled = true
+                return []
+            }
+            return self.failedPlaylist(reply, request, index)
+        }
         self.histories[index].failures = 0
         self.resume(index, reply)
         let history = self.histories[index]
@@ -186,13 +204,14 @@ package struct Linter: Sendable {
                 index, at: now)
         }
         let isFirst = history.list == nil
-        if history.isEnded { self.histories[index].readsAfterEnd += 1 }
+        self.noteEnd(list, index, at: now)
         self.checkStatic(list, index, at: now)
         self.checkVersion(list, isDelta: isDelta, index, at: now)
         if let old = history.list { self.checkUpdate(from: old, to: list, index, at: now) }
         self.checkTiming(from: history.list, to: list, index, request, at: now)
         self.checkIFrameList(list, index, at: now)
         self.checkDateRanges(list, index, at: now)
+        self.checkHold(list, index, request, reply)
         self.checkReports(list, index, request, reply)
         self.checkAgainstOthers(list, index, at: now)
         var requests = self.adopt(list, index, reply)

@@ -18,6 +18,12 @@ struct MediaDigest: Sendable, Hashable {
         var commonDuration: Int64 = 0
         var durations: [Int64: Int] = [:]
         var sampleCount = 0
+        /// First and last time at which a sample is presented: decoding time plus composition offset, less the edit list's
+        /// shift.
+        var firstShown: Int64 = 0
+        var lastShown: Int64 = 0
+        /// All samples last equally long, but for rounding.
+        var isEven = false
 
         func nanoseconds(_ ticks: Int64) -> Int64 {
             let (whole, rest) = ticks.quotientAndRemainder(dividingBy: self.timescale)
@@ -27,6 +33,9 @@ struct MediaDigest: Sendable, Hashable {
         var duration: Int64 { self.nanoseconds(self.end &- self.start) }
         /// The length of a frame in nanoseconds.
         var frame: Int64 { self.nanoseconds(max(1, self.commonDuration)) }
+        /// When the first sample is presented, and how long all of them are.
+        var shownTime: Int64 { self.nanoseconds(self.firstShown) }
+        var shownDuration: Int64 { self.nanoseconds(self.lastShown &- self.firstShown &+ self.commonDuration) }
     }
 
     let bytes: ByteDigest
@@ -36,6 +45,10 @@ struct MediaDigest: Sendable, Hashable {
     var fragments = 0
     var faults: [PlaylistFault] = []
     var events: [Event] = []
+    /// The video samples, for a decoder; taken out before the digest is kept.
+    var coded: LintSamples?
+    /// When video samples are presented, while the bytes are read.
+    private var shown: [Int64] = []
 
     /// The track all times are told by: pictures if there are any.
     var main: Span? { self.spans.first { $0.isVideo } ?? self.spans.first }
@@ -43,8 +56,12 @@ struct MediaDigest: Sendable, Hashable {
     /// Bytes that are not read: encrypted, or of another container.
     init(unread bytes: [UInt8]) { self.bytes = ByteDigest(bytes) }
 
-    init(_ data: [UInt8], _ initialization: InitializationFacts) {
+    /// - Parameter keepsSamples: Fills ``coded``.
+    init(_ data: [UInt8], _ initialization: InitializationFacts, keepsSamples: Bool = false) {
         self.bytes = ByteDigest(data)
+        if keepsSamples, let track = initialization.tracks.first(where: { $0.isVideo && !$0.configuration.isEmpty }) {
+            self.coded = LintSamples(configuration: track.configuration, bytes: data)
+        }
         let reader = BoxReader(bytes: data)
         guard let boxes = reader.boxes(in: 0..<data.count) else {
             self.fault(.segmentUnreadable, "a box does not fit into the \(data.count) bytes")
@@ -59,8 +76,14 @@ struct MediaDigest: Sendable, Hashable {
         for index in self.spans.indices {
             let common = self.spans[index].durations.max { ($0.value, $1.key) < ($1.value, $0.key) }
             self.spans[index].commonDuration = common?.key ?? 0
+            self.spans[index].isEven = self.spans[index].lastsEvenly
             self.spans[index].durations = [:]
         }
+        self.shown.sort()
+        if let (time, _) = zip(self.shown, self.shown.dropFirst()).first(where: { $0 == $1 }) {
+            self.fault(.frameTimesBroken, "two frames are presented at \(time)")
+        }
+        self.shown = []
     }
 
     mutating func fault(_ rule: Rule, _ what: String) {
@@ -152,6 +175,9 @@ struct MediaDigest: Sendable, Hashable {
                 || columns == 0 && count < 65_536
         else { return self.fault(.segmentUnreadable, "a trun has fewer rows than it counts") }
         let start = decodeTime
+        let isSigned = word >> 24 > 0
+        var firstShown = Int64.max
+        var lastShown = Int64.min
         var isFirst = true
         var total = 0
         var startsIndependent = false
@@ -166,7 +192,7 @@ struct MediaDigest: Sendable, Hashable {
             let duration = Int64(field(0x100, defaults.duration))
             let size = Int(field(0x200, defaults.size))
             let sampleFlags = field(0x400, isFirst ? firstFlags ?? defaults.flags : defaults.flags)
-            _ = field(0x800, 0)
+            let offset = field(0x800, 0)
             let isSync = sampleFlags & 0x1_0000 == 0
             let begin = data &+ total
             let range = begin..<max(begin, begin &+ size)
@@ -175,6 +201,20 @@ struct MediaDigest: Sendable, Hashable {
                 self.fault(
                     .syncFlagUntrue,
                     "a sample is \(isSync ? "" : "not ")flagged sync and is \(isIDR ? "an" : "no") IDR picture")
+            }
+            if track.isVideo {
+                if let fault = Self.damage(reader, range, track) { self.fault(.sliceDamaged, fault) }
+                if self.coded?.configuration == track.configuration, range.lowerBound >= 0,
+                    range.upperBound <= reader.bytes.count
+                {
+                    self.coded?.samples.append(range)
+                }
+            }
+            let time =
+                decodeTime &+ (isSigned ? Int64(Int32(bitPattern: offset)) : Int64(offset)) &- track.presentationShift
+            (firstShown, lastShown) = (min(firstShown, time), max(lastShown, time))
+            if track.isVideo, track.id == self.spans.first(where: \.isVideo)?.track ?? track.id {
+                self.shown.append(time)
             }
             if isFirst { startsIndependent = isIDR }
             hasIndependent = hasIndependent || isIDR
@@ -191,31 +231,30 @@ struct MediaDigest: Sendable, Hashable {
             self.fault(.segmentUnreadable, "no mdat follows the moof")
         }
         self.add(
-            track, start: start, end: decodeTime, count: Int(count), durations, startsIndependent, hasIndependent)
+            Span(
+                track: track.id, isVideo: track.isVideo, timescale: track.timescale, start: start, end: decodeTime,
+                startsIndependent: startsIndependent, hasIndependent: hasIndependent, durations: durations,
+                sampleCount: Int(count), firstShown: firstShown, lastShown: lastShown))
     }
 
-    private mutating func add(
-        _ track: InitializationFacts.Track, start: Int64, end: Int64, count: Int, _ durations: [Int64: Int],
-        _ startsIndependent: Bool, _ hasIndependent: Bool
-    ) {
-        guard count > 0 else { return }
-        if let index = self.spans.firstIndex(where: { $0.track == track.id }) {
-            if self.spans[index].end != start {
-                self.fault(
-                    .decodeTimeBroken,
-                    "a fragment starts at \(start) where the one before ends at \(self.spans[index].end)")
-            }
-            self.spans[index].end = end
-            self.spans[index].hasIndependent = self.spans[index].hasIndependent || hasIndependent
-            self.spans[index].sampleCount += count
-            self.spans[index].durations.merge(durations, uniquingKeysWith: +)
-        } else {
-            self.spans.append(
-                Span(
-                    track: track.id, isVideo: track.isVideo, timescale: track.timescale, start: start, end: end,
-                    startsIndependent: startsIndependent, hasIndependent: hasIndependent, durations: durations,
-                    sampleCount: count))
+    /// Puts a run of samples behind those before it.
+    private mutating func add(_ run: Span) {
+        guard run.sampleCount > 0 else { return }
+        guard let index = self.spans.firstIndex(where: { $0.track == run.track }) else {
+            self.spans.append(run)
+            return
         }
+        if self.spans[index].end != run.start {
+            self.fault(
+                .decodeTimeBroken,
+                "a fragment starts at \(run.start) where the one before ends at \(self.spans[index].end)")
+        }
+        self.spans[index].end = run.end
+        self.spans[index].hasIndependent = self.spans[index].hasIndependent || run.hasIndependent
+        self.spans[index].sampleCount += run.sampleCount
+        self.spans[index].durations.merge(run.durations, uniquingKeysWith: +)
+        self.spans[index].firstShown = min(self.spans[index].firstShown, run.firstShown)
+        self.spans[index].lastShown = max(self.spans[index].lastShown, run.lastShown)
     }
 
     /// Whether a sample has an IDR slice; `nil` where its coding is not read. Spec: ITU-T H.264 §7.4.1, H.265 §7.4.2.

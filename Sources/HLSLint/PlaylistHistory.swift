@@ -72,6 +72,10 @@ struct PlaylistHistory: Sendable {
     var width: Int64 = 0
     var height: Int64 = 0
     var codecs: Set<String> = []
+    /// Audio channels, of all initialization segments so far.
+    var channels: Set<Int64> = []
+    /// Its audio is AAC-LC for certain.
+    var isPlainAAC = false
 
     /// Nobody answers since, and no list has come yet.
     var awaySince: Int64?
@@ -84,12 +88,26 @@ struct PlaylistHistory: Sendable {
         self.isIFrames = isIFrames
     }
 
-    /// Reads of the list after its end: it must stay as it is.
-    var readsAfterEnd = 0
+    /// When EXT-X-ENDLIST was first seen; it must stay, and the list as it is.
+    var endedAt: Int64?
+    /// It was read without EXT-X-ENDLIST before.
+    var wasLive = false
+    /// The segment behind those that were listed when it was first read.
+    var joinedNext: Int64?
+    /// The end has been read again for as long as it can be taken back.
+    var isSettled = false
 
     var isEnded: Bool { self.list?.isEnded == true }
     /// Nothing more is to be learned from it.
-    var isOver: Bool { self.isEnded && self.readsAfterEnd > 0 || self.failures >= Linter.mostFailures }
+    var isOver: Bool { self.isEnded && self.isSettled || self.failures >= Linter.mostFailures }
+
+    /// When a hinted part came whole, by URI.
+    var hintTimes: [String: Int64] = [:]
+    /// How much later than its part a blocking reload was answered, of the last replies in a row.
+    var holds: [Int64] = []
+    /// The least that wall time was ahead of the media listed since, and the number of the next segment.
+    var pace: (least: Int64, listed: Int64, next: Int64)?
+    var isSlow = false
     var name: String { Location.withoutQuery(self.url).split(separator: "/").last.map(String.init) ?? self.url }
 }
 

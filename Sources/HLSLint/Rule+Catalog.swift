@@ -59,6 +59,8 @@ extension Rule {
         case .changedAfterEnd: Entry("§6.2.1", "change nothing behind EXT-X-ENDLIST")
         case .updateLate: Entry("§6.2.1", "list a new segment within 1.5 target durations; fill holes with slate")
         case .partLate: Entry("§6.2.1", "list a new part within one part target of the one before")
+        case .updateSlow:
+            Entry("§6.2.1", "list a second of media in every second; give the encoder less work or a faster machine")
         default: nil
         }
     }
@@ -90,6 +92,7 @@ extension Rule {
         case .reportWrong: Entry("§4.4.5.4", "report the newest segment and part of the other playlist")
         case .reloadUnanswered: Entry("§6.2.5.2", "answer a blocking reload as soon as its part is listed")
         case .reloadTooEarly: Entry("§6.2.5.2", "hold a blocking reload until what it asks for is listed")
+        case .reloadLate: Entry("§6.2.5.2", "answer a blocking reload at once when its part can be had")
         case .reloadPartAlone: Entry("§6.2.5.2", "answer _HLS_part without _HLS_msn with 400")
         case .reloadTooFar: Entry("§6.2.5.2", "answer a request more than two segments ahead with 400 at once")
         case .deltaUnmergeable: Entry("§6.2.5.1", "skip only segments that the full playlist still has")
@@ -121,6 +124,12 @@ extension Rule {
         case .sequenceBroken: Entry("§3.1.2, ISO/IEC 14496-12 §8.8.5", "number fragments upwards")
         case .syncFlagUntrue: Entry("ISO/IEC 14496-12 §8.8.3.1", "flag exactly the IDR pictures as sync samples")
         case .idrMissing: Entry("§4.4.2.1, AAS 7.4", "begin every segment with an IDR picture")
+        case .sliceDamaged:
+            Entry(
+                "ISO/IEC 14496-15 §5.3.2, ITU-T H.264 §7.4.1", "serve every slice with the bytes that the encoder wrote"
+            )
+        case .frameTimesBroken:
+            Entry("§6.2.1, ISO/IEC 14496-12 §8.6.1.3", "present every frame once, each one frame after the one before")
         case .eventBroken:
             Entry("ISO/IEC 23009-1 §5.10.3.3", "write emsg of version 1 in front of the fragment that holds its time")
         case .eventRepeated:
@@ -137,6 +146,10 @@ extension Rule {
         case .segmentGone:
             Entry("§6.2.2", "keep a removed segment for its own and the longest playlist's duration")
         case .partGone: Entry("§6.2.2", "keep a part for three target durations after its tag is gone")
+        case .segmentSlow:
+            Entry(
+                "§6.2.1", "serve a segment in less time than it lasts; look at the server's and the network's bandwidth"
+            )
         default: nil
         }
     }
@@ -149,6 +162,9 @@ extension Rule {
         case .discontinuityDiffers: Entry("§6.2.4", "put a discontinuity into all media playlists at the same time")
         case .datesDiffer: Entry("§6.2.4", "map media time to dates alike in all media playlists")
         case .boundariesDiffer: Entry("AAS 8.22", "force IDR pictures at the same times in all renditions")
+        case .frameTimesDiffer:
+            Entry("§6.2.4, AAS 8.22", "present the same frame at the same time (tfdt plus cts) in all renditions")
+        case .segmentMixedUp: Entry("§6.2.4, §3", "serve under each URI the media of its own rendition")
         case .dateRangesDiffer: Entry("§6.2.4", "list the same date ranges in all media playlists")
         case .renditionBehind: Entry("§B.1", "publish all renditions within one part target of each other")
         case .bandwidthMissing: Entry("§4.4.6.2", "declare BANDWIDTH")
@@ -160,6 +176,7 @@ extension Rule {
             Entry(
                 "§4.4.6.2",
                 "list what the initialization segments say, or the highest profile and level of it, sound included")
+        case .channelsWrong: Entry("§4.4.6.1", "declare the number of channels of the rendition's media")
         case .resolutionMissing: Entry("AAS 9.2", "declare RESOLUTION of a variant with pictures")
         case .resolutionWrong: Entry("§4.4.6.2", "declare the size of the pictures in the media")
         case .frameRateMissing: Entry("AAS 9.15", "declare FRAME-RATE of a variant with pictures")

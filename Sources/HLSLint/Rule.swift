@@ -36,6 +36,7 @@ package enum Rule: String, Sendable, Hashable, CaseIterable {
     case changedAfterEnd = "changed-after-end"
     case updateLate = "update-late"
     case partLate = "part-late"
+    case updateSlow = "updates-slower-than-real-time"
 
     // Low latency.
     case serverControlChanged = "server-control-changed"
@@ -63,6 +64,7 @@ package enum Rule: String, Sendable, Hashable, CaseIterable {
     case reportWrong = "report-wrong"
     case reloadUnanswered = "reload-unanswered"
     case reloadTooEarly = "reload-too-early"
+    case reloadLate = "reload-late"
     case reloadPartAlone = "reload-part-alone"
     case reloadTooFar = "reload-too-far"
     case deltaUnmergeable = "delta-unmergeable"
@@ -90,6 +92,8 @@ package enum Rule: String, Sendable, Hashable, CaseIterable {
     case sequenceBroken = "fragment-sequence-broken"
     case syncFlagUntrue = "sync-flag-untrue"
     case idrMissing = "idr-missing"
+    case sliceDamaged = "slice-damaged"
+    case frameTimesBroken = "frame-times-broken"
     case eventBroken = "event-broken"
     case eventRepeated = "event-repeated"
     case eventsDiffer = "events-differ"
@@ -99,6 +103,7 @@ package enum Rule: String, Sendable, Hashable, CaseIterable {
     case iFrameRange = "i-frame-range"
     case segmentGone = "segment-gone"
     case partGone = "part-gone"
+    case segmentSlow = "segment-slower-than-real-time"
 
     // Renditions.
     case targetDiffers = "target-duration-differs"
@@ -107,6 +112,8 @@ package enum Rule: String, Sendable, Hashable, CaseIterable {
     case discontinuityDiffers = "discontinuity-differs"
     case datesDiffer = "dates-differ"
     case boundariesDiffer = "boundaries-differ"
+    case frameTimesDiffer = "frame-times-differ"
+    case segmentMixedUp = "segment-mixed-up"
     case dateRangesDiffer = "dateranges-differ"
     case renditionBehind = "rendition-behind"
 
@@ -117,6 +124,7 @@ package enum Rule: String, Sendable, Hashable, CaseIterable {
     case averageBandwidthExceeded = "average-bandwidth-exceeded"
     case codecsMissing = "codecs-missing"
     case codecsWrong = "codecs-wrong"
+    case channelsWrong = "channels-wrong"
     case resolutionMissing = "resolution-missing"
     case resolutionWrong = "resolution-wrong"
     case frameRateMissing = "frame-rate-missing"

@@ -16,6 +16,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private let pace: TimeAmount
     private var address: String?
     private var isCounted = false
+    /// Whether what was read last begins like the name of a method, in clear text.
+    private(set) var hasReadMethod = false
     /// Bytes handed to the socket since the connection was opened.
     private var written = 0
     /// Of those, what the socket had taken when it last took enough.
@@ -53,6 +55,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
             context.channel, from: self.address, unsent: self.unsent)
         self.unsent = 0
     }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = self.unwrapInboundIn(data)
+        self.hasReadMethod = bytes.getInteger(at: bytes.readerIndex, as: UInt8.self).map(Self.isLetter) ?? false
+        context.fireChannelRead(data)
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5a).contains(byte & 0xdf) }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         self.written &+= self.unwrapOutboundIn(data).readableBytes

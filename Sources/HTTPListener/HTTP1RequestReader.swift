@@ -13,6 +13,11 @@ final class HTTP1RequestReader: ChannelInboundHandler, Sendable {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch self.unwrapInboundIn(data) {
         case .head(let head):
+            // RFC 9112 §3.2: one Host in HTTP/1.1, and no more than one in HTTP/1.0.
+            let hosts = head.headers["host"].count
+            guard hosts == 1 || hosts == 0 && head.version == .http1_0 else {
+                return context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
+            }
             guard let request = Self.request(head) else {
                 return context.fireErrorCaught(HTTPParserError.invalidMethod)
             }

@@ -139,6 +139,13 @@ package final class HTTPListener: Sendable {
         return listener
     }
 
+    /// Closes the connections there are after `delay`; others may be opened.
+    package func closeConnections(in delay: TimeAmount) {
+        self.gate.pass { [connections] in
+            _ = self.group.next().scheduleTask(in: delay) { connections.closeAll() }
+        }
+    }
+
     /// Takes no more connections, lets replies that have begun end within `grace`, closes the rest. May be called twice.
     package func stop(within grace: TimeAmount = .seconds(3)) async {
         guard

@@ -98,13 +98,17 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard error is HTTPParserError else { return self.close(context) }
+        guard let error = error as? HTTPParserError else { return self.close(context) }
         self.isParserDone = true
         self.isLast = true
         switch self.state {
         case .idle, .reading:
             self.isHead = false
-            self.begin(ListenerReply(.badRequest), context)
+            // RFC 9110 §9.1: a method that the parser does not know; to those that it knows a resource says 405. What does not
+            // begin like a method is no HTTP.
+            let hasMethod = (try? context.pipeline.syncOperations.handler(type: ConnectionGuard.self))?.hasReadMethod
+            let isUnknown = error == .invalidMethod && hasMethod == true
+            self.begin(ListenerReply(isUnknown ? .notImplemented : .badRequest), context)
         case .waiting, .opening, .sending, .closed: break
         }
     }

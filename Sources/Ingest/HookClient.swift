@@ -1,5 +1,6 @@
 package import Admission
 import AsyncHTTPClient
+import Egress
 import MediaTypes
 import NIOCore
 import NIOHTTP1
@@ -93,7 +94,7 @@ package struct HookClient: Sendable {
             // Its description names the case, and no part of the URL.
             return .failed(error.shortDescription)
         } catch {
-            return .failed("\(type(of: error))")
+            return .failed(ConnectionFailure.text(error) ?? "no connection: \(type(of: error))")
         }
     }
 }

@@ -24,6 +24,10 @@ final class IngestCore {
     private static let maximumLingering = 256
     var admission: Admission
     private var refusals = RefusalTable()
+    /// Publications of each source. An encoder that comes back in a loop is let in every second; a client that connects, publishes
+    /// and closes as fast as it can is not.
+    private var publications: [SourceID: RateBudget] = [:]
+    private static let publicationRate = (perSecond: Int64(1), burst: Int64(32))
     private var failures = FailureBook()
     /// Questions to the webhook of one place. Ten publishers behind one address come back at once after a cut; who asks more often
     /// than the webhook's connections can take would keep everybody else waiting.
@@ -44,6 +48,8 @@ final class IngestCore {
     private(set) var feeds: [TransportFeed] = []
     private var connections = 0
     private var publishers: [SourceID: any PublishingConnection] = [:]
+    /// When each of them was let in.
+    private var claimedAt: [SourceID: Int64] = [:]
     private var flapGuards: [SourceID: FlapGuard] = [:]
 
     init(
@@ -150,6 +156,12 @@ final class IngestCore {
     /// What whoever wants to publish `source` is told now; nil: it may be published.
     func refusal(of source: SourceID) -> PublishRefusal? { self.refusals.refusal(of: source, now: self.clock.now()) }
 
+    /// Whether `source` may be published once more now; it counts then.
+    func mayPublish(_ source: SourceID) -> Bool {
+        let now = self.clock.now()
+        return self.publications[source, default: RateBudget(Self.publicationRate, now: now)].take(now: now)
+    }
+
     /// Sends the publisher of `source` away; until `deadline` nobody may publish it.
     func kick(_ source: SourceID, _ refusal: PublishRefusal, until deadline: Int64) {
         self.refusals.refuse(source, refusal, until: deadline)
@@ -173,20 +185,22 @@ final class IngestCore {
         if let refusal = self.refusal(of: source) {
             return .deny(refusal, reason: "\(source) is refused for some time")
         }
+        let now = self.clock.now()
         guard let older = self.publishers[source] else {
             self.publishers[source] = handler
+            self.claimedAt[source] = now
             return .accept(hub, isTakeover: false)
         }
         guard self.configuration.onDuplicate == .takeover else { return .deny(.busy, reason: nil) }
-        let now = self.clock.now()
-        if now &- older.lastReceived < FlapGuard.silence,
-            !self.flapGuards[source, default: FlapGuard()].allowsTakeover(now: now)
-        {
+        let isAllowed = self.flapGuards[source, default: FlapGuard()].allowsTakeover(
+            since: self.claimedAt[source] ?? 0, lastPacket: hub.statistics.lastPacket, now: now)
+        if !isAllowed {
             self.emit(.flapping(source, remote: handler.remote))
             return .deny(.busy, reason: nil)
         }
         // The older one ends its source before the newer one begins it.
         self.publishers[source] = handler
+        self.claimedAt[source] = now
         older.giveWay()
         return .accept(hub, isTakeover: true)
     }
@@ -209,7 +223,9 @@ final class IngestCore {
         self.configuration.readPatience[source] = nil
         self.configuration.sourceCodecs[source] = nil
         self.refusals.forget(source)
+        self.publications[source] = nil
         self.flapGuards[source] = nil
+        self.claimedAt[source] = nil
         self.publishers[source]?.refuse(refusal)
     }
 

@@ -7,8 +7,6 @@ protocol PublishingConnection: AnyObject {
     var number: Int { get }
     /// `IP:PORT`.
     var remote: String { get }
-    /// When bytes last came.
-    var lastReceived: Int64 { get }
 
     /// Ends it with a status for the encoder, as far as its protocol has one.
     func refuse(_ refusal: PublishRefusal)

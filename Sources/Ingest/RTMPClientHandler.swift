@@ -1,6 +1,8 @@
+import Egress
 import MediaTypes
 import NIOCore
 import NIOPosix
+import PipelineSpec
 import RTMP
 
 /// Who a client connection tells. Bound to the connection's event loop.
@@ -42,8 +44,11 @@ final class RTMPClientHandler: ChannelInboundHandler {
     }
 
     /// Connects; what comes of it is told to the owner.
+    ///
+    /// - Parameter egress: Judges the server's address; `nil`: any address.
     static func connect(
-        to url: RTMPURL, purpose: RTMPClientSession.Purpose, owner: any RTMPClientOwner, on loop: any EventLoop
+        to url: RTMPURL, purpose: RTMPClientSession.Purpose, owner: any RTMPClientOwner, egress: EgressGate? = nil,
+        on loop: any EventLoop
     ) -> RTMPClientHandler {
         let handler = RTMPClientHandler(url: url, purpose: purpose, owner: owner)
         let box = NIOLoopBound(handler, eventLoop: loop)
@@ -57,6 +62,10 @@ final class RTMPClientHandler: ChannelInboundHandler {
             .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 64 << 10))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let egress {
+                        try channel.pipeline.syncOperations.addHandler(
+                            EgressHandler(egress, target: EgressPolicy.Target(url)))
+                    }
                     try channel.pipeline.syncOperations.addHandler(box.value)
                 }
             }
@@ -210,10 +219,6 @@ final class RTMPClientHandler: ChannelInboundHandler {
     }
 
     private static func text(_ error: any Error) -> String {
-        switch error {
-        case let error as NIOConnectionError:
-            error.connectionErrors.first.map { "\($0.error)" } ?? "no such host"
-        default: "\(error)"
-        }
+        ConnectionFailure.text(error) ?? "\(error)"
     }
 }

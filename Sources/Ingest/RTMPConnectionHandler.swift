@@ -45,8 +45,6 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var isGivingWay = false
     /// How far it has come so far.
     private var progress = 0
-    /// When bytes last came.
-    private(set) var lastReceived: Int64
     private var countedBytes: UInt64 = 0
     /// While it publishes.
     private var pacing: PacedReading?
@@ -64,7 +62,6 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.number = core.number()
         self.session = RTMPServerSession(
             configuration: core.configuration.session, now: core.clock.now(), random: random)
-        self.lastReceived = core.clock.now()
         self.logger = core.logger
         self.logger[metadataKey: "remote"] = "\(remote)"
         if !core.admission.allows(address) { self.session.connectRefusal = .address }
@@ -113,7 +110,6 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         guard !self.isClosing else { return }
         let buffer = self.unwrapInboundIn(data)
         let now = self.core.clock.now()
-        self.lastReceived = now
         let actions = self.session.receive(buffer.readableBytesUInt8Span, now: now)
         self.perform(actions)
         self.session.reuse(actions)
@@ -241,13 +237,17 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
                 self.core.giveBack(request)
                 return self.deny(request, refusal, "\(source) is refused for some time")
             }
-            guard let hook = self.core.hook, let client = self.core.client, let context = self.context
-            else { return self.claim(source, request) }
-            guard self.core.mayAsk(from: self.address) else {
+            guard self.core.hook == nil || self.core.mayAsk(from: self.address) else {
                 // Its key is right: nothing that is held against those who guess.
                 self.core.giveBack(request)
                 return self.deny(request, .undecided, "too many questions to the webhook from its address")
             }
+            guard self.core.mayPublish(source) else {
+                self.core.giveBack(request)
+                return self.turnAway(request, .tooOften, "\(source) was published too often")
+            }
+            guard let hook = self.core.hook, let client = self.core.client, let context = self.context
+            else { return self.claim(source, request) }
             self.ask(hook, client, source, request, on: context.eventLoop)
         }
     }
@@ -291,7 +291,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.armTimer()
     }
 
-    /// A wrong key: the answer takes a while, and those who have shown many get none. Nothing is read meanwhile.
+    /// A wrong key, or a right one too often: the answer takes a while, and those who have shown many get none. Nothing is read meanwhile.
     private func turnAway(_ request: PublishRequest, _ refusal: PublishRefusal, _ reason: String) {
         guard self.core.failed(at: self.address) == .explain else { return self.drop(reason) }
         let delay = self.core.configuration.wrongKeyDelay

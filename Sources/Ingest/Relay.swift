@@ -1,3 +1,4 @@
+import Egress
 import MediaTypes
 import NIOCore
 import Synchronization
@@ -21,22 +22,25 @@ final class Relay: SourceSubscriber {
     }
 
     let url: RTMPURL
+    /// Judges the address of the other room; `nil`: any address.
+    let egress: EgressGate?
     private let clock: any MonotonicClock
     private let loop: any EventLoop
     private let shared: Mutex<Shared>
     private let driver: NIOLoopBoundBox<RelayDriver?>
 
     init(
-        id: String, url: RTMPURL, hub: SourceHub, grace: Int64, clock: any MonotonicClock, loop: any EventLoop,
-        events: @escaping @Sendable (RelayEvent) -> Void
+        id: String, url: RTMPURL, hub: SourceHub, egress: EgressGate? = nil, clock: any MonotonicClock,
+        loop: any EventLoop, events: @escaping @Sendable (RelayEvent) -> Void
     ) {
         self.url = url
+        self.egress = egress
         self.clock = clock
         self.loop = loop
         self.shared = Mutex(Shared(status: RelayStatus(relayID: id, url: url.redacted)))
         self.driver = NIOLoopBoundBox.makeEmptyBox(valueType: RelayDriver.self, eventLoop: loop)
         loop.execute {
-            self.driver.value = RelayDriver(relay: self, hub: hub, grace: grace, loop: loop, events: events)
+            self.driver.value = RelayDriver(relay: self, hub: hub, clock: clock, loop: loop, events: events)
             self.driver.value?.start()
         }
     }

@@ -3,28 +3,21 @@ import NIOCore
 import RTMP
 import Stages
 
-/// Connects a relay to its far side, again and again, and writes what its queue holds. Bound to the event loop.
-///
-/// States: waiting (the source sends nothing) → connecting → live → failed (a timer runs) → connecting …; live → waiting
-/// when the source has been gone for the grace; any → stopped.
+/// Performs what ``RelayLife`` decides: connects a relay to its far side, and writes what its queue holds. Bound to the event
+/// loop.
 final class RelayDriver: RTMPClientOwner {
-    private enum State: Hashable { case waiting, connecting, live, failed, stopped }
-
     /// A far side that takes nothing for this long is gone without a word.
     private static let stallTimeout = TimeAmount.seconds(10)
-    /// A connection that held this long was a good one: the back-off begins anew.
-    private static let steady = TimeAmount.seconds(10)
 
     private let relay: Relay
     private let hub: SourceHub
-    private let grace: TimeAmount
+    private let clock: any MonotonicClock
     private let loop: any EventLoop
     private let emit: @Sendable (RelayEvent) -> Void
 
-    private var state = State.waiting
+    private var life = RelayLife()
     private var connection: RTMPClientHandler?
     private var token: SubscriptionToken?
-    private var backoff = Backoff()
     private struct Track: Hashable {
         var kind: TrackKind
         var number: UInt8
@@ -32,18 +25,16 @@ final class RelayDriver: RTMPClientOwner {
 
     private var codecs: [Track: CodecName] = [:]
     private var announced: [TrackKind: CodecName] = [:]
-    private var liveSince = NIODeadline.uptimeNanoseconds(0)
-    private var retryTimer: Scheduled<Void>?
-    private var graceTimer: Scheduled<Void>?
+    private var timer: Scheduled<Void>?
     private var stallTimer: Scheduled<Void>?
 
     init(
-        relay: Relay, hub: SourceHub, grace: Int64, loop: any EventLoop,
+        relay: Relay, hub: SourceHub, clock: any MonotonicClock, loop: any EventLoop,
         events: @escaping @Sendable (RelayEvent) -> Void
     ) {
         self.relay = relay
         self.hub = hub
-        self.grace = .nanoseconds(grace)
+        self.clock = clock
         self.loop = loop
         self.emit = events
     }
@@ -54,44 +45,69 @@ final class RelayDriver: RTMPClientOwner {
         self.woken()
     }
 
-    func stop(reason: String) {
-        guard self.state != .stopped else { return }
-        self.unsubscribe()
-        self.cancelTimers()
-        self.state = .stopped
-        self.connection?.finish()
-        self.connection = nil
-        self.emit(.stopped(reason: reason))
-    }
+    func stop(reason: String) { self.perform(self.life.receive(.removed(reason: reason), now: self.clock.now())) }
 
     /// The source has sent something, has come or has gone.
     func woken() {
         let hasSource = self.relay.takeWake()
-        switch self.state {
-        case .waiting: if hasSource { self.connect() }
-        case .live: self.pump()
-        case .connecting, .failed, .stopped: break
+        // Live, the end comes out of the queue, behind the last packet.
+        if self.life.state == .live { self.pump() } else { self.note(hasSource) }
+    }
+
+    private func note(_ hasSource: Bool) {
+        guard hasSource != self.life.hasSource else { return }
+        self.perform(self.life.receive(hasSource ? .sourceBegan : .sourceEnded, now: self.clock.now()))
+    }
+
+    private func perform(_ actions: [RelayLife.Action]) {
+        self.showState()
+        for action in actions {
+            switch action {
+            case .connect(let isRetry):
+                if isRetry { self.relay.updateStatus { $0.retries += 1 } }
+                self.connection = RTMPClientHandler.connect(
+                    to: self.relay.url, purpose: .publish, owner: self, egress: self.relay.egress, on: self.loop)
+            case .stream: self.stream()
+            case .finish: self.finish()
+            case .setTimer(let wait): self.setTimer(wait)
+            case .cancelTimer: self.timer?.cancel()
+            case .tell(let event):
+                if case .failed(let reason, _) = event { self.relay.updateStatus { $0.lastError = reason } }
+                self.emit(event)
+            }
+        }
+    }
+
+    private func showState() {
+        let state: RelayStatus.State =
+            switch self.life.state {
+            case .waiting, .stopped: .waiting
+            case .connecting: .connecting
+            case .live: .live
+            case .failed: .failed
+            }
+        self.relay.updateStatus { $0.state = state }
+    }
+
+    private func setTimer(_ wait: Int64) {
+        self.timer?.cancel()
+        let box = NIOLoopBound(self, eventLoop: self.loop)
+        self.timer = self.loop.scheduleTask(in: .nanoseconds(wait)) {
+            let driver = box.value
+            driver.perform(driver.life.receive(.timerFired, now: driver.clock.now()))
         }
     }
 
     // MARK: The connection's side
 
     func ready(_ connection: RTMPClientHandler) {
-        guard connection === self.connection, self.state == .connecting else { return }
-        self.state = .live
-        self.liveSince = .now()
-        self.announced = [:]
-        self.codecs = [:]
-        // Anew, so that the far side begins with the cached GOP: it has a picture at once.
-        self.unsubscribe()
-        self.relay.collect(true)
-        self.token = self.hub.subscribe(self.relay)
-        self.setStatus(.live)
-        self.emit(.live)
+        guard connection === self.connection else { return }
+        self.perform(self.life.receive(.accepted, now: self.clock.now()))
+        guard self.life.state == .live else { return }
         self.announce(self.relay.configured, on: connection)
         self.pump()
         // Gone while the far side was being connected to: its end has come already.
-        if !self.relay.hasSource { self.sourceLeft() }
+        if self.life.state == .live { self.note(self.relay.hasSource) }
     }
 
     func received(_ media: [RTMPMediaMessage], on connection: RTMPClientHandler) {}
@@ -100,61 +116,50 @@ final class RelayDriver: RTMPClientOwner {
         guard connection === self.connection else { return }
         self.stallTimer?.cancel()
         self.stallTimer = nil
-        if self.state == .live { self.pump() }
+        if self.life.state == .live { self.pump() }
     }
 
     func ended(_ connection: RTMPClientHandler, reason: String) {
-        guard connection === self.connection, self.state == .connecting || self.state == .live else { return }
-        if self.state == .live, .now() - self.liveSince > Self.steady { self.backoff.reset() }
+        guard connection === self.connection else { return }
         self.connection = nil
         self.relay.collect(false)
-        self.cancelTimers()
-        self.state = .failed
-        let wait = self.backoff.next(random: .random(in: 0 ... .max))
-        self.relay.updateStatus {
-            $0.state = .failed
-            $0.lastError = reason
-        }
-        self.emit(.failed(reason: reason, retryMs: Int(wait / 1_000_000)))
-        let box = NIOLoopBound(self, eventLoop: self.loop)
-        self.retryTimer = self.loop.scheduleTask(in: .nanoseconds(wait)) { box.value.retry() }
-    }
-
-    private func retry() {
-        guard self.state == .failed else { return }
-        // What the relay heard of the source while nothing was collected still holds.
-        if self.relay.hasSource {
-            self.relay.updateStatus { $0.retries += 1 }
-            self.connect()
-        } else {
-            self.wait()
-        }
+        self.cancelStallTimer()
+        let hasSource = self.relay.hasSource
+        self.perform(
+            self.life.receive(
+                .disconnected(reason: reason, random: .random(in: 0 ... .max)), now: self.clock.now()))
+        // Its end may have waited in the queue.
+        self.note(hasSource)
     }
 
     // MARK: Steps
 
-    private func connect() {
-        self.state = .connecting
-        self.setStatus(.connecting)
-        self.emit(.connecting)
-        self.connection = RTMPClientHandler.connect(to: self.relay.url, purpose: .publish, owner: self, on: self.loop)
+    /// Begins anew with the cached GOP, so that the far side has a picture at once.
+    private func stream() {
+        self.announced = [:]
+        self.codecs = [:]
+        self.unsubscribe()
+        self.relay.collect(true)
+        self.token = self.hub.subscribe(self.relay)
     }
 
-    private func wait() {
-        self.state = .waiting
-        self.setStatus(.waiting)
+    /// Takes leave of the far side. The source is listened to further, unless the relay is over.
+    private func finish() {
+        if self.life.state == .stopped { self.unsubscribe() }
+        self.connection?.finish()
+        self.connection = nil
+        self.cancelStallTimer()
+        if self.life.state != .stopped { self.relay.collect(false) }
     }
 
-    private func setStatus(_ state: RelayStatus.State) { self.relay.updateStatus { $0.state = state } }
+    private func cancelStallTimer() {
+        self.stallTimer?.cancel()
+        self.stallTimer = nil
+    }
 
     private func unsubscribe() {
         if let token = self.token { self.hub.unsubscribe(token) }
         self.token = nil
-    }
-
-    private func cancelTimers() {
-        for timer in [self.retryTimer, self.graceTimer, self.stallTimer] { timer?.cancel() }
-        (self.retryTimer, self.graceTimer, self.stallTimer) = (nil, nil, nil)
     }
 
     /// Writes as much as the far side takes.
@@ -166,6 +171,7 @@ final class RelayDriver: RTMPClientOwner {
         }
         connection.flush()
         if bytes > 0 { self.relay.updateStatus { $0.bytes += UInt64(bytes) } }
+        guard self.life.state == .live else { return }
         if connection.isReady, !connection.isWritable, self.stallTimer == nil {
             let box = NIOLoopBound(self, eventLoop: self.loop)
             self.stallTimer = self.loop.scheduleTask(in: Self.stallTimeout) {
@@ -177,18 +183,18 @@ final class RelayDriver: RTMPClientOwner {
     private func write(_ item: SourceItem, to connection: RTMPClientHandler) -> Int {
         switch item {
         case .configuration(let parameters):
-            self.sourceReturned()
             // Whoever has not said that it reads further tracks may take their packets for the main one's.
             guard parameters.track == 0 || connection.peer.extensions.contains(.multitrack) else { return 0 }
             self.announce([parameters], on: connection)
             self.codecs[Track(kind: parameters.kind, number: parameters.track)] = parameters.codec
             return FLVTagWriter.configuration(parameters).map { connection.write($0) } ?? 0
         case .packet(let packet):
-            self.sourceReturned()
             guard let codec = self.codecs[Track(kind: packet.kind, number: packet.track)] else { return 0 }
             return FLVTagWriter.packet(packet, codec: codec).map { connection.write($0) } ?? 0
         case .end:
-            self.sourceLeft()
+            self.note(false)
+            // It may be back already: what came behind the end is in the hub's cache.
+            self.note(self.relay.hasSource)
             return 0
         }
     }
@@ -201,30 +207,5 @@ final class RelayDriver: RTMPClientOwner {
         var properties = FLVTagWriter.codecProperties(video: self.announced[.video], audio: self.announced[.audio])
         properties.append(AMF0Property("encoder", .string("Tandem relay")))
         _ = connection.write(metadata: properties)
-    }
-
-    /// The far side is kept for the grace: a publisher that returns goes on there as if it had only paused.
-    private func sourceLeft() {
-        guard self.graceTimer == nil else { return }
-        let box = NIOLoopBound(self, eventLoop: self.loop)
-        self.graceTimer = self.loop.scheduleTask(in: self.grace) { box.value.graceOver() }
-    }
-
-    private func sourceReturned() {
-        self.graceTimer?.cancel()
-        self.graceTimer = nil
-    }
-
-    private func graceOver() {
-        self.graceTimer = nil
-        guard self.state == .live, !self.relay.hasSource else { return }
-        self.connection?.finish()
-        self.connection = nil
-        self.relay.collect(false)
-        self.cancelTimers()
-        self.wait()
-        self.emit(.stopped(reason: "the source is gone"))
-        // It may have come back between the two questions.
-        if self.relay.hasSource { self.connect() }
     }
 }

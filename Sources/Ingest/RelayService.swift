@@ -1,3 +1,4 @@
+package import Egress
 package import MediaTypes
 import NIOCore
 import NIOPosix
@@ -16,20 +17,20 @@ package final class RelayService: Sendable {
         var isStopped = false
     }
 
-    private let grace: Int64
+    private let egress: EgressGate?
     private let clock: any MonotonicClock
     private let emit: @Sendable (SourceID, RelayStatus, RelayEvent) -> Void
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - grace: Nanoseconds a far side is kept after the source has gone.
+    ///   - egress: Judges the addresses of other rooms; `nil`: any address.
     ///   - events: Gets the relay's id and address with each event, on the relays' thread; must not block.
     package init(
-        grace: Int64, clock: any MonotonicClock,
+        egress: EgressGate? = nil, clock: any MonotonicClock,
         events: @escaping @Sendable (SourceID, RelayStatus, RelayEvent) -> Void
     ) {
-        self.grace = grace
+        self.egress = egress
         self.clock = clock
         self.emit = events
     }
@@ -48,7 +49,7 @@ package final class RelayService: Sendable {
             guard older != nil || present.count < RelayService.maximumPerSource else { return nil }
             let status = RelayStatus(relayID: id, url: url.redacted)
             let relay = Relay(
-                id: id, url: url, hub: hub, grace: self.grace, clock: self.clock, loop: self.group.next(),
+                id: id, url: url, hub: hub, egress: self.egress, clock: self.clock, loop: self.group.next(),
                 events: { [emit] in emit(hub.source, status, $0) })
             state.relays[hub.source, default: [:]][id] = relay
             // Under the lock, as everywhere: behind ``stop()`` its thread is gone.

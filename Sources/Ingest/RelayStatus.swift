@@ -32,6 +32,6 @@ package enum RelayEvent: Sendable, Hashable {
     case live
     /// The connection failed or ended; it is tried again after so many milliseconds.
     case failed(reason: String, retryMs: Int)
-    /// It was removed, or its source has been gone for longer than the grace.
+    /// It was removed, or its source has ended.
     case stopped(reason: String)
 }

@@ -69,7 +69,6 @@ final class SRTDoor: ChannelInboundHandler {
         guard let first = datagram.getInteger(at: datagram.readerIndex, as: UInt8.self) else { return }
         let now = self.core.clock.now()
         let publisher = self.publishers[peer]
-        publisher?.lastReceived = now
         if self.front.passes(first, from: peer, now: now) {
             publisher.map { self.toListener(datagram, of: $0) }
             return
@@ -109,7 +108,7 @@ final class SRTDoor: ChannelInboundHandler {
     // MARK: Admission
 
     private func decide(_ caller: SRTCaller, _ peer: SocketAddress, _ now: Int64) {
-        let publisher = SRTPublisher(self, peer: peer, caller: caller, number: self.core.number(), now: now)
+        let publisher = SRTPublisher(self, peer: peer, caller: caller, number: self.core.number())
         self.publishers[peer] = publisher
         self.core.emit(.connected(remote: publisher.remote))
         self.core.opened(publisher, from: publisher.address, on: self.loop)
@@ -138,6 +137,9 @@ final class SRTDoor: ChannelInboundHandler {
             publisher.request = request
             if let refusal = self.core.refusal(of: source) {
                 return self.refuse(publisher, refusal, reason: "\(source) is refused for some time")
+            }
+            guard self.core.mayPublish(source) else {
+                return self.turnAway(publisher, .tooOften, "\(source) was published too often")
             }
             self.core.advanced(publisher)
             publisher.source = source

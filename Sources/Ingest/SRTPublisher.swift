@@ -15,7 +15,6 @@ final class SRTPublisher: PublishingConnection {
     let peer: SocketAddress
     let address: IPAddress?
     let software: String
-    var lastReceived: Int64
     /// Towards its listener; nil until that is made.
     var relay: (any Channel)?
     var listener: SocketAddress?
@@ -32,14 +31,13 @@ final class SRTPublisher: PublishingConnection {
     var hasLeft = false
     private let door: SRTDoor
 
-    init(_ door: SRTDoor, peer: SocketAddress, caller: SRTCaller, number: Int, now: Int64) {
+    init(_ door: SRTDoor, peer: SocketAddress, caller: SRTCaller, number: Int) {
         self.door = door
         self.peer = peer
         self.number = number
         self.remote = IngestServer.text(peer)
         self.address = peer.ipAddress.flatMap { IPAddress($0) }
         self.software = caller.software
-        self.lastReceived = now
     }
 
     func begin(_ hub: SourceHub) { self.hub = hub }

@@ -18,11 +18,17 @@ package final class LadderStage: Sendable {
         package var fps: Int
         /// Pictures from one IDR picture to the next.
         package var gopFrames: Int
+        /// The short segments that a live room begins with; each begins with an IDR frame.
+        package var opening: OpeningSegments?
         package var sampleRate: Int
         /// Bits per second of each coding of the sound; at least one.
         package var audioBitrates: [Int]
         /// The program waits for the encoders instead of losing ticks.
         package var isOffline: Bool
+        /// Ticks of a part, counted from each IDR picture of the grid: a divisor of ``gopFrames``. With B-pictures the last picture of
+        /// every part is a P-picture, so that no picture of a part is still to come when the part ends: a worker that is killed
+        /// behind it leaves neither a hole nor a picture twice. `nil`: there are no parts.
+        package var partFrames: Int?
 
         package init(
             width: Int, height: Int, fps: Int, gopFrames: Int, sampleRate: Int, audioBitrates: [Int], isOffline: Bool
@@ -65,6 +71,8 @@ package final class LadderStage: Sendable {
     package struct Reconfiguration: Sendable, Hashable {
         /// H.264 with Annex B parameter sets.
         package var parameters: CodecParameters
+        /// What initialization segments hold if that is more than ``parameters``: the sets of a publisher's stream and of the encoder's.
+        package var initialization: CodecParameters?
         /// Pixels.
         package var width: Int
         package var height: Int

@@ -114,14 +114,17 @@ struct RungWorker {
         CodecSlice(isOffline: self.settings.isOffline).requestForThisThread()
         var encoder: RungEncoder
         do {
-            encoder = try RungEncoder.open(self.rung)
+            encoder = try RungEncoder.open(self.rung, partFrames: self.settings.partFrames)
         } catch {
             birth.report(.failure(error))
             return
         }
-        birth.report(.success(encoder.parameters))
+        let first = encoder.parameters
+        birth.report(.success(first))
         var last: Picture?
         var isPassing = false
+        /// Holds the encoder's sets too.
+        var initialization: CodecParameters?
         do {
             while var ticked = queue.take() {
                 if let pass = ticked.step?.pass {
@@ -129,6 +132,7 @@ struct RungWorker {
                         // What the encoder holds was on air before.
                         if !isPassing { try encoder.finish { self.output.packet(self.track, $0) } }
                         isPassing = true
+                        initialization = stream.initialization
                         self.output.configuration(self.track, Self.change(to: stream, at: ticked.tick))
                     }
                     self.control.entered(ticked.tick, track: self.track)
@@ -146,7 +150,7 @@ struct RungWorker {
                 let format = ticked.picture.format
                 if isPassing || format.width != encoder.settings.width || format.height != encoder.settings.height {
                     if !isPassing { try encoder.finish { self.output.packet(self.track, $0) } }
-                    try self.reopen(&encoder, at: ticked, wasPassing: isPassing)
+                    try self.reopen(&encoder, at: ticked, after: isPassing, initialization: initialization, first)
                     isPassing = false
                 }
                 try self.encode(ticked, &encoder)
@@ -164,13 +168,15 @@ struct RungWorker {
 extension RungWorker {
     private static func change(to stream: TickStep.Stream, at tick: Int64) -> LadderStage.Reconfiguration {
         LadderStage.Reconfiguration(
-            parameters: stream.parameters, width: stream.width, height: stream.height, tick: tick, isPassed: true)
+            parameters: stream.parameters, initialization: stream.initialization, width: stream.width,
+            height: stream.height, tick: tick, isPassed: true)
     }
 
     private func encode(_ ticked: LadderStage.Ticked, _ encoder: inout RungEncoder) throws(MediaError) {
         // The grid is the room's: an IDR picture at every multiple of the GOP, or at the first picture behind
         // it when that tick was lost.
-        let gop = ticked.step?.gop ?? ticked.tick / Int64(self.settings.gopFrames)
+        let opening = self.settings.opening?.gop(ofFrame: ticked.tick)
+        let gop = ticked.step?.gop ?? opening?.number ?? ticked.tick / Int64(self.settings.gopFrames)
         self.control.entered(ticked.tick, track: self.track)
         self.output.entered(self.track, ticked.tick)
         if encoder.begins(gop), let rates = self.control.rates(self.track) {
@@ -181,7 +187,9 @@ extension RungWorker {
             self.note(encoder, isDone)
         }
         let isAsked = self.control.takeKeyframeRequest(self.track)
-        try encoder.encode(ticked.picture, tick: ticked.tick, gop: gop, isKey: isAsked) {
+        // A cut begins a GOP anywhere.
+        let first = ticked.step == nil ? opening?.first ?? gop * Int64(self.settings.gopFrames) : nil
+        try encoder.encode(ticked.picture, tick: ticked.tick, gop: gop, first: first, isKey: isAsked) {
             self.output.packet(self.track, $0)
         }
     }
@@ -202,14 +210,18 @@ extension RungWorker {
     }
 
     private func reopen(
-        _ encoder: inout RungEncoder, at ticked: LadderStage.Ticked, wasPassing: Bool
+        _ encoder: inout RungEncoder, at ticked: LadderStage.Ticked, after wasPassing: Bool,
+        initialization: CodecParameters?, _ first: CodecParameters
     ) throws(MediaError) {
         try encoder.reopen(ticked.picture.format, rates: self.control.rates(self.track))
         self.control.note(self.track, isCheap: false)
         self.output.configuration(
             self.track,
             LadderStage.Reconfiguration(
-                parameters: encoder.parameters, width: encoder.settings.width, height: encoder.settings.height,
+                parameters: encoder.parameters,
+                // With a canvas of another size, or another level, its sets are others.
+                initialization: encoder.parameters == first ? initialization : nil, width: encoder.settings.width,
+                height: encoder.settings.height,
                 tick: ticked.tick, isPassed: wasPassing ? false : nil))
     }
 }

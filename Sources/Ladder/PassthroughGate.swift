@@ -59,6 +59,8 @@ package struct PassthroughGate: Sendable {
     private let gopFrames: Int64
     private let segmentFrames: Int64
     private let partFrames: Int64
+    /// Short segments that the room begins with; nothing passes before they are over.
+    private var opening: OpeningSegments?
     private var slotStart: Int64 = 0
     private var gopStart: Int64 = 0
     private var gop: Int64 = 0
@@ -84,7 +86,10 @@ package struct PassthroughGate: Sendable {
     }
 
     /// The program begins with a tick.
-    package mutating func begin(at tick: Int64) {
+    ///
+    /// - Parameter opening: The short segments it begins with; `nil`: none.
+    package mutating func begin(at tick: Int64, opening: OpeningSegments? = nil) {
+        self.opening = tick == 0 ? opening : nil
         self.slotStart = tick / self.segmentFrames * self.segmentFrames
         self.gopStart = tick / self.gopFrames * self.gopFrames
         self.gop = tick / self.gopFrames
@@ -102,6 +107,22 @@ package struct PassthroughGate: Sendable {
         guard self.passing?.source != source else { return false }
         self.streams[source] = nil
         return true
+    }
+
+    /// The configuration of a source that may come to stand for a rendition, by what it has told of its codec so far: the one that
+    /// fills the canvas, or else the first by name. `nil`: there is none.
+    package func foreseen(_ track: Int) -> CodecParameters? {
+        guard let target = self.targets.first(where: { $0.track == track }) else { return nil }
+        let sources = self.streams.keys.sorted {
+            ($0 == self.solo ? "" : $0.description) < ($1 == self.solo ? "" : $1.description)
+        }
+        for source in sources {
+            guard let stream = self.streams[source], !stream.isEnded, let parameters = stream.parameters,
+                target.misfit(of: stream, parameters) == nil
+            else { continue }
+            return parameters
+        }
+        return nil
     }
 
     /// Whose packets pass, and into which rendition.
@@ -134,12 +155,13 @@ package struct PassthroughGate: Sendable {
     package mutating func step(_ tick: Int64, _ facts: Facts) -> Step {
         var step = Step(step: TickStep(gop: self.gop))
         self.solo = facts.solo
-        let isNewSlot = tick - self.slotStart >= self.segmentFrames
+        if let opening = self.opening, tick > opening.end { self.opening = nil }
+        let isNewSlot = tick - self.slotStart >= (self.opening?.frames ?? self.segmentFrames)
         if isNewSlot { self.slotStart = tick }
         var isKey = isNewSlot
         if self.passing != nil {
             self.pass(tick, facts, isNewSlot: isNewSlot, &step, &isKey)
-        } else if !facts.isResized {
+        } else if !facts.isResized, self.opening == nil {
             self.join(tick, facts, &step)
         }
         for source in self.streams.keys where source != self.passing?.source {
@@ -150,6 +172,7 @@ package struct PassthroughGate: Sendable {
             step.isBreak = true
         }
         if step.isCut {
+            self.opening = nil
             self.slotStart = tick
             isKey = true
         }

@@ -53,6 +53,19 @@ package struct PassthroughTarget: Sendable, Hashable {
         of stream: PassthroughStream, limit: Int64, isJoining: Bool
     ) -> PassthroughCause? {
         guard let parameters = stream.parameters, !stream.isEnded else { return .lost }
+        if let misfit = self.misfit(of: stream, parameters) { return misfit }
+        if let fps = stream.measuredFps, (fps - stream.fps * 1_000).magnitude > UInt64(stream.fps * 20) {
+            return .frameRate
+        }
+        if let longest = stream.longestGop, longest > limit { return .keyInterval }
+        let share = isJoining ? Self.tolerance.joining : Self.tolerance.staying
+        if let average = stream.averageBitrate, average > self.bitrate * share / 1_000 { return .bitrate }
+        if stream.excess(over: self.maxBitrate) > self.bufferSize { return .bitrate }
+        return nil
+    }
+
+    /// What of the stream's configuration keeps it from standing for the rendition, whatever its packets are; `nil`: nothing.
+    func misfit(of stream: PassthroughStream, _ parameters: CodecParameters) -> PassthroughCause? {
         guard parameters.codec == .h264, let sequence = stream.sequence, parameters.configuration.count > 8,
             parameters.configuration[4] & 3 == 3
         else { return .codec }
@@ -66,13 +79,6 @@ package struct PassthroughTarget: Sendable, Hashable {
             let given = Self.profiles.firstIndex(of: sequence.profile), given <= wanted
         else { return .profile }
         guard sequence.level <= self.level else { return .level }
-        if let fps = stream.measuredFps, (fps - stream.fps * 1_000).magnitude > UInt64(stream.fps * 20) {
-            return .frameRate
-        }
-        if let longest = stream.longestGop, longest > limit { return .keyInterval }
-        let share = isJoining ? Self.tolerance.joining : Self.tolerance.staying
-        if let average = stream.averageBitrate, average > self.bitrate * share / 1_000 { return .bitrate }
-        if stream.excess(over: self.maxBitrate) > self.bufferSize { return .bitrate }
         return nil
     }
 }

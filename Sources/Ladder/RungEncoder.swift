@@ -10,6 +10,8 @@ struct RungEncoder {
     private struct Inside {
         var tick: Int64
         var gop: Int64
+        /// Of the GOP.
+        var first: Int64
     }
 
     private let rung: Rung
@@ -22,6 +24,10 @@ struct RungEncoder {
     private var unfitRates: BitRates?
     /// The GOP of the newest picture; `nil`: the next one is an IDR picture whatever its GOP.
     private var gop: Int64?
+    /// See ``LadderStage/Settings/partFrames``.
+    private let partFrames: Int64?
+    /// The grid's GOP of the newest picture, and its first tick.
+    private var grid: (gop: Int64, first: Int64)?
     /// Pictures none of whose packets, and of later ones, have come out. In order.
     private var inside: [Inside] = []
     /// The newest tick that has a packet.
@@ -30,12 +36,15 @@ struct RungEncoder {
     private var place: String { "encode[\(self.rung.name)]" }
 
     /// - Throws: What libx264 says.
-    static func open(_ rung: Rung) throws(MediaError) -> RungEncoder {
+    ///
+    /// - Parameter partFrames: See ``LadderStage/Settings/partFrames``.
+    static func open(_ rung: Rung, partFrames: Int? = nil) throws(MediaError) -> RungEncoder {
         let encoder = try VideoEncoder.open(rung.settings, place: "encode[\(rung.name)]")
-        return RungEncoder(rung: rung, encoder: encoder)
+        return RungEncoder(rung: rung, encoder: encoder, partFrames: partFrames)
     }
 
-    private init(rung: Rung, encoder: VideoEncoder) {
+    private init(rung: Rung, encoder: VideoEncoder, partFrames: Int?) {
+        self.partFrames = partFrames.map { Int64(max(1, $0)) }
         self.rung = rung
         self.settings = rung.settings
         self.encoder = encoder
@@ -64,14 +73,22 @@ struct RungEncoder {
 
     /// - Parameters:
     ///   - tick: One the rung takes; rising.
+    ///   - first: First tick of the GOP; `nil`: that of its first picture.
     ///   - isKey: It is an IDR picture even where it begins no GOP of the grid.
     mutating func encode(
-        _ picture: Picture, tick: Int64, gop: Int64, isKey: Bool = false, _ body: (CodedPacket) -> Void
+        _ picture: Picture, tick: Int64, gop: Int64, first: Int64? = nil, isKey: Bool = false,
+        _ body: (CodedPacket) -> Void
     ) throws(MediaError) {
         let step = Int64(self.rung.frameStep)
+        let begin = first ?? self.grid.flatMap { $0.gop == gop ? $0.first : nil } ?? tick
+        self.grid = (gop, begin)
+        self.inside.append(Inside(tick: tick, gop: gop, first: begin))
+        let next = tick + step - begin
+        let endsPart = self.settings.bFrames > 0 && self.partFrames.map { next % $0 < step } ?? false
         var newest = self.newest
-        self.inside.append(Inside(tick: tick, gop: gop))
-        try self.encoder.encode(picture, pts: tick / step, forceIDR: isKey || gop != self.gop) { packet in
+        try self.encoder.encode(
+            picture, pts: tick / step, forceIDR: isKey || gop != self.gop, forceP: endsPart
+        ) { packet in
             newest = max(newest, packet.pts / VideoEncoder.ticksPerPicture * step)
             body(packet)
         }
@@ -125,7 +142,9 @@ struct RungEncoder {
         let left = self.inside
         self.take(other, isCheap: true)
         self.gop = nil
-        for picture in left { try self.encode(held, tick: picture.tick, gop: picture.gop, body) }
+        for picture in left {
+            try self.encode(held, tick: picture.tick, gop: picture.gop, first: picture.first, body)
+        }
         return true
     }
 

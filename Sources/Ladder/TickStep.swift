@@ -33,6 +33,8 @@ package struct TickStep: Sendable {
     /// A publisher's stream.
     package struct Stream: Sendable, Hashable {
         package var parameters: CodecParameters
+        /// What a player is told once for this stream and the encoder's own together; `nil`: each has its own.
+        package var initialization: CodecParameters?
         /// Pixels.
         package var width: Int
         package var height: Int

@@ -98,6 +98,11 @@ extension TextMask {
         return mask
     }
 
+    /// How far the pen moves over a text in the dot-matrix alphabet, in samples.
+    package static func bitmapAdvance(of text: String, scale: Int) -> Int {
+        text.count * (BitmapFont.columns + 1) * max(1, scale)
+    }
+
     private mutating func cover(x: Int, y: Int, side: Int) {
         for row in max(0, y)..<max(0, y + side) where row < self.height {
             for column in max(0, x)..<max(0, x + side) where column < self.width {

@@ -30,6 +30,13 @@ package enum LibAV {
     /// wait for memory: not often.
     package static func trimHeaps() { clibav_trim_heaps() }
 
+    /// Keeps the system from writing the process's memory, which holds stream keys and tokens, to a core file when it dies. Child
+    /// processes inherit it.
+    ///
+    /// - Returns: Whether the system agrees.
+    @discardableResult
+    package static func disableCoreDumps() -> Bool { clibav_disable_core_dumps() == 0 }
+
     /// Lets the process have as many open files as its hard limit allows, at most 65,536: the usual 1,024 would be 640 viewers.
     /// Once, before the first listener.
     ///

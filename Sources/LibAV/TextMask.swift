@@ -25,6 +25,16 @@ package struct TextMask: Sendable {
         return end
     }
 
+    /// Covers what another mask covers as well, `x` columns further to the right; what lies outside is left out.
+    package mutating func add(_ other: TextMask, x: Int) {
+        for row in 0..<min(self.height, other.height) {
+            for column in 0..<other.width where x + column >= 0 && x + column < self.width {
+                let sample = row * self.width + x + column
+                self.coverage[sample] = max(self.coverage[sample], other.coverage[row * other.width + column])
+            }
+        }
+    }
+
     /// One line of `text` by libavfilter's `drawtext`, which is built for this one picture: any characters, no
     /// escaping, no expansion. What reaches beyond the width is cut off. Takes 1 to 3 ms; never on the program thread.
     ///

@@ -13,6 +13,8 @@ package final class VideoDecoder {
     private var memoryLook = PoolLook(every: VideoDecoder.lookInterval)
     /// How often memory of pictures that nobody needed was given back.
     package private(set) var renewals = 0
+    /// Frames that were handed out although libavcodec had to conceal damage in them.
+    package private(set) var concealedCount = 0
 
     /// - Parameters:
     ///   - parameters: Codec and its configuration record; the stream may repeat parameter sets in band as well.
@@ -98,6 +100,7 @@ package final class VideoDecoder {
         while true {
             let status = unsafe avcodec_receive_frame(self.context, frame)
             guard status >= 0 else { return status == CLIBAV_ERROR_AGAIN || status == CLIBAV_ERROR_EOF }
+            if unsafe frame.pointee.decode_error_flags != 0 { self.concealedCount += 1 }
             // The best guess at a presentation time, for streams without composition offsets.
             if unsafe frame.pointee.pts == CLIBAV_NO_TIMESTAMP {
                 unsafe frame.pointee.pts = frame.pointee.best_effort_timestamp

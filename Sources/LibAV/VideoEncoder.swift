@@ -14,6 +14,8 @@ package struct VideoEncoderSettings: Sendable, Hashable {
     package var profile: String
     /// What differs from the preset, in libx264's own words: `name=value`, colons between. Empty: nothing.
     package var x264Parameters = ""
+    /// Id of its parameter sets (0…31). Streams with different ids can share one initialization segment.
+    package var parameterSetID = 0
     /// Bits per second; buffer in bits.
     package var bitrate: Int
     package var maxBitrate: Int
@@ -123,11 +125,14 @@ package final class VideoEncoder {
     }
 
     private static func options(_ settings: VideoEncoderSettings) -> [(String, String)] {
+        var words = ["force-cfr=1"]
+        if settings.parameterSetID != 0 { words.append("sps-id=\(settings.parameterSetID)") }
+        if !settings.x264Parameters.isEmpty { words.append(settings.x264Parameters) }
         var options = [
             ("preset", settings.preset), ("profile", settings.profile), ("forced-idr", "1"), ("sc_threshold", "0"),
             ("rc-lookahead", "\(settings.lookaheadFrames)"),
             // force-cfr: the grid is constant, and without it libx264 holds one picture more for the same result.
-            ("x264-params", "force-cfr=1" + (settings.x264Parameters.isEmpty ? "" : ":\(settings.x264Parameters)")),
+            ("x264-params", words.joined(separator: ":")),
         ]
         // With one B-picture there is nothing to decide, and deciding costs a quarter of the lookahead's time.
         if settings.bFrames <= 1 { options.append(("b_strategy", "0")) }
@@ -157,17 +162,19 @@ package final class VideoEncoder {
     /// - Parameters:
     ///   - pts: In ticks of 1/fps, rising.
     ///   - forceIDR: Makes this picture an IDR picture, exactly.
+    ///   - forceP: Makes it a P-picture unless it is an IDR picture. Every picture up to it then comes out before any behind it.
     ///   - body: Gets finished packets: NAL units with four-byte lengths, ``ticksPerPicture`` ticks a picture; `dts` starts
     ///     below zero when there are B-pictures.
     /// - Throws: ``MediaError/Code/rejected`` when the encoder failed; the rendition cannot go on.
     package func encode(
-        _ picture: Picture, pts: Int64, forceIDR: Bool, _ body: (CodedPacket) -> Void
+        _ picture: Picture, pts: Int64, forceIDR: Bool, forceP: Bool = false, _ body: (CodedPacket) -> Void
     ) throws(MediaError) {
         let frame = try unsafe picture.makeReference()
         var spare: UnsafeMutablePointer<AVFrame>? = unsafe frame
         defer { unsafe av_frame_free(&spare) }
         unsafe frame.pointee.pts = pts
-        unsafe frame.pointee.pict_type = forceIDR ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
+        unsafe frame.pointee.pict_type =
+            forceIDR ? AV_PICTURE_TYPE_I : forceP ? AV_PICTURE_TYPE_P : AV_PICTURE_TYPE_NONE
         let status = unsafe avcodec_send_frame(self.context, frame)
         guard status >= 0 else {
             throw .libav(.rejected, "the encoder refused a picture", status, at: self.place, fix: "restart the room")

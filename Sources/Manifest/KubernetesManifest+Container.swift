@@ -50,7 +50,7 @@ extension KubernetesManifest {
     static func container(_ needs: RoomNeeds, _ request: ManifestRequest) -> YAMLNode {
         var entries = [
             YAMLEntry("name", "tandem"), YAMLEntry("image", .text(request.image)),
-            YAMLEntry("args", .words(["run", RoomNeeds.pipelinePath])),
+            YAMLEntry("args", .words(["run", "--ended-ok", RoomNeeds.pipelinePath])),
             YAMLEntry("workingDir", .text(RoomNeeds.workingDirectory)),
         ]
         // Under this name the worker's log lines are found.

@@ -64,7 +64,9 @@ package enum KubernetesManifest {
     }
 
     private static func secret(_ needs: RoomNeeds) -> YAMLNode {
-        let entries = needs.portable.files.filter(\.isSecret).map { YAMLEntry($0.name, "REPLACE-ME", $0.hint) }
+        let entries = needs.portable.files.filter(\.isSecret).map {
+            YAMLEntry($0.name, .text(ManifestRequest.placeholder), $0.hint)
+        }
         return .map([
             YAMLEntry("apiVersion", "v1"), YAMLEntry("kind", "Secret"), YAMLEntry("metadata", self.metadata(needs)),
             YAMLEntry("type", "Opaque"),

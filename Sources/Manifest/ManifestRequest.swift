@@ -17,6 +17,16 @@ package struct ManifestRequest: Sendable {
     /// Kubernetes: give up at once on a file that cannot run (`podFailurePolicy`).
     package var failsFast = false
 
+    /// What stands for a secret that the operator puts in; a room that finds it does not start.
+    package static let placeholder = "REPLACE-ME"
+
+    /// How many lines of a file hold a placeholder, comments left aside.
+    package static func placeholders(in text: String) -> Int {
+        text.split(separator: "\n").filter { line in
+            line.first { $0 != " " } != "#" && line.contains(self.placeholder)
+        }.count
+    }
+
     package init(pipeline: Pipeline, document: JSONNode, cost: RoomCost) {
         self.pipeline = pipeline
         self.document = document

@@ -45,7 +45,7 @@ package enum NomadManifest {
             "      kill_timeout = \"\(needs.graceSeconds)s\"",
             "      user         = \"\(RoomNeeds.user):\(RoomNeeds.user)\"",
             "      config {", "        image           = \(self.quoted(request.image))",
-            "        args            = [\"run\", \"/local/pipeline.json\"]",
+            "        args            = [\"run\", \"--ended-ok\", \"/local/pipeline.json\"]",
             "        work_dir        = \"\(directory)\"",
             "        network_mode    = \"host\"", "        readonly_rootfs = true",
             "        cap_drop        = [\"all\"]",

@@ -178,6 +178,14 @@ package struct PortablePipeline: Sendable {
             }
         case (_, let origin?) where key.hasSuffix("File") || parent == "tls" && ["certificate", "key"].contains(key):
             return JSONMember(key, .string(self.secret(place, origin: origin)))
+        case ("fonts", nil) where parent == "canvas":
+            guard case .array(let fonts) = member.value.content else { break }
+            return JSONMember(
+                key,
+                .array(
+                    fonts.enumerated().map { index, font in
+                        font.string.map { .string(self.file("\(place)[\(index)]", $0, parent: key)) } ?? font
+                    }))
         case (_, let origin?)
         where ["placeholderImage", "authorities"].contains(key) || key == "path" && parent != "outputs":
             return JSONMember(key, .string(self.file(place, origin, parent: parent)))
@@ -217,12 +225,13 @@ package struct PortablePipeline: Sendable {
     /// A URL may carry a token in its query or before its host: no engine's store for plain text gets it.
     private mutating func withoutQuery(_ url: String, _ place: String) -> String {
         var plain = url
-        if let query = plain.firstIndex(of: "?") { plain = "\(plain[..<query])?REPLACE-ME" }
+        let placeholder = ManifestRequest.placeholder
+        if let query = plain.firstIndex(of: "?") { plain = "\(plain[..<query])?\(placeholder)" }
         if let scheme = plain.end(of: "://") {
             let host = plain[scheme...].prefix { $0 != "/" && $0 != "?" }
-            if let at = host.lastIndex(of: "@") { plain = plain[..<scheme] + "REPLACE-ME" + plain[at...] }
+            if let at = host.lastIndex(of: "@") { plain = plain[..<scheme] + placeholder + plain[at...] }
         }
-        if plain != url { self.notes.append("\(place): REPLACE-ME stands for what may be a secret") }
+        if plain != url { self.notes.append("\(place): \(placeholder) stands for what may be a secret") }
         return plain
     }
 

@@ -44,7 +44,7 @@ package enum SwarmManifest {
         let user = "\(RoomNeeds.user):\(RoomNeeds.user)"
         var entries = [
             YAMLEntry("image", .text(request.image)),
-            YAMLEntry("command", .words(["run", RoomNeeds.pipelinePath])), YAMLEntry("user", .text(user)),
+            YAMLEntry("command", .words(["run", "--ended-ok", RoomNeeds.pipelinePath])), YAMLEntry("user", .text(user)),
             YAMLEntry("read_only", true), YAMLEntry("working_dir", .text(RoomNeeds.workingDirectory)),
             YAMLEntry("cap_drop", .words(["ALL"])), YAMLEntry("networks", .words(["machine"])),
             YAMLEntry("stop_grace_period", .text("\(needs.graceSeconds)s")),

@@ -16,7 +16,7 @@ package enum SystemdManifest {
         [Service]
         Type=notify
         NotifyAccess=main
-        ExecStart=/usr/bin/tandem run /etc/tandem/%i.json
+        ExecStart=/usr/bin/tandem run --ended-ok /etc/tandem/%i.json
         ExecReload=/bin/kill -HUP $MAINPID
         WatchdogSec=10s
         TimeoutStartSec=30s
@@ -32,6 +32,10 @@ package enum SystemdManifest {
         StateDirectory=tandem/%i
         WorkingDirectory=%S/tandem/%i
         LimitNOFILE=65536
+        # A core file would hold stream keys and tokens. With LimitCORE=infinity and Environment=TANDEM_CORE_DUMPS=1 there is one.
+        LimitCORE=0
+        # A room's own drop-in has its own.
+        MemoryMax=4G
         # The clock's thread asks to run before the encoders when the machine is full.
         LimitNICE=-10
         OOMPolicy=stop
@@ -42,12 +46,26 @@ package enum SystemdManifest {
         PrivateDevices=yes
         ProtectKernelTunables=yes
         ProtectKernelModules=yes
+        ProtectKernelLogs=yes
         ProtectControlGroups=yes
+        ProtectClock=yes
+        ProtectHostname=yes
+        ProtectProc=invisible
+        ProcSubset=pid
         RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
         RestrictNamespaces=yes
+        RestrictRealtime=yes
+        RestrictSUIDSGID=yes
         LockPersonality=yes
+        RemoveIPC=yes
+        KeyringMode=private
+        # Files are for the user and its group; a room's drop-in opens those that another service reads.
+        UMask=0027
         CapabilityBoundingSet=
+        AmbientCapabilities=
+        SystemCallArchitectures=native
         SystemCallFilter=@system-service
+        SystemCallFilter=~@privileged
         SystemCallErrorNumber=EPERM
 
         [Install]
@@ -80,6 +98,7 @@ package enum SystemdManifest {
                 "# These must be there, writable for a user that is made at the start (DynamicUser): of a group, which is named",
                 "# here by SupplementaryGroups=GROUP. What has a relative path lies below /var/lib/tandem and needs nothing.",
                 "ReadWritePaths=\(outside.map(Self.listed).joined(separator: " "))",
+                "# Others may read what is written there, such as a web server of another user.", "UMask=0022",
             ]
         }
         for file in needs.secretFiles {

@@ -10,11 +10,11 @@ final class Audience: OriginContent {
 
     init(_ content: any OriginContent) { self.content = content }
 
-    /// A playlist was asked for within so many seconds.
-    func isThere(within seconds: Int) -> Bool {
+    /// Nanoseconds since a playlist was asked for; `nil`: none has been.
+    var sinceList: Int64? {
         let last = self.lastList.load(ordering: .relaxed)
-        guard last != 0 else { return false }
-        return NIODeadline.now().uptimeNanoseconds &- last <= UInt64(max(0, seconds)) &* 1_000_000_000
+        guard last != 0 else { return nil }
+        return Int64(clamping: NIODeadline.now().uptimeNanoseconds &- last)
     }
 
     func answer(to request: OriginRequest, _ answer: @escaping @Sendable (OriginAnswer) -> Void) {

@@ -2,9 +2,10 @@ package import MediaTypes
 import NIOCore
 import Synchronization
 
-/// The content of a worker that takes another one's place: whoever comes before it has published waits until it has.
+/// Content whose requests wait while a worker is about to publish: a successor from its start on, any other one from its first frame
+/// until its first playlist can be had.
 ///
-/// Its viewers have seen every name they ask for, and a name that is not found ends some players for good.
+/// A name that is not found ends some players for good.
 package final class GatedContent: OriginContent {
     private struct Waiter {
         let request: OriginRequest
@@ -28,11 +29,17 @@ package final class GatedContent: OriginContent {
     private let clock: any MonotonicClock
     private let state = Mutex(State())
 
-    /// - Parameter content: Answers once ``open()`` has been called.
-    package init(_ content: any OriginContent, clock: any MonotonicClock) {
+    /// - Parameters:
+    ///   - content: Answers once ``open()`` has been called.
+    ///   - isOpen: It answers from the beginning on, until ``hold()``.
+    package init(_ content: any OriginContent, isOpen: Bool = false, clock: any MonotonicClock) {
         self.content = content
         self.clock = clock
+        self.state.withLock { $0.isOpen = isOpen }
     }
+
+    /// From now on requests wait until ``open()``. From any thread.
+    package func hold() { self.state.withLock { $0.isOpen = false } }
 
     package var ended: Bool { self.content.ended }
 

@@ -80,13 +80,8 @@ package final class OriginServer: Sendable {
         return OriginServer(listener: listener, content: content)
     }
 
-    /// Goes on serving for one and a half target durations if somebody has asked for a playlist within the last two: players
-    /// ask again after that long (rfc8216bis §6.3.4), and whoever finds nobody there does not know that it is the end.
-    package func linger(targetDuration: Int) async {
-        guard self.content.isThere(within: 2 * targetDuration) else { return }
-        // Ended early by a task that is cancelled, which is as well.
-        try? await Task.sleep(for: .milliseconds(1_500 * max(0, targetDuration)))
-    }
+    /// Nanoseconds since a viewer asked for a playlist; `nil`: nobody has.
+    package var sinceRequest: Int64? { self.content.sinceList }
 
     /// Takes no more connections, lets replies that have begun end within `grace`, closes the rest. May be called twice.
     package func stop(within grace: TimeAmount = .seconds(3)) async {

@@ -66,6 +66,14 @@ package struct DirectoryStore: SegmentStore {
         }
     }
 
+    package func overwrite(_ name: String, _ bytes: [UInt8]) throws(MediaError) {
+        let descriptor = open(self.full(name), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, Self.fileMode)
+        guard descriptor >= 0 else { throw self.lost("cannot open \(self.full(name))", errno) }
+        var failure = Self.write(PacketMemory(bytes), to: descriptor)
+        if close(descriptor) != 0, failure == nil { failure = errno }
+        if let failure { throw self.lost("cannot write \(self.full(name))", failure) }
+    }
+
     package func remove(_ name: String) throws(MediaError) {
         // What a worker was killed over while it wrote the name.
         unlink(self.temporary(name))
@@ -132,6 +140,8 @@ package struct DirectoryStore: SegmentStore {
     }
 
     package func path(of name: String) -> String? { self.full(name) }
+
+    package func hold() -> (any HeldPlace)? { DirectoryPlace(self.directory) }
 
     package func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R {
         // The lock is on the directory itself: no file to leave behind, and the kernel lets go of it with the process.

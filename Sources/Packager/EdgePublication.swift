@@ -10,13 +10,15 @@ import MediaTypes
 ///     media in is the run's first, for both.
 /// (2) A discontinuity is in the same slot of every playlist. A configuration that is told after another track has listed
 ///     something of its slot therefore begins with the first slot nobody has listed anything of, here and in the directory.
-/// (3) Nothing is shown until every playlist has a segment.
-/// (4) A segment is listed as whole once the state file knows its number, or else with the next part: a successor of a worker
-///     that was killed in between would give the number to another segment.
+/// (3) Nothing is shown until every playlist has a segment, or as many as a room begins with.
+/// (4) A segment is listed as whole once the state file knows its number, or else with the next part. Before that the record
+///     for a successor has it, with its last part: a URI that a playlist ever listed keeps its bytes and its number.
 struct EdgePublication: Sendable {
     let control: ServerControl
     private(set) var tracks: [EdgeTrack]
     private let isContinued: Bool
+    /// Segments of each playlist when it is shown first.
+    private let firstListed: Int
     private var firstSlot: Int64?
     private var isShown = false
     private var isEnded = false
@@ -33,14 +35,16 @@ struct EdgePublication: Sendable {
 
     /// - Parameters:
     ///   - publication: As the run begins with it.
+    ///   - firstListed: Segments that each playlist lists when it is shown first, unless the room ends before.
     ///   - isStored: A file has the segment of that name, and viewers can have it.
-    init(_ publication: Publication, isStored: @escaping @Sendable (String) -> Bool) {
+    init(_ publication: Publication, firstListed: Int = 1, isStored: @escaping @Sendable (String) -> Bool) {
         self.control = ServerControl(grid: publication.grid)
         self.tracks = publication.tracks.map { track in
             EdgeTrack(
                 track: track, grid: publication.grid, origin: publication.origin, incarnation: publication.incarnation)
         }
         self.isContinued = publication.nextMediaSequence > 0
+        self.firstListed = firstListed
         self.naming = publication
         self.isStored = isStored
         for track in publication.tracks { self.add(track.map, track.initialization, track.kind) }
@@ -89,7 +93,7 @@ struct EdgePublication: Sendable {
     }
 
     /// Keeps (1).
-    private mutating func begin(at slot: Int64) {
+    mutating func begin(at slot: Int64) {
         guard self.firstSlot == nil else { return }
         self.firstSlot = slot
         for index in self.tracks.indices {
@@ -204,12 +208,16 @@ struct EdgePublication: Sendable {
         EdgeRecord(tracks: self.tracks.map(\.record), recorded: self.tracks.map(\.recorded).min() ?? 0)
     }
 
+    /// How far viewers have been shown the live edge.
+    func mark(_ incarnation: Int64) -> EdgeMark { EdgeMark(incarnation: incarnation, tracks: self.tracks.map(\.reach)) }
+
     // MARK: What goes out
 
     /// Everything that has changed since the last call; sound first.
     mutating func takeUpdate() -> LiveUpdate {
         // Keeps (3).
-        if !self.isShown, self.tracks.allSatisfy(\.hasSegments) { self.isShown = true }
+        let least = self.isEnded ? 1 : self.firstListed
+        if !self.isShown, self.tracks.allSatisfy({ $0.segmentCount >= least }) { self.isShown = true }
         if self.isShown {
             self.listChanges()
             self.dropPassedRanges()

@@ -17,10 +17,27 @@ struct EdgeRecord: Sendable, Hashable {
         var discontinuity: Bool
     }
 
+    /// A segment that the state file does not know and that the playlist lists as whole, or will with its next part. It keeps its
+    /// number and its name, whatever a successor has of it.
+    struct Whole: Sendable, Hashable {
+        var mediaSequence: Int64
+        /// The incarnation in its name.
+        var incarnation: Int64
+        /// Ticks of the track's timescale since the room's origin.
+        var start: Int64
+        var duration: Int64
+        var discontinuity: Bool
+        var gap: Bool
+        /// Name of its initialization segment.
+        var map: String
+    }
+
     struct Track: Sendable, Hashable {
         var name: String
         /// Name of the initialization segment the last rows belong to.
         var map: String
+        /// Consecutive numbers, in order; the rows say what they consist of.
+        var whole: [Whole] = []
         /// In order.
         var rows: [Row]
         /// Name of the part behind the last row.
@@ -31,6 +48,8 @@ struct EdgeRecord: Sendable, Hashable {
     static let name = "edge.json"
     /// Rows of a track: beyond this the file is damage.
     private static let mostRows = 4_096
+    /// Whole segments of a track that are written down: half an hour of a state file that cannot be written.
+    static let mostWhole = 1_024
 
     var tracks: [Track]
     /// The state file knows the segments below.
@@ -51,12 +70,24 @@ struct EdgeRecord: Sendable, Hashable {
         return names
     }
 
+    /// For each track: viewers may know the segments below by their names.
+    var promised: [Int64] {
+        self.tracks.map { track in max(self.recorded, track.whole.last.map { $0.mediaSequence + 1 } ?? 0) }
+    }
+
     /// The file's content.
     // Rows as in the state file: [media sequence, index, name, start, duration, bytes, flags: 1 discontinuity, 4 independent].
+    // Whole segments: [media sequence, incarnation, start, duration, flags: 1 discontinuity, 2 gap, initialization segment].
     var json: String {
         "{\n\"version\": 1,\n\"recorded\": \(self.recorded),\n\"tracks\": ["
             + self.tracks.map { track in
-                "\n{\"name\": \"\(track.name)\", \"map\": \"\(track.map)\", \"hint\": \"\(track.hint)\", \"rows\": ["
+                "\n{\"name\": \"\(track.name)\", \"map\": \"\(track.map)\", \"hint\": \"\(track.hint)\", \"whole\": ["
+                    + track.whole.map { whole in
+                        let flags = (whole.discontinuity ? 1 : 0) + (whole.gap ? 2 : 0)
+                        return
+                            "\n[\(whole.mediaSequence),\(whole.incarnation),\(whole.start),\(whole.duration),\(flags),"
+                            + "\"\(whole.map)\"]"
+                    }.joined(separator: ",") + "], \"rows\": ["
                     + track.rows.map { row in
                         let flags = (row.discontinuity ? 1 : 0) + (row.independent ? 4 : 0)
                         return "\n[\(row.mediaSequence),\(row.index),\"\(row.name)\",\(row.start),\(row.duration),"
@@ -79,25 +110,46 @@ struct EdgeRecord: Sendable, Hashable {
                 let rows = object["rows"]?.array, rows.count <= Self.mostRows
             else { return nil }
             let read = rows.compactMap { $0.array.flatMap(Row.init(row:)) }
-            guard read.count == rows.count else { return nil }
-            tracks.append(Track(name: name, map: map, rows: read, hint: hint))
+            // A worker of an older version writes none.
+            let whole = object["whole"] == nil ? [] : object["whole"]?.array ?? [.null]
+            let segments = whole.compactMap { $0.array.flatMap(Whole.init(row:)) }
+            guard read.count == rows.count, segments.count == whole.count, segments.count <= Self.mostWhole else {
+                return nil
+            }
+            tracks.append(Track(name: name, map: map, whole: segments, rows: read, hint: hint))
         }
         self.init(tracks: tracks, recorded: recorded)
     }
 }
 
-extension EdgeRecord.Row {
-    private static let lastTick: Int64 = 1 << 53
+extension EdgeRecord {
+    fileprivate static let lastTick: Int64 = 1 << 53
+}
 
+extension EdgeRecord.Row {
     fileprivate init?(row: [JSONValue]) {
         guard row.count == 7, let mediaSequence = row[0].integer, (0...RoomState.largestNumber).contains(mediaSequence),
             let index = row[1].integer, (0...4_096).contains(index), let name = row[2].string,
-            TrackNames.isValid(name), let start = row[3].integer, (0...Self.lastTick).contains(start),
-            let duration = row[4].integer, (1...Self.lastTick).contains(duration), let byteCount = row[5].integer,
+            TrackNames.isValid(name), let start = row[3].integer, (0...EdgeRecord.lastTick).contains(start),
+            let duration = row[4].integer, (1...EdgeRecord.lastTick).contains(duration), let byteCount = row[5].integer,
             (1...Int64(Int32.max)).contains(byteCount), let flags = row[6].integer, (0...7).contains(flags)
         else { return nil }
         self.init(
             mediaSequence: mediaSequence, index: Int(index), name: name, start: start, duration: duration,
             byteCount: Int(byteCount), independent: flags & 4 != 0, discontinuity: flags & 1 != 0)
+    }
+}
+
+extension EdgeRecord.Whole {
+    fileprivate init?(row: [JSONValue]) {
+        guard row.count == 6, let mediaSequence = row[0].integer, (0...RoomState.largestNumber).contains(mediaSequence),
+            let incarnation = row[1].integer, (1...RoomState.largestNumber).contains(incarnation),
+            let start = row[2].integer, (0...EdgeRecord.lastTick).contains(start), let duration = row[3].integer,
+            (1...EdgeRecord.lastTick).contains(duration), let flags = row[4].integer, (0...3).contains(flags),
+            let map = row[5].string, TrackNames.isValid(map)
+        else { return nil }
+        self.init(
+            mediaSequence: mediaSequence, incarnation: incarnation, start: start, duration: duration,
+            discontinuity: flags & 1 != 0, gap: flags & 2 != 0, map: map)
     }
 }

@@ -59,7 +59,8 @@ struct EdgeTrack: Sendable {
 
     var kind: TrackKind { self.track.kind }
     var playlistName: String { self.track.names.playlist }
-    var hasSegments: Bool { self.isWhole || !self.track.window.segments.isEmpty }
+    /// Segments that are listed, or will be with the next part.
+    var segmentCount: Int { self.track.window.segments.count + (self.isWhole ? 1 : 0) }
     /// The first slot nothing of which is listed.
     var untouchedSlot: Int64 { self.parts.isEmpty ? self.slot : self.slot + 1 }
 
@@ -254,7 +255,39 @@ struct EdgeTrack: Sendable {
         Self.add(
             self.parts, of: self.track.window.nextMediaSequence, self.discontinuities.contains(self.slot), to: &rows)
         return EdgeRecord.Track(
-            name: self.track.names.track, map: self.track.map.uri, rows: rows, hint: self.nextHint)
+            name: self.track.names.track, map: self.track.map.uri, whole: self.whole, rows: rows, hint: self.nextHint)
+    }
+
+    /// The segments that no state file names and that are listed as whole, or will be with the next part.
+    private var whole: [EdgeRecord.Whole] {
+        let window = self.track.window
+        let count = Int(
+            clamping: max(0, min(window.nextMediaSequence - self.recorded, Int64(EdgeRecord.mostWhole - 1))))
+        var whole = window.segments.suffix(count).map { segment in
+            EdgeRecord.Whole(
+                mediaSequence: segment.mediaSequence, incarnation: self.incarnation(of: segment.mediaSequence),
+                start: segment.start, duration: segment.duration.ticks, discontinuity: segment.discontinuity,
+                gap: segment.gap, map: segment.map.uri)
+        }
+        if self.isWhole, let first = self.finished.first, let last = self.finished.last {
+            let number = window.nextMediaSequence
+            whole.append(
+                EdgeRecord.Whole(
+                    mediaSequence: number, incarnation: self.incarnation(of: number), start: first.start,
+                    duration: last.end - first.start, discontinuity: self.discontinuities.contains(self.slot),
+                    gap: false, map: self.track.map.uri))
+        }
+        return whole
+    }
+
+    private func incarnation(of mediaSequence: Int64) -> Int64 {
+        self.track.given[mediaSequence] ?? self.incarnation
+    }
+
+    /// How far viewers have been shown the track.
+    var reach: EdgeMark.Track {
+        EdgeMark.Track(
+            name: self.track.names.track, whole: self.track.window.nextMediaSequence, parts: self.parts.count)
     }
 
     private static func rows(_ parts: [Part], of number: Int64, _ discontinuity: Bool) -> [EdgeRecord.Row] {

@@ -49,6 +49,11 @@ package struct EndedOutput: OutputDirectory {
         return (try? RoomState(json: bytes, path: RoomState.name))?.incarnation
     }
 
+    /// Listed numbers that are a gap in at least one track.
+    package var lostSegments: Int {
+        Set(self.state.tracks.flatMap { $0.entries.filter(\.gap).map(\.mediaSequence) }).count
+    }
+
     /// All that it lists.
     ///
     /// - Parameter kinds: What the tracks carry, by their names.

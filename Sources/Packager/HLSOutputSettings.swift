@@ -1,4 +1,5 @@
 package import HLS
+package import MediaTypes
 
 /// One HLS output of a room: where it goes and how it is listed.
 package struct HLSOutputSettings: Sendable, Hashable {
@@ -33,6 +34,10 @@ package struct HLSOutputSettings: Sendable, Hashable {
     package var storePatience: Int64 = 50_000_000
     /// Every rendition with pictures has an I-frame playlist too.
     package var iFramePlaylists = false
+    /// The short segments a room begins with: its playlists are shown first when they list
+    /// ``OpeningSegments/listed`` segments, or when the room ends. A successor does not begin with them. `nil`: playlists are
+    /// shown with the first segment, which is as long as any.
+    package var opening: OpeningSegments?
     /// `nil`: segments are clear.
     package var encryption: EncryptionSettings?
 

@@ -3,7 +3,7 @@ package import MediaTypes
 
 extension HLSPackager {
     /// Where a run begins.
-    private struct Plan {
+    struct Plan {
         /// Slot the segmenters begin with.
         var firstSlot: Int64
         var firstTick: Int64
@@ -74,20 +74,69 @@ extension HLSPackager {
             settings: self.settings, tracks: self.tracks, state: self.claimed, origin: origin, store: self.store,
             keepsMaps: self.settings.waitsForStore || self.canContinue(at: now), keys: self.keys)
         publication.limit(to: self.intake.withLock(\.mostSegments))
-        var plan = self.plan(now, origin, slate)
-        let record =
-            self.store.read(EdgeRecord.name).flatMap { EdgeRecord(json: $0) } ?? EdgeRecord(tracks: [], recorded: 0)
+        let leavings = self.claimed.origin == nil ? EdgeLeavings() : EdgeLeavings(self.store)
+        let record = leavings.record
+        var plan = self.plan(now, origin, slate, publication)
+        var shown = publication.tracks.map {
+            self.shown(of: $0, in: leavings, from: publication.nextMediaSequence, closes: plan.fill == nil)
+        }
+        var isCleared = false
+        if plan.fill == nil
+            || !zip(publication.tracks, shown).allSatisfy({ self.fits($1, $0.kind, from: plan.firstSlot) })
+        {
+            // It ends with what viewers know; nothing of it goes on.
+            if plan.fill != nil {
+                shown = publication.tracks.map {
+                    self.shown(of: $0, in: leavings, from: publication.nextMediaSequence, closes: true)
+                }
+            }
+            if shown.contains(where: { !$0.segments.isEmpty }) {
+                isCleared = true
+                try self.close(shown, in: &publication, besides: record)
+                plan = self.plan(now, origin, slate, publication)
+                shown = shown.map { _ in ShownTrack() }
+            }
+        }
         var kept: [KeptEdge] = publication.tracks.map { _ in KeptEdge() }
         if plan.fill != nil, let slate {
-            kept = publication.tracks.map { self.kept(of: $0, in: record, from: plan.firstSlot, slate) }
-            plan.reach(kept.map(\.end).max() ?? 0, unit: slate.unit(grid, trackCount: self.tracks.count) ?? 1)
-            // Behind a cut the worker before may have ended between two segments of the grid.
-            publication.resume(at: grid.firstFrame(ofSlot: plan.firstSlot))
+            for (index, track) in publication.tracks.enumerated() {
+                guard !isCleared else {
+                    kept[index].segments = self.segments(of: track, leavings.track(track.names.track)?.rows ?? [])
+                    continue
+                }
+                kept[index] = self.kept(
+                    of: track, in: leavings, behind: shown[index], from: plan.firstSlot,
+                    number: publication.nextMediaSequence, slate)
+            }
+            let ends = zip(kept, shown).map { kept, shown in
+                max(
+                    kept.end,
+                    shown.segments.isEmpty ? 0 : grid.firstFrame(ofSlot: plan.firstSlot + Int64(shown.segments.count)))
+            }
+            plan.reach(ends.max() ?? 0, unit: slate.unit(grid, trackCount: self.tracks.count) ?? 1)
         }
+        // By slot.
+        var changes: [Int64: [ConfigurationChange]] = [:]
+        for index in shown.indices {
+            changes.merge(publication.resume(shown[index], track: index, from: plan.firstSlot), uniquingKeysWith: +)
+        }
+        // Behind a cut the worker before may have ended between two segments of the grid.
+        if plan.fill != nil { publication.resume(at: grid.firstFrame(ofSlot: plan.firstSlot)) }
+        let breaks = Set(
+            shown.flatMap { shown in
+                shown.segments.indices.filter { shown.segments[$0].discontinuity }.map { plan.firstSlot + Int64($0) }
+            } + kept.compactMap { $0.isBreak ? $0.slot : nil })
         // Frames of which some track has slate.
-        let filled = plan.fill.map { fill in max(fill.lowerBound, kept.map(\.end).min() ?? 0)..<fill.upperBound }
+        let starts = zip(kept, shown).map { kept, shown in
+            max(kept.end, grid.firstFrame(ofSlot: plan.firstSlot + Int64(shown.segments.count)))
+        }
+        let filled = plan.fill.map { fill in
+            min(fill.upperBound, max(fill.lowerBound, starts.min() ?? 0))..<fill.upperBound
+        }
         // What the worker before showed ends where its pictures do.
-        publication.resumeRanges(self.claimed.dateRanges, firstTick: filled?.lowerBound ?? plan.firstTick)
+        if !isCleared {
+            publication.resumeRanges(self.claimed.dateRanges, firstTick: filled?.lowerBound ?? plan.firstTick)
+        }
         // Again where they were known: the worker before may have been killed over it.
         for range in publication.dateRanges.ranges {
             // What lasts is still open, and whoever begins to keep now does not know of it.
@@ -95,31 +144,36 @@ extension HLSPackager {
             if let end = range.end { change = .closed(id: range.id, end: end) } else { change = .opened(range) }
             self.keeper?.keep(change)
         }
-        var writer = PublicationWriter(
-            publication: publication, store: self.store, clock: self.clock, keeper: self.keeper,
-            show: { [weak self] objects in self?.objects.withLock { $0 = objects } },
-            note: { [weak self] publication in self?.tellListing(publication) },
-            recorded: { [weak self] number in
-                self?.recordedNumber.store(number, ordering: .releasing)
-                self?.intake.withLock { $0.noteRecorded(number) }
-            })
+        var writer = self.makeWriter(publication)
         try writer.begin()
-        self.removeOrphans(besides: record.names)
+        if !isCleared { self.removeOrphans(besides: record) }
         if plan.fill == nil || self.intake.withLock({ $0.viewers == nil }) { self.forget(record) }
-        var segmenters = self.tracks.map {
+        var segmenters = zip(self.tracks, shown).map {
             TrackSegmenter(
-                kind: $0.kind, grid: grid, firstTick: grid.firstFrame(ofSlot: plan.firstSlot), frameStep: $0.frameStep,
+                kind: $0.kind, grid: grid,
+                firstTick: grid.firstFrame(ofSlot: plan.firstSlot + Int64($1.segments.count)), frameStep: $0.frameStep,
                 isolatesKeys: self.settings.iFramePlaylists)
         }
+        let planned = self.opening?.cuts.map { plan.firstTick + $0 } ?? []
+        for track in segmenters.indices { segmenters[track].plan(cuts: planned) }
         var output: [[TrackSegmenter.Output]] = self.tracks.map { _ in [] }
         if let fill = plan.fill, let slate {
             for track in segmenters.indices {
+                for (index, segment) in shown[track].segments.enumerated() {
+                    let finished = self.finished(
+                        segment, publication.tracks[track], slot: plan.firstSlot + Int64(index))
+                    output[track] += finished.parts.map { .part($0) } + [.segment(finished)]
+                }
                 for part in kept[track].parts { output[track] += segmenters[track].restore(part) }
-                let rest = max(fill.lowerBound, kept[track].end)..<fill.upperBound
+                let rest = min(fill.upperBound, max(fill.lowerBound, starts[track]))..<fill.upperBound
                 output[track] += slate.fill(rest, track: track, into: &segmenters[track])
             }
         }
-        let slots = self.slots(output, from: plan.firstSlot, slateFrom: filled?.lowerBound ?? .max)
+        var slots = self.slots(output, from: plan.firstSlot, slateFrom: filled?.lowerBound ?? .max)
+        for index in slots.indices {
+            slots[index].changes = changes[slots[index].slot] ?? []
+            slots[index].isBreak = breaks.contains(slots[index].slot)
+        }
         var result = PublicationWriter.Result.done
         for slot in slots where result == .done { result = writer.commit(slot) }
         if let filled, !filled.isEmpty {
@@ -127,7 +181,7 @@ extension HLSPackager {
             writer.note(
                 .slateFilled(
                     SlateFill(
-                        frames: filled, mediaSequence: self.claimed.nextMediaSequence + ahead,
+                        frames: filled, mediaSequence: publication.nextMediaSequence + ahead,
                         wholeSegments: slots.filter { $0.isSlate }.count,
                         isSeamless: !publication.discontinuityIsDue)))
         }
@@ -142,15 +196,27 @@ extension HLSPackager {
             intake.collector = SlotCollector(
                 kinds: self.tracks.map(\.kind), firstSlot: plan.firstSlot + Int64(slots.count),
                 waits: self.settings.waitsForStore)
+            if !planned.isEmpty {
+                intake.slots.plan(cuts: planned)
+                intake.collector?.slots = intake.slots
+            }
             guard intake.viewers != nil, result == .done else { return }
-            var edge = EdgePublication(publication) { [weak self] name in
+            var edge = EdgePublication(publication, firstListed: self.firstListed) { [weak self] name in
                 self?.objects.withLock { $0[name] != nil } ?? false
             }
+            if !planned.isEmpty { edge.setSlots(intake.slots) }
             for track in kept.indices { edge.resume(kept[track], track: track, from: plan.firstSlot) }
             edge.noteRecorded(recorded)
             intake.keeper = EdgeKeeper(
                 store: self.store, clock: self.clock, patience: self.settings.storePatience,
-                names: plan.fill == nil ? [] : record.names)
+                names: plan.fill == nil ? [] : record.names, incarnation: self.claimed.incarnation)
+            intake.incarnation = self.claimed.incarnation
+            for slot in breaks.sorted() { edge.breakTime(at: slot) }
+            for (slot, changes) in changes.sorted(by: { $0.key < $1.key }) {
+                for change in changes { _ = edge.change(change, from: slot) }
+            }
+            // A gap alone begins nothing.
+            if shown.contains(where: { !$0.segments.isEmpty }) { edge.begin(at: plan.firstSlot) }
             for track in output.indices { _ = edge.receive(output[track], track: track) }
             intake.edge = edge
             if edge.hasBegun { intake.collector?.begin(at: plan.firstSlot) }
@@ -163,11 +229,56 @@ extension HLSPackager {
         return Beginning(origin: origin, firstTick: plan.firstTick)
     }
 
-    private func plan(_ now: Int64, _ origin: Int64, _ slate: Slate?) -> Plan {
+    private func makeWriter(_ publication: Publication) -> PublicationWriter {
+        PublicationWriter(
+            publication: publication, store: self.store, clock: self.clock, firstListed: self.firstListed,
+            keeper: self.keeper,
+            show: { [weak self, name = self.settings.multivariantName] objects in
+                self?.objects.withLock { $0 = objects }
+                if objects[name] != nil { self?.noteFirstShown() }
+            },
+            note: { [weak self] publication in self?.tellListing(publication) },
+            recorded: { [weak self] number in
+                self?.recordedNumber.store(number, ordering: .releasing)
+                self?.intake.withLock { $0.noteRecorded(number) }
+            },
+            isPromised: { [weak self] track, number in
+                self?.intake.withLock { $0.isPromised(track, number) } ?? false
+            })
+    }
+
+    /// Publishes what viewers of the worker before know, as it is; this run goes on behind a break.
+    private func close(
+        _ shown: [ShownTrack], in publication: inout Publication, besides record: EdgeRecord
+    ) throws(MediaError) {
+        let (tracks, slot) = (publication.tracks, publication.nextFrame / Int64(self.settings.grid.segmentFrames))
+        var changes: [Int64: [ConfigurationChange]] = [:]
+        for index in shown.indices {
+            changes.merge(publication.resume(shown[index], track: index, from: slot), uniquingKeysWith: +)
+        }
+        var slots = self.slots(shown, publication, from: slot)
+        for index in slots.indices { slots[index].changes = changes[slots[index].slot] ?? [] }
+        publication.resumeRanges(
+            self.claimed.dateRanges, firstTick: slots.last?.frames?.upperBound ?? publication.nextFrame)
+        if let first = slots.first, !first.isBreak { publication.resume(at: publication.nextFrame) }
+        var writer = self.makeWriter(publication)
+        try writer.begin()
+        self.removeOrphans(besides: record)
+        for slot in slots {
+            guard writer.commit(slot) == .done else {
+                throw MediaError(.superseded, "a newer worker serves this room", at: "hls", fix: "let it")
+            }
+        }
+        for event in writer.takeEvents() { self.report(event) }
+        publication = writer.publication
+        publication.beginRun(tracks)
+    }
+
+    private func plan(_ now: Int64, _ origin: Int64, _ slate: Slate?, _ publication: Publication) -> Plan {
         let grid = self.settings.grid
         let frames = Int64(grid.segmentFrames)
         // Never a slot that is published already, even if the clock was set back.
-        let next = (self.claimed.nextFrame + frames - 1) / frames
+        let next = (publication.nextFrame + frames - 1) / frames
         if let unit = slate?.unit(grid, trackCount: self.tracks.count).map(Int64.init), self.canContinue(at: now) {
             let end = max(next * frames, self.frame(at: now, origin) / unit * unit)
             return Plan(firstSlot: next, firstTick: end, fill: next * frames..<end)
@@ -194,11 +305,12 @@ extension HLSPackager {
     }
 
     /// What the workers before wrote and did not live to list.
-    private func removeOrphans(besides kept: Set<String>) {
+    private func removeOrphans(besides record: EdgeRecord) {
         let before = self.claimed.incarnation - 1
         guard before >= 1 else { return }
         let next = self.claimed.nextMediaSequence
-        for name in self.unlistedParts(besides: kept) { try? self.store.remove(name) }
+        let maps = Set(record.tracks.flatMap { track in [track.map] + track.whole.map(\.map) })
+        for name in self.unlistedParts(besides: record.names) { try? self.store.remove(name) }
         for track in self.claimed.tracks {
             let names = TrackNames(track: track.name)
             for incarnation in max(1, before - Self.orphanedRuns)...before {
@@ -212,7 +324,9 @@ extension HLSPackager {
                 }
             }
             let initialization = names.initialization(incarnation: before)
-            if !track.maps.contains(initialization) { try? self.store.remove(initialization) }
+            if !track.maps.contains(initialization), !maps.contains(initialization) {
+                try? self.store.remove(initialization)
+            }
             let isGone = !self.tracks.contains { $0.name == track.name }
             if isGone { try? self.store.remove(names.playlist) }
             if track.iFrameSequence != nil, isGone || !self.settings.iFramePlaylists {

@@ -23,6 +23,8 @@ extension HLSPackager {
         /// Keeps the parts at the edge for a successor.
         var keeper: EdgeKeeper?
         private var kept: EdgeRecord?
+        /// This worker's; set with the keeper.
+        var incarnation: Int64 = 0
         /// Is told of every part that is out; `nil`: nobody.
         var watcher: (@Sendable (_ track: Int, _ frames: Range<Int64>) -> Void)?
         var marks = MarkBoard()
@@ -70,11 +72,17 @@ extension HLSPackager {
         /// Under the lock, so that updates go out in the order they were made.
         mutating func showEdge() {
             guard let viewers = self.viewers, let update = self.edge?.takeUpdate(), !update.isEmpty else { return }
-            if let keeper = self.keeper, let record = self.edge?.record, record != self.kept {
-                keeper.keep(record, update.added)
+            if let keeper = self.keeper, let edge = self.edge, case let record = edge.record, record != self.kept {
+                keeper.keep(record, update.added, edge.mark(self.incarnation))
                 self.kept = record
             }
             viewers(update)
+        }
+
+        /// Viewers may know the track's segment of that number by its name.
+        func isPromised(_ track: Int, _ mediaSequence: Int64) -> Bool {
+            guard let promised = self.kept?.promised, promised.indices.contains(track) else { return false }
+            return mediaSequence < promised[track]
         }
     }
 }

@@ -21,31 +21,59 @@ struct KeptEdge: Sendable {
     var names: [Int64: String] = [:]
     /// Frame behind the last; 0 where there is none.
     var end: Int64 = 0
+    /// Slot of the first of them.
+    var slot: Int64 = 0
+    /// It begins with a discontinuity.
+    var isBreak = false
 }
 
 extension HLSPackager {
     /// Reads what the worker before has kept of a track, as far as it fits this run: parts that lie on the grid without a
     /// hole, of the initialization segment this run goes on with, up to a frame at which slate can begin.
     ///
-    /// - Parameter slot: The one that has the next media sequence number.
-    func kept(of track: TrackPublication, in record: EdgeRecord, from slot: Int64, _ slate: Slate) -> KeptEdge {
+    /// - Parameters:
+    ///   - shown: Comes before it, from the slot on.
+    ///   - slot: The one that has the next media sequence number.
+    func kept(
+        of track: TrackPublication, in leavings: EdgeLeavings, behind shown: ShownTrack, from slot: Int64,
+        number next: Int64, _ slate: Slate
+    ) -> KeptEdge {
         var kept = KeptEdge()
-        guard let old = record.tracks.first(where: { $0.name == track.names.track }) else { return kept }
+        guard let old = leavings.track(track.names.track) else { return kept }
         kept.segments = self.segments(of: track, old.rows)
-        guard track.isInitializationWritten, old.map == track.map.uri,
-            !old.rows.contains(where: { $0.discontinuity && $0.mediaSequence >= self.claimed.nextMediaSequence })
-        else { return kept }
+        let count = Int64(shown.segments.count)
+        for (index, segment) in shown.segments.enumerated() {
+            for (place, name) in segment.names.enumerated() {
+                kept.names[(slot + Int64(index)) * Int64(self.settings.grid.partsPerSegment) + Int64(place)] = name
+            }
+        }
+        guard track.isInitializationWritten, old.map == track.map.uri else { return kept }
+        kept.slot = slot + count
+        let rows = old.rows.filter { $0.mediaSequence >= next + count }
+        kept.isBreak = rows.first?.discontinuity == true
+        return self.continued(kept, rows, old.hint, track, number: next + count, slate)
+    }
+
+    /// With the parts of the segments that are not whole.
+    private func continued(
+        _ before: KeptEdge, _ rows: [EdgeRecord.Row], _ hint: String, _ track: TrackPublication, number next: Int64,
+        _ slate: Slate
+    ) -> KeptEdge {
+        var kept = before
         let grid = self.settings.grid
-        let (first, perSlot) = (slot * Int64(grid.partsPerSegment), Int64(grid.partsPerSegment))
-        let rows = old.rows.filter { $0.mediaSequence >= self.claimed.nextMediaSequence }
+        let (first, perSlot) = (kept.slot * Int64(grid.partsPerSegment), Int64(grid.partsPerSegment))
         var number = first
+        var isWhole = true
         for row in rows {
-            let ahead = row.mediaSequence - self.claimed.nextMediaSequence
+            let ahead = row.mediaSequence - next
             guard ahead == (number - first) / perSlot, Int64(row.index) == (number - first) % perSlot,
                 row.start..<row.start + row.duration == grid.ticks(ofPart: number, track.kind),
                 let bytes = self.store.read(row.name).flatMap({ track.opened($0, of: row.mediaSequence) }),
                 bytes.count == row.byteCount
-            else { return kept }
+            else {
+                isWhole = false
+                break
+            }
             kept.parts.append(
                 FinishedPart(
                     number: number, start: row.start, duration: row.duration, memory: PacketMemory(bytes),
@@ -53,7 +81,10 @@ extension HLSPackager {
             kept.names[number] = row.name
             number += 1
         }
-        kept.names[number] = old.hint
+        // One of a record that was written in time.
+        if isWhole, hint.hasSuffix("-\(next + (number - first) / perSlot).\((number - first) % perSlot).m4s") {
+            kept.names[number] = hint
+        }
         // Slate of more than a part begins where a whole one fits.
         while number > first, !(number * Int64(grid.partFrames)).isMultiple(of: Int64(slate.frames)) {
             kept.names[number] = nil
@@ -66,7 +97,7 @@ extension HLSPackager {
     }
 
     /// The parts of listed segments: pieces of their files, if those are made of them.
-    private func segments(of track: TrackPublication, _ rows: [EdgeRecord.Row]) -> [KeptSegment] {
+    func segments(of track: TrackPublication, _ rows: [EdgeRecord.Row]) -> [KeptSegment] {
         var kept: [KeptSegment] = []
         for segment in track.window.segments where !segment.gap {
             let rows = rows.filter { $0.mediaSequence == segment.mediaSequence }
@@ -89,7 +120,7 @@ extension HLSPackager {
 
     /// Nobody goes on with what the worker before has kept.
     func forget(_ record: EdgeRecord) {
-        for name in [EdgeRecord.name] + record.names.sorted() { try? self.store.remove(name) }
+        for name in [EdgeRecord.name, EdgeMark.name] + record.names.sorted() { try? self.store.remove(name) }
     }
 
     /// Names of parts that workers before wrote and did not live to list, or to take away.

@@ -1,4 +1,5 @@
 package import HLS
+package import MediaTypes
 import Synchronization
 
 /// What viewers are told and may have.
@@ -10,8 +11,33 @@ extension HLSPackager {
             intake.viewers = { [weak self] update in
                 self?.noteShown(update)
                 viewers(update)
+                if !update.playlists.isEmpty { self?.noteFirstShown() }
             }
         }
+    }
+
+    /// The short segments this run begins with; `nil` for a successor, and where the room has none.
+    package var opening: OpeningSegments? { self.claimed.origin == nil ? self.settings.opening : nil }
+
+    /// Segments that playlists list when they are shown for the first time.
+    var firstListed: Int { self.opening == nil ? 1 : OpeningSegments.listed }
+
+    /// Calls `body` once, when viewers can have the playlists for the first time; at once where they can already. It must not block.
+    package func whenShown(_ body: @escaping @Sendable () -> Void) {
+        let isShown = self.firstShown.withLock { first in
+            if !first.isShown { first.body = body }
+            return first.isShown
+        }
+        if isShown { body() }
+    }
+
+    /// The playlists can be had.
+    func noteFirstShown() {
+        let body = self.firstShown.withLock { first in
+            first.isShown = true
+            return first.body.take()
+        }
+        body?()
     }
 
     /// Before viewers are told: the live edge waits for no store, and what it lists needs its keys.

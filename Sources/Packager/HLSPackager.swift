@@ -61,9 +61,11 @@ package final class HLSPackager: Sendable {
     let listingWatchers = Mutex<[ListingWatcher]>([])
     /// Has objects of other outputs that viewers of this one's listener may have, too; see ``serve(_:)``.
     let beside = Mutex<[@Sendable (String) -> PublishedObject?]>([])
+    /// Whether viewers can have the playlists, and what waits for that.
+    let firstShown = Mutex<(isShown: Bool, body: (@Sendable () -> Void)?)>((false, nil))
     let work = DispatchSemaphore(value: 0)
     /// When the last packet came, on ``clock``; 0 before the first.
-    private let lastPacket = Atomic<Int64>(0)
+    let lastPacket = Atomic<Int64>(0)
     private let space = DispatchSemaphore(value: 0)
     /// The end could not be written yet.
     private let isEndDue = Atomic(false)

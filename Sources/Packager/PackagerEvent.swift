@@ -13,6 +13,11 @@ package enum PackagerEvent: Sendable {
     case superseded
     /// Something could not be written. The output keeps trying; what stays unwritten becomes a gap.
     case outputFailed(MediaError)
+    /// A segment is a gap in these tracks' playlists for good, because it could not be written.
+    case segmentLost(mediaSequence: Int64, tracks: [String], MediaError)
+    /// The directory was moved away, emptied or mounted over: everything that was still there is written again, and this many
+    /// listed segments are lost.
+    case placeRestored(path: String, lostSegments: Int)
     /// A variant's measured peak segment bit rate is more than a tenth above what its playlist declares; once a variant.
     case bandwidthExceeded(track: String, measured: Int64, declared: Int64)
 }

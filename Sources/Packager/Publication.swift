@@ -75,7 +75,7 @@ struct Publication: Sendable {
                 mediaSequence: number, incarnation: self.incarnation, origin: self.origin,
                 discontinuity: self.discontinuityIsDue, grid: self.grid)
             try tracks[index].window.append(segment)
-            tracks[index].incarnations[number] = self.incarnation
+            tracks[index].incarnations[number] = tracks[index].given.removeValue(forKey: number) ?? self.incarnation
             if segment.gap {
                 tracks[index].meter.breakRun()
             } else {
@@ -176,6 +176,43 @@ struct Publication: Sendable {
 
     /// The next segment does not continue the one before it in some track.
     mutating func breakTime() { self.discontinuityIsDue = self.discontinuityIsDue || self.hasSegments }
+
+    /// The next segments are what viewers of a worker before this one know of a track; behind them it goes on as it was to.
+    ///
+    /// - Returns: What changes with a slot.
+    mutating func resume(_ shown: ShownTrack, track index: Int, from slot: Int64) -> [Int64: [ConfigurationChange]] {
+        for (offset, segment) in shown.segments.enumerated() {
+            self.tracks[index].given[self.nextMediaSequence + Int64(offset)] = segment.incarnation
+        }
+        let track = self.tracks[index]
+        let maps = shown.maps(before: (track.map.uri, track.initialization))
+        guard let first = maps.first, first.name != track.map.uri else { return [:] }
+        self.tracks[index].map = InitializationSegment(uri: first.name)
+        self.tracks[index].initialization = first.bytes
+        self.tracks[index].isInitializationWritten = true
+        var changes: [Int64: [ConfigurationChange]] = [:]
+        for map in maps.dropFirst() {
+            var change = ConfigurationChange(track: index, initialization: map.bytes)
+            change.map = InitializationSegment(uri: map.name)
+            changes[slot + Int64(map.index), default: []].append(change)
+        }
+        return changes
+    }
+
+    /// The next segment is this run's first, with the initialization segments of these tracks and behind a break.
+    mutating func beginRun(_ tracks: [TrackPublication]) {
+        for index in self.tracks.indices where tracks.indices.contains(index) {
+            self.tracks[index].map = tracks[index].map
+            self.tracks[index].initialization = tracks[index].initialization
+            self.tracks[index].isInitializationWritten = tracks[index].isInitializationWritten
+        }
+        self.breakTime()
+    }
+
+    /// Lists segments whose bytes are lost as gaps.
+    mutating func lose(_ uris: Set<String>) {
+        for index in self.tracks.indices { self.tracks[index].window.lose(uris) }
+    }
 
     /// No segment follows.
     mutating func end() {

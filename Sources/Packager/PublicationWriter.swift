@@ -17,24 +17,32 @@ struct PublicationWriter: Sendable {
     private struct HeldSlot {
         let slot: CompleteSlot
         var unwritten: Set<Int>
+        /// Why the last attempt failed.
+        var failure: MediaError?
     }
 
-    private let store: any SegmentStore
+    let store: any SegmentStore
     private let clock: any MonotonicClock
+    /// Segments that are listed when the playlists are shown and written first.
+    private let firstListed: Int64
+    /// Nothing more is waited for before the playlists are shown.
+    private(set) var isShown = false
     /// Makes a set of objects the one viewers see.
     private let show: @Sendable ([String: PublishedObject]) -> Void
     /// Is given what the playlists list, as often as they change.
     private let note: @Sendable (Publication) -> Void
     /// Told once the state file knows the segments below a number.
     private let recorded: @Sendable (Int64) -> Void
+    /// Viewers of the live edge know a track's segment of that number by its name.
+    private let isPromised: @Sendable (_ track: Int, _ mediaSequence: Int64) -> Bool
     /// Keeps what is listed beyond the playlists' time; `nil`: nobody.
     private let keeper: (any SlotKeeping)?
-    private(set) var publication: Publication
+    var publication: Publication
     private var held: HeldSlot?
     private var unannounced: [ListedSlot] = []
-    private var objects: [String: PublishedObject] = [:]
-    private var writtenMultivariant: [UInt8] = []
-    private var writtenState: [UInt8] = []
+    var objects: [String: PublishedObject] = [:]
+    var writtenMultivariant: [UInt8] = []
+    private(set) var writtenState: [UInt8] = []
     /// The store did not take the last publish whole.
     private var isStale = false
     /// The state file lacks what has happened to date ranges.
@@ -43,28 +51,33 @@ struct PublicationWriter: Sendable {
     private var isEndListed = false
     /// The next media sequence number in the state file; never above the publication's.
     private(set) var recordedMediaSequence: Int64
-    private var events: [PackagerEvent] = []
+    var events: [PackagerEvent] = []
     /// Files that could not be removed in their time, the oldest first.
     private var undeleted: [String] = []
     /// Names of them that are remembered: hours of a store that takes nothing.
     private static let mostUndeleted = 16_384
+    /// Where everything was written.
+    var place: (any HeldPlace)?
     /// When this worker last made sure that it serves the room, on ``clock``.
     private var assuredAt: Int64 = 0
 
     init(
-        publication: Publication, store: any SegmentStore, clock: any MonotonicClock,
+        publication: Publication, store: any SegmentStore, clock: any MonotonicClock, firstListed: Int = 1,
         keeper: (any SlotKeeping)? = nil, show: @escaping @Sendable ([String: PublishedObject]) -> Void,
         note: @escaping @Sendable (Publication) -> Void = { _ in },
-        recorded: @escaping @Sendable (Int64) -> Void = { _ in }
+        recorded: @escaping @Sendable (Int64) -> Void = { _ in },
+        isPromised: @escaping @Sendable (_ track: Int, _ mediaSequence: Int64) -> Bool = { _, _ in false }
     ) {
         self.publication = publication
         self.recordedMediaSequence = publication.nextMediaSequence
         self.store = store
         self.clock = clock
+        self.firstListed = Int64(firstListed)
         self.keeper = keeper
         self.show = show
         self.note = note
         self.recorded = recorded
+        self.isPromised = isPromised
     }
 
     /// Tells of something that is not of this writer's making.
@@ -89,6 +102,7 @@ struct PublicationWriter: Sendable {
             }
             try self.putState()
         }
+        self.place = store.hold()
         guard self.publication.hasSegments else { return }
         for track in self.publication.tracks {
             for map in track.maps { if let bytes = self.store.read(map.uri) { self.add(map, bytes, of: track) } }
@@ -105,7 +119,7 @@ struct PublicationWriter: Sendable {
     /// Publishes a slot, and before it one that is held.
     mutating func commit(_ slot: CompleteSlot) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
-        if self.settleHeld() == .superseded { return .superseded }
+        if self.restorePlace() == .superseded || self.settleHeld() == .superseded { return .superseded }
         let store = self.store
         self.publication.apply(slot.changes) { store.contains($0) }
         if slot.isBreak { self.publication.breakTime() }
@@ -119,6 +133,9 @@ struct PublicationWriter: Sendable {
     /// Publishes what is held, then closes the playlists or leaves them open. One whose last could not be written is asked again.
     mutating func end(endlist: Bool) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
+        // Nobody waits for segments that do not come.
+        self.isShown = true
+        if self.restorePlace() == .superseded { return .superseded }
         // What a successor goes on behind is worth a wait: there is no next slot that would make it late.
         if !endlist, !self.writeHeld() { return .unwritten }
         if self.settleHeld() == .superseded { return .superseded }
@@ -156,7 +173,7 @@ struct PublicationWriter: Sendable {
     /// Writes the state file alone.
     ///
     /// - Returns: `unwritten` where the store did not take it.
-    private mutating func writeState() -> Result {
+    mutating func writeState() -> Result {
         do {
             let store = self.store
             let result = try store.exclusively { () throws(MediaError) -> Result in
@@ -171,8 +188,8 @@ struct PublicationWriter: Sendable {
         }
     }
 
-    /// Gives way to a newer worker if there is one.
-    mutating func look() -> Result { self.isSuperseded() ? self.giveWay() : .done }
+    /// Gives way to a newer worker if there is one; and sees to it that what was written is still there.
+    mutating func look() -> Result { self.isSuperseded() ? self.giveWay() : self.restorePlace() }
 
     /// Writes down what has happened to the date ranges before the next segment lists it: a viewer of the live edge may have
     /// seen it, and a successor must know of it.
@@ -229,6 +246,11 @@ struct PublicationWriter: Sendable {
         do {
             let listed = try self.publication.append(held.slot, missing: held.unwritten)
             self.unannounced.append(listed)
+            if !held.unwritten.isEmpty {
+                let tracks = held.unwritten.sorted().map { self.publication.tracks[$0].names.track }
+                self.events.append(
+                    .segmentLost(mediaSequence: listed.mediaSequence, tracks: tracks, held.failure ?? Self.unwritten))
+            }
             self.keep(listed)
             for (index, track) in self.publication.tracks.enumerated() where !held.unwritten.contains(index) {
                 if let segment = track.window.segments.last, segment.mediaSequence == listed.mediaSequence, !segment.gap
@@ -278,18 +300,22 @@ struct PublicationWriter: Sendable {
                     try self.store.put(track.map.uri, bytes: track.initialization)
                     self.publication.tracks[index].isInitializationWritten = true
                 }
-                let name = track.names.segment(number, incarnation: self.publication.incarnation)
+                let name = track.segmentName(number, incarnation: self.publication.incarnation)
                 try self.store.put(name, track.sealed(segment.pieces, of: number), durable: false)
                 held.unwritten.remove(index)
             } catch {
+                held.failure = error
                 self.events.append(.outputFailed(error))
             }
         }
     }
 
+    private static let unwritten = MediaError(
+        .outputLost, "a segment was not written", at: "hls", fix: "restore the directory")
+
     // MARK: Lists
 
-    private mutating func publish() -> Result {
+    mutating func publish() -> Result {
         do {
             let store = self.store
             let result = try store.exclusively { () throws(MediaError) -> Result in
@@ -297,6 +323,8 @@ struct PublicationWriter: Sendable {
                 try self.putState()
                 // From here on the numbers are safe: viewers of this process may see them even if a file fails below.
                 self.recorded(self.recordedMediaSequence)
+                guard self.isShown || self.publication.nextMediaSequence >= self.firstListed else { return .done }
+                self.isShown = true
                 let texts = Texts(self.publication)
                 self.showPlaylists(texts)
                 for (name, text) in texts.media {
@@ -318,6 +346,7 @@ struct PublicationWriter: Sendable {
             return .done
         }
         self.isStale = false
+        guard self.isShown else { return .done }
         self.isEndListed = self.publication.isEnded
         self.announce()
         self.deleteExpired()
@@ -385,10 +414,11 @@ struct PublicationWriter: Sendable {
         self.clock.now() &- self.assuredAt < HLSPackager.longestPause || !self.isSuperseded()
     }
 
-    /// Takes back what no state file names: the successor knows nothing of it.
+    /// Takes back what no state file names: the successor knows nothing of it. What viewers were told of under its name stays: that
+    /// name is the successor's now.
     private mutating func giveWay() -> Result {
         for number in self.recordedMediaSequence...self.publication.nextMediaSequence {
-            for track in self.publication.tracks {
+            for (index, track) in self.publication.tracks.enumerated() where !self.isPromised(index, number) {
                 // Nothing to report: the directory belongs to another worker now.
                 try? self.store.remove(track.names.segment(number, incarnation: self.publication.incarnation))
             }

@@ -19,6 +19,12 @@ package protocol SegmentStore: Sendable {
     /// As ``put(_:_:durable:)``, for nobody but this user to read, and durable.
     func keep(secret name: String, _ bytes: [UInt8]) throws(MediaError)
 
+    /// Makes `bytes` the beginning of `name` in place, which needs no space where the object is there already and not smaller. A
+    /// reader at the same time may see a part of it.
+    ///
+    /// - Throws: ``MediaError/Code/outputLost``.
+    func overwrite(_ name: String, _ bytes: [UInt8]) throws(MediaError)
+
     /// Removes `name`; nothing happens where it is not there.
     func remove(_ name: String) throws(MediaError)
 
@@ -39,13 +45,36 @@ package protocol SegmentStore: Sendable {
     /// - Throws: ``MediaError/Code/outputLost``.
     func synchronize(_ names: [String]) throws(MediaError)
 
+    /// The place as it is now; `nil` where it cannot be told from another one.
+    func hold() -> (any HeldPlace)?
+
     /// Runs `body` while no other worker on the same place runs such a one, as far as the place can tell.
     func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R
 }
 
+/// A store's place, which can be read as long as this is there: even when it has been moved away, or something is mounted over it.
+package protocol HeldPlace: Sendable {
+    /// The store's names still lead to it.
+    var isCurrent: Bool { get }
+    /// What lies in it.
+    var names: [String] { get }
+
+    /// Puts an object of it where the store's names lead now, with the same rights.
+    ///
+    /// - Parameter limit: Bytes it may take where it cannot have a second name.
+    /// - Returns: Bytes that were copied; `nil` where it is not there or could not be put.
+    func restore(_ name: String, limit: Int) -> Int?
+}
+
 extension SegmentStore {
+    package func hold() -> (any HeldPlace)? { nil }
+
     /// A place where whatever is put is durable.
     package func synchronize(_ names: [String]) throws(MediaError) {}
+
+    package func overwrite(_ name: String, _ bytes: [UInt8]) throws(MediaError) {
+        try self.put(name, [PacketMemory(bytes)], durable: false)
+    }
 
     package func size(of name: String) -> Int? { self.read(name)?.count }
 

@@ -20,6 +20,8 @@ struct TrackPublication: Sendable {
     var meter: BandwidthMeter
     /// The incarnation in each listed segment's name, by media sequence number: not part of the HLS model.
     var incarnations: [Int64: Int64] = [:]
+    /// The incarnation in the name of a number that a worker before this one has told viewers of, and that no state file names.
+    var given: [Int64: Int64] = [:]
     /// Of an encrypted room.
     var keys: RoomKeys?
 
@@ -39,6 +41,13 @@ struct TrackPublication: Sendable {
         var seen: Set<InitializationSegment> = []
         let all = self.window.retired.map(\.map) + self.window.segments.map(\.map) + [self.map]
         return all.filter { seen.insert($0).inserted }
+    }
+
+    /// The name of a segment that this worker writes.
+    ///
+    /// - Parameter incarnation: This worker's.
+    func segmentName(_ mediaSequence: Int64, incarnation: Int64) -> String {
+        self.names.segment(mediaSequence, incarnation: self.given[mediaSequence] ?? incarnation)
     }
 
     /// It has an I-frame playlist.
@@ -84,7 +93,7 @@ struct TrackPublication: Sendable {
         let slotStart = grid.ticks(ofFrame: frames.lowerBound, self.kind)
         let slotEnd = grid.ticks(ofFrame: frames.upperBound, self.kind)
         let start = finished?.start ?? slotStart
-        let uri = self.names.segment(mediaSequence, incarnation: incarnation)
+        let uri = self.segmentName(mediaSequence, incarnation: incarnation)
         return Segment(
             mediaSequence: mediaSequence, uri: uri, start: start,
             duration: finished?.duration ?? MediaDuration(ticks: slotEnd - slotStart, timescale: self.timescale),

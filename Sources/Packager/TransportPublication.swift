@@ -68,6 +68,8 @@ struct TransportPublication: Sendable {
     /// Segments that were made, and their bytes.
     private(set) var made: Int64 = 0
     private(set) var madeBytes: Int64 = 0
+    /// Numbers that are a gap here and were not one in the output.
+    private(set) var lost: Int64 = 0
 
     /// - Parameters:
     ///   - settings: Of the output it is made from.
@@ -220,9 +222,12 @@ struct TransportPublication: Sendable {
         }
         let wasBroken = self.isBroken
         self.isBroken = false
+        var isLost = false
+        defer { if isLost { self.lost &+= 1 } }
         for index in self.renditions.indices {
             let rendition = self.renditions[index]
             guard let main = segment(rendition.main) else {
+                isLost = true
                 self.lose(number, index)
                 continue
             }
@@ -237,7 +242,10 @@ struct TransportPublication: Sendable {
                     size = self.put(name, bytes, index, number, store)
                 }
             }
-            if size == 0 { self.renditions[index].isFirst = true }
+            if size == 0 {
+                self.renditions[index].isFirst = true
+                if !main.gap { isLost = true }
+            }
             let listed = Segment(
                 mediaSequence: number, uri: name, start: main.start, duration: main.duration,
                 programDate: main.programDate, map: Self.noMap, discontinuity: main.discontinuity || wasBroken,

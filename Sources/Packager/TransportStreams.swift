@@ -17,6 +17,9 @@ package final class TransportStreams: Sendable {
         var isOver = false
         var isFailing = false
         var made: (segments: Int64, bytes: Int64) = (0, 0)
+        var lost: Int64 = 0
+        var isEndMissing = false
+        var failure: MediaError?
     }
 
     package let outputID: String
@@ -75,17 +78,19 @@ package final class TransportStreams: Sendable {
     /// - Returns: Whether it is to be taken again: the store has not taken the end.
     @discardableResult
     private func take(_ listing: OutputListing) -> Bool {
-        let (failures, objects, made, isOwed) = self.publication.withLock { publication in
+        let (failures, objects, made, isOwed, lost) = self.publication.withLock { publication in
             publication.list(listing, store: self.store, files: self.packager)
             return (
                 publication.takeFailures(), publication.objects,
                 (segments: publication.made, bytes: publication.madeBytes),
-                listing.isEnded && !publication.isEndWritten
+                listing.isEnded && !publication.isEndWritten, publication.lost
             )
         }
         self.objects.withLock { $0 = objects }
         let isNews = self.state.withLock { state in
             state.made = made
+            (state.lost, state.isEndMissing) = (lost, isOwed)
+            state.failure = failures.first ?? state.failure
             defer { state.isFailing = !failures.isEmpty }
             return state.isFailing != !failures.isEmpty
         }
@@ -132,6 +137,11 @@ package final class TransportStreams: Sendable {
     /// An object viewers may have now; keys beside the playlists that name them.
     package func object(named name: String) -> PublishedObject? {
         self.objects.withLock { $0[name] } ?? self.packager.keyObject(named: name)
+    }
+
+    /// Segments that could not be written, whether the playlists lack their end, and the last failure. Never waits for the store.
+    package var loss: (segments: Int64, isEndMissing: Bool, failure: MediaError?) {
+        self.state.withLock { ($0.lost, $0.isEndMissing, $0.failure) }
     }
 
     /// Segments so far, and their bytes.

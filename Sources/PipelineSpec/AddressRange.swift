@@ -37,6 +37,9 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
 
     package func contains(_ address: IPAddress) -> Bool { Self.prefix(of: address, self.length) == self.first }
 
+    /// Holds IPv4 addresses alone.
+    var isIPv4: Bool { self.first.isIPv4 && self.length >= 96 }
+
     package var description: String {
         let length = self.first.isIPv4 && self.length >= 96 ? self.length - 96 : self.length
         return length == (self.first.isIPv4 ? 32 : 128) ? "\(self.first)" : "\(self.first)/\(length)"

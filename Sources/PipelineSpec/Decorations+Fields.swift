@@ -65,7 +65,12 @@ extension Countdown {
             Field(
                 required: "countdownId", \.countdownID, .name(64, marks: "_.-"),
                 "how the control API calls it: 1 to 64 letters, digits, _ . or -"),
-            Field("seconds", \.seconds, .integer(0...86_400), "what it begins with when its scene goes on air"),
+            Field(
+                "of", \.clock, .choice,
+                "scene: begins whenever its scene goes on air; pk: time left of the running phase of the PK"),
+            Field(
+                "seconds", \.seconds, .integer(0...86_400),
+                "what a countdown of the scene begins with when its scene goes on air"),
             Field("x", \.x, .length(0...1920), "where it begins, has its middle or ends, by align"),
             Field("y", \.y, .length(0...1920), "its top edge"),
             Field("size", \.size, .integer(8...400), "height of the digits in pixels"),

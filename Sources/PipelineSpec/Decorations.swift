@@ -78,9 +78,19 @@ package struct ScoreBar: Sendable, Hashable {
 
 /// A clock that runs down, as `mm:ss`.
 package struct Countdown: Sendable, Hashable {
+    /// Whose time a countdown shows.
+    package enum Clock: String, Sendable, CaseIterable {
+        /// Its scene's: it begins with ``Countdown/seconds`` each time the scene goes on air.
+        case scene
+        /// The PK's: what is left of the running phase, in every scene; `00:00` if none runs or the phase has no end.
+        case pk
+    }
+
     /// `[A-Za-z0-9_.-]{1,64}`; how the control API calls it.
     package var countdownID: String
-    /// Seconds it begins with, each time its scene goes on air (0…86,400). Default 0.
+    /// Default ``Clock/scene``.
+    package var clock = Clock.scene
+    /// Seconds it begins with, each time its scene goes on air (0…86,400); of ``Clock/scene`` only. Default 0.
     package var seconds = 0
     /// As a ``TextLabel``'s.
     package var x: Length = 0

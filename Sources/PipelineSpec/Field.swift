@@ -94,6 +94,18 @@ struct Field<Root: Sendable>: Sendable {
         }
     }
 
+    /// A text for editors and other tools, which changes nothing.
+    init(note key: String, _ meaning: String) {
+        self.key = key
+        self.isRequired = false
+        self.meaning = meaning
+        self.schema = { _ in [JSONMember("description", .string(meaning)), JSONMember("type", "string")] }
+        self.read = { node, path, _, log in
+            if case .string = node.content { return }
+            log.mistake(path, "is \(node.kind), not a string", fix: "write a URL or a path", at: node.position)
+        }
+    }
+
     /// An object the program does not look into.
     init(free key: String, _ meaning: String) {
         self.key = key

@@ -25,6 +25,9 @@ package struct HLSOutput: Sendable, Hashable {
         package var maxConnections = 8_192
         /// Connections at once from one address (1…65,535), more are closed; `nil`: no limit, since a proxy is one address.
         package var maxConnectionsPerAddress: Int?
+        /// Seconds that the listener stays open behind the room's end (0…86,400); `nil`: as long as the window, at most 60, if a viewer
+        /// asked within the last 30 seconds, else 3; 0 when the clock is offline.
+        package var lingerSeconds: Int?
         /// Each rendition is there as HTTP-FLV and WebSocket-FLV too, at `live/NAME.flv`. Default false.
         package var flv = false
 

@@ -5,7 +5,7 @@
 package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     /// Lower case, without brackets; begins with `.` for every name below.
     private let host: String
-    /// nil: any.
+    /// nil: any. ``portOfScheme``: the one of the URL's scheme.
     private let port: Int?
     package let description: String
 
@@ -16,12 +16,16 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
         (self.host, self.port, self.description) = (host, port, description)
     }
 
+    /// Stands for the port of the URL's scheme; no port that can be written.
+    static let portOfScheme = 0
+
+    /// - Parameter defaultPort: The port of a pattern that has none.
     /// - Returns: nil for what is no pattern.
-    package init?(_ text: String) {
+    package init?(_ text: String, defaultPort: Int = 1935) {
         guard text.utf8.count <= 300 else { return nil }
         var rest = text.lowercased()[...]
         let isBracketed = rest.hasPrefix("[")
-        var port: Int? = 1935
+        var port: Int? = defaultPort
         if let colon = rest.lastIndex(of: ":"), !isBracketed || rest[..<colon].hasSuffix("]") {
             let written = rest[rest.index(after: colon)...]
             if written == "*" {
@@ -52,10 +56,27 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
         self.description = text
     }
 
+    /// The address that is written in place of a name; `nil`: a name is.
+    var address: IPAddress? { IPAddress(self.host) }
+
+    /// Stands for every name below a domain.
+    var isBelow: Bool { self.host.hasPrefix(".") }
+
+    /// - Parameter defaultPort: The port of the URL's scheme.
+    func allows(port: Int, defaultPort: Int) -> Bool {
+        guard let own = self.port else { return true }
+        return port == (own == Self.portOfScheme ? defaultPort : own)
+    }
+
     /// Whether the server at `host` and `port` is one of these.
     package func allows(host: String, port: Int) -> Bool {
+        self.allows(host: host, port: port, defaultPort: 1935)
+    }
+
+    /// - Parameter defaultPort: The port of the URL's scheme.
+    func allows(host: String, port: Int, defaultPort: Int) -> Bool {
         let host = host.lowercased()
-        guard self.port == nil || self.port == port else { return false }
+        guard self.allows(port: port, defaultPort: defaultPort) else { return false }
         // A name that ends in a dot is the same name to the resolver.
         let name = host.hasSuffix(".") ? host.dropLast() : host[...]
         return self.host.hasPrefix(".") ? name.hasSuffix(self.host) && name.count > self.host.count : name == self.host

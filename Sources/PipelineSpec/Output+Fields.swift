@@ -162,6 +162,10 @@ extension HLSOutput.HTTP {
             Field(
                 optional: "maxConnectionsPerAddress", \.maxConnectionsPerAddress, .integer(1...65_535),
                 "connections at once from one address; more are closed; without it no limit"),
+            Field(
+                optional: "lingerSeconds", \.lingerSeconds, .integer(0...86_400),
+                "how long the listener stays open after the room's end; without it as long as the window, at most 60, if a viewer asked within the last 30 s, else 3; 0 when the clock is offline"
+            ),
         ])
 
     static func isPageOrigin(_ text: String) -> Bool { !text.contains("*") && Self.isOrigin(text) }

@@ -21,6 +21,8 @@ extension Pipeline {
         package var policy = Policy.fixed
         /// Behind the panes of every scene that has none of its own.
         package var bgImages: [StillImage] = []
+        /// Paths of font files that texts are drawn with before the system's fonts, in this order; 0…8.
+        package var fonts: [String] = []
 
         package init(width: Int = 1280, height: Int = 720, fps: Int = 30) {
             self.width = width

@@ -19,10 +19,35 @@ extension Pipeline {
         package var maxRequestsPerSecond = 4_000
         /// Origins of pages that may use it from a browser, such as `https://console.example`; there is no word for all.
         package var allowOrigins: [String] = []
+        /// Directory whose files requests may name as secrets; `nil`: none but those the pipeline file names.
+        package var secretsDirectory: String?
+        /// Directory whose files requests may name as images; `nil`: as ``secretsDirectory``.
+        package var imagesDirectory: String?
+        /// Where requests may make the room connect to.
+        package var egress = Egress()
         /// Other products' vocabularies whose names and codes events bear besides their own.
         package var compat: [EventVocabulary] = []
 
         package init() {}
+    }
+}
+
+extension Pipeline.Control {
+    /// Servers that relays, RTMP outputs and webhooks set by requests may be at.
+    package struct Egress: Sendable, Equatable {
+        /// Default `public`. Empty: none but those the pipeline file names.
+        package var allowedHosts = [EgressEntry.publicAddresses]
+
+        package init() {}
+
+        static let rule = ObjectRule(
+            "where requests may make the room connect to", Egress(),
+            [
+                Field(
+                    "allowedHosts", \.allowedHosts, .list(of: .egressEntry, 0...64, standIn: .standIn),
+                    "servers of relays, rtmp outputs and webhooks that requests set, besides those this file names: public (every global address), ranges such as 127.0.0.0/8, HOST, HOST:PORT, HOST:*, *.DOMAIN; without a port the scheme's; link-local and metadata addresses are never allowed"
+                )
+            ])
     }
 }
 

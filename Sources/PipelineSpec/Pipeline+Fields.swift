@@ -6,6 +6,7 @@ extension Pipeline {
         "one room: who comes in, what is composed, what goes out",
         Pipeline(room: Room(roomID: ""), sources: [], scenes: [], outputs: []),
         [
+            Field(note: "$schema", "URL or path of this schema, for editors; not looked at"),
             Field("apiVersion", always: Pipeline.apiVersion, isRequired: false, "version of this format"),
             Field(
                 optional: "revision", \.revision, .integer(0...9_007_199_254_740_991),
@@ -104,7 +105,8 @@ extension Pipeline.Control {
                 "what only reads needs no token, nor does the page at /; commands do in any case"),
             Field(
                 "maxRequestsPerSecond", \.maxRequestsPerSecond, .integer(10...100_000),
-                "requests a second that are answered; more are told to come later (429), health endpoints excepted"),
+                "requests a second that are answered; more are told to come later (429), health endpoints excepted; those with the token, with the read token and without one have each a budget of this size"
+            ),
             Field(
                 "allowOrigins", \.allowOrigins,
                 .list(
@@ -113,6 +115,14 @@ extension Pipeline.Control {
                         accepts: HLSOutput.HTTP.isPageOrigin),
                     0...64, standIn: ""),
                 "origins whose pages may use this API from a browser; none: only the page at /"),
+            Field(
+                optional: "secretsDirectory", \.secretsDirectory, .path,
+                "directory whose files requests may name in members such as keyFile; without it only files that this file names"
+            ),
+            Field(
+                optional: "imagesDirectory", \.imagesDirectory, .path,
+                "directory whose files requests may name as images; without it only images that this file names"),
+            Field("egress", \.egress, .object(Egress.rule), "where requests may make the room connect to"),
             Field(
                 "compat", \.compat, .list(of: .choice, 0...4, standIn: .flipflop),
                 "vocabularies of other products whose names and codes events bear as well, under compat"),
@@ -257,6 +267,10 @@ extension Pipeline.Canvas {
                 "bgImages", \.bgImages,
                 .list(of: .object(StillImage.background), 0...6, standIn: StillImage.standIn),
                 "images behind the panes of every scene that has none of its own"),
+            Field(
+                "fonts", \.fonts, .list(of: .path, 0...8, standIn: ""),
+                "TrueType or OpenType files for texts, asked for each character in this order, then the system's fonts"
+            ),
         ])
 }
 

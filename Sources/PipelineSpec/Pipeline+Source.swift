@@ -52,6 +52,14 @@ extension Pipeline {
             self.id = id
             self.input = input
         }
+
+        /// How long its last picture stays while its publisher is connected and sends nothing, in milliseconds; `nil`: as long as
+        /// that lasts. What ``OnLost/stalledHoldMs`` says; without it as long as a lost publisher's, and for ever if a still screen
+        /// may send no pictures (``Expected/variableFrameRate``).
+        package var stalledHoldMs: Int? {
+            if let written = self.onLost.stalledHoldMs { return written }
+            return self.expected?.variableFrameRate == true ? nil : self.onLost.resolvedHoldMs
+        }
     }
 
     /// What a publisher is expected to send: what alarms are measured by. Refuses nothing.
@@ -90,14 +98,20 @@ extension Pipeline {
             case fallbackScene
         }
 
-        /// How long its last picture stays, in milliseconds (0…600,000). Default 2,000.
-        package var holdMs = 2000
+        /// How long its last picture stays, in milliseconds (0…600,000); `nil`: see ``resolvedHoldMs``.
+        package var holdMs: Int?
+        /// How long the last picture of a publisher that is connected and sends nothing stays, in milliseconds (0…600,000);
+        /// `nil`: see ``Pipeline/Source/stalledHoldMs``.
+        package var stalledHoldMs: Int?
         /// Path of the image shown after that. `nil`: a card with the source's name.
         package var placeholderImage: String?
         /// Default ``Then/placeholder``.
         package var then = Then.placeholder
         /// Id of a scene, for ``Then/fallbackScene``.
         package var fallbackScene: String?
+
+        /// ``holdMs``, or 1,000 with ``Then/fallbackScene`` (viewers of a PK wait for the other anchor), 2,000 without.
+        package var resolvedHoldMs: Int { self.holdMs ?? (self.then == .fallbackScene ? 1000 : 2000) }
 
         package init() {}
     }

@@ -141,7 +141,18 @@ struct PipelineRules {
         let scene = smallest ?? Scene("", .panes([]))
         rules.checkImages(self.pipeline.watermarks, scene, "watermarks", &log)
         rules.checkImages(self.pipeline.canvas.bgImages, scene, "canvas.bgImages", &log)
+        let fonts = self.pipeline.canvas.fonts
+        for (index, path) in fonts.enumerated() {
+            if let problem = self.checks.problem(ofFont: path, at: "canvas.fonts[\(index)]", log) {
+                log.mistake("canvas.fonts[\(index)]", problem.what, fix: problem.fix)
+            }
+        }
         for (index, source) in self.pipeline.sources.enumerated() {
+            // The name is drawn on the card that is shown while the source sends no video.
+            let name = "sources[\(index)].name"
+            if let text = source.name, let problem = self.checks.problem(ofText: text, fonts, at: name, log) {
+                log.warning(name, problem.what, fix: problem.fix)
+            }
             let place = "sources[\(index)].onLost.placeholderImage"
             guard let image = source.onLost.placeholderImage,
                 let problem = self.checks.problem(ofImage: image, at: place, log)

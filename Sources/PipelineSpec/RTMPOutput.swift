@@ -62,6 +62,11 @@ package struct RTMPOutput: Sendable, Hashable {
             Field("tls", \.tls, .object(TLS.rule), "how an rtmps:// server is known to be the right one"),
         ])
 
+    /// Whether a text can be a stream key, wherever it is from: one line of 1 to 256 printable ASCII characters without space.
+    package static func isKey(_ text: String) -> Bool {
+        (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+    }
+
     /// The URL's text, where the pipeline holds it.
     package var urlText: String? {
         get { if case .inline(let text) = self.url, !text.isEmpty { text } else { nil } }
@@ -131,9 +136,7 @@ extension ValueRule where Value == String {
     }
 
     fileprivate static var pushKey: ValueRule {
-        self.text("a stream key", pattern: "^[!-~]{1,512}$", isSecret: true) { text in
-            (1...512).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
-        }
+        self.text("a stream key", pattern: "^[!-~]{1,256}$", isSecret: true) { RTMPOutput.isKey($0) }
     }
 }
 

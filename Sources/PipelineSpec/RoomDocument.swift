@@ -48,6 +48,15 @@ package struct RoomDocument: Sendable {
         Self.read(bytes, overrides: self.overrides, checks: checks)
     }
 
+    /// What a request would make of the tree, for those who judge it before it is read; `nil` for what is no JSON.
+    package func tree(after body: [UInt8], isPatch: Bool) -> JSONNode? {
+        let parsed = JSONParser.parse(body)
+        guard var root = parsed.root, parsed.mistakes.isEmpty else { return nil }
+        if isPatch { root = self.written.merged(with: root) }
+        for override in self.overrides where override.apply(to: &root) != nil { return nil }
+        return root
+    }
+
     /// The file after a merge patch, which has the next revision unless the patch names one.
     ///
     /// Lines and columns of mistakes in it mean nothing: nobody has written it.

@@ -165,12 +165,24 @@ struct SceneRules {
         for (index, text) in scene.texts.enumerated() {
             let place = "\(texts)[\(index)]"
             self.checkCorner(text.x, text.y, scene, place, &log)
-            if let problem = self.checks.problem(ofText: text.text, at: "\(place).text", log) {
+            let fonts = self.pipeline.canvas.fonts
+            if let problem = self.checks.problem(ofText: text.text, fonts, at: "\(place).text", log) {
                 log.warning("\(place).text", problem.what, fix: problem.fix)
             }
         }
         for (index, clock) in scene.countdowns.enumerated() {
-            self.checkCorner(clock.x, clock.y, scene, "\(clocks)[\(index)]", &log)
+            let place = "\(clocks)[\(index)]"
+            self.checkCorner(clock.x, clock.y, scene, place, &log)
+            guard clock.clock == .pk, log.isSound("\(place).of") else { continue }
+            if self.pipeline.pk == nil, log.isSound("pk") {
+                log.mistake(
+                    "\(place).of", "the pipeline has no PK whose time could be shown",
+                    fix: "add \"pk\" to the pipeline, or remove \"of\" and write \"seconds\"")
+            } else if log.isWritten("\(place).seconds") {
+                log.mistake(
+                    "\(place).seconds", "stands beside \"of\": \"pk\", where the PK's phases say how long they last",
+                    fix: "remove it")
+            }
         }
     }
 

@@ -202,9 +202,15 @@ extension Pipeline.Expected {
 
 extension Pipeline.OnLost {
     static let rule = ObjectRule(
-        "what becomes of the scene when its publisher is gone", Pipeline.OnLost(),
+        "what becomes of the scene when its publisher is gone or sends nothing", Pipeline.OnLost(),
         [
-            Field("holdMs", \.holdMs, .integer(0...600_000), "milliseconds its last picture stays"),
+            Field(
+                optional: "holdMs", \.holdMs, .integer(0...600_000),
+                "milliseconds its last picture stays; without it 2000, or 1000 with then: fallbackScene"),
+            Field(
+                optional: "stalledHoldMs", \.stalledHoldMs, .integer(0...600_000),
+                "milliseconds the last picture stays of a publisher that is connected and sends nothing; without it holdMs, or no "
+                    + "limit with expected.variableFrameRate"),
             Field(
                 optional: "placeholderImage", \.placeholderImage, .imagePath,
                 "image shown after that, relative to the working directory; without one a card with its name"),

@@ -21,18 +21,22 @@ package struct SpecChecks: Sendable {
 
     /// Why the file at this path cannot be shown; `nil`: it can.
     package var image: @Sendable (_ path: String) -> Problem?
-    /// Why this text cannot be drawn as it stands; `nil`: it can.
-    package var text: @Sendable (_ text: String) -> Problem?
+    /// Why texts cannot be drawn with the font file at this path; `nil`: they can.
+    package var font: @Sendable (_ path: String) -> Problem?
+    /// Why this text cannot be drawn as it stands, with the pipeline's font files and the machine's; `nil`: it can.
+    package var text: @Sendable (_ text: String, _ fonts: [String]) -> Problem?
 
     /// What is wrong with the files of a certificate; `nil`: nothing.
     package var certificate: @Sendable (_ settings: TLSSettings) -> CertificateProblem?
 
     package init(
         image: @escaping @Sendable (_ path: String) -> Problem? = { _ in nil },
-        text: @escaping @Sendable (_ text: String) -> Problem? = { _ in nil },
+        font: @escaping @Sendable (_ path: String) -> Problem? = { _ in nil },
+        text: @escaping @Sendable (_ text: String, _ fonts: [String]) -> Problem? = { _, _ in nil },
         certificate: @escaping @Sendable (_ settings: TLSSettings) -> CertificateProblem? = { _ in nil }
     ) {
         self.image = image
+        self.font = font
         self.text = text
         self.certificate = certificate
     }
@@ -44,7 +48,12 @@ package struct SpecChecks: Sendable {
         path.isEmpty || !log.isSound(place) ? nil : self.image(path)
     }
 
-    func problem(ofText text: String, at place: String, _ log: SpecLog) -> Problem? {
-        text.isEmpty || !log.isSound(place) ? nil : self.text(text)
+    func problem(ofFont path: String, at place: String, _ log: SpecLog) -> Problem? {
+        path.isEmpty || !log.isSound(place) ? nil : self.font(path)
+    }
+
+    /// - Parameter fonts: The pipeline's font files.
+    func problem(ofText text: String, _ fonts: [String], at place: String, _ log: SpecLog) -> Problem? {
+        text.isEmpty || !log.isSound(place) ? nil : self.text(text, fonts)
     }
 }

@@ -1,7 +1,7 @@
 /// Words for messages.
-enum SpecText {
+package enum SpecText {
     /// The text in quotes, escaped as in JSON and cut after 40 characters, so that a message stays one line.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         let start = text.unicodeScalars.prefix(40)
         let isCut = start.endIndex != text.unicodeScalars.endIndex
         return JSONNode.string(String(start) + (isCut ? "…" : "")).text()
@@ -37,7 +37,7 @@ enum SpecText {
     }
 
     /// The known word nearest to `word`, if one is near enough to be meant.
-    static func nearest(to word: String, among known: [String]) -> String? {
+    package static func nearest(to word: String, among known: [String]) -> String? {
         guard word.utf8.count <= 64 else { return nil }
         var best: (word: String, distance: Int)?
         for candidate in known {

@@ -54,7 +54,7 @@ package enum PlaceholderCard {
     private static func words(
         _ name: String, _ visible: Rect, _ text: TextRenderer
     ) throws(MediaError) -> (picture: Picture, x: Int, y: Int)? {
-        guard text.font != nil, visible.width >= 32, visible.height >= 32 else { return nil }
+        guard !text.fonts.fonts.isEmpty, visible.width >= 32, visible.height >= 32 else { return nil }
         let size = max(10, min(visible.width, visible.height) / 10)
         let style = SceneText(
             id: "", text: String(name.prefix(48)), x: visible.width / 2, y: 0, size: size,

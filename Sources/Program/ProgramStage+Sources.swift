@@ -134,10 +134,14 @@ extension ProgramStage.Shared {
 extension ProgramStage.Source {
     var face: SceneFactory.Face { SceneFactory.Face(name: self.name, placeholder: self.placeholder) }
 
-    /// Whether what it has is the last picture of a publisher who is gone, and has been held for long enough. One who is back
-    /// and has sent no picture yet changes nothing.
-    func isStale(_ selection: SourceBuffer.Selection, at due: Int64) -> Bool {
-        guard !selection.isFresh, let lostAt = selection.lostAt else { return false }
+    /// Whether what it has is the last picture of a publisher who is gone or silent, and has been held for long enough. One who
+    /// is back and has sent no picture yet changes nothing.
+    package func isStale(_ selection: SourceBuffer.Selection, at due: Int64) -> Bool {
+        guard !selection.isFresh else { return false }
+        if let silentSince = selection.silentSince, let hold = self.stalledHold {
+            return due &- max(selection.time, silentSince) > hold
+        }
+        guard let lostAt = selection.lostAt else { return false }
         return due &- max(selection.time, lostAt) > self.hold
     }
 }

@@ -8,7 +8,7 @@ extension ProgramStage {
     package func still() throws(MediaError) -> Picture? {
         let factory = self.director.factory
         let director = SceneDirector(
-            canvas: self.director.canvas, scene: self.director.scene, faces: factory.faces, font: factory.text.font,
+            canvas: self.director.canvas, scene: self.director.scene, faces: factory.faces, fonts: factory.text.fonts,
             isOffline: true)
         try director.prepare([])
         defer { director.close() }

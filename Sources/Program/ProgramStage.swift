@@ -18,14 +18,21 @@ package final class ProgramStage: Sendable {
         package var volume: Float
         /// How long the last picture of a lost source stays, in nanoseconds.
         package var hold: Int64
+        /// How long the last picture of a silent source stays, in nanoseconds; `nil`: as long as it is silent. See
+        /// ``SourceBuffer/setSilent(since:)``.
+        package var stalledHold: Int64?
         /// Shown instead of the card.
         package var placeholder: Picture?
 
-        package init(buffer: SourceBuffer, name: String, volume: Float, hold: Int64, placeholder: Picture?) {
+        package init(
+            buffer: SourceBuffer, name: String, volume: Float, hold: Int64, stalledHold: Int64? = nil,
+            placeholder: Picture?
+        ) {
             self.buffer = buffer
             self.name = name
             self.volume = volume
             self.hold = hold
+            self.stalledHold = stalledHold
             self.placeholder = placeholder
         }
     }
@@ -128,7 +135,7 @@ package final class ProgramStage: Sendable {
 
     package init(
         settings: Settings, sources: [SourceID: Source], scene: Scene, clock: ProgramClock, outputs: Outputs,
-        font: SceneFont? = nil
+        fonts: SceneFonts = .builtIn
     ) {
         self.settings = settings
         self.clock = clock
@@ -138,7 +145,7 @@ package final class ProgramStage: Sendable {
             Shared(scene: scene, roster: Roster(sources: sources), volumes: sources.mapValues(\.volume)))
         self.director = SceneDirector(
             canvas: settings.canvas, scene: scene,
-            faces: sources.mapValues(\.face), font: font,
+            faces: sources.mapValues(\.face), fonts: fonts,
             isOffline: settings.isOffline, segmentTicks: settings.segmentTicks)
         for (id, source) in sources { self.watchFormats(of: id, source) }
     }
@@ -243,7 +250,7 @@ package final class ProgramStage: Sendable {
             self.noteNeeds(of: worker.sources, at: tick, in: worker.mixer, presence: &worker.presence)
             if self.settings.isOffline {
                 if self.isOver(tick, first, worker.sources) { break }
-                self.awaitSources(worker.sources, due, tick)
+                self.awaitSources(worker.sources, due, soundUntil: self.position(of: tick), needsPicture: true)
                 if self.isOver(tick, first, worker.sources) { break }
             } else {
                 if tick > first { self.mixRest(of: tick - 1, interval, &worker) }
@@ -254,7 +261,12 @@ package final class ProgramStage: Sendable {
             self.run(tick, due, interval, &worker)
             tick += 1
         }
-        self.mix(until: self.position(of: tick) + Mixer.blockPairs - 1, &worker)
+        let end = self.position(of: tick) + Mixer.blockPairs - 1
+        // The last block reaches beyond the last tick: of a job shorter than its files there is sound.
+        if self.settings.isOffline {
+            self.awaitSources(worker.sources, self.time(of: tick), soundUntil: end, needsPicture: false)
+        }
+        self.mix(until: end, &worker)
         self.endSources()
         self.director.close()
         self.outputs.finished(tick)
@@ -275,10 +287,17 @@ package final class ProgramStage: Sendable {
         return tick >= TimeMath.scale(end, by: Int64(self.settings.canvas.fps), over: TimeMath.nanoseconds)
     }
 
-    private func awaitSources(_ sources: [SourceID: Source], _ due: Int64, _ tick: Int64) {
-        let sound = Mixer.wantedUntil(blockEnd: self.position(of: tick + 1))
+    /// Waits for what files have for a tick; see ``SourceBuffer/waitUntilReady(for:soundPosition:needsPicture:_:)``.
+    ///
+    /// - Parameter position: Where the mixing is to come to next.
+    private func awaitSources(
+        _ sources: [SourceID: Source], _ due: Int64, soundUntil position: Int64, needsPicture: Bool
+    ) {
+        let sound = Mixer.wantedUntil(blockEnd: position)
         for source in sources.values {
-            source.buffer.waitUntilReady(for: due, soundPosition: sound) { self.shouldStop }
+            source.buffer.waitUntilReady(for: due, soundPosition: sound, needsPicture: needsPicture) {
+                self.shouldStop
+            }
         }
     }
 
@@ -312,7 +331,11 @@ package final class ProgramStage: Sendable {
             }
         }
         let (picture, arrival) = self.compose(hidden, tick, due, interval, isNew: fresh != nil, &worker)
-        self.mix(until: self.position(of: tick, behind: 1), &worker)
+        if self.settings.isOffline {
+            self.mixWhole(tick, &worker)
+        } else {
+            self.mix(until: self.position(of: tick, behind: 1), &worker)
+        }
         let kept = picture.map { self.outputs.picture($0, tick, arrival) } ?? false
         self.shared.withLock { shared in
             shared.stats.ticks += 1
@@ -397,9 +420,7 @@ extension ProgramStage {
     private static let leastMixings: Int64 = 20
 
     /// In how many steps the sound of a tick is mixed.
-    private var soundSteps: Int64 {
-        self.settings.isOffline ? 1 : Self.soundSteps(fps: Int64(max(1, self.settings.canvas.fps)))
-    }
+    private var soundSteps: Int64 { Self.soundSteps(fps: Int64(max(1, self.settings.canvas.fps))) }
 
     /// - Parameter fps: Above 0.
     private static func soundSteps(fps: Int64) -> Int64 { max(1, (self.leastMixings + fps - 1) / fps) }
@@ -417,6 +438,17 @@ extension ProgramStage {
     private func position(of tick: Int64, behind steps: Int64) -> Int64 {
         let (start, end) = (self.position(of: tick), self.position(of: tick + 1))
         return start + (end - start) * steps / self.soundSteps
+    }
+
+    /// Mixes all the sound of a tick from files. Sound is waited for step by step: a file holds the pictures of a long tick
+    /// between the sound of its beginning and of its end.
+    private func mixWhole(_ tick: Int64, _ worker: inout ProgramWorker) {
+        let next = self.time(of: tick + 1)
+        for step in 1...self.soundSteps {
+            let end = self.position(of: tick, behind: step)
+            self.awaitSources(worker.sources, next, soundUntil: end, needsPicture: false)
+            self.mix(until: end, &worker)
+        }
     }
 
     /// Mixes what follows the first step of a tick, each step when it is due.

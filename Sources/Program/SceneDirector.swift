@@ -63,12 +63,12 @@ package final class SceneDirector: Sendable {
     /// - Parameters:
     ///   - isOffline: The program waits for its graphs.
     package init(
-        canvas: Canvas, scene: Scene, faces: [SourceID: SceneFactory.Face], font: SceneFont?, isOffline: Bool,
+        canvas: Canvas, scene: Scene, faces: [SourceID: SceneFactory.Face], fonts: SceneFonts, isOffline: Bool,
         segmentTicks: Int64 = 1
     ) {
         self.canvas = canvas
         self.segmentTicks = max(1, segmentTicks)
-        self.factory = SceneFactory(canvas: canvas, font: font, faces: faces, board: self.board)
+        self.factory = SceneFactory(canvas: canvas, fonts: fonts, faces: faces, board: self.board)
         self.builder = isOffline ? nil : BuilderThread()
         self.state = Mutex(State(onAir: WarmScene(scene)))
     }

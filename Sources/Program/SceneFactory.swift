@@ -50,9 +50,9 @@ package final class SceneFactory: Sendable {
     private static let cardLimit = 20
     private static let imageLimit = 32
 
-    package init(canvas: Canvas, font: SceneFont?, faces: [SourceID: Face], board: DecorationBoard) {
+    package init(canvas: Canvas, fonts: SceneFonts, faces: [SourceID: Face], board: DecorationBoard) {
         self.canvas = canvas
-        self.text = TextRenderer(font: font, canvas: canvas)
+        self.text = TextRenderer(fonts: fonts, canvas: canvas)
         self.cache = Mutex(Cache(faces: faces))
         self.board = board
     }

@@ -1,95 +1,70 @@
 import LibAV
 package import MediaTypes
+import Stages
 
-/// The one font file all texts are drawn with. `drawtext` looks for a missing glyph in no second font, so it must have
-/// every script itself.
-package struct SceneFont: Sendable, Hashable {
+/// A font file that texts are drawn with. `drawtext` looks for a missing glyph in no second font, so ``SceneFonts`` splits
+/// texts into runs of one font each.
+package struct SceneFont: Sendable {
     package let path: String
-    /// Whether it has Korean and Chinese glyphs.
-    package let hasCJK: Bool
+    /// Whether letters, digits and punctuation of ASCII are glyphs of this font, not its box for "missing". Fallback fonts
+    /// for other scripts have none.
+    package let hasLatin: Bool
+    private let tables: FontTables
 
-    /// Where systems keep a font with Latin, Korean and Chinese, then where they keep any font.
-    package static let usualPaths = [
-        "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
-        "/usr/share/fonts/noto-cjk/NotoSansCJK-Regular.ttc",
-        "/usr/share/fonts/google-noto-cjk/NotoSansCJK-Regular.ttc",
-        "/usr/share/fonts/google-noto-sans-cjk-fonts/NotoSansCJK-Regular.ttc",
-        "/usr/share/fonts/truetype/noto/NotoSansCJK-Regular.ttc",
-        "/usr/share/fonts/noto/NotoSansCJK-Regular.ttc",
-        "/usr/share/fonts/opentype/noto/NotoSansCJKsc-Regular.otf",
-        "/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf",
-        "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
-        "/usr/share/fonts/dejavu/DejaVuSans.ttf",
-        "/usr/share/fonts/TTF/DejaVuSans.ttf",
-        "/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf",
-        "/usr/share/fonts/liberation-sans/LiberationSans-Regular.ttf",
-        "/System/Library/Fonts/AppleSDGothicNeo.ttc",
-    ]
-
-    /// The remedy where Korean or Chinese would be shown as boxes.
-    package static let remedy = "install a font that has Latin, Korean and Chinese, such as Debian's fonts-noto-cjk"
-
-    /// The first of the paths that can be drawn with; `nil` when the machine has none of them.
+    /// Opens a font file and draws "A", "0" and ":" to compare them with the glyph of a character that no font has.
     ///
-    /// - Parameter explicit: A font the operator names; when it cannot be drawn with, that is an error and not a reason
-    ///   to take another.
-    /// - Throws: ``MediaError/Code/unavailable`` for a bad explicit path.
-    package static func find(
-        explicit: String? = nil, among paths: [String] = Self.usualPaths
-    ) throws(MediaError) -> SceneFont? {
-        if let explicit {
-            guard let font = self.open(explicit) else {
-                throw MediaError(
-                    .unavailable, "the font \(explicit) cannot be read", at: "font",
-                    fix: "give the path of a TrueType or OpenType file")
-            }
-            return font
+    /// - Throws: ``MediaError/Code/unavailable`` if the file cannot be read, is no font, or has no glyph of any size.
+    package static func open(_ path: String) throws(MediaError) -> SceneFont {
+        func failure(_ what: String, fix: String = "give the path of a TrueType or OpenType file") -> MediaError {
+            MediaError(.unavailable, "the font \(path) \(what)", at: "font", fix: fix)
         }
-        for path in paths { if let font = self.open(path) { return font } }
-        return nil
-    }
-
-    /// Draws one glyph of each script to see what the file has: a glyph that looks like the one of a character no
-    /// font has is the box for "missing".
-    private static func open(_ path: String) -> SceneFont? {
-        func ink(_ text: String) -> [UInt8]? {
+        var unreadable: WholeRead.Failure?
+        let tables = FontTables { offset, count in
+            do throws(WholeRead.Failure) {
+                return try WholeRead.part(of: path, at: offset, count: count)
+            } catch {
+                unreadable = error
+                return nil
+            }
+        }
+        if let unreadable {
+            throw failure(unreadable.text, fix: "check the path; it is relative to the working directory")
+        }
+        guard let tables else { throw failure("is no TrueType or OpenType file with a Unicode character map") }
+        guard tables.hasOutlines else {
+            throw failure(
+                "has bitmaps of one size instead of outlines, as color emoji fonts have",
+                fix: "use a font with outlines; for emoji, one such as Debian's fonts-symbola")
+        }
+        func coverage(_ text: String) -> [UInt8]? {
             let mask = try? TextMask.draw(text, font: path, size: 24, width: 48, height: 40, left: 4, baseline: 28)
             return mask?.coverage
         }
-        guard let latin = ink("A"), latin.contains(where: { $0 > 0 }) else { return nil }
-        let missing = ink("\u{10FFFD}")
-        let hasCJK = ["한", "中", "国"].allSatisfy { sample in
-            guard let glyph = ink(sample) else { return false }
-            return glyph != missing && glyph.contains { $0 > 0 }
+        guard let missing = coverage("\u{10FFFD}") else { throw failure("cannot be drawn with") }
+        let samples: [Unicode.Scalar] = ["A", "0", ":"]
+        let hasLatin = samples.allSatisfy { sample in
+            guard tables.glyph(for: sample) != 0, let glyph = coverage(String(sample)) else { return false }
+            return Self.differ(glyph, missing)
         }
-        return SceneFont(path: path, hasCJK: hasCJK)
+        return SceneFont(path: path, hasLatin: hasLatin, tables: tables)
     }
 
-    /// What of `text` cannot be shown; `nil` when all of it can.
-    ///
-    /// - Parameter font: `nil`: the built-in alphabet, which has ASCII alone.
-    package static func complaint(about text: String, font: SceneFont?) -> MediaError? {
-        let needsMore = text.unicodeScalars.contains { $0.value > 0x7e }
-        let needsCJK = text.unicodeScalars.contains { self.isCJK($0.value) }
-        if font == nil, needsMore {
-            return MediaError(
-                .unavailable, "there is no font on this machine, and the built-in alphabet has ASCII alone",
-                at: "text", fix: self.remedy)
-        }
-        if let font, !font.hasCJK, needsCJK {
-            return MediaError(
-                .unavailable, "the font \(font.path) has no Korean or Chinese", at: "text", fix: self.remedy)
-        }
-        return nil
+    /// Whether a glyph has ink and is another shape than the one for "missing". FreeType may move edges of the same outline
+    /// differently for two glyphs: in fonts at hand that is 6 % of the ink, and other shapes differ by at least 99 %.
+    private static func differ(_ glyph: [UInt8], _ missing: [UInt8]) -> Bool {
+        let difference = zip(glyph, missing).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
+        let ink = missing.reduce(0) { $0 + Int($1) }
+        return glyph.contains { $0 > 0 } && difference > ink / 4
     }
 
-    /// Hangul, kana, ideographs and their full-width forms.
-    private static func isCJK(_ scalar: UInt32) -> Bool {
-        switch scalar {
-        case 0x1100...0x11ff, 0x2e80...0x9fff, 0xa960...0xa97f, 0xac00...0xd7ff, 0xf900...0xfaff, 0xff00...0xffef,
-            0x20000...0x3134f:
-            true
-        default: false
-        }
+    /// Whether the font has a glyph for the character.
+    package func has(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.value > 0x20, scalar.value < 0x7f, !self.hasLatin { return false }
+        return self.tables.glyph(for: scalar) != 0
+    }
+
+    /// How far the pen moves over a text, in samples, without kerning.
+    func advance(of text: String, size: Int) -> Int {
+        text.unicodeScalars.reduce(0) { $0 + self.tables.advance(of: $1, size: size) }
     }
 }

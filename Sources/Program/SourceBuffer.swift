@@ -29,6 +29,8 @@ package final class SourceBuffer: Sendable {
         package var arrival: Int64?
         /// When the publication it is of was over; `nil`: it goes on.
         package var lostAt: Int64?
+        /// When the last packet came; `nil`: the publisher is not silent. See ``SourceBuffer/setSilent(since:)``.
+        package var silentSince: Int64?
     }
 
     private struct Shown: Sendable {
@@ -54,6 +56,7 @@ package final class SourceBuffer: Sendable {
         /// Publications so far, and when the one was lost that the newest picture is of.
         var life = 0
         var lostAt: Int64 = 0
+        var silentSince: Int64?
         var hasVideo = false
         var hasAudio = false
         var isFinished = false
@@ -62,12 +65,20 @@ package final class SourceBuffer: Sendable {
         /// Format of the newest picture, and who wants to know when that changes.
         var format: PictureFormat?
         var formatWatcher: (@Sendable (PictureFormat) -> Void)?
+        /// Distances of a file's last pictures, and the time of the newest.
+        var steps = Deque<Int64>()
+        var newest: Int64?
         /// Time of the newest picture that was kept from the decoder.
         var withheldUntil: Int64 = .min
         /// The tick the offline program asked for last, and the sample position it needs sound up to for it: at few ticks a second
         /// more than a reader is ahead.
         var wanted: Int64 = .min
         var wantedSound: Int64 = .min
+        /// Whether the offline program waits for a picture beyond ``wanted``, too; not while it mixes the sound before that tick.
+        var needsPicture = true
+        /// The tick the program chose a picture for last, and its length.
+        var selected: Int64 = .min
+        var interval: Int64 = 0
         /// The reader of a file is as far ahead as it may be, and the program still has what it needs: it rests, to do
         /// several pictures in a row when it is woken.
         var isResting = false
@@ -80,13 +91,60 @@ package final class SourceBuffer: Sendable {
             if self.isFinished { return true }
             guard self.status != .idle else { return false }
             let isPast = isHidden && self.withheldUntil > self.wanted
-            let hasPictures = !self.hasVideo || isPast || (self.pictures.last.map { $0.time > self.wanted } ?? false)
+            let isAhead = self.pictures.last.map { $0.time > self.wanted } ?? false
+            let hasPictures = !self.needsPicture || !self.hasVideo || isPast || isAhead
             let hasSound = !self.hasAudio || self.sound.end >= self.wantedSound
-            // A little before the reader stops for the same reason, or both would wait.
-            let hasOnlySound =
-                self.hasAudio && self.sound.end >= self.wantedSound + SourceBuffer.fileGapSound / 4 * 3
-            let hasOnlyPictures = self.pictures.count >= SourceBuffer.fileGapPictures / 4 * 3
-            return hasPictures && hasSound || hasOnlySound || hasPictures && hasOnlyPictures
+            return hasPictures && hasSound || self.isApart(soundFrom: self.wantedSound)
+        }
+
+        /// Whether one track of a file is so far ahead of what the program waits for that the other one has a gap there.
+        ///
+        /// The reader stops and the waiting program goes on by this one rule, so they never wait for each other, and what the
+        /// program goes on with follows from the file alone, not from how fast it is read.
+        func isApart(soundFrom position: Int64) -> Bool {
+            if self.hasAudio, self.sound.end >= position &+ SourceBuffer.fileGapSound { return true }
+            guard self.pictures.count >= SourceBuffer.fileGapPictures, let newest = self.pictures.last else {
+                return false
+            }
+            let ahead = self.pictures.count { $0.time > self.wanted }
+            return ahead >= SourceBuffer.mostGapPictures
+                || ahead >= SourceBuffer.fileGapPictures && newest.time &- self.wanted >= SourceBuffer.fileGap
+        }
+
+        /// The picture to show at `time`; see ``SourceBuffer/select(at:interval:isSeen:)``.
+        func best(at time: Int64, interval: Int64, slackFraction: Int64) -> Int? {
+            var best: Int?
+            for index in self.pictures.indices {
+                let distance = abs(self.pictures[index].time &- time)
+                // The next picture in turn gets the benefit of the doubt, any later one must be clearly nearer.
+                let isNext =
+                    index == self.pictures.startIndex && self.current != nil && !self.pictures[index].isFirst
+                let reach = isNext ? interval / 2 + interval / slackFraction : interval / 2
+                guard self.pictures[index].time <= time || distance <= reach else { break }
+                if let held = best {
+                    let heldDistance = abs(self.pictures[held].time &- time)
+                    // Of a source with several pictures a tick, what is clear follows from their distance, not from the tick's
+                    // length: otherwise the source would fall behind by a picture at each tick.
+                    let spacing = min(interval, self.pictures[index].time &- self.pictures[held].time)
+                    if distance &+ spacing / slackFraction &* 2 > heldDistance { break }
+                }
+                best = index
+            }
+            return best
+        }
+
+        mutating func noteStep(to time: Int64) {
+            if let newest = self.newest, time > newest { self.steps.append(time &- newest) }
+            if self.steps.count > SourceBuffer.notedSteps { self.steps.removeFirst() }
+            self.newest = time
+        }
+
+        /// Drops pictures that the tick the program waits for would pass over; later pictures do not change that.
+        mutating func dropPassedOver(slackFraction: Int64) {
+            guard self.interval > 0, self.wanted > self.selected,
+                let best = self.best(at: self.wanted, interval: self.interval, slackFraction: slackFraction)
+            else { return }
+            self.pictures.removeSubrange(self.pictures.startIndex..<best)
         }
 
         /// Something has come: whether the program is to be woken, which waits and need not any more.
@@ -100,7 +158,7 @@ package final class SourceBuffer: Sendable {
             let goesOn = shown.life == self.life && self.status != .lost
             return Selection(
                 picture: shown.picture, isFresh: isFresh, time: shown.time, arrival: shown.arrival,
-                lostAt: goesOn ? nil : self.lostAt)
+                lostAt: goesOn ? nil : self.lostAt, silentSince: self.silentSince)
         }
     }
 
@@ -117,10 +175,16 @@ package final class SourceBuffer: Sendable {
     static let fileSoundLead: Int64 = 4_096
     /// Nanoseconds the coded pictures of a file nobody sees may be ahead: more than any reordering.
     private static let fileHiddenLead: Int64 = 300_000_000
-    /// Where one track of a file is this far ahead, the other one has a gap or is over, and nobody waits for it any more:
-    /// pictures (memory), and pairs (2 s at 48 kHz, less than ``fileRingSize``). No muxer interleaves as coarsely.
+    /// If one track of a file is this far ahead, then the other one has a gap or is over, and the program does not wait for it:
+    /// pictures and nanoseconds, or pairs (2 s at 48 kHz, less than ``fileRingSize``). Muxers interleave within a second.
     static let fileGapPictures = 48
+    static let fileGap: Int64 = 1_250_000_000
     static let fileGapSound: Int64 = 96_000
+    /// Pictures a file may be ahead in any case: they cost memory.
+    static let mostGapPictures = 96
+    /// Distances of pictures that are noted: the longest of the last ones is how long a file's last picture lasts, since two
+    /// pictures may lie close together.
+    private static let notedSteps = 4
     /// Pairs of a file's sound that are kept.
     private static let fileRingSize = 1 << 17
 
@@ -159,11 +223,15 @@ package final class SourceBuffer: Sendable {
                 state.isBanished = false
                 state.life += 1
             } else if status == .lost, (state.pictures.last ?? state.current)?.life == state.life {
-                state.lostAt = time
+                // The silence before it counts: a picture that was held for it is not held again.
+                state.lostAt = min(time, state.silentSince ?? time)
             }
         }
         self.changed.signal()
     }
+
+    /// Says since when a connected publisher has sent nothing; `nil`: it sends. From any thread; of live sources.
+    package func setSilent(since time: Int64?) { self.state.withLock { $0.silentSince = time } }
 
     /// The next picture lies anew to the ticks: the source's mapping has changed.
     package func beginAnew() { self.state.withLock { $0.isBeginning = true } }
@@ -205,7 +273,10 @@ package final class SourceBuffer: Sendable {
             state.pictures.append(
                 Shown(picture: picture, time: time, arrival: arrival, isFirst: state.isBeginning, life: state.life))
             state.isBeginning = false
-            if !self.isPaced, state.pictures.count > Self.pictureLimit {
+            if self.isPaced {
+                state.noteStep(to: time)
+                state.dropPassedOver(slackFraction: Self.fileSlackFraction)
+            } else if state.pictures.count > Self.pictureLimit {
                 state.pictures.removeFirst()
                 state.dropped += 1
             }
@@ -256,9 +327,7 @@ package final class SourceBuffer: Sendable {
                 let wanted = soundWantedUntil()
                 let sound =
                     !state.hasAudio || state.sound.end >= max(wanted + Self.fileSoundLead, state.wantedSound)
-                let isApart =
-                    state.pictures.count >= Self.fileGapPictures
-                    || state.hasAudio && state.sound.end >= wanted + Self.fileGapSound
+                let isApart = state.isApart(soundFrom: max(wanted, state.wantedSound))
                 if pictures && sound || isApart { state.isResting = true }
                 return state.isResting
             }
@@ -289,24 +358,10 @@ package final class SourceBuffer: Sendable {
     ///   - isSeen: Viewers see it at this tick, which is what ``lipSync`` is measured by.
     package func select(at time: Int64, interval: Int64, isSeen: Bool = true) -> Selection? {
         self.state.withLock { state -> Selection? in
-            let slack = interval / (self.isPaced ? Self.fileSlackFraction : Self.slackFraction)
-            var best: Int?
-            for index in state.pictures.indices {
-                let distance = abs(state.pictures[index].time &- time)
-                // The next picture in turn gets the benefit of the doubt, any later one must be clearly nearer.
-                let isNext =
-                    index == state.pictures.startIndex && state.current != nil && !state.pictures[index].isFirst
-                let reach = isNext ? interval / 2 + slack : interval / 2
-                if state.pictures[index].time <= time || distance <= reach {
-                    if let held = best {
-                        let heldDistance = abs(state.pictures[held].time &- time)
-                        if distance &+ slack &+ slack > heldDistance { break }
-                    }
-                    best = index
-                } else {
-                    break
-                }
-            }
+            (state.selected, state.interval) = (time, interval)
+            let best = state.best(
+                at: time, interval: interval,
+                slackFraction: self.isPaced ? Self.fileSlackFraction : Self.slackFraction)
             guard let best else {
                 return state.current.map { state.selection($0, isFresh: false) }
             }
@@ -339,9 +394,10 @@ package final class SourceBuffer: Sendable {
     package var audioTracks: [(track: UInt8, gain: Float)] { self.state.withLock { $0.sound.gains } }
 
     /// Whether the offline program may take the tick at `time`: see ``State/canServe(isHidden:)``. A reader that rests goes on if not.
-    private func isReady(for time: Int64, soundPosition: Int64) -> Bool {
+    private func isReady(for time: Int64, soundPosition: Int64, needsPicture: Bool) -> Bool {
         self.state.withLock { state in
             if !state.isFinished, state.status != .idle { (state.wanted, state.wantedSound) = (time, soundPosition) }
+            state.needsPicture = needsPicture
             let isReady = state.canServe(isHidden: self.need.isHidden)
             if !isReady, state.status != .idle { state.isResting = false }
             state.isAwaited = !isReady
@@ -349,9 +405,19 @@ package final class SourceBuffer: Sendable {
         }
     }
 
+    /// The offline program waits for the source.
+    package var isAwaited: Bool { self.state.withLock { $0.isAwaited } }
+
     /// Blocks the offline program until the source can serve the tick.
-    package func waitUntilReady(for time: Int64, soundPosition: Int64, _ isStopped: () -> Bool) {
-        while !self.isReady(for: time, soundPosition: soundPosition), !isStopped() {
+    ///
+    /// - Parameters:
+    ///   - time: The next tick a picture is chosen for, in program time.
+    ///   - soundPosition: The sample position up to which sound is needed.
+    ///   - needsPicture: Whether a picture for the tick is needed, too; the reader keeps pictures for it in any case.
+    package func waitUntilReady(
+        for time: Int64, soundPosition: Int64, needsPicture: Bool = true, _ isStopped: () -> Bool
+    ) {
+        while !self.isReady(for: time, soundPosition: soundPosition, needsPicture: needsPicture), !isStopped() {
             self.taken.signal()
             _ = self.changed.wait(timeout: .now() + .milliseconds(100))
         }
@@ -360,7 +426,7 @@ package final class SourceBuffer: Sendable {
     /// When a file is over: the time its last picture ends, or its sound where there is more than a quarter of a second of
     /// it after that (encoders pad less); `nil` while more may come.
     ///
-    /// - Parameter interval: A picture's length.
+    /// - Parameter interval: A tick's length; the last picture lasts as long as those before it, and no longer than that.
     package func endTime(interval: Int64, sampleRate: Int64) -> Int64? {
         self.state.withLock { state in
             guard state.isFinished else { return nil }
@@ -370,7 +436,8 @@ package final class SourceBuffer: Sendable {
                 state.sound.end > state.sound.start
                 ? TimeMath.scale(state.sound.end, by: TimeMath.nanoseconds, over: sampleRate) : 0
             guard state.hasVideo, let picture else { return sound }
-            let end = picture &+ interval
+            // A tick may be longer than a picture.
+            let end = picture &+ min(interval, state.steps.max() ?? interval)
             return sound &- end > TimeMath.nanoseconds / 4 ? sound : end
         }
     }

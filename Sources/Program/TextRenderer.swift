@@ -26,17 +26,16 @@ package struct TextRenderer: Sendable {
     /// Columns left free in a mask for glyphs that reach to the left of where they begin.
     private static let bearing = 8
 
-    /// `nil`: the built-in alphabet.
-    package let font: SceneFont?
+    package let fonts: SceneFonts
     private let canvas: Canvas
 
-    package init(font: SceneFont?, canvas: Canvas) {
-        self.font = font
+    package init(fonts: SceneFonts, canvas: Canvas) {
+        self.fonts = fonts
         self.canvas = canvas
     }
 
     /// The same for texts on another canvas.
-    func on(_ canvas: Canvas) -> TextRenderer { TextRenderer(font: self.font, canvas: canvas) }
+    func on(_ canvas: Canvas) -> TextRenderer { TextRenderer(fonts: self.fonts, canvas: canvas) }
 
     static func lineHeight(_ size: Int) -> Int { (size * 5 / 4 + 1) & ~1 }
 
@@ -79,15 +78,16 @@ package struct TextRenderer: Sendable {
         let most = limit * 8 / size + 8
         let scalars = Array(line.unicodeScalars.prefix(most + 1))
         func text(_ count: Int) -> String { String(String.UnicodeScalarView(scalars.prefix(count))) }
+        var pieces: [Piece.Key: Piece] = [:]
         if scalars.count <= most {
-            let whole = try self.line(text(scalars.count), size, limit)
+            let whole = try self.line(text(scalars.count), size, limit, &pieces)
             if whole.width <= limit { return whole }
         }
         var (fits, tooMany) = (0, min(scalars.count, most))
-        var best = try self.line(self.ellipsis, size, limit)
+        var best = try self.line(self.ellipsis, size, limit, &pieces)
         while tooMany - fits > 1 {
             let middle = (fits + tooMany) / 2
-            let trial = try self.line(text(middle) + self.ellipsis, size, limit)
+            let trial = try self.line(text(middle) + self.ellipsis, size, limit, &pieces)
             if trial.width <= limit {
                 fits = middle
                 best = trial
@@ -98,24 +98,65 @@ package struct TextRenderer: Sendable {
         return best
     }
 
-    private var ellipsis: String { self.font == nil ? "..." : "…" }
+    private var ellipsis: String { self.fonts.fonts.contains { $0.has("…") } ? "…" : "..." }
 
-    private func line(_ text: String, _ size: Int, _ limit: Int) throws(MediaError) -> Layout.Line {
-        let height = Self.lineHeight(size)
+    /// A drawn run of a line: all but the last are the same in every attempt to fit it.
+    private struct Piece {
+        struct Key: Hashable {
+            var path: String?
+            var text: String
+        }
+
+        var mask: TextMask
+        /// Columns from where it begins to where the next one begins.
+        var advance: Int
+    }
+
+    /// - Parameter pieces: Runs of this size that are drawn already.
+    private func line(
+        _ text: String, _ size: Int, _ limit: Int, _ pieces: inout [Piece.Key: Piece]
+    ) throws(MediaError) -> Layout.Line {
         // An em more than fits, so that a line that is too long can be told from one that just fits.
         let width = limit + size + 2 * Self.bearing
-        let mask: TextMask
-        if let font = self.font {
-            mask = try TextMask.draw(
-                text, font: font.path, size: size, width: width, height: height, left: Self.bearing,
-                baseline: size * 19 / 20)
+        let runs = self.fonts.runs(of: text)
+        var mask = TextMask(width: (width + 1) & ~1, height: Self.lineHeight(size))
+        if runs.count == 1 {
+            mask = try self.mask(runs[0], size, width)
         } else {
-            let scale = max(1, size / 9)
-            mask = .bitmap(
-                text, scale: scale, width: width, height: height, left: Self.bearing, top: (height - 7 * scale) / 2)
+            var left = 0
+            for run in runs where left < limit + size {
+                let key = Piece.Key(path: run.font?.path, text: run.text)
+                let piece = if let known = pieces[key] { known } else { try self.piece(run, size, width) }
+                pieces[key] = piece
+                mask.add(piece.mask, x: left)
+                left += piece.advance
+            }
         }
         return Layout.Line(mask: mask, width: max(0, mask.inkWidth - Self.bearing))
     }
+
+    private func piece(_ run: SceneFonts.Run, _ size: Int, _ width: Int) throws(MediaError) -> Piece {
+        let advance =
+            run.font.map { $0.advance(of: run.text, size: size) }
+            ?? TextMask.bitmapAdvance(of: run.text, scale: Self.dots(size))
+        let mask = try self.mask(run, size, min(width, advance + size + 2 * Self.bearing))
+        return Piece(mask: mask, advance: max(advance, mask.inkWidth - Self.bearing))
+    }
+
+    private func mask(_ run: SceneFonts.Run, _ size: Int, _ width: Int) throws(MediaError) -> TextMask {
+        let height = Self.lineHeight(size)
+        if let font = run.font {
+            return try TextMask.draw(
+                run.text, font: font.path, size: size, width: width, height: height, left: Self.bearing,
+                baseline: size * 19 / 20)
+        }
+        let scale = Self.dots(size)
+        return .bitmap(
+            run.text, scale: scale, width: width, height: height, left: Self.bearing, top: (height - 7 * scale) / 2)
+    }
+
+    /// Samples of a dot of the built-in alphabet.
+    private static func dots(_ size: Int) -> Int { max(1, size / 9) }
 
     /// Size of a box that holds the text and usual changes to it: a box of another size means another graph.
     package func boxSize(_ text: SceneText, _ layout: Layout) -> (width: Int, height: Int) {

@@ -1,3 +1,4 @@
+package import Egress
 package import MediaTypes
 import NIOCore
 import NIOPosix
@@ -26,6 +27,7 @@ package final class LiveOutputs: Sendable {
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     private let gate = Gate()
     private let clock: any MonotonicClock
+    private let egress: EgressGate?
     /// In the order they were asked for.
     private let feeds: [LiveFeed]
     private let state = Mutex(State())
@@ -33,8 +35,12 @@ package final class LiveOutputs: Sendable {
     /// - Parameters:
     ///   - feeds: The renditions that somebody may ask for.
     ///   - makesFiles: Viewers may ask for them over HTTP.
-    package init(_ feeds: [FeedDescription], makesFiles: Bool, clock: any MonotonicClock) {
+    ///   - egress: Judges the addresses of servers; `nil`: any address.
+    package init(
+        _ feeds: [FeedDescription], makesFiles: Bool, egress: EgressGate? = nil, clock: any MonotonicClock
+    ) {
         self.clock = clock
+        self.egress = egress
         let (loop, gate) = (self.group.next(), self.gate)
         self.feeds = feeds.map { LiveFeed($0, makesFiles: makesFiles, clock: clock, loop: loop, gate: gate) }
     }
@@ -81,7 +87,7 @@ package final class LiveOutputs: Sendable {
         removing gone: Set<String>, adding made: [PreparedOutput], order: [String], reason: String,
         events: @escaping @Sendable (PushStatus, PushCore.Event) -> Void
     ) {
-        let (clock, loop) = (self.clock, self.group.next())
+        let (clock, egress, loop) = (self.clock, self.egress, self.group.next())
         let places = Dictionary(zip(order, order.indices)) { first, _ in first }
         self.state.withLock { state in
             guard !state.isStopped else { return }
@@ -96,8 +102,8 @@ package final class LiveOutputs: Sendable {
             state.outputs.removeAll { left.keys.contains($0.status.outputID) }
             state.outputs += made.map { one in
                 PushOutput(
-                    one.settings, feed: one.feed, tls: one.tls, clock: clock, loop: loop, after: left[one.outputID],
-                    events: events)
+                    one.settings, feed: one.feed, tls: one.tls, egress: egress, clock: clock, loop: loop,
+                    after: left[one.outputID], events: events)
             }
             state.outputs.sort { one, other in
                 (places[one.status.outputID] ?? order.count) < (places[other.status.outputID] ?? order.count)

@@ -1,8 +1,10 @@
+import Egress
 import MediaTypes
 import NIOCore
 import NIOPosix
 import NIOSSL
 import NIOTLS
+import PipelineSpec
 
 /// Performs what a ``PushCore`` asks for: one output's connections, one after the other. Bound to the outputs' event loop.
 final class PushDriver {
@@ -16,6 +18,7 @@ final class PushDriver {
 
     private let output: PushOutput
     private let tls: NIOSSLContext?
+    private let egress: EgressGate?
     private let clock: any MonotonicClock
     private let loop: any EventLoop
     private let emit: @Sendable (PushStatus, PushCore.Event) -> Void
@@ -26,12 +29,13 @@ final class PushDriver {
     private var timer: RepeatedTask?
 
     init(
-        output: PushOutput, core: PushCore.Settings, tls: NIOSSLContext?, clock: any MonotonicClock,
-        loop: any EventLoop, events: @escaping @Sendable (PushStatus, PushCore.Event) -> Void
+        output: PushOutput, core: PushCore.Settings, tls: NIOSSLContext?, egress: EgressGate?,
+        clock: any MonotonicClock, loop: any EventLoop, events: @escaping @Sendable (PushStatus, PushCore.Event) -> Void
     ) {
         self.output = output
         self.core = PushCore(core) { .random(in: 0 ... .max) }
         self.tls = tls
+        self.egress = egress
         self.clock = clock
         self.loop = loop
         self.emit = events
@@ -111,6 +115,7 @@ final class PushDriver {
         let number = self.connection
         let box = NIOLoopBound(self, eventLoop: self.loop)
         let tls = url.isSecure ? self.tls : nil
+        let egress = self.egress
         guard url.isSecure == (tls != nil) else {
             // A redirection to TLS of an output that is plain.
             self.loop.execute { box.value.disconnected(number, "the server asks for TLS; write rtmps:// in the url") }
@@ -123,6 +128,11 @@ final class PushDriver {
             .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 8 << 10))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    // Also where a server has sent it on to another one.
+                    if let egress {
+                        try channel.pipeline.syncOperations.addHandler(
+                            EgressHandler(egress, target: EgressPolicy.Target(url)))
+                    }
                     if let tls {
                         // An address has no name to be asked for; its certificate must name the address.
                         let isName = (try? SocketAddress(ipAddress: url.host, port: 0)) == nil
@@ -239,13 +249,11 @@ private final class PushChannelHandler: ChannelInboundHandler {
 
     static func text(_ error: any Error) -> String {
         switch error {
-        case let error as NIOConnectionError:
-            error.connectionErrors.first.map { "\($0.error)" } ?? "no such host"
         case NIOSSLError.handshakeFailed(let cause):
             "\(cause)".contains("CERTIFICATE_VERIFY_FAILED")
                 ? "its certificate is not signed by an authority that is trusted" : "no TLS: \(cause)"
         case is NIOSSLExtraError: "its certificate is for another host"
-        default: "\(error)"
+        default: ConnectionFailure.text(error) ?? "\(error)"
         }
     }
 }

@@ -1,3 +1,4 @@
+import Egress
 import MediaTypes
 import NIOCore
 import NIOSSL
@@ -52,8 +53,8 @@ final class PushOutput: LiveReader {
 
     /// - Parameter earlier: It begins when this is over; `nil`: at once. A server may refuse a key that is still in use.
     init(
-        _ settings: PushSettings, feed: LiveFeed, tls: NIOSSLContext?, clock: any MonotonicClock, loop: any EventLoop,
-        after earlier: EventLoopFuture<Void>? = nil,
+        _ settings: PushSettings, feed: LiveFeed, tls: NIOSSLContext?, egress: EgressGate?,
+        clock: any MonotonicClock, loop: any EventLoop, after earlier: EventLoopFuture<Void>? = nil,
         events: @escaping @Sendable (PushStatus, PushCore.Event) -> Void
     ) {
         self.feed = feed
@@ -65,7 +66,8 @@ final class PushOutput: LiveReader {
         let core = settings.core
         feed.hold()
         loop.execute {
-            self.driver.value = PushDriver(output: self, core: core, tls: tls, clock: clock, loop: loop, events: events)
+            self.driver.value = PushDriver(
+                output: self, core: core, tls: tls, egress: egress, clock: clock, loop: loop, events: events)
         }
         self.earlier.whenComplete { _ in self.begin() }
     }

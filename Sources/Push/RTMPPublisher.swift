@@ -1,3 +1,4 @@
+import Egress
 import Dispatch
 package import MediaTypes
 import NIOCore
@@ -70,7 +71,7 @@ package final class RTMPPublisher: Sendable {
                 }
                 .connect(host: address.host, port: address.port).wait()
         } catch {
-            throw .cannotConnect("\(address.host):\(address.port): \(error)")
+            throw .cannotConnect("\(address.host):\(address.port): \(ConnectionFailure.text(error) ?? "\(error)")")
         }
         self.events(.connected)
         let begun = SystemClock().now()

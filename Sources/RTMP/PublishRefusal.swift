@@ -40,6 +40,11 @@ package struct PublishRefusal: Sendable, Hashable {
     package static let takenOver = PublishRefusal(
         code: "NetStream.Publish.Denied", text: "Another encoder took over this stream key.",
         errorCode: .busyChannel)
+    /// The key is right and has been used too often in too short a time.
+    package static let tooOften = PublishRefusal(
+        code: "NetStream.Publish.Denied",
+        text: "This stream key was used too often in a short time. Wait some seconds before you try again.",
+        errorCode: .limitExceeded)
     /// No decision in time.
     package static let undecided = PublishRefusal(
         code: "NetStream.Publish.Denied", text: "The stream key could not be checked in time.",

@@ -112,16 +112,16 @@ package enum EventCompat {
         // Of a take that an operator has stopped there are files while the room goes on.
         Row(.flipflop, "recording.ready", when: ["onAir": ["false"]], ["videoRoom": "ARCHIVED"]),
         Row(
-            .flipflop, "room.closed", when: ["outcome": ["ended"], "played": ["false"]],
+            .flipflop, "room.closed", when: ["outcome": ["ended", "damaged"], "played": ["false"]],
             ["streamKey": "INACTIVE", "streamer": "closed", "videoRoom": "CANCELLED", "broadcast": "inactive"]),
         Row(
-            .flipflop, "room.closed", when: ["outcome": ["ended"], "recording": ["ready"]],
+            .flipflop, "room.closed", when: ["outcome": ["ended", "damaged"], "recording": ["ready"]],
             [
                 "streamKey": "INACTIVE", "streamer": "closed", "videoRoom": "ARCHIVED", "broadcast": "inactive",
                 "player": "completed",
             ]),
         Row(
-            .flipflop, "room.closed", when: ["outcome": ["ended"]],
+            .flipflop, "room.closed", when: ["outcome": ["ended", "damaged"]],
             [
                 "streamKey": "INACTIVE", "streamer": "closed", "videoRoom": "ENDED", "broadcast": "inactive",
                 "player": "completed",
@@ -178,7 +178,7 @@ package enum EventCompat {
         Row(.nertc, "ingest.refused", when: ["code": ["invalidFormat"]], ["error": 1400]),
         Row(.nertc, "ingest.refused", when: ["code": ["requestFailed"]], ["error": 1417]),
         Row(.nertc, "room.closed", when: ["outcome": ["failed"]], ["state": 506, "error": 1500]),
-        Row(.nertc, "room.closed", when: ["outcome": ["ended"]], ["state": 511]),
+        Row(.nertc, "room.closed", when: ["outcome": ["ended", "damaged"]], ["state": 511]),
     ]
 
     // MARK: Agora: states of a media push

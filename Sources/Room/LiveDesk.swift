@@ -1,3 +1,4 @@
+import Egress
 import HLS
 import Ladder
 import MediaTypes
@@ -20,12 +21,13 @@ final class LiveDesk: Sendable {
     let fps: Int
 
     /// `nil` for a room without an audience while it is made.
-    init?(_ pipeline: Pipeline) {
+    init?(_ pipeline: Pipeline, _ egress: EgressGate) {
         let hasFiles = pipeline.hls?.http.flv == true && pipeline.hls?.encryption == nil
         let renditions = pipeline.renditions
         guard !renditions.isEmpty, pipeline.clock == .live else { return nil }
         let outputs = LiveOutputs(
-            renditions.map { Self.describe($0, in: pipeline) }, makesFiles: hasFiles, clock: SystemClock())
+            renditions.map { Self.describe($0, in: pipeline) }, makesFiles: hasFiles, egress: egress,
+            clock: SystemClock())
         let pictures = pipeline.pictureRenditions
         var feeds = [[LiveFeed]](repeating: [], count: pictures.count + pipeline.audioRenditions.count)
         for rendition in renditions {

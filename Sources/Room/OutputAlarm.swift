@@ -35,6 +35,23 @@ package enum OutputAlarm {
             message: "\(outputID) takes nothing; \(waiting) segments wait")
     }
 
+    /// Nanoseconds for which a directory that was moved away is told after everything is written again: whoever asks once a
+    /// minute is to see it.
+    private static let placeHolds: Int64 = 120_000_000_000
+
+    /// Of a directory that was moved away, emptied or mounted over; `nil`: that is long ago.
+    ///
+    /// - Parameters:
+    ///   - noticed: When everything was written again.
+    ///   - now: On the same clock; nanoseconds.
+    package static func ofPlace(_ path: String, noticed: Int64, now: Int64) -> AlarmBook.Alarm? {
+        guard now &- noticed < Self.placeHolds else { return nil }
+        return AlarmBook.Alarm(
+            "output.moved", "alert_2", kind: "output",
+            message:
+                "\(path) was moved away, emptied or mounted over while the room ran; everything is written there again")
+    }
+
     /// The number of a level: 0 to 3.
     package static func level(_ severity: String?) -> Int64 {
         switch severity {

@@ -19,7 +19,15 @@ final class PassthroughDesk: Sendable {
         /// What the ladder is still to be told.
         var step: TickStep?
         var format: PictureFormat?
+        /// First tick of the run.
+        var firstTick: Int64 = 0
+        /// By rendition: the parameter sets of the encoder and of the publisher that passes, or passed last.
+        var joined: [Int: CodecParameters] = [:]
     }
+
+    /// Id of the parameter sets of renditions that publishers' packets may stand for. Encoders of publishers begin with 0, so that this,
+    /// the highest there is, leaves room for both in one `avcC`. Spec: H.264 §7.4.2.1.1.
+    static let parameterSetID = 31
 
     private let ladder: LadderStage
     private let packager: HLSPackager
@@ -80,7 +88,10 @@ final class PassthroughDesk: Sendable {
     /// - Returns: The source whose pictures nobody needs.
     func step(_ tick: Int64, _ view: SoloView) -> SourceID? {
         let (step, unseen) = self.state.withLock { state -> (PassthroughGate.Step, SourceID?) in
-            if !state.hasBegun { state.gate.begin(at: tick) }
+            if !state.hasBegun {
+                state.gate.begin(at: tick, opening: self.packager.opening)
+                state.firstTick = tick
+            }
             state.hasBegun = true
             for index in state.lanes.indices {
                 let source = state.lanes[index]
@@ -90,13 +101,15 @@ final class PassthroughDesk: Sendable {
             let isResized =
                 state.format.map { $0.width != format?.width || $0.height != format?.height } ?? false
             state.format = format
-            let step = state.gate.step(
+            var step = state.gate.step(
                 tick, PassthroughGate.Facts(solo: view.source, isResized: isResized, isFresh: view.isFresh))
+            self.join(&step, &state)
             state.step = Self.joined(state.step, step.step)
             if let passed = state.leaving.first, state.gate.forget(passed) { state.leaving.remove(passed) }
             return (step, self.isAlone && state.gate.isSteady ? state.gate.current?.source : nil)
         }
         if step.isCut { self.packager.cut(at: tick, isBreak: step.isBreak, recoding: self.recoding(step)) }
+        self.foresee(tick)
         if let change = step.change { self.report(change) }
         return unseen
     }
@@ -109,18 +122,64 @@ final class PassthroughDesk: Sendable {
         return .configuration(CodecParameters(codec: .h264, configuration: []))
     }
 
+    /// A stream begins to pass: players are told its parameter sets and the encoder's together, so that they need nothing new when
+    /// it ends, and when it begins again.
+    private func join(_ step: inout PassthroughGate.Step, _ state: inout State) {
+        guard case .began(let track, _)? = step.change, let stream = step.step.pass?.stream else { return }
+        let joined = self.joined(track, stream.parameters)
+        state.joined[track] = joined
+        step.step.pass?.stream?.initialization = joined
+    }
+
+    /// `nil` if the two cannot be told together: then each has its own initialization segment.
+    private func joined(_ track: Int, _ publisher: CodecParameters) -> CodecParameters? {
+        let (own, other) = (
+            AVCConfiguration(extradata: self.ladder.parameters[track].configuration),
+            AVCConfiguration(extradata: publisher.configuration)
+        )
+        guard let own, let other, let both = own.joined(with: other) else { return nil }
+        return CodecParameters(codec: .h264, configuration: both.record)
+    }
+
+    /// As long as nothing is listed, the first initialization segment can hold the sets of a publisher who is there, too: players that
+    /// take no second one, as FFmpeg's, then play the whole room.
+    private func foresee(_ tick: Int64) {
+        let news = self.state.withLock { state -> [(track: Int, parameters: CodecParameters, firstTick: Int64)] in
+            guard tick - state.firstTick < Self.foresight else { return [] }
+            return state.gate.targets.compactMap { target in
+                guard state.joined[target.track] == nil, let publisher = state.gate.foreseen(target.track),
+                    let joined = self.joined(target.track, publisher)
+                else { return nil }
+                state.joined[target.track] = joined
+                return (target.track, joined, state.firstTick)
+            }
+        }
+        for change in news {
+            let settings = self.ladder.rungs[change.track].settings
+            // One that cannot be written is refused again when its packets pass.
+            try? self.packager.configure(
+                track: change.track, change.parameters, width: settings.width, height: settings.height,
+                firstTick: change.firstTick)
+        }
+    }
+
+    /// Ticks from the first on in which no part can have come out of an encoder yet.
+    private static let foresight: Int64 = 3
+
     /// What a change makes of the rendition's packets.
     private func recoding(_ step: PassthroughGate.Step) -> HLSPackager.Recoding? {
         switch step.change {
         case .began(let track, _):
-            step.step.pass?.stream.map {
-                HLSPackager.Recoding(track: track, parameters: $0.parameters, width: $0.width, height: $0.height)
+            return step.step.pass?.stream.map {
+                HLSPackager.Recoding(
+                    track: track, parameters: $0.initialization ?? $0.parameters, width: $0.width, height: $0.height)
             }
         case .ended(let track, _, _):
-            HLSPackager.Recoding(
-                track: track, parameters: self.ladder.parameters[track], width: self.ladder.rungs[track].settings.width,
-                height: self.ladder.rungs[track].settings.height)
-        case nil: nil
+            let joined = self.state.withLock { $0.joined[track] }
+            return HLSPackager.Recoding(
+                track: track, parameters: joined ?? self.ladder.parameters[track],
+                width: self.ladder.rungs[track].settings.width, height: self.ladder.rungs[track].settings.height)
+        case nil: return nil
         }
     }
 

@@ -1,7 +1,7 @@
-import Admission
+package import Admission
 import Ingest
-import MediaTypes
-import PipelineSpec
+package import MediaTypes
+package import PipelineSpec
 import Stages
 
 extension Room {
@@ -33,6 +33,7 @@ extension Room {
     /// - Throws: ``MediaError/Code/notReadable``.
     func hook() throws(MediaError) -> HookClient? {
         guard let settings = self.pipeline.ingest.onPublish else { return nil }
+        try Secret.refusePlaceholder(settings.url, in: "the URL", place: "ingest.onPublish")
         let secret = try settings.secret?.resolved(place: "ingest.onPublish")
         return HookClient(
             hook: PublishHook(form: PublishHook.Form(settings.form), secret: secret), url: settings.url,
@@ -58,12 +59,17 @@ extension Room {
 
     /// The tokens of operators, of those who command and of those who look.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``.
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if both are the same.
     func tokens() throws(MediaError) -> (command: String?, reader: String?) {
         let control = self.pipeline.control
-        return (
-            try control.token?.resolved(place: "control"), try control.readToken?.resolved(place: "control")
-        )
+        let command = try control.token?.resolved(place: "control")
+        let reader = try control.readToken?.resolved(place: "control")
+        guard command == nil || command != reader else {
+            throw MediaError(
+                .rejected, "the read token is the same as the token for commands", at: "control",
+                fix: "write another token in control.readTokenFile or control.readTokenEnv")
+        }
+        return (command, reader)
     }
 
     /// Reads the tokens again. What cannot be read changes nothing.
@@ -80,12 +86,23 @@ extension Room {
         }
     }
 
-    static func streamKeys(of pipeline: Pipeline) throws(MediaError) -> [IngestBinding] {
+    /// The stream keys of all sources, those in files and environment variables included.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if two sources have the same key, since a
+    ///   publisher would then be taken for either.
+    package static func streamKeys(of pipeline: Pipeline) throws(MediaError) -> [IngestBinding] {
         var bindings: [IngestBinding] = []
+        var owners: [String: SourceID] = [:]
         for source in pipeline.sources {
             guard case .rtmp(let secrets) = source.input else { continue }
             for secret in secrets {
                 for key in try secret.lines(place: "source[\(source.id)]") {
+                    if let owner = owners[key], owner != source.id {
+                        throw MediaError(
+                            .rejected, "has the same stream key as source[\(owner)]", at: "source[\(source.id)]",
+                            fix: "give each source a stream key of its own")
+                    }
+                    owners[key] = source.id
                     bindings.append(IngestBinding(source: source.id, streamKey: key))
                 }
             }

@@ -2,7 +2,7 @@ package import Control
 package import Events
 import HLS
 import Ladder
-import MediaTypes
+package import MediaTypes
 import PipelineSpec
 import Program
 import Stages
@@ -86,6 +86,9 @@ extension Room: RoomControlling {
     package func setSource(uid: String, streamType: String, _ change: SourceChange) throws(ControlFailure) {
         try self.checkOpen()
         let slot = try self.slot(uid, streamType)
+        if let track = change.audioTrack, !slot.audioTracks.contains(track) {
+            throw Self.unknownTrack(track, of: slot.spec.id, among: slot.audioTracks)
+        }
         if let offset = change.offsetMs { slot.decode.setOffset(milliseconds: offset) }
         if let rotation = change.rotation { slot.decode.setRotation(rotation / 90) }
         if let track = change.audioTrack, let volume = change.volume {
@@ -107,6 +110,13 @@ extension Room: RoomControlling {
                 "offsetMs": change.offsetMs.map { JSONValue($0) } ?? .null,
                 "rotation": change.rotation.map { JSONValue($0) } ?? .null,
             ])
+    }
+
+    /// - Parameter known: The tracks there are.
+    package static func unknownTrack(_ track: Int, of source: SourceID, among known: [Int]) -> ControlFailure {
+        .notFound(
+            "source \(source) has no audio track \(track)",
+            fix: "use one of: \(known.map { "\($0)" }.joined(separator: ", "))")
     }
 
     func checkOpen() throws(ControlFailure) {

@@ -159,6 +159,12 @@ extension Room {
                     "output.stalled", "alert_2", kind: "output",
                     message: "segments cannot be written; memory holds them for a while"))
         }
+        alarms += self.damage.alarms
+        if let (path, noticed) = self.mutable.withLock({ $0.restoredPlace }),
+            let alarm = OutputAlarm.ofPlace(path, noticed: noticed, now: self.machine.now())
+        {
+            alarms.append(alarm)
+        }
         let lost = self.outputAlarms
         alarms += lost
         self.notePhase { $0.isOutputLost = !lost.isEmpty }

@@ -56,6 +56,7 @@ extension Room {
                     "findings": slot.findingsJSON, "figures": slot.healthFigures,
                 ])
         }
+        self.tellReanchored()
         self.noteAlarms()
     }
 

@@ -83,13 +83,16 @@ extension Room {
         case .publishing(let id, let info):
             let was = self.slots[id]?.state
             self.slots[id]?.setPublishing(true)
-            self.life.add(.source(id, .published), at: self.machine.now())
+            // First what happened at the socket, then what follows from it, which another thread tells.
             self.events.emit(
                 "ingest.publishing",
                 [
                     "uid": .string(id.description), "encoder": .string(info.encoder), "remote": .string(info.remote),
                     "takeover": .bool(info.isTakeover), "was": JSONValue(was?.rawValue),
                 ])
+            let now = self.machine.now()
+            if info.isTakeover { self.life.add(.source(id, .takenOver), at: now) }
+            self.life.add(.source(id, .published), at: now)
         case .unsupportedCodec(let id, let codec):
             self.slots[id]?.setError("unsupported codec \(codec)")
             self.events.emit(
@@ -105,7 +108,8 @@ extension Room {
             self.events.emit(
                 "pull.failed",
                 ["uid": .string(id.description), "reason": .string(reason), "retryMs": JSONValue(retryMs)])
-        case .takenOver(let id): self.left(id, "ingest.lost", "another connection took over", .takenOver)
+        // The life hears of it with the new publication, which follows at once: `ingest.publishing` is told before that.
+        case .takenOver(let id): self.left(id, "ingest.lost", "another connection took over", isTakenOver: true)
         case .flapping(let id, let remote):
             self.events.emit("ingest.flapping", ["uid": .string(id.description), "remote": .string(remote)])
         case .hookFailed(let id, let reason, let isAllowed):
@@ -129,9 +133,9 @@ extension Room {
         }
     }
 
-    private func left(_ id: SourceID, _ type: String, _ reason: String, _ event: SourceLife.Event? = nil) {
+    private func left(_ id: SourceID, _ type: String, _ reason: String, isTakenOver: Bool = false) {
         self.slots[id]?.setPublishing(false)
-        self.life.add(.source(id, event ?? .left(reason: reason)), at: self.machine.now())
         self.events.emit(type, ["uid": .string(id.description), "reason": .string(reason)])
+        if !isTakenOver { self.life.add(.source(id, .left(reason: reason)), at: self.machine.now()) }
     }
 }

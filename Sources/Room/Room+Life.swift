@@ -47,15 +47,18 @@ extension Room {
     /// Tells the life what has happened and what time it is.
     func stepLife() {
         self.tellLevels()
-        let events = self.life.takeAll()
-        let arrivals = self.slots.mapValues { $0.arrivals.current }
+        let entries = self.life.takeAll()
+        let arrivals = self.slots.mapValues(\.timedArrivals)
         let now = self.lifeTime
         // The desk first, then the life: whoever needs both takes them in this order.
         self.desk.withLock { desk in
             desk.advance(to: self.program.tick)
             let begun = desk.takeBegun()
             self.life.life.withLock { life in
-                for (event, time) in events { self.perform(life.receive(event, now: time), life, &desk) }
+                for entry in entries {
+                    entry.announce?()
+                    self.perform(life.receive(entry.event, now: entry.time), life, &desk)
+                }
                 for scene in begun {
                     let scene = RoomLife.Scene(scene, in: self.pipeline)
                     self.perform(life.receive(.commanded(scene), now: now), life, &desk)
@@ -79,10 +82,12 @@ extension Room {
             case .pkReady: self.events.emit("pk.ready", ["scene": JSONValue(life.pk?.scene)])
             case .phase(let change):
                 phases.append(change)
+                desk.phaseEndsAt = change.endsAt
                 self.announce(change)
             case .show(let show): shownAt = self.putOnAir(show, &desk)
             }
         }
+        if !phases.isEmpty { self.redrawCountdowns(isShown: shownAt != nil, &desk) }
         self.mark(phases, shownAt: shownAt)
     }
 
@@ -127,6 +132,10 @@ extension Room {
     private func announce(_ id: SourceID, _ change: SourceLife.Change, _ source: SourceLife?) {
         let slot = self.slots[id]
         slot?.setState(change.to)
+        // A silent source's last picture gives way after its hold; a new picture ends that.
+        if change.to == .stalled || change.to == .live {
+            slot?.buffer.setSilent(since: source?.silentSince.flatMap { self.clock.program(of: $0) })
+        }
         if change.to == .lost { slot?.setError(change.reason) }
         // "lost_final" is what the field calls it when nobody is waited for any longer.
         let type = change.to == .gone ? "source.lost_final" : "source.\(change.to.rawValue)"
@@ -141,16 +150,18 @@ extension Room {
             ])
     }
 
-    /// The first picture of a publication is decoded.
-    func announceFirstFrame(of id: SourceID, _ format: PictureFormat) {
+    /// The first picture of a publication is decoded: `source.first_frame`, then what follows from it.
+    func firstFrame(of id: SourceID, _ format: PictureFormat) {
         let key = self.isOffline ? nil : self.slots[id]?.arrivals.firstKey
         let elapsed: Int64? = key.map { (self.machine.now() &- $0) / 1_000_000 }
-        self.events.emit(
-            "source.first_frame",
-            [
-                "uid": .string(id.description), "picture": .string(format.description),
-                "sinceKeyFrameMs": elapsed.map { .integer($0) } ?? .null,
-            ])
+        self.life.add(.source(id, .pictured), at: self.lifeTime) { [events = self.events] in
+            events.emit(
+                "source.first_frame",
+                [
+                    "uid": .string(id.description), "picture": .string(format.description),
+                    "sinceKeyFrameMs": elapsed.map { .integer($0) } ?? .null,
+                ])
+        }
     }
 
     private func announce(_ change: PKLife.Change) {
@@ -174,6 +185,13 @@ extension Room {
                 "phase": .string(change.to.rawValue), "from": .string(change.from.rawValue),
                 "at": self.date(change.at), "endsAt": self.date(change.endsAt), "reason": reason, "uid": uid,
             ])
+    }
+
+    /// The first tick that is not before a time of the life's clock; `nil` before the program runs.
+    func tick(ofLifeTime time: Int64) -> Int64? {
+        guard let program = self.isOffline ? time : self.clock.program(of: time) else { return nil }
+        return TimeMath.scale(
+            program, by: Int64(self.pipeline.canvas.fps), over: TimeMath.nanoseconds, rounding: .up)
     }
 
     /// A time of the life's clock as a program date-time.

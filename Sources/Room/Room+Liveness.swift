@@ -38,10 +38,9 @@ extension Room {
     /// By when a room that begins to stop now must be over, on the machine's clock.
     func stopDeadline() -> Int64 {
         let milliseconds = Int64(self.pipeline.shutdown.endTimeoutMs)
-        // A drained room goes on to the end of its segment; an ended one's playlists are served on while viewers may ask for
-        // them (``OriginServer/linger(targetDuration:)``).
-        let linger = Int64(self.packager?.targetDuration ?? 0) &* 1_500
-        return self.machine.now() &+ (milliseconds &+ linger) &* 1_000_000 &+ LoopLags.endMargin
+        // A drained room goes on to the end of its segment.
+        let segment = Int64(self.packager?.targetDuration ?? 0) &* 1_500
+        return self.machine.now() &+ (milliseconds &+ segment) &* 1_000_000 &+ LoopLags.endMargin
     }
 
     /// As a service manager is told it.
@@ -54,7 +53,7 @@ extension Room {
             case .starting: .starting
             case .waiting, .live: .ready
             case .ending, .draining: .stopping(until: stopUntil ?? .min)
-            case .closed: .over
+            case .closed: self.lingering.withLock(\.until).map { .stopping(until: $0 &+ LoopLags.endMargin) } ?? .over
             }
         return ServiceNotices.View(
             phase: phase, status: self.statusLine, isAlive: self.isAlive, hasFailed: hasFailed,

@@ -40,8 +40,15 @@ extension Room {
         }
         return try self.change("countdown", id, has: { $0.countdowns.map(\.countdownID) }) {
             desk, scenes throws(ControlFailure) in
+            let clocks = scenes.flatMap(\.countdowns).filter { $0.countdownID == id }
+            guard clocks.contains(where: { $0.clock == .scene }) else {
+                throw ControlFailure(
+                    code: "requestFailed", number: 1417, status: 409,
+                    what: "the countdown \"\(id.prefix(64))\" shows what is left of the PK's phase",
+                    fix: "start the PK with another durationMs, or remove \"of\" from the countdown")
+            }
             var changed = desk
-            changed.overlays.ends[id] = tick
+            changed.countdowns.tell(id, tick)
             changed.onAir.ends[id] = nil
             let members: [JSONValue.Member] = [.init("endsAt", .string(ProgramDate.format(calendar.date(of: tick))))]
             let onAir = changed.onAir
@@ -66,6 +73,24 @@ extension Room {
             SceneDesk.begin(&desk.onAir, scene, fps: self.pipeline.canvas.fps)
             do throws(ControlFailure) {
                 _ = try self.compose(scene, desk.onAir, at: nil, &desk, isUpdate: true)
+            } catch {
+                self.logger.warning("the countdowns stand still", metadata: ["error": "\(error.what)"])
+            }
+        }
+    }
+
+    /// Shows the end of a phase of the PK that has begun, in the scene on air and in those that are scheduled.
+    ///
+    /// - Parameter isShown: The scene on air has just been composed, with that end.
+    func redrawCountdowns(isShown: Bool, _ desk: inout SceneDesk) {
+        var showings: [(SceneDesk.Showing, Int64?)] = desk.upcoming.map { ($0, $0.tick) }
+        if !isShown { showings.insert((desk.onAir, nil), at: 0) }
+        for (showing, tick) in showings {
+            guard let scene = desk.shelf[showing.sceneID], scene.countdowns.contains(where: { $0.clock == .pk }) else {
+                continue
+            }
+            do throws(ControlFailure) {
+                _ = try self.compose(scene, showing, at: tick, &desk, isUpdate: tick == nil)
             } catch {
                 self.logger.warning("the countdowns stand still", metadata: ["error": "\(error.what)"])
             }

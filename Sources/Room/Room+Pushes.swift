@@ -1,17 +1,22 @@
 import Control
-import MediaTypes
-import PipelineSpec
-import Push
+package import MediaTypes
+package import PipelineSpec
+package import Push
 
 extension RTMPOutput {
     /// What it is to do.
     ///
     /// - Parameter bitrate: Of the rendition, in bits per second.
     /// - Throws: ``MediaError`` for a secret that cannot be read, and for what is no URL.
-    func settings(rendition: String, bitrate: Int) throws(MediaError) -> PushSettings {
+    package func settings(rendition: String, bitrate: Int) throws(MediaError) -> PushSettings {
         let place = "output[\(self.outputID)]"
         let text = try self.url.resolved(place: place)
         let key = try self.key?.resolved(place: place)
+        if let key, !RTMPOutput.isKey(key) {
+            throw MediaError(
+                .rejected, "the key is not one line of 1 to 256 printable ASCII characters", at: place,
+                fix: "write the stream key, and nothing else, where the output looks for it")
+        }
         guard let url = RTMPURL(text, allowsTLS: true, key: key), url.streamName.first.map({ $0 != "?" }) == true else {
             throw MediaError(
                 .rejected, "the URL is not rtmp://host[:port]/app/key", at: place, fix: "correct it, or its key")

@@ -121,6 +121,8 @@ extension Room {
             self.logger.error("nothing is recorded any more", metadata: ["error": "\(error)"])
             self.events.emit("recording.stopped", ["reason": .string(error.description)])
             self.disk.recordingStopped(at: self.machine.now())
+            // A live room's recording goes on when there is space again; nobody makes space for a job.
+            if self.isOffline { self.lost(of: self.pipeline.record?.outputID ?? "record", because: error) }
         case .notResumed: self.disk.recordingStopped(at: self.machine.now())
         case .resumed:
             self.logger.info("the recording goes on")

@@ -9,8 +9,8 @@ extension Room {
     /// - Throws: ``MediaError`` for a URL that cannot be read or is not allowed.
     func startClients() throws(MediaError) {
         try self.startPulls()
-        let grace = Int64(self.pipeline.ingest.rtmp.reconnectGraceMs) * 1_000_000
-        let relays = RelayService(grace: grace, clock: self.machine) { [weak self] source, relay, event in
+        let relays = RelayService(egress: self.settings.egress, clock: self.machine) {
+            [weak self] source, relay, event in
             self?.relay(of: source, relay, did: event)
         }
         self.listeners.update { $0.relays = relays }
@@ -98,6 +98,9 @@ extension Room {
         guard let address = RTMPURL(url), url.utf8.count <= 1024, url.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
         else {
             throw .invalidFormat("the URL cannot be relayed to", fix: "send rtmp://host[:port]/app/key", status: 422)
+        }
+        if let refusal = self.settings.egress.policy.refusal(of: EgressPolicy.Target(address)) {
+            throw .authDenied("\(refusal)", fix: Self.egressFix)
         }
         guard let relays = self.listeners.relays, let hub = self.listeners.hub(for: source) else {
             throw .requestFailed("the room is not ready for relays", fix: "ask again once it is ready")

@@ -15,21 +15,38 @@ extension Room {
     }
 
     package func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> String {
+        try self.writeDocument(body, isPatch: isPatch, isDryRun: isDryRun, isRequest: true)
+    }
+
+    /// - Parameter isRequest: False for the pipeline file itself, which may name any file and any server.
+    func writeDocument(
+        _ body: [UInt8], isPatch: Bool, isDryRun: Bool, isRequest: Bool
+    ) throws(ControlFailure) -> String {
         try self.checkOpen()
         return try self.document.withLock { document throws(ControlFailure) in
             guard let current = document else { throw Self.noDocument }
-            let (next, warnings) = try Self.read(body, isPatch: isPatch, after: current)
+            var checks = RoomChecks.here
+            if isRequest {
+                let grants = self.grants(current.effective)
+                if let tree = current.tree(after: body, isPatch: isPatch) { try Self.check(tree, grants) }
+                checks = RoomChecks.forRequests(grants)
+            }
+            let (next, warnings) = try Self.read(body, isPatch: isPatch, after: current, checks)
             let change = try Self.judge(next, after: current)
+            if isRequest { try self.checkServers(of: next.pipeline) }
             var showing: SceneDesk.Showing?
             if change.isChange, isDryRun {
                 try self.tryOut(change, after: current)
             } else if change.isChange {
-                showing = try self.apply(change, after: current)
+                showing =
+                    try isRequest
+                    ? self.apply(change, after: current) : self.applyFile(change, after: current)
                 document = change.document
                 self.events.emit(
                     "room.changed",
                     ["revision": JSONValue(change.document.revision), "applied": Self.list(change.paths)])
             }
+            if !isRequest { self.operatorDocument.withLock { $0 = next.effective } }
             return self.answer(change, showing, isDryRun: isDryRun, warnings)
         }
     }
@@ -40,10 +57,9 @@ extension Room {
     // MARK: Judging
 
     private static func read(
-        _ body: [UInt8], isPatch: Bool, after current: RoomDocument
+        _ body: [UInt8], isPatch: Bool, after current: RoomDocument, _ checks: SpecChecks
     ) throws(ControlFailure) -> (RoomDocument, [SpecMistake]) {
-        let result =
-            isPatch ? current.patched(body, checks: RoomChecks.here) : current.next(body, checks: RoomChecks.here)
+        let result = isPatch ? current.patched(body, checks: checks) : current.next(body, checks: checks)
         switch result {
         case .success(let read): return (read.document, read.warnings)
         case .failure(let refusal):
@@ -73,6 +89,22 @@ extension Room {
     }
 
     // MARK: Applying
+
+    /// The pipeline file has changed: what it names now is what requests may name, and where they may connect to.
+    private func applyFile(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) -> SceneDesk
+        .Showing?
+    {
+        let gate = self.settings.egress
+        let before = gate.policy
+        // Before what it names connects.
+        gate.policy = EgressPolicy(change.document.pipeline)
+        do throws(ControlFailure) {
+            return try self.apply(change, after: current)
+        } catch {
+            gate.policy = before
+            throw error
+        }
+    }
 
     /// Refuses what ``apply(_:after:)`` refuses, but for what shows only when a scene is composed.
     private func tryOut(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) {

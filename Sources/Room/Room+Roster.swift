@@ -146,6 +146,7 @@ extension Room {
         self.roster.aligner.remove(id)
         self.program.forget(id)
         self.sourceData.withLock { $0.forget(id) }
+        self.reanchors.withLock { _ = $0.removeValue(forKey: id) }
     }
 
     private func tellRemoval(of slot: SourceSlot) {

@@ -119,7 +119,9 @@ extension Room {
     ) throws(ControlFailure) -> Int64 {
         let live = scene.isAutomatic ? self.liveUsers(fallback: desk.live) : nil
         let mapped = SceneMapping.scene(
-            scene, in: self.pipeline, without: showing.without, live: live, overlays: desk.overlays(of: showing),
+            scene, in: self.pipeline, without: showing.without, live: live,
+            overlays: desk.overlays(
+                of: showing, scene, phaseEnd: desk.phaseEndsAt.flatMap { self.tick(ofLifeTime: $0) }),
             transition: isUpdate ? PipelineSpec.Transition() : showing.transition)
         do {
             let first = try self.program.setScene(mapped, at: tick)
@@ -154,7 +156,10 @@ extension Room {
 
     package func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> String {
         try self.checkOpen()
-        let report = Scene.parse(body, sceneID: sceneID, in: self.pipeline, checks: RoomChecks.here)
+        let grants = self.grants()
+        if let tree = Pipeline.document(body) { try Self.check(tree, grants) }
+        let report = Scene.parse(
+            body, sceneID: sceneID, in: self.pipeline, checks: RoomChecks.forRequests(grants))
         guard let parsed = report.scene else { throw .refusedScene(report.mistakes) }
         let warnings = JSONValue.array(report.warnings.map { .string("\($0.path): \($0.what)") })
         return try self.desk.withLock { desk throws(ControlFailure) in
@@ -212,12 +217,10 @@ extension Room {
     ) throws(ControlFailure) -> SceneDesk.Showing? {
         var changed = desk
         var first: SceneDesk.Showing?
-        let fps = Int64(self.pipeline.canvas.fps)
         if desk.onAir.sceneID == scene.sceneID {
             var showing = desk.onAir
-            for clock in scene.countdowns where showing.ends[clock.countdownID] == nil {
-                showing.ends[clock.countdownID] = self.program.tick + Int64(clock.seconds) * fps
-            }
+            let new = CountdownEnds.beginning(scene.countdowns, at: self.program.tick, fps: self.pipeline.canvas.fps)
+            showing.ends.merge(new) { old, _ in old }
             showing.tick = try self.compose(
                 scene, showing, at: nil, &changed, isUpdate: scene.transition.kind == .cut)
             changed.note(showing, isNow: true)

@@ -46,14 +46,14 @@ extension Room {
         switch event {
         case .firstPicture(let format):
             slot?.setFormat(format)
-            self.announceFirstFrame(of: id, format)
-            self.life.add(.source(id, .pictured), at: self.lifeTime)
+            self.firstFrame(of: id, format)
         case .formatChanged(let format):
             slot?.setFormat(format)
             self.events.emit("source.format", ["uid": uid, "picture": .string(format.description)])
         case .firstSound:
-            self.events.emit("source.sound", ["uid": uid])
-            self.life.add(.source(id, .sounded), at: self.lifeTime)
+            self.life.add(.source(id, .sounded), at: self.lifeTime) { [events = self.events] in
+                events.emit("source.sound", ["uid": uid])
+            }
         case .undecodable(let error):
             slot?.setError(error.description)
             self.logger.warning("a source cannot be decoded", metadata: ["uid": "\(id)", "error": "\(error)"])
@@ -62,13 +62,30 @@ extension Room {
                 "source.undecodable",
                 ["uid": uid, "reason": .string(error.description), "code": .string(code.rawValue)])
         case .reanchored:
-            let reason = slot?.decode.timing.lastReason?.rawValue
-            self.events.emit("source.reanchored", ["uid": uid, "reason": JSONValue(reason)])
+            let now = self.machine.now()
+            let count = self.reanchors.withLock { $0[id, default: EventThrottle(now: now)].happened(now: now) }
+            if let count { self.tellReanchored(id, count) }
         case .ended:
             self.life.add(.source(id, slot?.isFile == true ? .finished : .drained), at: self.lifeTime)
             // Whom nobody waited for was still on air when the life told of it.
             self.layouts.async { if self.slots[id]?.state == .gone { self.layOutAnew() } }
         }
+    }
+
+    private func tellReanchored(_ id: SourceID, _ count: Int) {
+        let reason = self.slots[id]?.decode.timing.lastReason?.rawValue
+        self.events.emit(
+            "source.reanchored",
+            ["uid": .string(id.description), "reason": JSONValue(reason), "count": JSONValue(count)])
+    }
+
+    /// Tells what was held back, once its time has come.
+    func tellReanchored() {
+        let now = self.machine.now()
+        let due = self.reanchors.withLock { throttles in
+            throttles.keys.compactMap { id in throttles[id]?.due(now: now).map { (id, $0) } }
+        }
+        for (id, count) in due { self.tellReanchored(id, count) }
     }
 
     /// What the output reports, from its thread.
@@ -90,6 +107,29 @@ extension Room {
                 self.events.emit("output.failed", ["reason": .string(error.description)])
             }
             self.perform(self.disk.failed(error, at: now))
+        case .segmentLost(let number, let tracks, let error):
+            self.lost(1, of: self.pipeline.hls?.outputID ?? "hls", because: error)
+            self.events.emit(
+                "segment.lost",
+                [
+                    "mediaSequence": .integer(number), "tracks": .array(tracks.map { .string($0) }),
+                    "reason": .string(error.description),
+                ])
+        case .placeRestored(let path, let lost):
+            let reason =
+                "\(path) was moved away, emptied or mounted over while the room ran; everything is written there again"
+                + (lost > 0 ? ", but \(lost) segments are lost" : "")
+            self.logger.warning(
+                "an output's directory is another one", metadata: ["path": "\(path)", "lost": "\(lost)"])
+            self.mutable.withLock { $0.restoredPlace = (path, self.machine.now()) }
+            if lost > 0 {
+                self.lost(
+                    Int64(lost), of: self.pipeline.hls?.outputID ?? "hls",
+                    because: MediaError(
+                        .outputLost, "the output directory was moved away, emptied or mounted over", at: "hls",
+                        fix: "leave the directory alone while the room runs"))
+            }
+            self.events.emit("output.failed", ["reason": .string(reason)])
         case .bandwidthExceeded(let track, let measured, let declared):
             self.events.emit(
                 "output.bandwidth",

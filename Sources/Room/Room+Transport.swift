@@ -42,19 +42,26 @@ extension Room {
         self.events.emit("output.failed", ["outputId": .string(outputID), "reason": .string(error.description)])
     }
 
-    /// What is listed is made to its end; a disk that hangs is left behind, and what it lacks of a room that is over is owed.
+    /// Completes the transport streams. A disk that hangs is left behind, and what it lacks then is lost.
     func finishTransports(_ threads: [StageThread], _ outcome: RoomOutcome, by deadline: Int64) {
         for output in self.transports { output.finish() }
         for (thread, output) in zip(threads, self.transports) {
             if self.isOffline {
                 thread.join()
+                if case .ended = outcome, output.loss.isEndMissing {
+                    self.lost(of: output.outputID, because: output.loss.failure ?? Self.noTransportEnd(output))
+                }
             } else if !thread.join(within: deadline &- self.machine.now()), case .ended = outcome {
-                self.owe(
-                    MediaError(
-                        .outputLost, "the directory did not take the transport streams' end in time",
-                        at: "outputs[\(output.outputID)]",
-                        fix: "take its playlists off the web: they say that the room goes on; the hls output is whole"))
+                // No other worker completes it: the room has ended.
+                self.lost(of: output.outputID, because: Self.noTransportEnd(output))
             }
         }
+    }
+
+    private static func noTransportEnd(_ output: TransportStreams) -> MediaError {
+        MediaError(
+            .outputLost, "the directory did not take the transport streams' end in time",
+            at: "outputs[\(output.outputID)]",
+            fix: "take its playlists off the web: they say that the room goes on; the hls output is whole")
     }
 }

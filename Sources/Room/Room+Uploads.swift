@@ -54,6 +54,7 @@ extension Room {
         switch output {
         case .http(let http):
             var authorization: String?
+            try Secret.refusePlaceholder(http.url, in: "the URL", place: place)
             if let credentials = http.credentials, let secret = try credentials.secret?.resolved(place: place) {
                 authorization =
                     switch credentials.type {

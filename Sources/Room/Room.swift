@@ -32,6 +32,8 @@ package final class Room: Sendable {
     struct Mutable {
         var state = State.starting
         var outcome: RoomOutcome?
+        /// The program has ended, and every encoder is flushed.
+        var isMade = false
         /// Why the room ended, where it was not told to.
         var endCode: ErrorCode?
         var isStarted = false
@@ -55,11 +57,17 @@ package final class Room: Sendable {
         var stopUntil: Int64?
         /// Writes of the output.
         var failures = RepeatedFailures()
+        /// What outputs lack for good; see ``Room/damage``.
+        var damage = OutputDamage()
+        /// A directory that was moved away or mounted over, and when that was noticed, on the machine's clock.
+        var restoredPlace: (path: String, at: Int64)?
     }
 
     let settings: RoomSettings
     /// What the room runs by now; only what may change in a running room differs from what it was made from.
     let running: Mutex<Pipeline>
+    /// What the operator has written: the pipeline file with the flags of the command line, as it was taken last.
+    let operatorDocument: Mutex<JSONNode?>
     /// What was written, for commands that write anew; `nil`: the room was not made from a document.
     let document: Mutex<RoomDocument?>
     package let events: RoomEvents
@@ -98,12 +106,15 @@ package final class Room: Sendable {
     /// Sources nobody may publish for some time.
     let refusals = Mutex<[SourceID: SourceRefusal]>([:])
     let refusalReports = Mutex(RefusalReports())
+    /// Jumps of sources' timestamps that are told.
+    let reanchors = Mutex<[SourceID: EventThrottle]>([:])
     /// Where automatic scenes are built: not on the thread of the source that came or went.
     let layouts = DispatchQueue(label: "layouts")
     let firstMedia = DispatchSemaphore(value: 0)
     /// Machine time at which the first decodable packet came.
     let firstArrival: Mutex<Int64?>
     let listeners: RoomListeners
+    let lingering = Mutex(ViewerLinger())
     let life: RoomLifeBox
     let overload: OverloadGuard
     let disk: DiskWatch
@@ -129,6 +140,7 @@ package final class Room: Sendable {
         self.settings = settings
         self.running = Mutex(settings.pipeline)
         self.document = Mutex(settings.document)
+        self.operatorDocument = Mutex(settings.document?.effective)
         self.events = events
         self.delivery = delivery
         self.logger = logger
@@ -179,7 +191,8 @@ package final class Room: Sendable {
 
     // MARK: Lifecycle
 
-    /// Runs the room until it has ended. Everything that is to be written is written when this returns.
+    /// Runs the room until it has ended. Everything that is to be written is written when this returns; the listeners of viewers and
+    /// operators are still open, until ``linger(_:)`` has closed them.
     package func run() async -> RoomOutcome {
         // Before anybody can ask for a clip.
         Self.removeClipLeftovers(self.pipeline)
@@ -199,6 +212,7 @@ package final class Room: Sendable {
         let packagerThread = self.packager.map { packager in
             StageThread("package") {
                 let outcome = packager.run()
+                self.listeners.openGate()
                 packaged.withLock { $0 = outcome }
             }
         }
@@ -257,12 +271,14 @@ package final class Room: Sendable {
         } else {
             self.beginToEnd()
         }
-        self.listeners.openGate()
+        // A room that begins answers once its first playlist lists enough.
+        if self.packager?.opening == nil { self.listeners.openGate() }
         self.program.run()
         // One that is over by itself: whoever looks at the room's loops must not take them for loops that hang.
         if !self.isOffline { self.end(reason: "the program is over") }
         self.ladder.finish()
         let outcome = self.mutable.withLock { mutable -> RoomOutcome in
+            mutable.isMade = true
             // A program of files that ends by itself ends the room.
             let outcome = mutable.outcome ?? .ended
             mutable.outcome = outcome
@@ -286,6 +302,10 @@ package final class Room: Sendable {
         let jitter = self.slots.values.map(\.decode.jitterBuffer).min() ?? 200_000_000
         let due = self.slate == nil ? arrival &+ jitter : self.machine.now()
         let wall = self.settings.origin ?? (SystemClock.wallClock() &+ (due &- self.machine.now()))
+        if let packager = self.packager, packager.opening != nil {
+            self.listeners.holdGate()
+            packager.whenShown { [weak self] in self?.listeners.openGate() }
+        }
         let beginning = try self.packager?.begin(now: wall, slate: slate)
         let (origin, firstTick) = (beginning?.origin ?? wall, beginning?.firstTick ?? 0)
         let time = TimeMath.scale(firstTick, by: TimeMath.nanoseconds, over: Int64(self.pipeline.canvas.fps))
@@ -366,7 +386,11 @@ package final class Room: Sendable {
                 ["reason": .string(reason), "code": JSONValue(code?.rawValue), "played": .bool(self.wasPlayed)])
             return true
         }
-        guard isFirst else { return }
+        guard isFirst else {
+            // Of a room that is over, or about to be: what is left to end is the time its viewers are served on.
+            self.lingering.withLock { if state == .draining { $0.stopAsked() } else { $0.endAsked() } }
+            return
+        }
         self.notePhase()
         self.program.stop(atMultipleOf: self.lastTicks(of: outcome))
         self.firstMedia.signal()
@@ -387,8 +411,6 @@ package final class Room: Sendable {
 
     /// - Parameter deadline: Of what the room leaves behind, on the machine's clock.
     private func close(_ outcome: RoomOutcome, by deadline: Int64) async -> RoomOutcome {
-        var targetDuration: Int?
-        if case .ended = outcome { targetDuration = self.packager?.targetDuration }
         // Behind the live playlists' end, which viewers wait for, and beside the time they are still served.
         async let recorded = self.finishRecording(outcome, by: deadline)
         async let uploaded = self.finishUploads(outcome, by: deadline)
@@ -397,7 +419,8 @@ package final class Room: Sendable {
             case .drained, .superseded: true
             case .ended, .failed: false
             }
-        await self.listeners.stop(targetDuration: targetDuration, isHandedOver: isHandedOver)
+        await self.listeners.stop(isHandedOver: isHandedOver)
+        if isHandedOver { await self.listeners.stopViewers() }
         let recordingDebt = await recorded
         if let recordingDebt { self.owe(recordingDebt) }
         if let debt = await uploaded { self.owe(debt) }
@@ -408,14 +431,10 @@ package final class Room: Sendable {
             mutable.outcome = mutable.outcome ?? outcome
         }
         self.notePhase()
+        let (verdict, damage) = (self.verdict(outcome), self.damage)
+        // What was lost last, or in an offline job, has no alarm yet.
+        if !damage.isEmpty { self.noteAlarms() }
         self.endAlarms()
-        let name =
-            switch outcome {
-            case .ended: "ended"
-            case .drained: "drained"
-            case .superseded: "superseded"
-            case .failed: "failed"
-            }
         var (reason, code): (JSONValue, JSONValue) = (.null, JSONValue(self.endCode?.rawValue))
         if case .failed(let error) = outcome {
             (reason, code) = (.string(error.description), .string(error.code.description))
@@ -423,14 +442,14 @@ package final class Room: Sendable {
         self.events.emit(
             "room.closed",
             [
-                "outcome": .string(name), "reason": reason, "code": code, "played": .bool(self.wasPlayed),
+                "outcome": .string(verdict.word), "reason": reason, "code": code, "played": .bool(self.wasPlayed),
                 "recording": self.recordingWord(outcome, owed: recordingDebt),
-                "unfinished": JSONValue(self.debt?.description),
+                "unfinished": JSONValue(self.debt?.description), "lostSegments": .integer(damage.lostSegments),
+                "damage": .array(damage.failures.sorted { $0.key < $1.key }.map { .string($0.value.description) }),
                 "summary": self.summary().json,
             ])
         self.events.close()
-        // Last: who follows the events there is told of the end.
-        await self.listeners.stopControl()
+        self.lingering.withLock { $0.closed() }
         return outcome
     }
 }

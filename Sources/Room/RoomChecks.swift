@@ -1,6 +1,8 @@
+package import MediaTypes
 package import PipelineSpec
-import Program
+package import Program
 import Stages
+import Synchronization
 
 /// What this machine and this build say of a pipeline.
 package enum RoomChecks {
@@ -8,19 +10,108 @@ package enum RoomChecks {
     static let imageLimit = 2_000_000
 
     package static let here = SpecChecks(
-        image: { Self.problem(ofImage: $0) }, text: { Self.problem(ofText: $0) },
+        image: { Self.problem(ofImage: $0) }, font: { Self.problem(ofFont: $0) },
+        text: { text, fonts in
+            Self.problem(ofText: text, (try? Self.fonts(named: fonts)) ?? Self.systemFonts)
+        },
         certificate: { Self.problem(of: $0) })
 
-    private static let font: SceneFont? = try? SceneFont.find()
-
-    /// Why the text would be shown as boxes; `nil`: it would not.
-    static func problem(ofText text: String) -> SpecChecks.Problem? {
-        guard let font = self.font else {
-            return SpecChecks.Problem("this machine has no font to draw it with", fix: SceneFont.remedy)
+    /// The same for what a request sends: what it may not name is not looked at, so that nobody learns what there is.
+    static func forRequests(_ grants: ResourceGrants) -> SpecChecks {
+        var checks = Self.here
+        let (image, font, text) = (checks.image, checks.font, checks.text)
+        let certificate = checks.certificate
+        checks.image = { path in
+            guard grants.allows(NamedResource(.image, path)) else {
+                return SpecChecks.Problem(
+                    "a request may not name this file",
+                    fix: "name the image in the pipeline file, or put it into control.imagesDirectory")
+            }
+            return image(path)
         }
-        guard !font.hasCJK, text.unicodeScalars.contains(where: self.isEastAsian) else { return nil }
+        checks.font = { path in
+            guard grants.allows(NamedResource(.file(member: "fonts"), path)) else {
+                return SpecChecks.Problem("a request may not name this file", fix: "name the font in the pipeline file")
+            }
+            return font(path)
+        }
+        checks.text = { words, fonts in
+            text(words, fonts.filter { grants.allows(NamedResource(.file(member: "fonts"), $0)) })
+        }
+        checks.certificate = { settings in
+            // A running room takes no other one.
+            let files = [("tls.certificate", settings.certificate), ("tls.key", settings.key)]
+            let isNamed = files.allSatisfy { grants.allows(NamedResource(.file(member: $0.0), $0.1)) }
+            return isNamed ? certificate(settings) : nil
+        }
+        return checks
+    }
+
+    private static let systemFonts = (try? SceneFonts.find()) ?? .builtIn
+    /// The fonts of the last pipeline that names some: reading them takes milliseconds, and each text asks.
+    private static let namedFonts = Mutex<(paths: [String], fonts: SceneFonts)?>(nil)
+
+    /// The fonts of a pipeline: those it names, then the machine's.
+    ///
+    /// - Throws: ``MediaError/Code/unavailable`` for a named file that cannot be used.
+    package static func fonts(named paths: [String]) throws(MediaError) -> SceneFonts {
+        if paths.isEmpty { return self.systemFonts }
+        if let known = self.namedFonts.withLock({ $0 }), known.paths == paths { return known.fonts }
+        let fonts = try SceneFonts.find(named: paths)
+        self.namedFonts.withLock { $0 = (paths, fonts) }
+        return fonts
+    }
+
+    /// Why texts cannot be drawn with the file; `nil`: they can.
+    package static func problem(ofFont path: String) -> SpecChecks.Problem? {
+        do throws(MediaError) {
+            _ = try SceneFont.open(path)
+            return nil
+        } catch {
+            return SpecChecks.Problem(error.what, fix: error.fix)
+        }
+    }
+
+    /// Which characters of the text would be shown as boxes, or that its letters would be coarse; `nil`: neither.
+    package static func problem(ofText text: String, _ fonts: SceneFonts) -> SpecChecks.Problem? {
+        let missing = fonts.missing(in: text)
+        if !missing.isEmpty {
+            let shown = missing.prefix(8).map { "\($0) (\(Self.codePoint($0)))" }.joined(separator: ", ")
+            let rest = missing.count > 8 ? " and \(missing.count - 8) more" : ""
+            return SpecChecks.Problem(
+                "no font has \(shown)\(rest), so boxes are shown instead",
+                fix: "install \(Self.package(for: missing)), or name a font file in canvas.fonts")
+        }
+        guard !fonts.hasLatin, text.unicodeScalars.contains(where: { (0x21...0x7e).contains($0.value) }) else {
+            return nil
+        }
         return SpecChecks.Problem(
-            "the font \(font.path) has no Korean or Chinese, which would be shown as boxes", fix: SceneFont.remedy)
+            "no font has Latin letters and digits, so the built-in capitals are shown instead",
+            fix: "install Debian's fonts-dejavu-core, or name a font file in canvas.fonts")
+    }
+
+    private static func codePoint(_ scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+
+    /// The Debian packages that have these characters.
+    private static func package(for missing: [Unicode.Scalar]) -> String {
+        var names: [String] = []
+        for scalar in missing {
+            let name =
+                if self.isEastAsian(scalar) {
+                    "fonts-noto-cjk"
+                } else if scalar.value > 0xff, scalar.properties.isEmoji {
+                    "fonts-symbola"
+                } else if scalar.value < 0x500 {
+                    "fonts-dejavu-core"
+                } else {
+                    "a font with outlines that has them"
+                }
+            if !names.contains(name) { names.append(name) }
+        }
+        return names.joined(separator: " and ")
     }
 
     /// Hangul, Han and kana, and what is written beside them (Unicode blocks).

@@ -20,7 +20,8 @@ extension RoomLife.Source {
         let rules = SourceLife.Rules(
             stall: isFile ? nil : Int64(stall) * 1_000_000,
             grace: Int64(pipeline.ingest.rtmp.reconnectGraceMs) * 1_000_000,
-            hold: Int64(source.onLost.holdMs) * 1_000_000)
+            hold: Int64(source.onLost.resolvedHoldMs) * 1_000_000,
+            stalledHold: isFile ? nil : source.stalledHoldMs.map { Int64($0) * 1_000_000 })
         self.init(
             id: source.id, rules: rules, absence: RoomLife.Absence(source.onLost),
             leavesWithoutVideo: source.onNoVideo == .leavePane)

@@ -245,6 +245,11 @@ package struct RoomLife: Sendable {
         return known.first { self.hasSomebody($0) } ?? known.first ?? self.wanted
     }
 
+    /// It did not come back within the grace, or was silent for as long.
+    private func isGivenUp(_ source: SourceID) -> Bool {
+        self.sources[source].map { $0.state == .gone || $0.isGivenUp } ?? false
+    }
+
     private func hasSomebody(_ scene: Scene) -> Bool {
         scene.sources.contains { self.sources[$0].map { !$0.isAbsent } ?? false }
     }
@@ -295,7 +300,7 @@ package struct RoomLife: Sendable {
     private mutating func settle(now: Int64) -> [Action] {
         var actions: [Action] = []
         if let pk = self.pk, let scene = self.scene(pk.scene) {
-            if self.phases.isRunning, let gone = scene.sources.first(where: { self.sources[$0]?.state == .gone }) {
+            if self.phases.isRunning, let gone = scene.sources.first(where: { self.isGivenUp($0) }) {
                 actions += self.entered(self.phases.end(.sourceGone(gone.description), now: now))
             }
             let isReady = scene.sources.allSatisfy { self.sources[$0]?.isPresent ?? false }
@@ -337,7 +342,10 @@ package struct RoomLife: Sendable {
         let scene = covering?.scene ?? self.wanted
         let leaving = self.leaving(scene)
         var why = reason ?? "sources are back"
-        if reason == nil, let covering { why = "source \(covering.source) is lost" }
+        if reason == nil, let covering {
+            let isSilent = self.sources[covering.source]?.state == .stalled
+            why = "source \(covering.source) is \(isSilent ? "silent" : "lost")"
+        }
         if reason == nil, covering == nil, !leaving.isEmpty { why = "panes have left" }
         return Show(scene: scene, without: leaving, reason: why)
     }

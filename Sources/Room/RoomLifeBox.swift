@@ -6,8 +6,18 @@ import Synchronization
 /// Any thread adds events and goes on; one thread takes them out, in order, and performs what follows. Commands hold the
 /// same lock while they are performed, so that what is on air is what the value says.
 final class RoomLifeBox: Sendable {
+    /// Something that happened.
+    struct Entry: Sendable {
+        var event: RoomLife.Event
+        /// When, in nanoseconds of ``Room/lifeTime``.
+        var time: Int64
+        /// Called before the event is handled, by the thread that handles it: so what it tells comes before what follows from the
+        /// event, and behind what was added before. Must not block.
+        var announce: (@Sendable () -> Void)?
+    }
+
     private struct Inbox {
-        var events: [(event: RoomLife.Event, time: Int64)] = []
+        var entries: [Entry] = []
         var isFinished = false
     }
 
@@ -17,16 +27,18 @@ final class RoomLifeBox: Sendable {
 
     init(_ life: RoomLife) { self.life = Mutex(life) }
 
-    /// - Parameter time: When it happened, in nanoseconds of ``Room/lifeTime``.
-    func add(_ event: RoomLife.Event, at time: Int64) {
-        self.inbox.withLock { $0.events.append((event, time)) }
+    /// - Parameters:
+    ///   - time: When it happened, in nanoseconds of ``Room/lifeTime``.
+    ///   - announce: See ``Entry/announce``.
+    func add(_ event: RoomLife.Event, at time: Int64, announce: (@Sendable () -> Void)? = nil) {
+        self.inbox.withLock { $0.entries.append(Entry(event: event, time: time, announce: announce)) }
         self.wake.signal()
     }
 
-    func takeAll() -> [(event: RoomLife.Event, time: Int64)] {
+    func takeAll() -> [Entry] {
         self.inbox.withLock { inbox in
-            defer { inbox.events.removeAll(keepingCapacity: true) }
-            return inbox.events
+            defer { inbox.entries.removeAll(keepingCapacity: true) }
+            return inbox.entries
         }
     }
 

@@ -18,7 +18,7 @@ final class RoomListeners: Sendable {
         var relays: RelayService?
         var live: LiveOutputs?
         var origin: OriginServer?
-        /// Of a successor: its viewers wait until it has published.
+        /// Viewers' requests wait while the worker is about to publish; `nil` for an offline job.
         var gate: GatedContent?
         var control: ControlServer?
         var certificates: [CertificateWatch] = []
@@ -81,6 +81,9 @@ final class RoomListeners: Sendable {
     /// Lets viewers who came before the first publish have what they ask for.
     func openGate() { self.servers.withLock(\.gate)?.open() }
 
+    /// Viewers' requests wait until ``openGate()``.
+    func holdGate() { self.servers.withLock(\.gate)?.hold() }
+
     /// Sends whoever publishes or fetches `source` away, until then.
     func kick(_ source: SourceID, until deadline: Int64) {
         let (ingest, pulls) = self.servers.withLock { ($0.ingest, $0.pulls) }
@@ -96,17 +99,15 @@ final class RoomListeners: Sendable {
         self.servers.withLock { $0.ingest?.hub(for: source) ?? $0.pulls?.hub(for: source) }
     }
 
-    /// Closes what is open but the operators' listener; publishers first, viewers last.
+    /// Closes what is open but the operators' listener and that of the viewers.
     ///
-    /// - Parameters:
-    ///   - targetDuration: The playlists have ended: viewers get time to see it. `nil`: they have not.
-    ///   - isHandedOver: A successor takes the publishers.
-    func stop(targetDuration: Int?, isHandedOver: Bool) async {
+    /// - Parameter isHandedOver: A successor takes the publishers.
+    func stop(isHandedOver: Bool) async {
         let servers = self.servers.withLock { servers in
             defer {
-                let control = servers.control
+                let (control, origin) = (servers.control, servers.origin)
                 servers = Servers()
-                servers.control = control
+                (servers.control, servers.origin) = (control, origin)
             }
             return servers
         }
@@ -116,9 +117,24 @@ final class RoomListeners: Sendable {
         await servers.relays?.stop()
         await servers.pulls?.stop()
         await servers.ingest?.stop(isHandedOver: isHandedOver)
-        if let targetDuration { await servers.origin?.linger(targetDuration: targetDuration) }
-        await servers.origin?.stop()
     }
+
+    /// Whether viewers can connect.
+    var hasViewers: Bool { self.servers.withLock { $0.origin != nil } }
+    /// Nanoseconds since a viewer asked for a playlist; `nil`: nobody has.
+    var sinceViewersRequest: Int64? { self.servers.withLock(\.origin)?.sinceRequest }
+
+    /// Closes the viewers' listener.
+    func stopViewers() async {
+        let origin = self.servers.withLock { servers in
+            defer { servers.origin = nil }
+            return servers.origin
+        }
+        await origin?.stop()
+    }
+
+    /// The room is over and viewers are served on: the operators' listener answers probes, and takes a request to end that.
+    func leaveControl() { self.servers.withLock(\.control)?.leave() }
 
     func stopControl() async {
         let control = self.servers.withLock { servers in
@@ -180,8 +196,8 @@ extension Room {
                 hls.lowLatency
                 ? packager.liveContent(of: self) : PublishedContent(packager: packager, room: self)
             playable = content
-            if self.slate != nil {
-                let gate = GatedContent(content, clock: self.machine)
+            if self.slate != nil || packager.opening != nil {
+                let gate = GatedContent(content, isOpen: self.slate == nil, clock: self.machine)
                 content = gate
                 self.listeners.update { $0.gate = gate }
             }

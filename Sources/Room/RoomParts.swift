@@ -40,7 +40,13 @@ private final class Joint<Value: Sendable>: Sendable {
 /// The raw writer, used by the program thread only, handed to it in a box.
 private final class RawOutputs: @unchecked Sendable {
     // @unchecked Sendable: written before the program thread starts, then touched by that thread alone.
-    var writers: [RawWriter] = []
+    var writers: [(outputID: String, writer: RawWriter)] = []
+
+    func write(_ picture: Picture, _ failed: (_ outputID: String, MediaError) -> Void) {
+        for (outputID, writer) in self.writers {
+            do throws(MediaError) { try writer.write(picture) } catch { failed(outputID, error) }
+        }
+    }
 }
 
 extension Room {
@@ -60,7 +66,7 @@ extension Room {
         let steps = rungs.map { Int64($0.frameStep) }
         let latency = LatencyTracker(tracks: rungs.count)
         let parts = PartLatency(tracks: rungs.count)
-        let live = LiveDesk(pipeline)
+        let live = LiveDesk(pipeline, settings.egress)
         var ladderOutput = LadderStage.Output(
             packet: { track, packet in
                 if steps.indices.contains(track) {
@@ -78,7 +84,8 @@ extension Room {
                 }
                 do throws(MediaError) {
                     try packager.get()?.configure(
-                        track: track, change.parameters, width: change.width, height: change.height,
+                        track: track, change.initialization ?? change.parameters, width: change.width,
+                        height: change.height,
                         firstTick: change.tick)
                 } catch {
                     joint.get()?.fail(error)
@@ -163,8 +170,8 @@ extension Room {
         }
         return ProgramStage.Source(
             buffer: slot.buffer, name: slot.spec.name ?? slot.spec.id.description,
-            volume: Float(slot.spec.volume) / 100, hold: Int64(slot.spec.onLost.holdMs) * 1_000_000,
-            placeholder: placeholder)
+            volume: Float(slot.spec.volume) / 100, hold: Int64(slot.spec.onLost.resolvedHoldMs) * 1_000_000,
+            stalledHold: slot.spec.stalledHoldMs.map { Int64($0) * 1_000_000 }, placeholder: placeholder)
     }
 
     private static func rungs(_ pipeline: Pipeline) -> [Rung] {
@@ -176,6 +183,7 @@ extension Room {
                 bufferSize: rendition.video.bufferSize, bFrames: rendition.video.bFrames,
                 lookaheadFrames: rendition.video.lookaheadFrames, threads: rendition.video.threads)
             settings.x264Parameters = rendition.video.preset.x264Parameters
+            if rendition.video.passthrough == .auto { settings.parameterSetID = PassthroughDesk.parameterSetID }
             return Rung(
                 name: rendition.name, settings: settings, frameStep: Self.frameStep(of: rendition, pipeline))
         }
@@ -187,10 +195,23 @@ extension Room {
     }
 
     private static func ladderSettings(_ pipeline: Pipeline) -> LadderStage.Settings {
-        LadderStage.Settings(
+        var settings = LadderStage.Settings(
             width: pipeline.canvas.width, height: pipeline.canvas.height, fps: pipeline.canvas.fps,
             gopFrames: pipeline.hls?.gopFrames ?? 32, sampleRate: pipeline.audio.sampleRate,
             audioBitrates: pipeline.audioRenditions.map(\.bitrate), isOffline: pipeline.clock == .offline)
+        settings.opening = self.opening(pipeline)
+        // A job is not continued by another worker.
+        if !settings.isOffline { settings.partFrames = pipeline.hls?.partFrames }
+        return settings
+    }
+
+    /// The short segments a live room begins with.
+    private static func opening(_ pipeline: Pipeline) -> OpeningSegments? {
+        guard pipeline.clock == .live, let output = pipeline.hls else { return nil }
+        return OpeningSegments(
+            fps: pipeline.canvas.fps, gopFrames: output.gopFrames,
+            segmentFrames: output.gopFrames * output.segmentGops,
+            steps: pipeline.pictureRenditions.map { self.frameStep(of: $0, pipeline) })
     }
 
     /// How the HLS output lists, but for a new session.
@@ -211,6 +232,7 @@ extension Room {
             deleteGraceSeconds: output.deleteGraceSeconds, title: pipeline.room.title,
             waitsForStore: pipeline.clock == .offline, variants: variants)
         hls.contentID = pipeline.room.roomID
+        hls.opening = self.opening(pipeline)
         hls.iFramePlaylists = output.iFramePlaylists
         hls.encryption = try pipeline.encryptionSettings()
         return hls
@@ -273,7 +295,10 @@ extension Room {
         let raws = RawOutputs()
         for raw in pipeline.raws {
             raws.writers.append(
-                try RawWriter.open(path: raw.path, width: canvas.width, height: canvas.height, fps: canvas.fps))
+                (
+                    raw.outputID,
+                    try RawWriter.open(path: raw.path, width: canvas.width, height: canvas.height, fps: canvas.fps)
+                ))
         }
         let ticks = pipeline.durationMs.map {
             TimeMath.scale(Int64($0), by: Int64(canvas.fps), over: 1000, rounding: .nearest)
@@ -287,7 +312,7 @@ extension Room {
             picture: { picture, tick, arrival in
                 snapshots.note(picture)
                 if joint.get()?.overload.areOutputsPaused != true {
-                    for writer in raws.writers { try? writer.write(picture) }
+                    raws.write(picture) { joint.get()?.lost(of: $0, because: $1) }
                 }
                 if let arrival { latency.composed(tick: tick, arrival: arrival) }
                 // Between two ticks: what falls due at the next one is on air with it.
@@ -311,7 +336,7 @@ extension Room {
         let stage = ProgramStage(
             settings: stageSettings, sources: sources,
             scene: SceneMapping.scene(first, in: pipeline, without: RoomLife(pipeline).onAir.without), clock: clock,
-            outputs: outputs, font: try SceneFont.find())
+            outputs: outputs, fonts: try RoomChecks.fonts(named: pipeline.canvas.fonts))
         try stage.prepare(pipeline.scenes.map { SceneMapping.scene($0, in: pipeline) })
         return stage
     }

@@ -4,6 +4,7 @@
     import Musl
 #endif
 package import Control
+package import Egress
 package import MediaTypes
 package import PipelineSpec
 import Stages
@@ -28,11 +29,15 @@ package struct RoomSettings: Sendable {
     package var file: File?
     /// Start anew in a directory whose room has ended.
     package var newSession: Bool
+    /// A room that has ended is no failure: nothing is done for it, and the exit code is 0.
+    package var endedIsOK = false
     /// Time zero of a fresh room: nanoseconds since the Unix epoch. `nil`: now for a live room, the epoch itself for an
     /// offline one, so that the same job makes the same bytes.
     package var origin: Int64?
     /// Marked before any of them is read.
     package let secretFiles: RoomSecretFiles
+    /// Where requests may make the room connect to.
+    package let egress: EgressGate
     /// The process's log lines; `nil`: it keeps none.
     package var logs: LogBook?
     /// What the process is made of, for those who ask.
@@ -43,6 +48,7 @@ package struct RoomSettings: Sendable {
         origin: Int64? = nil
     ) {
         self.secretFiles = RoomSecretFiles(pipeline)
+        self.egress = EgressGate(EgressPolicy(pipeline))
         self.pipeline = pipeline
         self.document = document
         self.file = file
@@ -54,11 +60,13 @@ package struct RoomSettings: Sendable {
 extension Secret {
     /// The secret's text.
     ///
-    /// - Throws: ``MediaError/Code/notReadable`` when its file or environment variable is missing or empty; the text itself
-    ///   is never part of the error.
+    /// - Throws: ``MediaError/Code/notReadable`` when its file or environment variable is missing or empty,
+    ///   ``MediaError/Code/rejected`` when it holds a placeholder; the text itself is never part of the error.
     package func resolved(place: String) throws(MediaError) -> String {
         switch self {
-        case .inline(let text): return text
+        case .inline(let text):
+            try Self.refusePlaceholder(text, in: "the pipeline file", place: place)
+            return text
         case .env(let name):
             guard let value = getenv(name) else {
                 throw MediaError(
@@ -71,6 +79,7 @@ extension Secret {
                     .notReadable, "environment variable \(name) is empty", at: place, fix: "set it, or name another one"
                 )
             }
+            try Self.refusePlaceholder(text, in: "environment variable \(name)", place: place)
             return text
         case .file(let path):
             // One character where a line ends in CR LF.
@@ -81,6 +90,7 @@ extension Secret {
                 throw MediaError(
                     .notReadable, "secret file \(path) holds nothing", at: place, fix: "write the secret in it")
             }
+            try Self.refusePlaceholder(secret, in: "secret file \(path)", place: place)
             return secret
         }
     }

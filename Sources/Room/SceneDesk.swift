@@ -20,6 +20,9 @@ struct SceneDesk: Sendable {
     /// What commands have put on air at later ticks, in their order; one for each tick.
     var upcoming: [Showing] = []
     var overlays = SceneMapping.Overlays()
+    var countdowns = CountdownEnds()
+    /// When the running phase of the PK ends, on the clock of ``RoomLife``; `nil`: none runs, or it has no end.
+    var phaseEndsAt: Int64?
     /// Scheduled scenes that have come on air and that the room's life has not been told of.
     private var begun: [String] = []
     /// The users the automatic scene on air was made for.
@@ -73,18 +76,16 @@ struct SceneDesk: Sendable {
 
     /// Starts the countdowns of a scene that goes on air.
     static func begin(_ showing: inout Showing, _ scene: PipelineSpec.Scene, fps: Int) {
-        for clock in scene.countdowns {
-            showing.ends[clock.countdownID] = showing.tick + Int64(clock.seconds) * Int64(fps)
-        }
+        showing.ends = CountdownEnds.beginning(scene.countdowns, at: showing.tick, fps: fps)
     }
 
-    /// The overlays of a scene: what commands have said, and of a countdown whatever ends later.
-    func overlays(of showing: Showing) -> SceneMapping.Overlays {
+    /// The overlays of a scene: what commands have said, and when its countdowns end.
+    ///
+    /// - Parameter phaseEnd: As ``CountdownEnds/ends(of:began:at:phaseEnd:)``.
+    func overlays(of showing: Showing, _ scene: PipelineSpec.Scene, phaseEnd: Int64?) -> SceneMapping.Overlays {
         var overlays = self.overlays
-        for (id, end) in showing.ends {
-            if let told = overlays.ends[id], told > showing.tick { continue }
-            overlays.ends[id] = end
-        }
+        overlays.ends = self.countdowns.ends(
+            of: scene.countdowns, began: showing.ends, at: showing.tick, phaseEnd: phaseEnd)
         return overlays
     }
 }

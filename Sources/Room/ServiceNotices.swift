@@ -53,6 +53,9 @@ package struct ServiceNotices: Sendable {
             self.hasFailed = hasFailed
             self.reloads = reloads
         }
+
+        /// A worker that ends well and never had anything to do.
+        package static func ended(_ status: String) -> View { View(phase: .over, status: status, isAlive: true) }
     }
 
     /// Microseconds that are asked for, and nanoseconds until they are asked for again.

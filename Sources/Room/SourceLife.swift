@@ -7,6 +7,10 @@ import MediaTypes
 /// publisher is gone) → reconnecting (it has the grace to come back) → live, or gone (it did not come back in time) →
 /// connected … A file is idle → live → ended. Any event may come in any state; one that does not fit changes nothing.
 ///
+/// Silence counts as absence from the last packet on: the last picture of a stalled source is held for
+/// ``Rules/stalledHold``, and the grace runs from there, whether the connection stays open, ends later, or is told as ended
+/// by a relay. So the time until a source is given up is one grace, never two.
+///
 /// Times are nanoseconds of one clock, the same for all calls.
 package struct SourceLife: Sendable, Equatable {
     package enum State: String, Sendable, CaseIterable {
@@ -22,11 +26,15 @@ package struct SourceLife: Sendable, Equatable {
         package var grace: Int64
         /// How long the last picture of a lost source stays, from when it was decoded.
         package var hold: Int64
+        /// How long the last picture of a stalled source stays, from when it was shown; `nil`: as long as it is stalled, and its
+        /// silence is no absence (a still screen).
+        package var stalledHold: Int64?
 
-        package init(stall: Int64?, grace: Int64, hold: Int64) {
+        package init(stall: Int64?, grace: Int64, hold: Int64, stalledHold: Int64? = nil) {
             self.stall = stall
             self.grace = grace
             self.hold = hold
+            self.stalledHold = stalledHold
         }
     }
 
@@ -61,11 +69,14 @@ package struct SourceLife: Sendable, Equatable {
         package var sound: Int64?
         /// What came later may not have been read yet; `nil`: all is read.
         package var readUntil: Int64?
+        /// How long after its arrival media is shown: the jitter buffer and an offset, in nanoseconds.
+        package var shownAfter: Int64 = 0
 
-        package init(picture: Int64? = nil, sound: Int64? = nil, readUntil: Int64? = nil) {
+        package init(picture: Int64? = nil, sound: Int64? = nil, readUntil: Int64? = nil, shownAfter: Int64 = 0) {
             self.picture = picture
             self.sound = sound
             self.readUntil = readUntil
+            self.shownAfter = shownAfter
         }
 
         /// Until when it is known what came.
@@ -90,6 +101,12 @@ package struct SourceLife: Sendable, Equatable {
     package private(set) var lostAt: Int64?
     /// Since when a publisher that is gone is waited for: one that came back after its grace has a grace of its own.
     private var awaitedSince: Int64?
+    /// When the last packet before a silence that counts as absence came; kept until there is a picture again.
+    package private(set) var silentSince: Int64?
+    /// How long after that its media ended on air.
+    private var silentShownAfter: Int64 = 0
+    /// It has been silent for the whole grace, although a publisher is connected.
+    package private(set) var isGivenUp = false
     /// Ends the decoder has still to come to until it has come to the one of ``lostAt``: what came ahead of time, or is shown
     /// later by an offset, is on air until then.
     private var endsToDrain = 0
@@ -108,16 +125,22 @@ package struct SourceLife: Sendable, Equatable {
     package init(rules: Rules) { self.rules = rules }
 
     /// There is something to see or to hear.
-    package var isPresent: Bool { self.state == .live || self.state == .stalled }
+    package var isPresent: Bool { self.isPublished && !self.isGivenUp }
+
+    /// A publication has had a picture or sound and goes on.
+    private var isPublished: Bool { self.state == .live || self.state == .stalled }
 
     /// Nobody is there and nobody is waited for.
-    package var isAbsent: Bool { self.state == .gone || self.state == .idle }
+    package var isAbsent: Bool { self.state == .gone || self.state == .idle || self.isGivenUp }
 
-    /// It was lost, and its last picture has been held for as long as the pipeline says.
+    /// It was lost or is silent, and its last picture has been held for as long as the pipeline says.
     package func isAway(now: Int64) -> Bool { self.awayAt.map { now >= $0 } ?? false }
 
     /// When its last picture has been held long enough; `nil` while it is live.
     private var awayAt: Int64? {
+        if let silentSince = self.silentSince, let hold = self.rules.stalledHold {
+            return silentSince &+ self.silentShownAfter &+ hold
+        }
         guard let lostAt = self.lostAt else { return nil }
         let shownUntil: Int64 = self.endsToDrain > 0 ? .max : max(lostAt, self.drainedAt ?? lostAt)
         return min(shownUntil, lostAt &+ Self.longestDrain) &+ self.rules.hold
@@ -129,11 +152,18 @@ package struct SourceLife: Sendable, Equatable {
         return since &+ self.rules.grace
     }
 
-    /// When ``poll(now:arrivals:)`` has something to do, whatever arrives until then.
+    /// When a stalled source has been silent for the whole grace; `nil` if it is not stalled or was given up already.
+    private var givesUpAt: Int64? {
+        guard self.state == .stalled, !self.isGivenUp, let since = self.silentSince else { return nil }
+        return since &+ self.rules.grace
+    }
+
+    /// When ``poll(now:arrivals:)`` has something to do, if nothing arrives until then.
     package func deadline(after now: Int64) -> Int64? {
         var deadlines: [Int64] = []
         if let grace = self.graceUntil { deadlines.append(grace) }
         if let away = self.awayAt, now < away { deadlines.append(away) }
+        if let givesUp = self.givesUpAt { deadlines.append(givesUp) }
         if let sound = self.soundSince { deadlines.append(sound &+ Self.soundPatience) }
         return deadlines.min()
     }
@@ -162,24 +192,41 @@ package struct SourceLife: Sendable, Equatable {
             return [self.enter(.gone, now, "did not come back in time")]
         }
         if let sound = self.soundSince, now &- sound >= Self.soundPatience { return self.becomeLive(now, "sound only") }
-        guard self.isPresent, let stall = self.rules.stall,
+        guard self.isPublished, let stall = self.rules.stall,
             let newest = [arrivals.picture, arrivals.sound].compactMap({ $0 }).max()
         else { return [] }
-        let isSilent = arrivals.known(at: now) &- max(newest, self.watchedSince) > stall
-        if isSilent, self.state == .live { return [self.enter(.stalled, now, "connected and silent")] }
-        if !isSilent, self.state == .stalled { return [self.enter(.live, now, "media again")] }
+        let heard = max(newest, self.watchedSince)
+        let isSilent = arrivals.known(at: now) &- heard > stall
+        if isSilent, self.state == .live {
+            if self.rules.stalledHold != nil {
+                self.silentSince = heard
+                self.silentShownAfter = min(max(0, arrivals.shownAfter), Self.longestDrain)
+            }
+            return [self.enter(.stalled, now, "connected and silent")]
+        }
+        if !isSilent, self.state == .stalled {
+            self.endSilence()
+            return [self.enter(.live, now, "media again")]
+        }
+        if let givesUp = self.givesUpAt, now >= givesUp { self.isGivenUp = true }
         return []
+    }
+
+    private mutating func endSilence() {
+        self.silentSince = nil
+        self.isGivenUp = false
     }
 
     private mutating func published(_ now: Int64) -> [Change] {
         var changes: [Change] = []
         // Two publications without an end between them: the older one has ended all the same.
-        if self.hasPublisher, self.isPresent {
+        if self.hasPublisher, self.isPublished {
             self.lose(now)
             changes.append(self.enter(.reconnecting, now, "another connection took over"))
         }
         self.hasPublisher = true
         self.soundSince = nil
+        self.isGivenUp = false
         switch self.state {
         case .idle, .gone, .ended: changes.append(self.enter(.connected, now, "a publisher was let in"))
         case .connected, .publishing, .live, .stalled, .lost, .reconnecting: break
@@ -188,13 +235,14 @@ package struct SourceLife: Sendable, Equatable {
     }
 
     private mutating func sounded(_ now: Int64) -> [Change] {
-        guard self.hasPublisher, self.pendingEnds <= 0, !self.isPresent, self.soundSince == nil else { return [] }
+        guard self.hasPublisher, self.pendingEnds <= 0, !self.isPublished, self.soundSince == nil else { return [] }
         self.soundSince = now
         return []
     }
 
     private mutating func becomeLive(_ now: Int64, _ reason: String) -> [Change] {
         self.soundSince = nil
+        self.endSilence()
         self.lostAt = nil
         self.endsToDrain = 0
         self.drainedAt = nil
@@ -207,8 +255,7 @@ package struct SourceLife: Sendable, Equatable {
         switch self.state {
         case .connected, .publishing, .live, .stalled:
             // Who was gone, and leaves again before a first picture, does not bring back the picture of before to be held.
-            if self.lostAt == nil || self.isPresent { self.lose(now) }
-            self.awaitedSince = now
+            if self.lostAt == nil || self.isPublished { self.lose(now) } else { self.awaitedSince = now }
             var changes = [self.enter(.lost, now, reason)]
             changes.append(
                 self.rules.grace > 0
@@ -222,15 +269,15 @@ package struct SourceLife: Sendable, Equatable {
     private mutating func takenOver(_ now: Int64) -> [Change] {
         guard self.hasPublisher else { return [] }
         self.endPublication()
-        guard self.isPresent else { return [] }
+        guard self.isPublished else { return [] }
         self.lose(now)
         return [self.enter(.reconnecting, now, "another connection took over")]
     }
 
-    /// Its live time is over, at the socket.
+    /// Its live time is over, at the socket. A silence before that counts towards hold and grace.
     private mutating func lose(_ now: Int64) {
         self.lostAt = now
-        self.awaitedSince = now
+        self.awaitedSince = self.silentSince ?? now
         self.endsToDrain = self.pendingEnds
         self.drainedAt = nil
     }

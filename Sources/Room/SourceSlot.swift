@@ -118,6 +118,12 @@ final class SourceSlot: Sendable {
         }
     }
 
+    /// Numbers of the tracks that have come, that the pipeline names, and of the main one; in order.
+    var audioTracks: [Int] {
+        let (come, named) = (self.buffer.audioTracks.map { Int($0.track) }, self.spec.audioTracks.map(\.track))
+        return Set(come + named + [0]).sorted()
+    }
+
     private func audioTracksJSON(_ codecs: [UInt8: CodecName]) -> JSONValue {
         .array(
             self.buffer.audioTracks.map { track, gain in
@@ -145,6 +151,13 @@ final class SourceSlot: Sendable {
     var format: PictureFormat? { self.facts.withLock { $0.format } }
     var isPublishing: Bool { self.facts.withLock { $0.isPublishing } }
     var state: SourceLife.State { self.facts.withLock { $0.state } }
+    /// When its media came, and how long after that it is shown.
+    var timedArrivals: SourceLife.Arrivals {
+        var arrivals = self.arrivals.current
+        arrivals.shownAfter = (self.decode.timing.buffered ?? 0) &+ max(0, self.decode.wantedOffset)
+        return arrivals
+    }
+
     /// Takes note of what has come since the last time.
     func readHealth(_ surroundings: SourceHealth.Surroundings, now: Int64) -> SourceHealth.Change? {
         let reading = self.arrivals.takeReading(now: now)

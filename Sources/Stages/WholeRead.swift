@@ -35,7 +35,12 @@ package enum WholeRead {
         guard fstat(file, &status) == 0 else { throw .unreadable(errno) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
         guard status.st_size <= limit else { throw .tooLarge(bytes: Int(status.st_size)) }
-        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+        return try self.read(file, count: Int(status.st_size))
+    }
+
+    /// Up to `count` bytes from where the file stands; fewer where it ends.
+    private static func read(_ file: Int32, count wanted: Int) throws(Failure) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: wanted)
         var count = 0
         while count < bytes.count {
             let read = bytes[count...].withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
@@ -45,6 +50,23 @@ package enum WholeRead {
             count += read
         }
         return Array(bytes.prefix(count))
+    }
+
+    /// Some bytes of a regular file, fewer where it ends. A pipe that nobody writes to is refused, not waited for.
+    ///
+    /// - Parameters:
+    ///   - offset: Bytes from the beginning of the file, 0 or more.
+    ///   - count: Bytes to read, 0 or more.
+    package static func part(of path: String, at offset: Int, count: Int) throws(Failure) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { throw .unreadable(errno) }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw .unreadable(errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+        let wanted = max(0, min(count, Int(status.st_size) - offset))
+        guard offset >= 0, wanted > 0, lseek(file, offset, SEEK_SET) == offset else { return [] }
+        return try self.read(file, count: wanted)
     }
 
     /// The last `limit` bytes of a file, or all of it; empty where there is none or it cannot be read.

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Egress
 import Dispatch
 package import HLS
 package import MediaTypes
@@ -361,7 +362,7 @@ package final class Uploader: Sendable {
         } catch let error as MediaError {
             return .failed(error.what)
         } catch {
-            return .failed("\(type(of: error))")
+            return .failed(ConnectionFailure.text(error) ?? "no connection: \(type(of: error))")
         }
     }
 

@@ -22,8 +22,9 @@ struct ControlClient: Sendable {
     /// - Parameters:
     ///   - address: `http://HOST:PORT`, `https://…` or `unix:/path`, as in `room.ready`.
     ///   - tokenFile: Holds the bearer token; `nil`: none is sent.
-    /// - Throws: `ValidationError`.
+    /// - Throws: `ValidationError`; `ExitCode` 78 as ``ProcessStart/checkClient()``.
     init(_ address: String, tokenFile: String?) throws {
+        try ProcessStart.checkClient()
         if address.hasPrefix("unix:/") {
             let path = address.dropFirst("unix:".count).utf8.map { byte in
                 let isPlain =

@@ -29,7 +29,8 @@ struct ControlOptions: ParsableArguments {
             answer = try await client.send(method, path, body: text)
         } catch {
             StandardError.write(
-                "\(self.address) does not answer: \(error). Fix: --address, as in \"control\" of the event room.ready\n"
+                "\(self.address) does not answer: \(ConnectionText.of(error)). Fix: check that the room runs; give --address, as in "
+                    + "\"control\" of the event room.ready\n"
             )
             throw ExitStatus.unavailable.code
         }
@@ -51,7 +52,9 @@ struct ControlOptions: ParsableArguments {
         } catch let code as ExitCode {
             throw code
         } catch {
-            StandardError.write("\(self.address): \(error)\n")
+            StandardError.write(
+                "\(self.address): \(ConnectionText.of(error)). Fix: check that the room runs; give --address, as in "
+                    + "\"control\" of the event room.ready\n")
             throw ExitStatus.unavailable.code
         }
     }

@@ -80,7 +80,7 @@ struct DemoCommand: AsyncParsableCommand {
                 { "sceneId": "solo", "layout": "solo", "uids": ["anna"] },
                 { "sceneId": "pk", "layout": "sideBySide", "uids": ["anna", "ben"] }
               ],
-              "outputs": [{ "type": "hls", "path": \(output), "http": { "listen": "127.0.0.1:\(http)" } }]
+              "outputs": [{ "type": "hls", "path": \(output), "http": { "listen": "127.0.0.1:\(http)", "lingerSeconds": 3 } }]
             }
             """
         let report = Pipeline.parse(text)

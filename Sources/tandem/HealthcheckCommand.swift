@@ -40,7 +40,9 @@ struct HealthcheckCommand: AsyncParsableCommand {
         } catch let code as ExitCode {
             throw code
         } catch {
-            StandardError.write("\(self.address) does not answer: \(error)\n")
+            StandardError.write(
+                "\(self.address) does not answer: \(ConnectionText.of(error)). Fix: check that the room runs, and that this is "
+                    + "\"control\" of its event room.ready\n")
             throw ExitCode(1)
         }
     }

@@ -53,7 +53,7 @@ struct LintFetcher: Sendable {
                 status: Int(response.status.code), headers: headers, body: Array(body.readableBytesView),
                 sentAt: sentAt, receivedAt: sentAt)
         } catch {
-            return LintReply(status: 0, failure: "\(error)", sentAt: sentAt, receivedAt: sentAt)
+            return LintReply(status: 0, failure: ConnectionText.of(error), sentAt: sentAt, receivedAt: sentAt)
         }
     }
 

@@ -10,8 +10,8 @@ struct LintHLSCommand: AsyncParsableCommand {
         abstract: "Judge an HLS presentation from outside: updates, parts, media, renditions, headers.",
         discussion: """
             Reads the playlists as players do (blocking reloads, preload hints and delta updates where the server has them),
-            fetches every initialization segment, segment and part that is listed, keeps their history, and holds all of
-            it to rfc8216bis and Apple's authoring specification. Works on any presentation, ours or not; a path reads a
+            fetches every initialization segment, segment and part that is listed, decodes the H.264 segments, keeps their
+            history, and holds all of it to rfc8216bis and Apple's authoring specification. Works on any presentation, ours or not; a path reads a
             directory instead of a server, without the rules on HTTP.
 
                 tandem lint-hls http://127.0.0.1:8080/index.m3u8 --duration 60
@@ -63,6 +63,7 @@ struct LintHLSCommand: AsyncParsableCommand {
         if url.contains("://"), !Location.isRemote(url) {
             throw ValidationError("\(url): give an http or https URL, or a path")
         }
+        try ProcessStart.checkClient()
         let isJSON = self.json
         let linter: Linter
         do {
@@ -70,7 +71,7 @@ struct LintHLSCommand: AsyncParsableCommand {
                 await LintRun(fetcher: LintFetcher(client: client)) { Self.show($0, $1, isJSON: isJSON) }
                     .run(
                         Linter(
-                            url: url, longestOutage: self.outage * TimeMath.nanoseconds,
+                            url: url, longestOutage: self.outage * TimeMath.nanoseconds, decodes: true,
                             cipher: {
                                 $3
                                     ? BlockCipher.opened($0, key: $1, vector: $2)
@@ -81,7 +82,11 @@ struct LintHLSCommand: AsyncParsableCommand {
             throw ExitStatus.bug.code
         }
         if isJSON { try StandardOutput.write(linter.report.text + "\n") } else { try Self.show(linter) }
-        if linter.isEmpty { throw (Location.isRemote(url) ? ExitStatus.unavailable : ExitStatus.fileMissing).code }
+        if linter.isEmpty {
+            StandardError.write(
+                "\(url): no playlist was read. Fix: check the address, and that the room or server runs\n")
+            throw (Location.isRemote(url) ? ExitStatus.unavailable : ExitStatus.fileMissing).code
+        }
         if linter.findingCount > 0 { throw ExitStatus.pipelineInvalid.code }
     }
 

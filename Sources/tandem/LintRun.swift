@@ -6,11 +6,14 @@ import Stages
 struct LintRun {
     /// Media objects fetched at once: enough for a ladder, few enough not to be a flood.
     private static let fetchedAtOnce = 8
+    /// Segments that wait for the decoder: of a live presentation more are not decoded, a directory is read more slowly.
+    private static let decodedAtOnce = 4
     /// How long what is on its way may take when the time is up.
     private static let grace: Int64 = 5 * TimeMath.nanoseconds
 
     private enum Arrival: Sendable {
         case reply(LintRequest, LintReply)
+        case decoded(LintRequest, LintReply)
         /// Not fetched: the run was over first.
         case dropped
         case tick
@@ -36,12 +39,16 @@ struct LintRun {
         var backlog: [LintRequest] = linter.begin(at: start)
         var next = backlog.startIndex
         var fetching = 0
+        var decoding = 0
         var told = 0
         let fetcher = self.fetcher
+        let decoder = LintDecoder()
         await withTaskGroup(of: Arrival.self) { group in
             group.addTask { await Self.tick() }
             while true {
-                while fetching < Self.fetchedAtOnce, next < backlog.endIndex {
+                while fetching < Self.fetchedAtOnce, next < backlog.endIndex,
+                    linter.isLive || decoding < Self.decodedAtOnce
+                {
                     let request = backlog[next]
                     next += 1
                     fetching += 1
@@ -58,21 +65,28 @@ struct LintRun {
                 case .tick:
                     self.progress(linter, [])
                     group.addTask { await Self.tick() }
+                case .decoded(let request, let reply):
+                    decoding -= 1
+                    _ = linter.received(reply, for: request)
                 case .reply(let request, let reply):
                     if !request.isPoll { fetching -= 1 }
                     for request in linter.received(reply, for: request) {
-                        if !request.isPoll {
+                        if let samples = request.samples {
+                            guard decoding < Self.decodedAtOnce || !linter.isLive else { continue }
+                            decoding += 1
+                            group.addTask { await Self.decode(request, samples, decoder) }
+                        } else if !request.isPoll {
                             backlog.append(request)
                         } else if now < deadline {
                             group.addTask { await Self.carryOut(request, fetcher) }
                         }
                     }
-                    if linter.findings.count > told {
-                        self.progress(linter, Array(linter.findings[told...]))
-                        told = linter.findings.count
-                    }
                 }
-                let isQuiet = fetching == 0 && next == backlog.endIndex
+                if linter.findings.count > told {
+                    self.progress(linter, Array(linter.findings[told...]))
+                    told = linter.findings.count
+                }
+                let isQuiet = fetching == 0 && decoding == 0 && next == backlog.endIndex
                 if isQuiet, now >= deadline || linter.isEnded || linter.playlistCount == 0 { break }
                 if now >= deadline + Self.grace { break }
             }
@@ -86,6 +100,14 @@ struct LintRun {
     private static func tick() async -> Arrival {
         try? await Task.sleep(nanoseconds: 1_000_000_000)
         return .tick
+    }
+
+    private static func decode(_ request: LintRequest, _ samples: LintSamples, _ decoder: LintDecoder) async -> Arrival
+    {
+        let sentAt = SystemClock().now()
+        let damage = await decoder.damage(in: samples)
+        return .decoded(
+            request, LintReply(status: 200, failure: damage, sentAt: sentAt, receivedAt: SystemClock().now()))
     }
 
     private static func carryOut(_ request: LintRequest, _ fetcher: LintFetcher) async -> Arrival {

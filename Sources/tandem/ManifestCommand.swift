@@ -12,7 +12,13 @@ struct ManifestCommand: ParsableCommand {
             store of secrets. Requests for cores and memory are those of `tandem plan`. Without --out the first file is
             printed.
 
-                tandem manifest room.json --for k8s --image registry.example/tandem:1 | kubectl apply -f -
+            For Kubernetes each secret is REPLACE-ME at first. A room that finds such a placeholder does not start (exit 65),
+            so write the file, put the secrets in, then apply it:
+
+                tandem manifest room.json --for k8s --image registry.example/tandem:1 > room.yaml
+                $EDITOR room.yaml
+                kubectl apply -f room.yaml
+
                 tandem manifest room.json --for swarm --storage /srv/rooms --out stack
                 tandem manifest room.json --for systemd --out /etc
             """)
@@ -73,6 +79,12 @@ struct ManifestCommand: ParsableCommand {
             case .systemd: SystemdManifest.files(request)
             case .nomad: NomadManifest.files(request)
             }
+        let placeholders = files.reduce(0) { $0 + ManifestRequest.placeholders(in: $1.text) }
+        if placeholders > 0 {
+            StandardError.write(
+                "note: \(placeholders) secrets are REPLACE-ME in this manifest. Fix: put them in before you apply it; a room "
+                    + "that finds a placeholder does not start (exit 65)\n")
+        }
         guard let directory = self.out else {
             if let first = files.first { try StandardOutput.write(first.text) }
             let others = files.dropFirst().map(\.name)

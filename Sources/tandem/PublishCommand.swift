@@ -47,6 +47,7 @@ struct PublishCommand: AsyncParsableCommand {
 
     func run() async throws {
         LogOutput.bootstrap(.auto, level: .info)
+        try ProcessStart.checkClient()
         LibAV.setNativeLogging(false)
         let (width, height) = try self.pictureSize()
         guard (1...60).contains(self.fps) else { throw ValidationError("--fps \(self.fps): give 1 to 60") }
@@ -120,7 +121,8 @@ struct PublishCommand: AsyncParsableCommand {
             StandardError.write("\(url) is not an RTMP address. Fix: write it as rtmp://host:1935/live/key\n")
             return ExitStatus.usage.code
         case .cannotConnect(let what):
-            StandardError.write("cannot connect to \(what). Fix: check that the room runs and the port\n")
+            StandardError.write(
+                "cannot connect to \(what). Fix: check that the room runs, and the host and port of the URL\n")
             return ExitStatus.unavailable.code
         case .refused(let code, let text):
             StandardError.write("the server refused: \(code) \(text). Fix: check app and stream key\n")

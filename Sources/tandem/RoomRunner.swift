@@ -19,8 +19,10 @@ enum RoomRunner {
         alongside: @escaping @Sendable (Room) async -> Void = { _ in }
     ) async -> ExitStatus {
         LibAV.limitHeaps()
-        LibAV.raiseOpenFiles()
         RoomProcess.ignoreBrokenPipes()
+        if let refusal = ProcessStart.refusal(of: settings.pipeline) {
+            return Self.say(refusal, Logger(label: "tandem"))
+        }
         // Before secrets are read: one that comes while the room opens is obeyed when it is open.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
         let stops = await StopSignals.trap()
@@ -38,7 +40,8 @@ enum RoomRunner {
             roomID: settings.pipeline.room.roomID, directory: directory,
             vocabularies: settings.pipeline.control.compat, write: write)
         let delivery = EventDelivery(
-            webhooks, of: events.log, roomID: settings.pipeline.room.roomID, directory: directory
+            webhooks, of: events.log, roomID: settings.pipeline.room.roomID, directory: directory,
+            egress: settings.egress
         ) { events.tell($0, $1) }
         delivery.begin(new: events.log.last)
         let obeying = Task { [logger] in
@@ -47,12 +50,23 @@ enum RoomRunner {
                 finish()
             }
         }
-        let status = await Self.run(settings, events, delivery, logger, hangups, stops, alongside: alongside)
+        let leave: @Sendable (MediaError) -> Void = { [logger] error in
+            events.close()
+            finish()
+            let status = Self.say(error, logger)
+            LogOutput.finish()
+            RoomProcess.exit(status)
+        }
+        let tell: @Sendable () async -> Void = {
+            events.close()
+            await delivery.finish(within: Self.deliveryTime)
+            // What became of that is on disk as well.
+            events.close()
+        }
+        let status = await Self.run(
+            settings, events, delivery, logger, hangups, stops, alongside: alongside, leave: leave, tell: tell)
         obeying.cancel()
-        events.close()
-        await delivery.finish(within: Self.deliveryTime)
-        // What became of that is on disk as well.
-        events.close()
+        await tell()
         return status
     }
 
@@ -69,24 +83,41 @@ enum RoomRunner {
 
     private static func run(
         _ settings: RoomSettings, _ events: RoomEvents, _ delivery: EventDelivery, _ logger: Logger,
-        _ hangups: UnixSignalsSequence, _ stops: StopSignals, alongside: @escaping @Sendable (Room) async -> Void
+        _ hangups: UnixSignalsSequence, _ stops: StopSignals, alongside: @escaping @Sendable (Room) async -> Void,
+        leave: @escaping @Sendable (MediaError) -> Void, tell: @escaping @Sendable () async -> Void
     ) async -> ExitStatus {
         if let status = await self.finishEnded(settings, events, logger) { return status }
         let room: Room
         do {
             room = try Room.open(Self.told(settings), events: events, delivery: delivery, logger: logger)
         } catch {
+            if error.code == .roomExited, settings.endedIsOK {
+                // To a service manager, whatever ends before it is ready has failed.
+                ServiceNotifier.open()?.tell(.ended(error.what))
+                if let failure = Room.errorOfEndedJob(settings.pipeline) { return Self.say(failure, logger) }
+                return Self.say(.roomOver, error.code.description, logger)
+            }
             return Self.say(error, logger)
         }
         stops.attach(room)
         let outcome = await withTaskGroup(of: RoomOutcome?.self) { group in
-            group.addTask { await room.run() }
+            group.addTask {
+                let outcome = await room.run()
+                // All of it is final before viewers are served on.
+                await tell()
+                await room.linger(outcome)
+                return outcome
+            }
             group.addTask {
                 for await _ in hangups { room.reloadFiles() }
                 return nil
             }
             group.addTask {
                 await alongside(room)
+                return nil
+            }
+            group.addTask {
+                await JobWatch.follow(room, leave)
                 return nil
             }
             group.addTask {
@@ -98,10 +129,12 @@ enum RoomRunner {
             group.cancelAll()
             return outcome ?? .ended
         }
+        let verdict = room.verdict(outcome)
         switch outcome {
         case .ended:
-            if let debt = room.debt { return Self.say(debt, logger) }
-            return Self.say(.roomOver, room.endCode?.rawValue ?? "ok", logger)
+            if let error = verdict.error { return Self.say(error, logger) }
+            let code = room.damage.isEmpty ? "ok" : verdict.word
+            return Self.say(.roomOver, room.endCode?.rawValue ?? code, logger)
         case .drained: return Self.say(.drained, "ok", logger)
         case .superseded: return Self.say(.drained, ErrorCode.superseded.rawValue, logger)
         case .failed(let error): return Self.say(error, logger)
@@ -166,7 +199,9 @@ enum RoomRunner {
         await watch?.end(isOver: debts.isEmpty && !settings.newSession)
         guard isOwed else { return nil }
         for debt in debts.dropFirst() { StandardError.write("\(debt)\n") }
-        if let debt = debts.first { return Self.say(debt, logger) }
+        if let debt = debts.first {
+            return Self.say(pipeline.clock == .offline ? debt : RoomVerdict.owed(debt), logger)
+        }
         // The worker before has told that the room is closed, and what it was.
         events.emit("room.settled", ["outcome": "ended"])
         // A new session has waited for that, or says why it cannot begin.

@@ -18,7 +18,8 @@ struct RunCommand: AsyncParsableCommand {
                 cat room.json | tandem run - --duration 60 | jq .type
 
             SIGINT or POST /v1/room:end ends the room: everything is flushed, the playlists are closed, exit 0. SIGTERM
-            stops this worker and leaves the playlists open for a successor: exit 143.
+            stops this worker and leaves the playlists open for a successor: exit 143. Viewers of a room that is over are
+            served on for a while (http.lingerSeconds); either signal, or room:end again, ends that at once.
 
             A pipeline file that changes while the room runs is taken as PUT /v1/room takes it, within two seconds or at
             SIGHUP; --no-watch reads it once. A file that has not changed is not taken again, whatever commands have
@@ -36,6 +37,9 @@ struct RunCommand: AsyncParsableCommand {
 
     @Flag(help: "Start anew in a directory whose room has ended; what it left is removed.")
     var newSession = false
+
+    @Flag(name: .customLong("ended-ok"), help: "Exit 0 instead of 73 if the room in the directory has ended.")
+    var endedIsOK = false
 
     @Option(help: ArgumentHelp("Time zero of a fresh room, such as 2026-01-31T20:00:00.000Z.", valueName: "date"))
     var origin: String?
@@ -61,10 +65,11 @@ struct RunCommand: AsyncParsableCommand {
             origin = date
         }
         let isFollowed = self.watch && self.pipeline != "-"
-        let settings = RoomSettings(
+        var settings = RoomSettings(
             pipeline: loaded.pipeline, document: loaded.document,
             file: isFollowed ? RoomSettings.File(path: self.pipeline, bytes: loaded.bytes) : nil,
             newSession: self.newSession, origin: origin)
+        settings.endedIsOK = self.endedIsOK
         let events = StandardOutput.lines()
         let status = await RoomRunner.run(settings, write: { events.write($0) }, finish: { events.finish() })
         events.finish()

@@ -33,6 +33,12 @@ struct ServiceNotifier: Sendable {
         return text.isEmpty ? nil : text
     }
 
+    /// Tells of a worker that has nothing to do.
+    func tell(_ view: ServiceNotices.View) {
+        var outbox = ServiceOutbox(watchdog: self.watchdog)
+        outbox.deliver(view, now: SystemClock().now()) { self.socket.send($0) }
+    }
+
     /// Follows a worker until the task is cancelled, and tells the last of it then.
     func follow(_ view: @Sendable () -> ServiceNotices.View) async {
         var outbox = ServiceOutbox(watchdog: self.watchdog)

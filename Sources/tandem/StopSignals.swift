@@ -27,7 +27,8 @@ final class StopSignals: Sendable {
     /// They are for `room` from now on.
     func attach(_ room: Room) { self.state.withLock { $0.room = room } }
 
-    /// Obeys until the task is cancelled: SIGINT once ends the room, twice aborts; SIGTERM drains.
+    /// Obeys until the task is cancelled: SIGINT once ends the room, twice aborts; SIGTERM drains. For a room that is over, each of
+    /// them ends the time its viewers are served on.
     ///
     /// - Parameter leaving: Writes what waits to be written, before a worker without a room ends.
     func obey(_ logger: Logger, leaving: @Sendable () -> Void) async {
@@ -40,7 +41,8 @@ final class StopSignals: Sendable {
             if signal == .sigterm {
                 room.drain(reason: "SIGTERM")
             } else {
-                if interrupts > 1 { RoomProcess.exit(.interruptedTwice) }
+                // Of a room that is over, the second one ends the time its viewers are served on.
+                if interrupts > 1, !room.endLingering() { RoomProcess.exit(.interruptedTwice) }
                 room.end(reason: "SIGINT")
             }
         }

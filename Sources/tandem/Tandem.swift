@@ -14,7 +14,7 @@ struct Tandem: AsyncParsableCommand {
             Publish to it:    tandem publish pattern:ANNA rtmp://127.0.0.1:1935/live/a_7fd1
                               ffmpeg -re -i clip.mp4 -c copy -f flv rtmp://127.0.0.1:1935/live/b_19c4
             Look and steer:   tandem ctl state -a http://127.0.0.1:8081
-            Launch it:        tandem plan room.json && tandem manifest room.json --for k8s | kubectl apply -f -
+            Launch it:        tandem plan room.json && tandem manifest room.json --for k8s > room.yaml
             Judge its HLS:    tandem lint-hls http://127.0.0.1:8080/index.m3u8 --duration 60
 
             Exit codes: 0 the room is over · 64 flags · 65 pipeline file · 66 a file is missing · 69 a port is taken ·
@@ -29,4 +29,13 @@ struct Tandem: AsyncParsableCommand {
             SchemaCommand.self, SignURLCommand.self, CtlCommand.self, HealthcheckCommand.self, PlanCommand.self,
             ManifestCommand.self,
         ])
+
+    static func main() async {
+        ProcessStart.begin()
+        if let message = CommandAdvice.message(Array(CommandLine.arguments.dropFirst())) {
+            StandardError.write(message)
+            RoomProcess.exit(.usage)
+        }
+        await self.main(nil)
+    }
 }

@@ -59,6 +59,31 @@ struct ControlServerTests {
         await server.stop()
     }
 
+    @Test(
+        "requests without a token take nothing from those with one, and those with the read token nothing from commands"
+    )
+    func ownBudgets() async throws {
+        var doors = ControlDoors()
+        doors.requestsPerSecond = 20
+        doors.readToken = "r3ader"
+        let server = try await ControlServer.start(
+            listen: ListenAddress(parsing: "127.0.0.1:0"), token: "c0mmand", room: FakeRoom(), doors: doors,
+            logger: Logger(label: "test"))
+        let probe = HTTPProbe(server.boundAddress)
+        func spend(_ fields: String) async throws -> Set<Int> {
+            let text = "GET /v1/room HTTP/1.1\nHost: a\n\(fields)\n"
+            return Set(try await probe.exchange((0..<200).map { _ in (text: text, body: [UInt8]()) }).map(\.status))
+        }
+        #expect(try await spend("") == [401, 429])
+        #expect(try await spend("Authorization: Bearer wr0ng\n").isSubset(of: [401, 429]))
+        #expect(try await spend("Authorization: Bearer r3ader\n") == [200, 429])
+        let command = try await probe.request(
+            "PUT /v1/program", ["Authorization: Bearer c0mmand"], body: #"{"scene":"pk"}"#)
+        #expect(command.status == 200)
+        #expect(try await spend("Authorization: Bearer c0mmand\n") == [200, 429], "with one there is a limit, too")
+        await server.stop()
+    }
+
     @Test("a worker without a room answers probes, and says so to everybody else")
     func probes() async throws {
         let isAlive = Atomic(true)

@@ -37,7 +37,15 @@ extension EndToEnd {
             let (one, two) = (
                 try RunningRoom(Rooms.small(work.path("one"))), try RunningRoom(Rooms.small(work.path("two")))
             )
-            let room = try RunningRoom(Rooms.small(work.path("out")))
+            // What requests may name: the files of one directory.
+            let (given, secret) = (work.path("given"), work.path("secret"))
+            try FileManager.default.createDirectory(atPath: given, withIntermediateDirectories: true)
+            _ = try work.write(one.key("a") + "\n", to: "given/key")
+            _ = try work.write("root-of-it-all:*:19000\n", to: "secret")
+            try FileManager.default.createSymbolicLink(atPath: "\(given)/link", withDestinationPath: secret)
+            let room = try RunningRoom(
+                Rooms.small(work.path("out")), ["--set", "control.secretsDirectory=\(given)"],
+                environment: ["OTHER_TOKEN": "what-another-program-needs"])
             let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
             defer { publisher.stop() }
             try room.event("source.live")
@@ -46,6 +54,31 @@ extension EndToEnd {
                 #"{"type":"rtmp","outputId":"\#(id)","url":"\#(far.rtmp)/live","key":"\#(far.key(key))"}"#
             }
             let (first, second) = (push("first", one, "a"), push("second", two, "a"))
+
+            // A server of the sender's is sent no file and no variable that the operator has not given, and learns of none.
+            var answers: Set<String> = []
+            for (member, name) in [
+                ("keyFile", secret), ("keyFile", work.path("missing")), ("keyFile", "\(given)/link"),
+                ("keyFile", "\(given)/../secret"), ("keyFile", "\(given)/none"), ("keyFile", "/etc/shadow"),
+                ("urlEnv", "OTHER_TOKEN"), ("keyEnv", "OTHER_TOKEN"), ("keyEnv", "NO_SUCH_KEY"),
+            ] {
+                let url = member == "urlEnv" ? "" : #""url":"\#(one.rtmp)/live","#
+                let refused = try Self.patch(
+                    room,
+                    Self.list(work.path("out"), [#"{"type":"rtmp","outputId":"x",\#(url)"\#(member)":"\#(name)"}"#]),
+                    status: 403)
+                let error = (refused["errors"] as? [[String: Any]])?.first
+                #expect(error?["path"] as? String == "outputs[1].\(member)", "\(refused)")
+                if member == "keyFile" { answers.insert("\(error ?? [:])") }
+            }
+            #expect(answers.count == 1, "one answer for files that there are and for others: \(answers)")
+            let file = #"{"type":"rtmp","outputId":"first","url":"\#(one.rtmp)/live","keyFile":"\#(given)/key"}"#
+            #expect(try Self.patch(room, Self.list(work.path("out"), [file]), dryRun: true)["dryRun"] as? Bool == true)
+            let metadata = try Self.patch(
+                room, Self.list(work.path("out"), [#"{"type":"rtmp","url":"rtmp://169.254.169.254/live/x"}"#]),
+                status: 403)
+            #expect("\(metadata)".contains("link-local"), "\(metadata)")
+            #expect(room.events("output.connecting").isEmpty)
 
             // A room that began without any.
             let begun = try Self.patch(room, Self.list(work.path("out"), [first]))
@@ -68,8 +101,9 @@ extension EndToEnd {
 
             // What cannot be read, and what is no RTMP output, changes nothing.
             let unread = other.replacingOccurrences(of: #""key":"\#(two.key("b"))""#, with: #""keyEnv":"NO_SUCH_KEY""#)
-            let refused = try Self.patch(room, Self.list(work.path("out"), [unread]), status: 422)
-            #expect((refused["errors"] as? [[String: Any]])?.first?["path"] as? String == "outputs[1]", "\(refused)")
+            let refused = try Self.patch(room, Self.list(work.path("out"), [unread]), status: 403)
+            #expect(
+                (refused["errors"] as? [[String: Any]])?.first?["path"] as? String == "outputs[1].keyEnv", "\(refused)")
             let record = try Self.patch(
                 room, Self.list(work.path("out"), [#"{"type":"record","path":"\#(work.path("rec"))"}"#]), status: 409)
             #expect(record["code"] as? String == "needsRestart")
@@ -114,13 +148,15 @@ extension EndToEnd {
                     ])
                 let port = try #require(child.line(from: 0, timeout: 10) { _ in true }).line
                 let hook =
-                    #"{"type":"webhook","url":"http://127.0.0.1:\#(port)/?token=\#(name)","secretEnv":"HOOK_SECRET"}"#
+                    #"{"type":"webhook","url":"http://127.0.0.1:\#(port)/?token=\#(name)","secretFile":"\#(work.path("given/hook"))"}"#
                 return (child, hook)
             }
             let ((one, first), (two, second)) = (try receiver("one"), try receiver("two"))
             defer { for child in [one, two] { child.stop(SIGKILL) } }
+            try FileManager.default.createDirectory(atPath: work.path("given"), withIntermediateDirectories: true)
+            _ = try work.write(Self.secret, to: "given/hook")
             let room = try RunningRoom(
-                Rooms.small(work.path("out")), environment: ["HOOK_SECRET": Self.secret])
+                Rooms.small(work.path("out")), ["--set", "control.secretsDirectory=\(work.path("given"))"])
             let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
             defer { publisher.stop() }
             try room.event("source.live")
@@ -140,12 +176,12 @@ extension EndToEnd {
             _ = FileManager.default.createFile(atPath: work.path("two.refuse"), contents: nil)
             _ = try hooks([first, second])
             try room.event("webhook.failing")
-            for (wrong, path) in [
-                (first.replacingOccurrences(of: "HOOK_SECRET", with: "NO_SUCH_SECRET"), "control.events[0]"),
+            for (wrong, path, status) in [
+                (first.replacingOccurrences(of: "given/hook", with: "given/none"), "control.events[0].secretFile", 403),
                 // As GET /v1/document shows it.
-                (first.replacingOccurrences(of: "/?token=one", with: ""), "control.events[0].url"),
+                (first.replacingOccurrences(of: "/?token=one", with: ""), "control.events[0].url", 422),
             ] {
-                let refused = try hooks([wrong, second], status: 422)
+                let refused = try hooks([wrong, second], status: status)
                 #expect((refused["errors"] as? [[String: Any]])?.first?["path"] as? String == path, "\(refused)")
             }
             _ = try hooks([first])

@@ -55,7 +55,7 @@ extension Unhurried.Pictures {
                         to: room.url(source["streamKey"] as? String ?? "from-the-environment"),
                         size: "\(expected["width"] ?? 1280)x\(expected["height"] ?? 720)")
                 }
-                #expect(try room.child.wait(timeout: 30) == 0, "\(room.child.errors)")
+                #expect(try room.over(timeout: 30) == 0, "\(room.child.errors)")
                 for publisher in publishers { publisher.stop() }
             }
             #expect(try media.complaints(work.path("out/index.m3u8")) == "")
@@ -113,7 +113,7 @@ extension Unhurried.Pictures {
             for publisher in [anna, ben] { publisher.stop(SIGKILL) }
             let end = try Command.run(bash, ["-c", try #require(requests.last)], timeout: 15)
             #expect(end.code == 0, "\(end.errors)")
-            #expect(try room.child.wait(timeout: 30) == 0, "\(room.child.errors.suffix(800))")
+            #expect(try room.over(timeout: 30) == 0, "\(room.child.errors.suffix(800))")
             #expect(try media.complaints(work.path("out/index.m3u8")) == "")
             for (name, playlist) in try Playlist.all(in: work.path("out")) {
                 #expect(playlist.isEnded && playlist.mistakes.isEmpty, "\(name): \(playlist.mistakes)")

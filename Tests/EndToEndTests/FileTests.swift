@@ -102,7 +102,7 @@ extension EndToEnd {
             let torn = try room.event("config.invalid", from: start) { $0.text("code") == "invalidFormat" }
             #expect(torn.text("file") == "\(mount)/room.json")
             _ = try ctl(["end"], token: second)
-            #expect(try room.child.wait(timeout: 20) == 0, "\(room.child.errors.suffix(800))")
+            #expect(try room.over(timeout: 20) == 0, "\(room.child.errors.suffix(800))")
         }
 
         @Test("stream keys and the secret of viewers' URLs in a mounted Secret are followed without a signal")

@@ -126,7 +126,7 @@ extension EndToEnd {
             try room.event("source.kicked", uid: "2002")
             for publisher in publishers { publisher.stop(SIGKILL) }
             for line in ends { try enter(line) }
-            #expect(try room.child.wait(timeout: 30) == 0, "\(room.child.errors.suffix(800))")
+            #expect(try room.over(timeout: 30) == 0, "\(room.child.errors.suffix(800))")
 
             let next = try RunningRoom(Self.pipeline(work.path("next"), title: "next"))
             for line in drains {

@@ -34,7 +34,7 @@ extension Unhurried.Doors {
             #expect(try media.complaints(work.path("out/index.m3u8")) == "")
         }
 
-        @Test("whoever asks for the playlist every two seconds finds its end, and then nobody")
+        @Test("a viewer who asks every two seconds finds the end, and a second room:end ends the lingering with 0")
         func slowViewer() throws {
             let work = try WorkDirectory()
             let room = try RunningRoom(Rooms.small(work.path("out")))
@@ -44,9 +44,20 @@ extension Unhurried.Doors {
             func list() throws -> String { try HTTPClient.request("GET", viewer, "/180p.m3u8").body }
             #expect(try !list().contains("#EXT-X-ENDLIST"))
             _ = try HTTPClient.request("POST", room.control, "/v1/room:end", body: "{}")
-            Thread.sleep(forTimeInterval: 2)
-            #expect(try list().hasSuffix("#EXT-X-ENDLIST\n"))
-            #expect(try room.child.wait(timeout: 10) == 0)
+            try room.event("room.closed")
+            // Longer together than a room stays that nobody watches.
+            for _ in 0..<2 {
+                Thread.sleep(forTimeInterval: 2)
+                #expect(try list().hasSuffix("#EXT-X-ENDLIST\n"))
+            }
+            let name = try #require(try list().split(separator: "\n").last { $0.hasSuffix(".m4s") })
+            #expect(try HTTPClient.request("GET", viewer, "/\(name)").status == 200)
+            let left = try ["/livez", "/readyz", "/v1/room"].map {
+                try HTTPClient.request("GET", room.control, $0).status
+            }
+            #expect(left == [200, 503, 410])
+            #expect(try HTTPClient.request("POST", room.control, "/v1/room:end", body: "{}").status == 202)
+            #expect(try room.child.wait(timeout: 4) == 0)
             publisher.stop()
         }
 

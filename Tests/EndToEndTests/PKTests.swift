@@ -134,6 +134,10 @@ extension EndToEnd {
             #expect(zip(dates, dates.dropFirst()).map { ($1 - $0) / 1_000_000 } == [500, 1000])
         }
 
+        private static let takeover = [
+            "ingest.lost", "ingest.publishing", "source.reconnecting", "source.first_frame", "source.live",
+        ]
+
         @Test("two encoders fight for a key: the third takeover in ten seconds is refused, and an event says so")
         func flapping() throws {
             guard let media = Media.find() else { return }
@@ -145,6 +149,11 @@ extension EndToEnd {
                 let mark = room.now
                 publishers.append(try Self.publish("a", work, to: room))
                 try room.event(round < 3 ? "ingest.publishing" : "ingest.flapping", uid: "1001", from: mark)
+                // Only a publisher that sends is a rival.
+                if round < 3 { try room.event("source.live", uid: "1001", from: mark) }
+                guard (1...2).contains(round) else { continue }
+                let told = room.child.outputLines.dropFirst(mark).compactMap { Event($0)?.type }
+                #expect(told.filter { Self.takeover.contains($0) } == Self.takeover, "always in this order")
             }
             #expect(try publishers[3].child.wait(timeout: 5) == 77)
             #expect(publishers[2].child.isRunning, "the one that is on stays")

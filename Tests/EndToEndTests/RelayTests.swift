@@ -94,6 +94,66 @@ extension EndToEnd {
                 other.panes[0].count { $0.counter != nil } >= 90 && other.panes[1].count { $0.counter != nil } >= 60)
         }
 
+        /// The opponent's room has nothing but the opponent; the other one a PK with a fallback scene.
+        private static func pkRooms(_ work: WorkDirectory, graceMs: Int) throws -> (far: RunningRoom, near: RunningRoom)
+        {
+            let grace = #""listen": "127.0.0.1:0", "reconnectGraceMs": \#(graceMs) } },"#
+            let far = try RunningRoom(
+                Rooms.small(work.path("far")).replacingOccurrences(of: #""listen": "127.0.0.1:0" } },"#, with: grace))
+            let pk = #""pk": { "scene": "pk", "start": "whenReady", "durationMs": 0, "endScene": "solo" }, "#
+            let near = try RunningRoom(
+                Rooms.small(work.path("near"), members: pk)
+                    .replacingOccurrences(of: #""listen": "127.0.0.1:0" } },"#, with: grace)
+                    .replacingOccurrences(
+                        of: #""streamKey": "b","#,
+                        with: #""streamKey": "b", "onLost": { "then": "fallbackScene", "fallbackScene": "solo" },"#))
+            let reply = try HTTPClient.request(
+                "PUT", far.control, "/v1/sources/1001/relays/pk", body: #"{"url":"\#(near.url("b"))"}"#)
+            #expect(reply.status == 200, "\(reply.body)")
+            return (far, near)
+        }
+
+        @Test(
+            "an opponent that dies, or freezes with its connection open, gives way at once and ends the PK after one grace"
+        )
+        func opponentDies() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            try media.make(work.path("clip.mp4"), size: "320x180", seconds: 4)
+            let grace = 3.0
+            let (far, near) = try Self.pkRooms(work, graceMs: Int(grace * 1000))
+            func publish(_ room: RunningRoom) throws -> Publisher {
+                try Publisher(EndToEnd.binary, ["publish", work.path("clip.mp4"), room.url("a"), "--loop"])
+            }
+            let anchor = try publish(near)
+            var opponent = try publish(far)
+            try near.event("pk.started", timeout: 10)
+            for signal in [SIGKILL, SIGSTOP] {
+                let mark = near.now
+                let died = Date().timeIntervalSince1970
+                opponent.child.signal(signal)
+                let fallback = try near.event("program.scene", from: mark) { $0.text("scene") == "solo" }
+                let ended = try near.event("pk.ended", from: mark, timeout: grace + 5)
+                EndToEnd.report(
+                    String(
+                        format:
+                            "the opponent %@: fallback after %.3f s (bar: 1.5), the PK ends after %.3f s (grace %.0f)",
+                        signal == SIGKILL ? "dies" : "freezes", fallback.time - died, ended.time - died, grace))
+                #expect(fallback.time - died <= 1.5)
+                #expect(ended.text("reason") == "sourceLost" && abs(ended.time - died - grace) <= 0.7)
+                guard signal == SIGKILL else { break }
+                // The relay connects again with the publisher's return.
+                let back = near.now
+                opponent = try publish(far)
+                try near.event("source.live", uid: "2002", from: back, timeout: 5)
+                #expect(try HTTPClient.request("POST", near.control, "/v1/pk:start", body: "{}").status == 200)
+                try near.event("program.scene", from: back) { $0.text("scene") == "pk" }
+                try near.segments(1)
+            }
+            for room in [near, far] { #expect(try room.end() == 0) }
+            for publisher in [anchor, opponent] { publisher.stop(SIGKILL) }
+        }
+
         @Test(
             "a source is pulled from a server that plays, and again when it has ended; a server that is not listed is refused"
         )

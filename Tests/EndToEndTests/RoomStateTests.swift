@@ -51,7 +51,7 @@ extension Unhurried.Doors {
             try room.event("alarm.cleared", from: left) { $0.text("id") == alarm.text("id") }
             second.stop()
 
-            #expect(try room.child.wait(timeout: 35) == 0)
+            #expect(try room.over(timeout: 35) == 0)
             for type in ["room.ending", "room.closed"] {
                 #expect(room.events(type).map { $0.text("code") } == ["idleTimeout"], "\(type)")
             }
@@ -75,7 +75,7 @@ extension Unhurried.Doors {
             let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
             let ending = try room.event("room.ending")
             #expect(ending.text("reason") == "the program is over" && ending.text("code") == nil)
-            #expect(try room.child.wait(timeout: 30) == 0)
+            #expect(try room.over(timeout: 30) == 0)
             publisher.stop()
             #expect(room.events("room.state").suffix(2).map { $0.text("to") } == ["ending", "closed"])
             #expect(room.events("room.closed").map { $0.text("outcome") } == ["ended"])

@@ -64,8 +64,8 @@ extension EndToEnd {
             #expect(wrong["code"] as? String == "invalidLayout" && Self.paths(wrong) == ["uids[1]"])
             let missing = try Self.put(
                 room, "/v1/scenes/pk",
-                #"{ "layout": "auto", "images": [ { "path": "gone.png", "width": 8, "height": 8 } ] }"#, 422)
-            #expect(missing["code"] as? String == "imageError" && missing["nertcCode"] as? Int == 1512)
+                #"{ "layout": "auto", "images": [ { "path": "gone.png", "width": 8, "height": 8 } ] }"#, 403)
+            #expect(missing["code"] as? String == "authDenied" && Self.paths(missing) == ["images[0].path"])
             try Self.wait(room, until: second + 15)
 
             // A new, decorated scene; it cannot be taken away while it is on air.

@@ -55,6 +55,9 @@ extension EndToEnd {
             try room.segments(2)
             let changed = try HTTPClient.request(
                 "PUT", room.control, "/v1/sources/1001", body: #"{ "audioTrack": 1, "volume": 0 }"#)
+            let unknown = try HTTPClient.request(
+                "PUT", room.control, "/v1/sources/1001", body: #"{ "audioTrack": 9, "volume": 0 }"#)
+            #expect(unknown.status == 404 && unknown.body.contains("use one of: 0, 1"), "\(unknown.body)")
             #expect(changed.status == 200, "\(changed.body)")
             let tracks =
                 try HTTPClient.request("GET", room.control, "/v1/sources").json()["sources"] as? [[String: Any]]

@@ -1,8 +1,10 @@
+import Egress
 import HTTPListener
 import HTTPProbe
 import HTTPTypes
 import Logging
 import MediaTypes
+import PipelineSpec
 import Synchronization
 import Testing
 
@@ -96,6 +98,84 @@ struct EventDeliveryTests {
         #expect(tallies.map(\.url) == [url] && tallies.map(\.tally.delivered) == [4], "\(tallies)")
         #expect(tallies.map(\.tally.refused) == [2] && tallies.map(\.tally.failed) == [0])
         await receiver.stop()
+    }
+
+    @Test(
+        "a webhook that a request has set is judged by its address at each attempt; its redirections are not followed")
+    func egress() async throws {
+        let receiver = Receiver([.found, .ok])
+        let url = try await receiver.start().replacing("127.0.0.1", with: "localhost")
+        let (log, notices) = (EventLog(), Notices())
+        let gate = EgressGate(EgressPolicy())
+        let delivery = EventDelivery(
+            [Webhook(url: url, secrets: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"])], of: log, roomID: "r",
+            directory: nil, egress: gate
+        ) { notices.add($1) }
+        delivery.begin(new: 0)
+        Self.tell(log, 1...2)
+        try await Self.until { !notices.all.isEmpty }
+        let reason = "is at a loopback or private address, which control.egress.allowedHosts does not list"
+        #expect("\(notices.all)".contains(reason), "\(notices.all)")
+        #expect(receiver.received.isEmpty)
+        gate.policy = EgressPolicy(allowed: ["127.0.0.0/8", "::1/128"].compactMap { EgressEntry($0) })
+        log.close()
+        await delivery.finish(within: .seconds(20))
+        #expect(receiver.received == ["r-1", "r-1", "r-2"])
+        #expect(delivery.tallies.first?.tally.refused == 1, "a redirection is a refusal")
+        await receiver.stop()
+    }
+
+    @Test(
+        "a receiver that nobody listens for: the reason says that the connection was refused")
+    func refused() async throws {
+        let receiver = Receiver()
+        let url = try await receiver.start()
+        await receiver.stop()
+        let (log, notices) = (EventLog(), Notices())
+        let gate = EgressGate(EgressPolicy(allowed: ["127.0.0.0/8"].compactMap { EgressEntry($0) }))
+        let delivery = EventDelivery(
+            [Webhook(url: url)], of: log, roomID: "r", directory: nil, egress: gate
+        ) { notices.add($1) }
+        delivery.begin(new: 0)
+        Self.tell(log, 1...1)
+        try await Self.until { !notices.all.isEmpty }
+        #expect(notices.all.first == .failing("connection refused"), "\(notices.all)")
+        await delivery.finish(within: .seconds(0))
+    }
+
+    @Test("a webhook that the pipeline file names is sent to wherever it is")
+    func namedByTheFile() async throws {
+        let receiver = Receiver()
+        let url = try await receiver.start()
+        let log = EventLog()
+        let delivery = EventDelivery(
+            [Webhook(url: url)], of: log, roomID: "r", directory: nil,
+            egress: EgressGate(EgressPolicy(allowed: [], webhooks: [url]))
+        ) { _, _ in }
+        delivery.begin(new: 0)
+        Self.tell(log, 1...1)
+        log.close()
+        await delivery.finish(within: .seconds(20))
+        #expect(receiver.received == ["r-1"])
+        await receiver.stop()
+    }
+
+    @Test(
+        "the server of a URL, as every reader takes it; what readers differ on is refused",
+        arguments: [
+            ("http://hooks.example/a?b=1", "hooks.example:80"), ("https://Hooks.example:8443", "hooks.example:8443"),
+            ("HTTPS://hooks.example", "hooks.example:443"), ("http://[::1]:8080/a", "[::1]:8080"),
+            ("http://[::1]", "[::1]:80"), ("http://hooks.example?x=@127.0.0.1/", "hooks.example:80"),
+            ("http://2130706433/", "2130706433:80"), ("http://0x7f.1:80/", "0x7f.1:80"),
+            ("http://user:pass@hooks.example/", nil), ("http://hooks.example\\@127.0.0.1/", nil),
+            ("http://hooks.example:80@127.0.0.1/", nil), ("http://hooks.example#@127.0.0.1/", "hooks.example:80"),
+            ("http://127.0.0.1%2f@x/", nil), ("http://hooks.example:0/", nil), ("http://hooks.example:/", nil),
+            ("http://hooks.example:80:81/", nil), ("http://[::1", nil), ("http://[::1]x/", nil), ("http:///a", nil),
+            ("http://", nil), ("ftp://hooks.example/", nil), ("http://h\u{fc}ks.example/", nil),
+            ("http://[hooks]/", nil),
+        ] as [(String, String?)])
+    func servers(url: String, server: String?) {
+        #expect(EgressPolicy.Target(webhook: url)?.description == server)
     }
 
     @Test("what a receiver that is away does not get, it gets from the next worker")

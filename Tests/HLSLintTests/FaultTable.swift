@@ -37,7 +37,8 @@ extension Fault {
     }
 
     /// One fault a rule, each planted alone into a presentation that is right.
-    static let table: [Fault] = text + durations + updates + edge + reloads + dates + media + renditions + master + http
+    static let table: [Fault] =
+        text + durations + updates + pace + edge + reloads + dates + media + renditions + master + http
 
     private static let text: [Fault] = [
         .text(.playlistEncoding) { text, _ in "\u{FEFF}" + text },
@@ -93,6 +94,10 @@ extension Fault {
             text: { text, context in
                 (50_000_000_000..<50_600_000_000).contains(context.at) ? text + "#EXT-X-ENDLIST\n" : text
             }),
+        // The end stays for longer than one more read.
+        .text(.endlistRemoved) { text, context in
+            (50_000_000_000..<54_000_000_000).contains(context.at) ? text + "#EXT-X-ENDLIST\n" : text
+        },
         .text(.changedAfterEnd) { text, context in context.isLate ? text + "#EXT-X-ENDLIST\n" : text },
         Fault(
             rule: .updateLate,
@@ -104,6 +109,23 @@ extension Fault {
             delay: { name, at in
                 name == "720p.m3u8" && (40_100_000_000..<42_000_000_000).contains(at) ? 42_000_000_000 - at : 0
             }),
+    ]
+
+    /// Slower than the clock, by an eighth; each pause is within the rules.
+    private static let pace: [Fault] = [
+        Fault(rule: .updateSlow, delay: { _, at in at > 20_000_000_000 ? (at - 20_000_000_000) / 8 : 0 }),
+        .reply(.segmentSlow) { path, _, reply in
+            if path.hasPrefix("720p-1-20."), !isPart(path) { reply.receivedAt = reply.sentAt + 3_000_000_000 }
+        },
+        // Late now and then, and always late by less.
+        .reply(.reloadLate) { path, _, reply in
+            if path.hasPrefix("720p.m3u8?_HLS_msn"), (40_000_000_000..<41_000_000_000).contains(reply.sentAt) {
+                reply.receivedAt += 1_200_000_000
+            }
+        },
+        .reply(.reloadLate) { path, _, reply in
+            if path.hasPrefix("720p.m3u8?_HLS_msn") { reply.receivedAt += 400_000_000 }
+        },
     ]
 
     private static let edge: [Fault] = [
@@ -239,6 +261,15 @@ extension Fault {
             }
             return bytes
         },
+        .bytes(.sliceDamaged) { name, bytes in
+            sequence(name) == 20 ? bytes.overwriting(400, with: [UInt8](repeating: 0, count: 64)) : bytes
+        },
+        .bytes(.sliceDamaged) { name, bytes in
+            sequence(name) == 20 ? bytes.overwriting(400, with: [UInt8](repeating: 0xA7, count: 64)) : bytes
+        },
+        .bytes(.frameTimesBroken) { name, bytes in
+            sequence(name) == 20 ? bytes.movingOffsets(-3_000, onlyLast: true) : bytes
+        },
         .bytes(.eventBroken) { _, bytes in bytes.patching("emsg", 0, [0]) },
         .bytes(.eventRepeated) { _, bytes in bytes.patching("emsg", 20, [0, 0, 0, 9]) },
         .bytes(.eventsDiffer, "360p") { _, bytes in bytes.renaming("emsg", "free") },
@@ -278,6 +309,11 @@ extension Fault {
         .text(.discontinuityDiffers, ["360p.m3u8"]) { text, _ in text.setting("EXT-X-DISCONTINUITY-SEQUENCE", "3") },
         .text(.datesDiffer, ["360p.m3u8"]) { text, _ in text.movingDates(from: 0, by: 100) },
         .bytes(.boundariesDiffer, "360p") { _, bytes in bytes.movingDecodeTimes(6_000) },
+        .bytes(.frameTimesDiffer, "360p") { _, bytes in bytes.movingOffsets(3_000) },
+        .bytes(.segmentMixedUp) { name, bytes in
+            guard sequence(name) == 20, let script = try? Script.shared.get() else { return bytes }
+            return script.objects[name.replacing("720p", with: "360p")]?.bytes ?? bytes
+        },
         Fault(rule: .renditionBehind, delay: { name, _ in name == "360p.m3u8" ? 9_000_000_000 : 0 }),
     ]
 
@@ -288,6 +324,8 @@ extension Fault {
         .master(.averageBandwidthExceeded) { $0.replacing("AVERAGE-BANDWIDTH=", with: "AVERAGE-BANDWIDTH=900,SCORE=") },
         .master(.codecsMissing) { $0.replacing("CODECS=", with: "X-CODECS=") },
         .master(.codecsWrong) { $0.replacing(",mp4a.40.2", with: "") },
+        .master(.codecsWrong) { $0.replacing(",mp4a.40.2", with: ",mp4a.40.5") },
+        .master(.channelsWrong) { $0.replacing("CHANNELS=\"2\"", with: "CHANNELS=\"6\"") },
         .master(.resolutionMissing) { $0.replacing("RESOLUTION=", with: "X-RESOLUTION=") },
         .master(.resolutionWrong) { $0.replacing("RESOLUTION=1280x720", with: "RESOLUTION=1280x722") },
         .master(.frameRateMissing) { $0.replacing("FRAME-RATE=", with: "X-FRAME-RATE=") },

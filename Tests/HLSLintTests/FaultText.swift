@@ -99,6 +99,27 @@ extension [UInt8] {
 
     func renaming(_ type: String, _ other: String) -> [UInt8] { self.patching(type, -4, [UInt8](other.utf8)) }
 
+    /// Bytes of the media data overwritten from `offset` on.
+    func overwriting(_ offset: Int, with bytes: [UInt8]) -> [UInt8] { self.patching("mdat", offset, bytes) }
+
+    /// Composition offsets of video samples moved by ticks: of all rows of a `trun`, or of the last one.
+    func movingOffsets(_ ticks: Int32, onlyLast: Bool = false) -> [UInt8] {
+        var result = self
+        for place in self.behind("trun") where place + 12 <= self.count {
+            let rows = Int(self[(place + 4)..<(place + 8)].reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
+            for row in (onlyLast ? rows - 1 : 0)..<rows {
+                let start = place + 12 + row * 16 + 12
+                guard start + 4 <= self.count else { continue }
+                let value = result[start..<(start + 4)].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+                let moved = UInt32(bitPattern: Int32(bitPattern: value) &+ ticks)
+                for index in 0..<4 {
+                    result[start + index] = UInt8(truncatingIfNeeded: moved >> UInt32(24 - 8 * index))
+                }
+            }
+        }
+        return result
+    }
+
     /// Decode times moved by ticks.
     func movingDecodeTimes(_ ticks: Int64) -> [UInt8] {
         var result = self

@@ -32,4 +32,17 @@ struct GoodPresentationTests {
             #expect(linter.segmentCount > 10 && linter.isEnded)
         }
     }
+
+    @Test("two renditions of the same bytes all along are not mixed up")
+    func twins() throws {
+        let script = try Script.shared.get()
+        let fault = Fault(object: { name, bytes in
+            guard name.hasPrefix("360p"), let other = script.objects[name.replacing("360p", with: "720p")] else {
+                return bytes
+            }
+            return other.bytes
+        })
+        let linter = ScriptServer(script: script, fault: fault).run()
+        #expect(!linter.findings.contains { $0.rule == .segmentMixedUp })
+    }
 }

@@ -79,11 +79,12 @@ final class Script: Sendable {
             bufferSize: bitrate)
     }
 
-    private static func picture(_ frame: Int64) -> CodedPacket {
+    /// - Parameter seed: Sets the bytes of one rendition apart from those of another.
+    private static func picture(_ frame: Int64, seed: Int) -> CodedPacket {
         let isKey = frame % 32 == 0
         let size = isKey ? 900 : 120
         var bytes: [UInt8] = [0, 0, UInt8(size >> 8), UInt8(size & 255), isKey ? 0x65 : 0x41]
-        bytes += (1..<size).map { UInt8(truncatingIfNeeded: Int(frame) &* 7 &+ $0) }
+        bytes += (1..<size).map { UInt8(truncatingIfNeeded: Int(frame) &* 7 &+ $0 &+ seed) }
         return CodedPacket(
             kind: .video, memory: PacketMemory(bytes), pts: frame, dts: frame, timescale: 30, isKey: isKey)
     }
@@ -99,8 +100,8 @@ final class Script: Sendable {
 
     /// One program frame of every track.
     static func feed(_ packager: HLSPackager, _ frame: Int64) {
-        packager.receive(track: 0, self.picture(frame))
-        packager.receive(track: 1, self.picture(frame))
+        packager.receive(track: 0, self.picture(frame, seed: 0))
+        packager.receive(track: 1, self.picture(frame, seed: 100))
         for number in ((frame * 1_600 + 1_023) / 1_024)..<(((frame + 1) * 1_600 + 1_023) / 1_024) {
             let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 150)
             packager.receive(

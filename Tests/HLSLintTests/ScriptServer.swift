@@ -31,9 +31,11 @@ struct ScriptServer {
     let script: Script
     let fault: Fault
 
-    /// - Parameter start: When the linter comes, in nanoseconds since the room began.
-    func run(entry: String = "index.m3u8", start: Int64 = 10_000_000_000) -> Linter {
-        var linter = Linter(url: Self.base + entry, cipher: { bytes, _, _, _ in bytes })
+    /// - Parameters:
+    ///   - start: When the linter comes, in nanoseconds since the room began.
+    ///   - rest: Nanoseconds for which the room goes on after the fault's rule was found; `nil`: to its end.
+    func run(entry: String = "index.m3u8", start: Int64 = 10_000_000_000, rest: Int64? = nil) -> Linter {
+        var linter = Linter(url: Self.base + entry, decodes: true, cipher: { bytes, _, _, _ in bytes })
         var inbox: [(request: LintRequest, reply: LintReply)] = []
         func send(_ requests: [LintRequest], _ now: Int64) {
             for request in requests {
@@ -42,12 +44,17 @@ struct ScriptServer {
         }
         send(linter.begin(at: start), start)
         var steps = 0
+        var deadline = self.script.end + 10_000_000_000
         while !linter.isEnded, steps < 200_000,
             let next = inbox.indices.min(by: { inbox[$0].reply.receivedAt < inbox[$1].reply.receivedAt })
         {
             let (request, reply) = inbox.remove(at: next)
-            guard reply.receivedAt < self.script.end + 10_000_000_000 else { break }
+            guard reply.receivedAt < deadline else { break }
+            let known = linter.findings.count
             send(linter.received(reply, for: request), reply.receivedAt)
+            if let rest, linter.findings.dropFirst(known).contains(where: { $0.rule == self.fault.rule }) {
+                deadline = min(deadline, reply.receivedAt + rest)
+            }
             steps += 1
         }
         linter.finish(at: self.script.end)
@@ -55,6 +62,9 @@ struct ScriptServer {
     }
 
     private func answer(_ request: LintRequest, at sentAt: Int64) -> LintReply {
+        if let samples = request.samples {
+            return LintReply(status: 200, failure: Self.damage(samples), sentAt: sentAt, receivedAt: sentAt)
+        }
         let path = String(request.url.dropFirst(Self.base.count))
         let pieces = path.split(separator: "?", maxSplits: 1).map(String.init)
         let name = pieces.first ?? ""
@@ -77,6 +87,17 @@ struct ScriptServer {
         // A millisecond on the wire.
         reply.receivedAt = max(reply.receivedAt, sentAt) + 1_000_000
         return reply
+    }
+
+    /// Stands for a decoder: in the script's pictures every byte is one more than the one before.
+    private static func damage(_ samples: LintSamples) -> String? {
+        for (place, range) in samples.samples.enumerated() {
+            let payload = samples.bytes[range].dropFirst(5)
+            if zip(payload, payload.dropFirst()).contains(where: { $1 != $0 &+ 1 }) {
+                return "frame \(place) of \(samples.samples.count) cannot be decoded"
+            }
+        }
+        return nil
     }
 
     private static func part(_ range: (start: Int64, count: Int64)?, of reply: LintReply) -> LintReply {

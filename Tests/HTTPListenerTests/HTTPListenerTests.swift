@@ -181,6 +181,22 @@ struct HTTPListenerTests {
         await listener.stop()
     }
 
+    @Test(
+        "HTTP/1.1 needs one Host, HTTP/1.0 none; a method that nobody knows is not implemented",
+        arguments: [
+            ("GET / HTTP/1.1\n\n", 400), ("GET / HTTP/1.1\nHost: a\nHost: b\n\n", 400),
+            ("GET / HTTP/1.1\nHost: a\nhost: a\n\n", 400), ("GET http://a/ HTTP/1.1\n\n", 400),
+            ("GET / HTTP/1.0\nHost: a\nHost: b\n\n", 400), ("GET / HTTP/1.0\n\n", 200),
+            ("GET / HTTP/1.1\nHost: a\n\n", 200), ("GET / HTTP/1.1\nHost:\n\n", 200),
+            ("BREW / HTTP/1.1\nHost: a\n\n", 501), ("get / HTTP/1.1\nHost: a\n\n", 501),
+            ("GETX / HTTP/1.1\nHost: a\n\n", 501),
+        ])
+    func requestLine(text: String, status: Int) async throws {
+        let listener = try await Self.start()
+        #expect(try await HTTPProbe(listener.boundAddress).send(text).status == status)
+        await listener.stop()
+    }
+
     @Test("header fields beyond the limit end the connection")
     func headerLimit() async throws {
         let listener = try await Self.start()

@@ -96,16 +96,73 @@ struct IngestServerTests {
 
     @Test("two encoders that fight: the third takeover within ten seconds is BadName")
     func flapping() async throws {
-        try await TestServer.with { server in
+        try await TestServer.with(clock: StillClock(), Self.withoutPacing) { server in
+            let items = ItemRecorder()
+            _ = server.server.hub(for: TestServer.host)?.subscribe(items)
             var publishers: [TestPublisher] = []
-            for _ in 0..<3 { publishers.append(try await TestPublisher.publish(server.url(TestServer.hostKey))) }
-            #expect(publishers[2].outcomes.elements == [.ready])
+            for round in 1...3 {
+                let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+                #expect(publisher.outcomes.elements == [.ready])
+                try await publisher.sendMedia()
+                await items.items.wait { $0.count == 6 * round - 1 }
+                publishers.append(publisher)
+            }
             let fourth = try await TestPublisher.publish(server.url(TestServer.hostKey))
             guard case .failed(.rejected(let status))? = fourth.outcomes.elements.first else {
                 Issue.record("was let in")
                 return
             }
             #expect(status.code == "NetStream.Publish.BadName")
+            #expect(server.events.elements.count { if case .flapping = $0 { true } else { false } } == 1)
+        }
+    }
+
+    /// Bytes are handed out as they come, whatever the clock says.
+    private static func withoutPacing(_ configuration: inout IngestConfiguration) {
+        configuration.readPatience[TestServer.host] = ReadPatience(usual: 0, away: 0)
+    }
+
+    @Test("an encoder that comes back again and again takes over from silent connections without limit")
+    func silentConnections() async throws {
+        let clock = StillClock()
+        try await TestServer.with(clock: clock, Self.withoutPacing) { server in
+            let items = ItemRecorder()
+            _ = server.server.hub(for: TestServer.host)?.subscribe(items)
+            var publishers: [TestPublisher] = []
+            // Four that send nothing, then four that go silent for a second.
+            for round in 0..<8 {
+                let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+                #expect(publisher.outcomes.elements == [.ready], "round \(round)")
+                publishers.append(publisher)
+                guard round >= 4 else { continue }
+                let count = items.packets.count
+                try await publisher.sendMedia()
+                await items.items.wait { $0.count { if case .packet = $0 { true } else { false } } > count }
+                clock.forward(milliseconds: 1000)
+            }
+            #expect(!server.events.elements.contains { if case .flapping = $0 { true } else { false } })
+        }
+    }
+
+    @Test(
+        "a key that is used as fast as it can be is let in 32 times at once, then once a second; other keys are not held up"
+    )
+    func tooOften() async throws {
+        try await TestServer.with({ $0.wrongKeyDelay = 0 }) { server in
+            let began = TestClock().now()
+            for _ in 0..<60 {
+                let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
+                // One that is refused is closed already.
+                try? await publisher.drop()
+            }
+            await server.events.wait {
+                $0.contains { if case .refused(_, _, _, .limitExceeded?) = $0 { true } else { false } }
+            }
+            let admitted = server.events.elements.count { if case .publishing = $0 { true } else { false } }
+            let seconds = Int((TestClock().now() - began) / 1_000_000_000)
+            #expect(admitted <= 33 + seconds, "\(admitted) in \(seconds) s")
+            let other = try await TestPublisher.publish(server.url(TestServer.guestKey))
+            #expect(other.outcomes.elements == [.ready])
         }
     }
 

@@ -11,6 +11,14 @@ struct TestClock: MonotonicClock {
     }
 }
 
+/// A clock that stands still until it is set forward.
+final class StillClock: MonotonicClock {
+    private let time = Atomic<Int64>(1_000_000_000)
+
+    func now() -> Int64 { self.time.load(ordering: .relaxed) }
+    func forward(milliseconds: Int64) { self.time.add(milliseconds * 1_000_000, ordering: .relaxed) }
+}
+
 /// The same, and it can be set forward.
 final class ForwardClock: MonotonicClock {
     private let ahead = Atomic<Int64>(0)

@@ -418,6 +418,24 @@ struct PassthroughGateTests {
         #expect(room.ends == [170] && room.cuts.last == 170)
     }
 
+    @Test("which configuration may pass is known before anything does: the one on air first, and none that never fits")
+    func foreseen() {
+        var gate = Room().gate
+        #expect(gate.foreseen(0) == nil)
+        let misfit = CodecParameters(codec: .h264, configuration: Room.record(profile: 77, level: 40))
+        gate.receive(SourceID(uid: "a"), .configuration(misfit))
+        #expect(gate.foreseen(0) == nil, "its level is above the rendition's")
+        gate.receive(SourceID(uid: "b"), .configuration(Room.parameters))
+        #expect(gate.foreseen(0) == Room.parameters && gate.foreseen(1) == nil)
+        let solo = CodecParameters(codec: .h264, configuration: Room.record(profile: 100, level: 12))
+        gate.receive(SourceID(uid: "c"), .configuration(solo))
+        #expect(gate.foreseen(0) == Room.parameters, "by name while nobody is on air alone")
+        _ = gate.step(0, PassthroughGate.Facts(solo: SourceID(uid: "c")))
+        #expect(gate.foreseen(0) == solo)
+        gate.receive(SourceID(uid: "c"), .end)
+        #expect(gate.foreseen(0) == Room.parameters)
+    }
+
     @Test("without any source: the grid, untouched")
     func nobody() {
         var room = Room()

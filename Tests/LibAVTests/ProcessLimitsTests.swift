@@ -14,4 +14,16 @@ struct ProcessLimitsTests {
         #expect(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
         #expect(limit.rlim_cur >= min(limit.rlim_max, 65_536))
     }
+
+    @Test("no core file from the moment it is said, and the hard limit stays")
+    func coreDumps() {
+        let resource = __rlimit_resource_t(RLIMIT_CORE.rawValue)
+        var before = rlimit()
+        #expect(getrlimit(resource, &before) == 0)
+        defer { setrlimit(resource, &before) }
+        #expect(LibAV.disableCoreDumps())
+        var after = rlimit()
+        #expect(getrlimit(resource, &after) == 0)
+        #expect(after.rlim_cur == 0 && after.rlim_max == before.rlim_max)
+    }
 }

@@ -164,7 +164,7 @@ struct ManifestTests {
         let places = PortablePipeline.Places(secrets: "/s", files: "/f", control: "127.0.0.1:8081")
         let files = PortablePipeline(try Rooms.request(Rooms.full).document, places: places).files
         let plain = files.filter { $0.kind == .file }
-        #expect(Set(plain.map(\.name)).count == 4 && plain.count == 4)
+        #expect(Set(plain.map(\.name)).count == 5 && plain.count == 5)
         #expect(Set(files.map(\.name)).count == files.count)
     }
 

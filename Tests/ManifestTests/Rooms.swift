@@ -30,7 +30,7 @@ enum Rooms {
             { "uid": "3003", "streamKeyFile": "keys/third", "onLost": { "placeholderImage": "images/away.png" } },
             { "uid": "4004", "type": "file", "path": "clips/loop.mp4", "loop": true }
           ],
-          "canvas": { "bgImages": [{ "path": "images/bg.png" }] },
+          "canvas": { "bgImages": [{ "path": "images/bg.png" }], "fonts": ["fonts/Brand.ttf"] },
           "watermarks": [{ "path": "other/bg.png", "x": 0, "y": 0, "width": 64, "height": 64 }],
           "scenes": [{ "sceneId": "pk", "layout": "sideBySide", "uids": ["1001", "2002"] }],
           "outputs": [

@@ -33,6 +33,9 @@ struct KillTests {
             guard self.spend() else { throw Self.death }
             try self.inner.put(name, pieces, durable: durable)
         }
+        func overwrite(_ name: String, _ bytes: [UInt8]) throws(MediaError) {
+            if !self.isDead { try self.inner.overwrite(name, bytes) }
+        }
         func remove(_ name: String) throws(MediaError) {
             guard self.spend() else { throw Self.death }
             try self.inner.remove(name)

@@ -120,8 +120,8 @@ struct ProgramMarkTests {
             Self.closing(2, 100, 193),
             Self.opening(3, "guest", 193),
         ]
-        // It began behind the last whole segment: the new run's beginning is its end.
-        let closed = old + [Self.closing(3, 193, begin.firstTick)]
+        // It began behind the last whole segment: it ends with the last part that viewers were shown.
+        let closed = old + [Self.closing(3, 193, 208)]
         #expect(EdgeTests.lists.allSatisfy { Self.tags(viewer.last($0)).sorted() == closed.sorted() })
         two.packager.mark(Self.mark("guest", begin.firstTick))
         two.feed(begin.firstTick..<begin.firstTick + 128)

@@ -14,6 +14,8 @@ final class MemoryStore: SegmentStore {
         var refuses: @Sendable (String) -> Bool = { _ in false }
         /// Nothing can be removed.
         var isStuck = false
+        /// Not even in place is anything written.
+        var isGone = false
     }
 
     let content = Mutex(Content())
@@ -29,6 +31,11 @@ final class MemoryStore: SegmentStore {
             return false
         }
         if isRefused { throw MediaError(.outputLost, "refused \(name)", at: "test", fix: "none") }
+    }
+
+    /// In place: a store that takes no new object takes this one.
+    func overwrite(_ name: String, _ bytes: [UInt8]) throws(MediaError) {
+        self.content.withLock { if !$0.isGone { $0.files[name] = bytes } }
     }
 
     func remove(_ name: String) throws(MediaError) {
@@ -69,6 +76,10 @@ final class EventLog: Sendable {
         self.all.compactMap { if case .segmentPublished(let segment) = $0 { segment } else { nil } }
     }
     var failures: [MediaError] { self.all.compactMap { if case .outputFailed(let error) = $0 { error } else { nil } } }
+    /// Lost segments each time that the place was written again.
+    var restored: [Int] {
+        self.all.compactMap { if case .placeRestored(_, let lost) = $0 { lost } else { nil } }
+    }
     var isSuperseded: Bool { self.all.contains { if case .superseded = $0 { true } else { false } } }
     var isEnded: Bool { self.all.contains { if case .playlistEnded = $0 { true } else { false } } }
 }

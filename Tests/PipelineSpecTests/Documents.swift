@@ -28,11 +28,13 @@ enum Documents {
     static let full = [
         """
         {
-          "apiVersion": "tandem/v1", "revision": 7,
+          "$schema": "./schema.json", "apiVersion": "tandem/v1", "revision": 7,
           "room": { "roomId": "88231", "title": "t" },
           "clock": "live", "durationSeconds": 1.5,
           "control": { "listen": "0.0.0.0:9000", "tokenFile": "/run/token", "readTokenFile": "/run/reader",
-            "openReads": true, "maxRequestsPerSecond": 500, "allowOrigins": ["https://console.example"], "compat": ["nertc", "agora"], "events": [
+            "openReads": true, "maxRequestsPerSecond": 500, "allowOrigins": ["https://console.example"], "compat": ["nertc", "agora"],
+            "secretsDirectory": "/run/given", "imagesDirectory": "/srv/images", "egress": { "allowedHosts": ["127.0.0.0/8", "cdn.example:*"] },
+            "events": [
             { "type": "webhook", "url": "https://hooks.example/pk", "types": ["source.*", "room.closed"], "timeoutMs": 2000,
               "secretEnv": "HOOK_SECRET" }, { "type": "webhook", "urlEnv": "HOOK_URL" } ] },
           "ingest": { "rtmp": { "listen": "127.0.0.1:1936", "app": "pk", "chunkSize": 8192, "onDuplicate": "reject",
@@ -53,7 +55,7 @@ enum Documents {
               "onNoVideo": "leavePane", "offsetMs": -40, "audioTracks": [{ "track": 1, "volume": 50 }], "wallClock": "ignore", "metadata": true,
               "expected": { "width": 720, "height": 1280, "fps": 25, "variableFrameRate": true, "videoBitrate": 1000000,
                 "keyFrameIntervalSeconds": 4, "audioSampleRate": 44100, "audioBitrate": 96000 },
-              "onLost": { "holdMs": 1000, "placeholderImage": "away.png", "then": "fallbackScene", "fallbackScene": "solo" },
+              "onLost": { "holdMs": 1000, "stalledHoldMs": 3000, "placeholderImage": "away.png", "then": "fallbackScene", "fallbackScene": "solo" },
               "decode": { "codecs": ["h264", "g711u"], "threads": 2, "damaged": "hold" } },
             { "uid": "1001", "streamType": "sub", "streamKeyEnv": "KEY" },
             { "uid": "2002", "streamKeyFile": "/run/key" },
@@ -64,6 +66,7 @@ enum Documents {
             { "uid": "5005", "type": "rtmp-pull", "urlEnv": "PULL_URL" }
           ],
           "canvas": { "width": 640, "height": 360, "fps": 25, "backgroundColor": "#000000", "policy": "perScene",
+            "fonts": ["brand.ttf"],
             "bgImages": [ { "path": "bg.jpg", "x": 2, "y": 2, "width": 100, "height": 100, "zOrder": 1, "alpha": 0.5 } ] },
           "watermarks": [ { "path": "logo.png", "x": "2%", "y": 8, "width": 64, "height": "10%", "zOrder": 99, "alpha": 0.8 } ],
           "scenes": [
@@ -76,7 +79,7 @@ enum Documents {
               "scoreBars": [ { "scoreId": "pk", "x": 10, "y": 20, "width": "80%", "height": 24, "left": 3, "right": 5,
                 "leftColor": "#FF0000", "rightColor": "#0000FF", "zOrder": 62 } ],
               "countdowns": [ { "countdownId": "clock", "seconds": 300, "x": "50%", "y": 4, "size": 20, "color": "#EEEEEE",
-                "align": "right", "zOrder": 63 } ],
+                "align": "right", "zOrder": 63 }, { "countdownId": "left", "of": "pk" } ],
               "transition": { "type": "slide", "durationMs": 400, "direction": "up" },
               "audioOverrides": [ { "uid": "2002", "volume": 60 } ], "panes": [
               { "uid": "1001", "streamType": "sub", "x": 2, "y": 4, "width": 320, "height": 180, "zOrder": 1, "adaption": "fit",
@@ -101,7 +104,7 @@ enum Documents {
               "clipPath": "clips",
               "preset": "lowLatency",
               "http": { "listen": "127.0.0.1:8080", "allowOrigins": ["https://example.com"], "maxConnections": 500,
-                "maxConnectionsPerAddress": 20, "tls": { "certificate": "a.crt", "key": "a.key" },
+                "maxConnectionsPerAddress": 20, "lingerSeconds": 15, "tls": { "certificate": "a.crt", "key": "a.key" },
                 "signedUrls": { "secretEnv": "PLAYBACK" }, "flv": true } },
             { "type": "rtmp", "outputId": "cdn", "url": "rtmps://cdn.example/live", "key": "hidden-key", "rendition": "sound",
               "retry": { "initialDelayMs": 500, "maxDelayMs": 8000 }, "stallTimeoutMs": 5000,

@@ -26,10 +26,10 @@ struct PipelineMistakeTests {
             #""canvas": {"#, #"^"canvsa": {"#, "canvsa", #"there is no key "canvsa" here"#, #"did you mean "canvas"?"#),
         Case(
             #""fps": 30"#, #"^"frames": 30"#, "canvas.frames", #"there is no key "frames" here"#,
-            "remove it; known here: width, height, fps, backgroundColor, policy, bgImages"),
+            "remove it; known here: width, height, fps, backgroundColor, policy, bgImages, fonts"),
         Case(
             #""fps": 30"#, #"^"a b": 30"#, #"canvas["a b"]"#, #"there is no key "a b" here"#,
-            "remove it; known here: width, height, fps, backgroundColor, policy, bgImages"),
+            "remove it; known here: width, height, fps, backgroundColor, policy, bgImages, fonts"),
         Case(
             #""fps": 30"#, #""fps": ^"30""#, "canvas.fps", "is a string, not an integer",
             "write an integer from 1 to 60"),

@@ -99,7 +99,8 @@ struct PipelineSchemaTests {
         let whole = try #require(Pipeline.parse(text).pipeline)
         // These have one value only, or the fixture spells out the default that tells two kinds apart.
         let fixed = [
-            "apiVersion", "clock", "audio.sampleRate", "audio.channels", "sources[0].streamType", "sources[0].type",
+            "$schema", "apiVersion", "clock", "audio.sampleRate", "audio.channels", "sources[0].streamType",
+            "sources[0].type",
             "renditions[0].fps",
             "renditions[0].video.codec", "renditions[0].video.encoder", "outputs[0].type",
             "outputs[8].type", "outputs[5].lowLatency", "outputs[6].lowLatency",

@@ -86,6 +86,10 @@ enum SceneMistakes {
             #""countdowns": [{"countdownId": "c", "seconds": ^90000}]"#, "countdowns[0].seconds",
             "90000 is out of range", "write an integer from 0 to 86,400"),
         Self.solo(
+            #""countdowns": [{"countdownId": "c", "of": ^"pk"}]"#, "countdowns[0].of",
+            "the pipeline has no PK whose time could be shown",
+            #"add "pk" to the pipeline, or remove "of" and write "seconds""#),
+        Self.solo(
             #""transition": {"type": ^"fade"}"#, "transition.type", #"there is no "fade" here"#,
             #"write "cut", "crossfade" or "slide""#),
         Self.solo(

@@ -77,7 +77,10 @@ struct SceneParseTests {
     func machineChecks() throws {
         let checks = SpecChecks(
             image: { $0 == "gone.png" ? .init("there is no file gone.png", fix: "check the path") : nil },
-            text: { $0 == "漢" ? .init("no font has its characters", fix: "install one") : nil })
+            font: { $0 == "gone.ttf" ? .init("there is no file gone.ttf", fix: "check the path") : nil },
+            text: { text, fonts in
+                text.contains("漢") && fonts.isEmpty ? .init("no font has its characters", fix: "install one") : nil
+            })
         let report = try Self.parse(
             """
             { "layout": "auto", "images": [ { "path": "here.png", "width": 2, "height": 2 },
@@ -96,6 +99,13 @@ struct SceneParseTests {
             #""streamKey": "hunter2b""#, with: #""streamKey": "b", "onLost": { "placeholderImage": "gone.png" }"#)
         #expect(
             Pipeline.parse(lost, checks: checks).mistakes.map(\.path) == ["sources[1].onLost.placeholderImage"])
+        let named = Documents.room.replacing(#""streamKey": "hunter2b""#, with: #""streamKey": "b", "name": "漢""#)
+        #expect(Pipeline.parse(named, checks: checks).warnings.map(\.path) == ["sources[1].name"])
+        let font = named.replacing(#""fps": 30"#, with: #""fps": 30, "fonts": ["here.ttf"]"#)
+        let parsed = Pipeline.parse(font, checks: checks)
+        #expect(parsed.pipeline?.canvas.fonts == ["here.ttf"] && parsed.warnings.isEmpty)
+        let gone = font.replacing("here.ttf", with: "gone.ttf")
+        #expect(Pipeline.parse(gone, checks: checks).mistakes.map(\.path) == ["canvas.fonts[0]"])
     }
 
     @Test("whatever the bytes, an answer and no trap")

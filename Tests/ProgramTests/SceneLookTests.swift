@@ -7,9 +7,9 @@ import Testing
 struct SceneLookTests {
     /// One canvas of the scene at a tick, each source in its color.
     private func compose(
-        _ scene: Scene, tick: Int64 = 0, font: SceneFont? = nil, pictures given: [SourceID: Picture]? = nil
+        _ scene: Scene, tick: Int64 = 0, fonts: SceneFonts = .builtIn, pictures given: [SourceID: Picture]? = nil
     ) throws -> Picture {
-        let director = Canvases.director(scene, isOffline: true, font: font)
+        let director = Canvases.director(scene, isOffline: true, fonts: fonts)
         var pictures: [SourceID: Picture] = [:]
         for index in 0..<9 { pictures[Canvases.source(index)] = try Canvases.solid(Canvases.colors[index]) }
         if let given { pictures = given }
@@ -157,11 +157,10 @@ struct SceneLookTests {
 
     @Test("the name on a card has the room of the picture that the card stands for")
     func cardName() throws {
-        guard let font = try SceneFont.find() else { return }
         let source = SourceID(uid: String(repeating: "M", count: 20))
         let pane = Pane(source: source, rect: Rect(x: 0, y: 0, width: 640, height: 360), adaption: .fit)
         let scene = Scene(sceneID: "card", panes: [pane], background: .black)
-        let director = Canvases.director(scene, isOffline: true, font: font)
+        let director = Canvases.director(scene, isOffline: true, fonts: try TestFonts.latin())
         try director.prepare([scene])
         var player = ScenePlayer(director: director)
         let wide = [source: try Canvases.solid(Canvases.colors[0], width: 1_000, height: 360)]
@@ -184,7 +183,7 @@ struct SceneLookTests {
                 id: "pk", rect: Rect(x: 0, y: 300, width: 640, height: 20), leftColor: red, rightColor: blue)
         ]
         scene.countdowns = [Countdown(id: "c", x: 320, y: 200, size: 40, color: .white, align: .center, endsAtTick: 90)]
-        let director = Canvases.director(scene, font: try SceneFont.find())
+        let director = Canvases.director(scene, fonts: try TestFonts.latin())
         try director.prepare([scene])
         let pictures = [Canvases.source(0): try Canvases.solid(Canvases.colors[0])]
         director.foresee(Canvases.source(0), .canvas(width: 640, height: 360))

@@ -123,7 +123,7 @@ struct ScenePlayerTests {
     )
     func guessesGo() throws {
         let scene = WarmScene(Canvases.columns("pk", [0, 1]))
-        let factory = SceneFactory(canvas: Canvases.canvas, font: nil, faces: [:], board: DecorationBoard())
+        let factory = SceneFactory(canvas: Canvases.canvas, fonts: .builtIn, faces: [:], board: DecorationBoard())
         func add(_ formats: [SourceID: PictureFormat]) throws {
             let (wanted, isGuess) = scene.wanted(formats)
             #expect(isGuess == (scene.panes.contains { formats[$0.source] == nil }))

@@ -64,6 +64,31 @@ struct SourceBufferTests {
         #expect(buffer.select(at: 4 * self.interval, interval: self.interval)?.isFresh == true)
     }
 
+    @Test(
+        "the last picture of a silent publisher is stale after its hold, and its loss after that does not bring it back"
+    )
+    func silent() throws {
+        let buffer = self.buffer()
+        let second: Int64 = 1_000_000_000
+        let source = ProgramStage.Source(
+            buffer: buffer, name: "a", volume: 1, hold: 4 * second, stalledHold: second, placeholder: nil)
+        buffer.setStatus(.live, at: 0)
+        buffer.push(try self.picture(), time: 0, arrival: nil)
+        _ = buffer.select(at: 0, interval: self.interval)
+        func isStale(at time: Int64) throws -> Bool {
+            source.isStale(try #require(buffer.select(at: time, interval: self.interval)), at: time)
+        }
+        #expect(try !isStale(at: 9 * second), "it sends sound")
+        buffer.setSilent(since: 9 * second)
+        #expect(try !isStale(at: 10 * second))
+        #expect(try isStale(at: 10 * second + 1))
+        buffer.setStatus(.lost, at: 11 * second)
+        #expect(try isStale(at: 11 * second + 1), "the hold of a lost publisher does not begin anew")
+        buffer.push(try self.picture(), time: 12 * second, arrival: nil)
+        #expect(try !isStale(at: 12 * second))
+        #expect(try !isStale(at: 12 * second + second / 2))
+    }
+
     @Test("a file's reader reads on for as long as the program waits for sound, however long its ticks are")
     func longTicks() throws {
         let buffer = SourceBuffer(source: SourceID(uid: "a"), isPaced: true)

@@ -14,6 +14,7 @@ struct TextRendererTests {
         "e" + String(repeating: "\u{301}", count: 10_000), String(repeating: "장", count: 10_240 / 3),
         String(repeating: "x", count: 10_240), String(repeating: "\n", count: 10_240), "\u{10FFFD}\u{FFFE}\u{200B}",
         String(repeating: "y ", count: 500) + "\n" + String(repeating: "%", count: 900),
+        String(repeating: "A한🎉", count: 300),
     ]
 
     private func text(_ words: String, size: Int = 32, align: TextAlign = .left, maxWidth: Int? = 300) -> SceneText {
@@ -22,7 +23,7 @@ struct TextRendererTests {
 
     @Test("no text fails, leaves its box, or takes long", arguments: Self.hostile.indices, [true, false])
     func survives(index: Int, withFont: Bool) throws {
-        let renderer = TextRenderer(font: withFont ? try SceneFont.find() : nil, canvas: Self.canvas)
+        let renderer = TextRenderer(fonts: withFont ? try TestFonts.scripts() : .builtIn, canvas: Self.canvas)
         let text = self.text(Self.hostile[index])
         let taken = try ThreadTime.measure {
             let layout = try renderer.layout(text)
@@ -36,8 +37,7 @@ struct TextRendererTests {
 
     @Test("what is too long ends in an ellipsis within its width; what fits is whole")
     func ellipsis() throws {
-        guard let font = try SceneFont.find() else { return }
-        let renderer = TextRenderer(font: font, canvas: Self.canvas)
+        let renderer = TextRenderer(fonts: try TestFonts.latin(), canvas: Self.canvas)
         func width(_ words: String) throws -> Int {
             let text = self.text(words)
             let layout = try renderer.layout(text)
@@ -47,37 +47,9 @@ struct TextRendererTests {
         #expect(try width(String(repeating: "long ", count: 40)) >= 300)
     }
 
-    @Test("Korean and Chinese are glyphs, not boxes, where the font says that it has them")
-    func scripts() throws {
-        guard let font = try SceneFont.find(), font.hasCJK else { return }
-        func glyph(_ text: String) throws -> [UInt8] {
-            try TextMask.draw(text, font: font.path, size: 40, width: 64, height: 56, left: 4, baseline: 42).coverage
-        }
-        let missing = try glyph("\u{10FFFD}")
-        var seen: Set<[UInt8]> = [missing]
-        for text in ["한", "글", "中", "国", "國", "A", "é"] {
-            #expect(seen.insert(try glyph(text)).inserted, "\(text) looks like another glyph, or like none")
-        }
-    }
-
-    @Test("words that cannot be shown are named, with the remedy")
-    func complaints() throws {
-        #expect(SceneFont.complaint(about: "plain ASCII", font: nil) == nil)
-        let none = try #require(SceneFont.complaint(about: "안녕", font: nil))
-        #expect(none.fix.contains("fonts-noto-cjk"))
-        let latin = try SceneFont.find(among: ["/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"])
-        if let latin {
-            #expect(!latin.hasCJK)
-            #expect(SceneFont.complaint(about: "é", font: latin) == nil)
-            #expect(SceneFont.complaint(about: "中", font: latin) != nil)
-        }
-        #expect(throws: MediaError.self) { try SceneFont.find(explicit: "/nowhere/font.ttf") }
-        #expect(try SceneFont.find(among: ["/nowhere/a.ttf"]) == nil)
-    }
-
     @Test("left, center and right begin, meet and end at x", arguments: [TextAlign.left, .center, .right])
     func aligns(align: TextAlign) throws {
-        let renderer = TextRenderer(font: nil, canvas: Self.canvas)
+        let renderer = TextRenderer(fonts: .builtIn, canvas: Self.canvas)
         let text = self.text("HHHH", align: align)
         let layout = try renderer.layout(text)
         let box = renderer.boxSize(text, layout)

@@ -1,9 +1,11 @@
+import Egress
 import Glibc
 import HTTPProbe
 import MediaKernels
 import MediaTypes
 import NIOCore
 import NIOSSL
+import PipelineSpec
 import Push
 import RTMP
 import Synchronization
@@ -56,7 +58,8 @@ struct PushDriverTests {
 
         init(
             _ server: PushServer, isSecure: Bool, host: String = "127.0.0.1",
-            clock: any MonotonicClock = MachineClock(), _ change: (inout PushSettings) -> Void = { _ in }
+            egress: EgressGate? = nil, clock: any MonotonicClock = MachineClock(),
+            _ change: (inout PushSettings) -> Void = { _ in }
         ) throws {
             let url = "\(isSecure ? "rtmps" : "rtmp")://\(host):\(server.port)/live/k3y_of_the_cdn"
             var core = PushCore.Settings(url: try #require(RTMPURL(url, allowsTLS: true)))
@@ -64,7 +67,8 @@ struct PushDriverTests {
             var settings = PushSettings(outputID: "cdn", rendition: "180p", core: core)
             change(&settings)
             self.server = server
-            self.outputs = LiveOutputs([FeedCoreTests.description], makesFiles: false, clock: clock)
+            self.outputs = LiveOutputs(
+                [FeedCoreTests.description], makesFiles: false, egress: egress, clock: clock)
             self.feed = try #require(self.outputs.feed(named: "180p"))
             self.feed.configure(FeedCoreTests.record)
             self.feed.configure(CodecParameters(codec: .aac, configuration: [0x11, 0x90]))
@@ -128,6 +132,21 @@ struct PushDriverTests {
         #expect(bench.status?.state == .stopped)
         #expect(bench.reports.events.last == .stopped(reason: "the room has ended"))
         try await Self.until { bench.server.seen.unpublished == 1 }
+        await bench.stop()
+    }
+
+    @Test("no connection is made to an address that is not allowed; once it is allowed the output goes live")
+    func egress() async throws {
+        let gate = EgressGate(EgressPolicy())
+        let bench = try Bench(try await PushServer.start(), isSecure: false, host: "localhost", egress: gate)
+        try await bench.run { bench.reports.reasons.count >= 2 }
+        #expect(
+            bench.reports.reasons.first?.hasSuffix(
+                "is at a loopback or private address, which control.egress.allowedHosts does not list") == true,
+            "\(bench.reports.reasons)")
+        #expect(bench.server.connections == 0)
+        gate.policy = EgressPolicy(allowed: ["127.0.0.0/8", "::1/128"].compactMap { EgressEntry($0) })
+        try await bench.run { bench.status?.state == .live }
         await bench.stop()
     }
 

@@ -12,7 +12,8 @@ enum Kit {
     static let duel = RoomLife.Scene(id: "pk", sources: [Self.a, Self.b])
     static let punish = RoomLife.Scene(id: "punish", sources: [Self.b, Self.a])
 
-    static let rules = SourceLife.Rules(stall: Self.second, grace: 15 * Self.second, hold: 2 * Self.second)
+    static let rules = SourceLife.Rules(
+        stall: Self.second, grace: 15 * Self.second, hold: 2 * Self.second, stalledHold: 2 * Self.second)
 
     /// Two sources, four scenes; the PK has 3 s of countdown, 10 s of PK, 5 s of punishment.
     static func room(
@@ -45,6 +46,15 @@ extension RoomLife {
     mutating func loses(_ source: SourceID, now: Int64) -> [Action] {
         self.receive(.source(source, .left(reason: "reset")), now: now)
             + self.receive(.source(source, .drained), now: now)
+    }
+
+    /// A look at `now`: `silent` has sent nothing since `last`, and the other one sends.
+    mutating func looks(at now: Int64, silent: SourceID, since last: Int64, shownAfter: Int64 = 0) -> [Action] {
+        let arrivals = [Kit.a, Kit.b].reduce(into: [SourceID: SourceLife.Arrivals]()) {
+            let newest = $1 == silent ? last : now
+            $0[$1] = .init(picture: newest, sound: newest, shownAfter: shownAfter)
+        }
+        return self.receive(.poll(arrivals), now: now)
     }
 
     /// Time passes; everybody who is there sends.

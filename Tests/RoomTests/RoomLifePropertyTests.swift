@@ -60,6 +60,11 @@ private struct Witness {
         case 13...14: self.note((try? self.room.startPK(now: now)) ?? [])
         case 15: self.note((try? self.room.punishPK(now: now)) ?? [])
         case 16: self.note((try? self.room.endPK(now: now)) ?? [])
+        case 17:
+            for _ in 0..<Int.random(in: 0...60, using: &random) {
+                self.now += 400_000_000
+                self.note(self.room.looks(at: self.now, silent: source, since: now))
+            }
         default:
             let silent = Bool.random(using: &random)
             self.note(silent ? self.room.receive(.poll([:]), now: now) : self.room.passes(to: now))
@@ -87,6 +92,7 @@ private struct Witness {
         self.expectSomebody(isCommand)
         if self.room.phases.isRunning {
             #expect(!self.states.values.contains(.gone), "a PK with a source that is finally lost has ended")
+            #expect(!self.room.sources.values.contains { $0.isGivenUp }, "and so has one with a source that is silent")
         }
     }
 
@@ -105,10 +111,13 @@ private struct Witness {
     private func expectSomebody(_ isCommand: Bool) {
         let scene = self.shown.scene
         #expect(self.shown.without.count < Set(scene.sources).count, "a pane is left")
-        #expect(self.shown.without.allSatisfy { self.room.sources[$0]?.isPresent == false })
+        #expect(
+            self.shown.without.allSatisfy {
+                self.room.sources[$0]?.isPresent == false || self.room.sources[$0]?.isAway(now: self.now) == true
+            })
         let isEmpty = scene.sources.allSatisfy { self.room.sources[$0]?.isAbsent == true }
         let isAsked = scene == self.room.wanted
-        #expect(!isEmpty || isAsked || self.states.values.allSatisfy { [.gone, .idle].contains($0) })
+        #expect(!isEmpty || isAsked || self.room.sources.values.allSatisfy(\.isAbsent))
     }
 
     /// Whatever happened: when all are there, what was asked for is on air, whole.

@@ -181,6 +181,43 @@ struct RoomLifeTests {
         #expect(end.phases == [.idle] && end.shows == ["solo"])
     }
 
+    @Test(
+        "a connected source that is silent gives way to the fallback scene after its hold, and ends the PK after the grace"
+    )
+    func silentOpponent() throws {
+        var room = Kit.room((.placeholder, .fallbackScene("solo")))
+        room.everybodyComes(now: 0)
+        _ = try room.startPK(countdown: 0, duration: 0, now: 0)
+        var told: [(at: Int64, actions: [RoomLife.Action])] = []
+        for now in stride(from: Int64(0), through: 15 * Self.second, by: 50_000_000) {
+            let actions = room.looks(at: now, silent: Kit.b, since: 0, shownAfter: 200_000_000)
+            if !actions.isEmpty { told.append((now / 1_000_000, actions)) }
+            if now == 3 * Self.second { #expect(room.onAir.reason == "source 2002 is silent") }
+        }
+        #expect(told.map(\.at) == [1050, 2200, 15_000])
+        #expect(told.map(\.actions.states) == [[.stalled], [], []])
+        #expect(told.map(\.actions.shows) == [[], ["solo"], []])
+        #expect(told.last?.actions.phases == [.idle] && room.phases.phase == .idle)
+        #expect(room.sources[Kit.b]?.state == .stalled, "nothing is closed")
+        #expect(throws: PKLife.Refusal.self) { try room.startPK(now: 16 * Self.second) }
+        // Its socket is closed at last: no second end, no second grace.
+        let closed = room.receive(.source(Kit.b, .left(reason: "idle")), now: 90 * Self.second)
+        #expect(closed.phases.isEmpty && closed.states == [.lost, .reconnecting])
+        #expect(room.passes(to: 90 * Self.second).states == [.gone])
+    }
+
+    @Test("a stall that is shorter than the hold changes nothing on air")
+    func shortStall() {
+        var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
+        room.everybodyComes(now: 0)
+        var actions: [RoomLife.Action] = []
+        for now in stride(from: Int64(0), through: 1_900_000_000, by: 50_000_000) {
+            actions += room.looks(at: now, silent: Kit.b, since: 0)
+        }
+        actions += room.passes(to: 1_950_000_000)
+        #expect(actions.states == [.stalled, .live] && actions.shows.isEmpty)
+    }
+
     @Test("a source that is finally lost ends the PK; when it comes back it is live and in no scene until a command")
     func automaticEnd() throws {
         var room = Kit.room()

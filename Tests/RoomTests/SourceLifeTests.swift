@@ -132,6 +132,82 @@ struct SourceLifeTests {
         #expect(source.since == 3_500_000_000)
     }
 
+    /// Polls every 50 ms from the last packet on, and gives what changed and when, in milliseconds.
+    private static func silence(
+        _ source: inout SourceLife, until end: Int64, shownAfter: Int64 = 0
+    ) -> [(at: Int64, to: SourceLife.State)] {
+        stride(from: Int64(0), through: end, by: 50_000_000).flatMap { now in
+            source.poll(now: now, arrivals: .init(picture: 0, sound: 0, shownAfter: shownAfter))
+                .map { (now / 1_000_000, $0.to) }
+        }
+    }
+
+    @Test(
+        "a silent source is away after its hold, counted from the last packet and from when that was shown",
+        arguments: [(hold: Int64(0), shownAfter: 0, away: 1050), (1000, 0, 1050), (1000, 250, 1250), (2000, 200, 2200)])
+    func stalledHold(hold: Int64, shownAfter: Int64, away: Int64) {
+        let rules = SourceLife.Rules(
+            stall: Self.second, grace: 15 * Self.second, hold: 9 * Self.second, stalledHold: hold * 1_000_000)
+        var source = SourceLife(rules: rules)
+        for event in [SourceLife.Event.published, .arrived, .pictured] { _ = source.receive(event, now: 0) }
+        let changes = Self.silence(&source, until: (away - 50) * 1_000_000, shownAfter: shownAfter * 1_000_000)
+        #expect(changes.allSatisfy { $0.at == 1050 && $0.to == .stalled })
+        #expect(!source.isAway(now: (away - 50) * 1_000_000))
+        _ = source.poll(now: away * 1_000_000, arrivals: .init(picture: 0, shownAfter: shownAfter * 1_000_000))
+        #expect(source.state == .stalled && source.isAway(now: away * 1_000_000))
+        _ = source.poll(now: 3 * Self.second, arrivals: .init(picture: 3 * Self.second))
+        #expect(source.state == .live && !source.isAway(now: 99 * Self.second))
+    }
+
+    @Test("without a limit a silent source is held as long as it is connected, and its grace begins with its loss")
+    func stillScreenWithoutSound() {
+        var source = SourceLife(
+            rules: SourceLife.Rules(stall: Self.second, grace: 15 * Self.second, hold: Self.second, stalledHold: nil))
+        for event in [SourceLife.Event.published, .arrived, .pictured] { _ = source.receive(event, now: 0) }
+        #expect(Self.silence(&source, until: 60 * Self.second).map(\.to) == [.stalled])
+        #expect(source.isPresent && !source.isAway(now: 60 * Self.second))
+        _ = source.receive(.left(reason: "reset"), now: 60 * Self.second)
+        #expect(source.graceUntil == 75 * Self.second)
+    }
+
+    @Test("silence and loss have one grace together, however the connection ends")
+    func oneGrace() {
+        // The connection stays open.
+        var open = Self.live()
+        _ = Self.silence(&open, until: 15 * Self.second - 50_000_000)
+        #expect(!open.isGivenUp && open.isPresent)
+        #expect(open.deadline(after: 15 * Self.second - 1) == 15 * Self.second)
+        _ = open.poll(now: 15 * Self.second, arrivals: .init(picture: 0))
+        #expect(open.isGivenUp && open.isAbsent && !open.isPresent && open.state == .stalled)
+        // It ends after the grace: nobody waits for a second one.
+        #expect(open.receive(.left(reason: "idle"), now: 90 * Self.second).map(\.to) == [.lost, .reconnecting])
+        #expect(open.isAway(now: 90 * Self.second) && open.isAbsent, "its last picture is not held again")
+        #expect(open.poll(now: 90 * Self.second, arrivals: .init()).map(\.to) == [.gone])
+        // It ends within the grace.
+        var ended = Self.live()
+        _ = Self.silence(&ended, until: 10 * Self.second)
+        _ = ended.receive(.left(reason: "reset"), now: 10 * Self.second)
+        #expect(ended.graceUntil == 15 * Self.second)
+        _ = ended.receive(.drained, now: 10 * Self.second)
+        #expect(ended.isAway(now: 10 * Self.second))
+        // Who comes back meanwhile has a grace of its own later.
+        _ = ended.receive(.published, now: 14 * Self.second)
+        #expect(ended.graceUntil == nil && !ended.isAbsent)
+        #expect(ended.receive(.pictured, now: 16 * Self.second).map(\.to) == [.live])
+        _ = ended.receive(.left(reason: "again"), now: 20 * Self.second)
+        #expect(ended.graceUntil == 35 * Self.second)
+    }
+
+    @Test("a source that was given up in its silence is present again with its next packet")
+    func backFromSilence() {
+        var source = Self.live()
+        _ = Self.silence(&source, until: 20 * Self.second)
+        #expect(source.isGivenUp)
+        let changes = source.poll(now: 20 * Self.second + 1, arrivals: .init(picture: 20 * Self.second))
+        #expect(changes.map(\.to) == [.live])
+        #expect(source.isPresent && !source.isAbsent && !source.isAway(now: 99 * Self.second))
+    }
+
     @Test("what may wait in the socket is no silence, and what has been looked for in vain is")
     func unread() {
         var source = Self.live()

@@ -74,7 +74,7 @@ struct UploaderTests {
         uploader.list(SimulatedOrigin.listing(through: 0, isFirst: true))
         #expect(await uploader.finish(by: 0) == .owed(isNoted: false))
         let unreachable = notices.withLock { $0 }.filter { if case .unreachable = $0 { true } else { false } }
-        #expect(unreachable.count == 1)
+        #expect(unreachable == [.unreachable("connection refused")])
     }
 
     /// A disk that answers nobody who reads until it is let go.

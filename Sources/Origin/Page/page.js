@@ -121,8 +121,9 @@ async function startOwn(mine) {
   player = new MSEPlayer(video, multivariant, (event, error) => { if (mine === generation) heard(event, error); });
   try {
     await player.start();
-    if (choice.value !== "auto") player.select(Number(choice.value));
+    if (mine === generation && choice.value !== "auto") player.select(Number(choice.value));
   } catch (error) {
+    if (mine !== generation) return;
     setState("failed");
     say("still", "This browser cannot play the room", error.message);
   }

@@ -283,6 +283,8 @@ class MSEPlayer {
     this.video.src = URL.createObjectURL(this.source);
     await new Promise((resolve) => this.source.addEventListener("sourceopen", resolve, { once: true }));
     URL.revokeObjectURL(this.video.src);
+    // Stopped while the browser opened the source: there is nothing left to play into.
+    if (this.abort.signal.aborted) return;
     this.tracks.push(new Track(this, "video", this.variants[0].mime, () => this.variants[this.current]));
     if (!hasOwnAudio) {
       this.tracks.push(new Track(this, "audio", mime("audio/mp4", first.audioCodecs), () => shared));
@@ -302,6 +304,7 @@ class MSEPlayer {
     this.video.load();
   }
 
+  /** The track that the playlist of the rendition feeds; undefined until the browser has opened the source. */
   get main() { return this.tracks[0]; }
   get isLive() { return Boolean(this.main?.list) && !this.main.list.ended; }
 
@@ -314,8 +317,8 @@ class MSEPlayer {
 
   /** Media time (s) of the live edge. */
   liveEnd() {
-    const { list, buffer } = this.main;
-    if (!list || !buffer.buffered.length) return null;
+    if (!this.main?.list || !this.main.buffer.buffered.length) return null;
+    const { buffer } = this.main;
     return buffer.buffered.end(buffer.buffered.length - 1) + this.main.rest();
   }
 

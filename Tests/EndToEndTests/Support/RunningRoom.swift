@@ -12,12 +12,19 @@ final class RunningRoom: Sendable {
     let secrets: SecretWatch
     private let isFile: Bool
 
+    /// What lets requests send to other rooms and receivers of the test, which are all on this machine.
+    private static let egress = ["--set", #"control.egress.allowedHosts=["127.0.0.0/8"]"#]
+
     /// Starts `tandem run` and waits until it is ready.
     ///
-    /// - Parameter pipeline: JSON, given on standard input; or the path of a file.
+    /// - Parameters:
+    ///   - pipeline: JSON, given on standard input; or the path of a file.
+    ///   - allowsLoopback: False for the allow list that the pipeline has.
     init(
-        _ pipeline: String, _ arguments: [String] = [], environment: [String: String] = [:]
+        _ pipeline: String, _ arguments: [String] = [], environment: [String: String] = [:],
+        allowsLoopback: Bool = true
     ) throws {
+        let arguments = arguments + (allowsLoopback ? Self.egress : [])
         let isFile = pipeline.hasPrefix("/")
         let pipeline = isFile ? pipeline : SecretWatch.hiding(in: pipeline)
         let child = try Child(
@@ -113,12 +120,37 @@ final class RunningRoom: Sendable {
         let reply = try HTTPClient.request("POST", self.control, "/v1/room:end")
         #expect((200..<300).contains(reply.status), "\(reply.body)")
         defer { self.secrets.check(self.child) }
+        return try self.over(timeout: timeout)
+    }
+
+    /// Waits for the process of a room that ends.
+    func over(timeout: Double = 20) throws -> Int32 {
+        self.endLingering(timeout: timeout)
         return try self.child.wait(timeout: timeout)
+    }
+
+    /// Ends the time in which a room that is over serves its viewers on. Its exit code stays what it is.
+    ///
+    /// Viewers who were there get three seconds to see the end.
+    private func endLingering(timeout: Double) {
+        guard (try? self.event("room.closed", timeout: timeout)) != nil else { return }
+        let limit = Date().addingTimeInterval(timeout)
+        while self.child.isRunning, Date() < limit {
+            if let line = self.child.errors.range(of: "its viewers are served on") {
+                let rest = self.child.errors[line.upperBound...].prefix(400)
+                let seconds = rest.firstMatch(of: /"seconds":"([0-9]+)"/).flatMap { Int($0.output.1) } ?? 0
+                if seconds > 3 { Thread.sleep(forTimeInterval: 3.2) }
+                break
+            }
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+        self.child.signal(SIGTERM)
     }
 
     func terminate(_ signal: Int32, timeout: Double = 20) throws -> Int32 {
         self.child.signal(signal)
         defer { self.secrets.check(self.child) }
+        if signal == SIGINT { self.endLingering(timeout: timeout) }
         return try self.child.wait(timeout: timeout)
     }
 }

@@ -18,9 +18,10 @@ enum BenchTool {
                BenchTool readme-check README.md     status 1 unless that table is in step
                BenchTool check RESULT.json [PART…]  compares the result with thresholds.json; status 1 on a regression, or
                                                     when one of the parts was not measured whole
+               BenchTool check-results              compares the newest result of each part in results/ with thresholds.json
                BenchTool selfcheck                  plants regressions; status 1 unless the guard finds each
                BenchTool accept RESULT.json         makes the kernels' counts of that result the thresholds
-        The working directory is benchmarks/. PAIRS=n: rounds of R1; R1_MORE=1 adds them to those of the result; LIVE_SECONDS=n: length of each live measurement;
+        The working directory is benchmarks/. PAIRS=n: rounds of R1; R1_SIDES=ours,ffmpeg: only these sides of it; R1_MORE=1 adds them to those of the result; LIVE_SECONDS=n: length of each live measurement;
         LIVE_MINUTES=n: of the memory measurement;
         SEARCH_CLIPS=DIR, SEARCH_MOST=n, SEARCH_SECONDS=n: clips of a search.
         """
@@ -37,6 +38,7 @@ enum BenchTool {
             case ("readme", 2): try ReadmeTable.renew(arguments[1])
             case ("readme-check", 2): try ReadmeTable.check(arguments[1])
             case ("check", 2...): try self.check(arguments[1], parts: Array(arguments.dropFirst(2)))
+            case ("check-results", 1): try self.checkResults()
             case ("selfcheck", 1): try SelfCheck.run()
             case ("accept", 2): try self.accept(arguments[1])
             default:
@@ -76,10 +78,39 @@ enum BenchTool {
         if let memory = result.live?.memory, memory.minutes < LiveResult.Memory.shortest {
             Terminal.say("SKIPPED: the growth of memory is not guarded: LIVE_MINUTES=30 shows it")
         }
+        self.sayFewRounds(result, of: path)
         let regressions = Guard(thresholds: thresholds).regressions(in: result, parts: parts)
         for regression in regressions { Terminal.say("REGRESSION: \(regression)") }
         if !regressions.isEmpty { exit(1) }
         Terminal.say("No regression.")
+    }
+
+    private static func sayFewRounds(_ result: BenchResult, of path: String) {
+        guard let rounds = result.passthrough?.rounds, rounds < PassthroughResult.fewestRounds else { return }
+        Terminal.say(
+            "SKIPPED: passthrough of \(path) is not guarded: \(rounds) rounds, and \(PassthroughResult.fewestRounds) are needed"
+        )
+    }
+
+    /// What is published must hold what CI holds: of every part the newest committed result.
+    private static func checkResults() throws(BenchError) {
+        let guardian = try Guard(thresholds: Files.read(Thresholds.self, from: self.thresholdsPath))
+        let results = CommittedResults.all()
+        var isBroken = false
+        for part in CommittedResults.guarded {
+            guard let (name, result) = CommittedResults.newest(results, of: part) else {
+                Terminal.say("REGRESSION: no committed result has the part \(part)")
+                isBroken = true
+                continue
+            }
+            self.sayFewRounds(CommittedResults.only(part, of: result), of: "results/\(name)")
+            for regression in guardian.regressions(in: CommittedResults.only(part, of: result)) {
+                Terminal.say("REGRESSION: results/\(name): \(regression)")
+                isBroken = true
+            }
+        }
+        if isBroken { exit(1) }
+        Terminal.say("The committed results hold the thresholds.")
     }
 
     private static func accept(_ path: String) throws(BenchError) {

@@ -150,8 +150,10 @@ struct Guard {
         return found
     }
 
+    /// A result of too few rounds is passed over; ``BenchTool`` says so.
     func passthroughRegressions(in result: PassthroughResult) -> [String] {
-        self.thresholds.passthroughCPURatioMedian.sorted { $0.key < $1.key }.compactMap { job, limit in
+        guard result.rounds >= PassthroughResult.fewestRounds else { return [] }
+        return self.thresholds.passthroughCPURatioMedian.sorted { $0.key < $1.key }.compactMap { job, limit in
             guard let median = result.ratios[job]?.median else { return "passthrough: \(job) was not measured" }
             return median > limit
                 ? "passthrough: \(job) takes \(median) times FFmpeg's CPU time (median), at most \(limit)" : nil

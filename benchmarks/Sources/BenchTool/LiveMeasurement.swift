@@ -312,7 +312,7 @@ struct LiveMeasurement {
                 { "name": "480p", "width": 854, "height": 480, "video": { "bitrate": 1200000\(video) } },
                 { "name": "360p", "width": 640, "height": 360, "video": { "bitrate": 700000\(video) } }
               ],
-              "outputs": [ { "type": "hls", "path": "%OUT%", \(output) "http": { "listen": "127.0.0.1:0" } } ]
+              "outputs": [ { "type": "hls", "path": "%OUT%", \(output) "http": { "listen": "127.0.0.1:0", "lingerSeconds": 0 } } ]
             }
             """
     }
@@ -324,7 +324,7 @@ struct LiveMeasurement {
           "canvas": { "width": 320, "height": 180 },
           "scenes": [ { "sceneId": "solo", "layout": "solo", "uids": ["a"] } ],
           "renditions": [ { "name": "180p", "width": 320, "height": 180, "video": { "bitrate": 300000 } } ],
-          "outputs": [ { "type": "hls", "path": "%OUT%", "http": { "listen": "127.0.0.1:0" } } ]
+          "outputs": [ { "type": "hls", "path": "%OUT%", "http": { "listen": "127.0.0.1:0", "lingerSeconds": 0 } } ]
         }
         """
 }

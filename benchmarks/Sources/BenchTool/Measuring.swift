@@ -78,7 +78,7 @@ struct Measuring {
             self.note(part, PassthroughMeasurement.commands, in: &result)
             result.passthrough = try PassthroughMeasurement(
                 script: "./passthrough.sh", work: self.sources,
-                rounds: Variables["PAIRS"].flatMap { Int($0) } ?? (isFull ? 3 : 1)
+                rounds: Variables["PAIRS"].flatMap { Int($0) } ?? (isFull ? PassthroughResult.fewestRounds : 1)
             ).measure()
             for (job, spread) in (result.passthrough?.ratios ?? [:]).sorted(by: { $0.key < $1.key }) {
                 Terminal.say("  \(job)/FFmpeg cpu: \(spread.median) (\(spread.min)…\(spread.max))")
@@ -131,9 +131,11 @@ struct Measuring {
 
     private func sides(isFull: Bool) -> [R1Side] {
         let peers = Peers.find(work: BenchTool.work)
-        return R1Side.all(
+        let all = R1Side.all(
             script: "./r1.sh", work: self.sources, isFull: isFull, newFFmpeg: peers.newFFmpeg,
             hasGStreamer: peers.hasGStreamer, floor: peers.floor)
+        guard let wanted = Variables["R1_SIDES"]?.split(separator: ",").map(String.init) else { return all }
+        return all.filter { wanted.contains($0.name) }
     }
 
     private func r1(

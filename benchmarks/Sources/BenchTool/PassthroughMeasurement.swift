@@ -78,6 +78,10 @@ struct PassthroughMeasurement {
 
 /// What ``PassthroughMeasurement`` found.
 struct PassthroughResult: Codable {
+    /// Fewer rounds are not guarded: the jobs of a round are a minute apart, and on a machine whose speed changes by a tenth
+    /// from minute to minute the median of three rounds tells two results no further apart than that from one another.
+    static let fewestRounds = 5
+
     struct Run: Codable {
         /// `solo` and `room` at the named preset, `soloSame` at veryfast; `ffmpeg` and `ffmpegPK`, whole ladders at veryfast.
         var job: String
@@ -89,4 +93,6 @@ struct PassthroughResult: Codable {
     var runs: [Run]
     /// Ours by FFmpeg's, by job; the room's by 70 % of `ffmpeg` and 30 % of `ffmpegPK`.
     var ratios: [String: Spread]
+
+    var rounds: Int { Set(self.runs.map(\.round)).count }
 }

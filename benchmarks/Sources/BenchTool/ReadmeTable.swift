@@ -31,45 +31,47 @@ enum ReadmeTable {
         return "\(head[0])\(self.begin)\n\n\(table)\n\n\(self.end)\(tail[1])"
     }
 
-    /// Names begin with the date; of one day, the last that was made.
+    /// R1 of the newest result that has all presets; the room without one of the newest that has it.
     private static func newest() throws(BenchError) -> String {
-        var newest: (name: String, result: BenchResult)?
-        for name in Files.names(in: "results") where name.hasSuffix(".json") {
-            // Results of an older form stay for the record and are not read.
-            guard let result = try? Files.read(BenchResult.self, from: "results/\(name)"), result.r1 != nil else {
-                continue
-            }
-            if newest.map({ $0.result.date < result.date }) ?? true { newest = (name, result) }
+        let results = CommittedResults.all()
+        guard let newest = CommittedResults.newest(results, of: "r1") else {
+            throw BenchError("there is no result in benchmarks/results")
         }
-        guard let newest else { throw BenchError("there is no result in benchmarks/results") }
-        return self.table(newest.result, name: newest.name)
+        let plain = CommittedResults.newest(results, withSide: "oursDefault")
+        return self.table(newest.result, name: newest.name, plain: plain)
     }
 
-    static func table(_ result: BenchResult, name: String) -> String {
+    private static let head = [
+        "| R1: 20 s of two 720p30 into 720p, 480p, 360p | CPU s | wall s | peak MiB | Tandem's CPU time over it (95 %) "
+            + "| Tandem's wall time over it (95 %) | VMAF-NEG less FFmpeg's: 720p, 480p, 360p |",
+        "|---|---|---|---|---|---|---|",
+    ]
+
+    /// - Parameters:
+    ///   - name: File of `result`.
+    ///   - plain: The result with the room that names no preset, where `result` has none.
+    static func table(_ result: BenchResult, name: String, plain: (name: String, result: BenchResult)?) -> String {
         guard let r1 = result.r1 else { return "" }
-        var lines = [
-            "| R1: 20 s of two 720p30 into 720p, 480p, 360p | CPU s | peak MiB | Tandem's CPU over it (95 %) |",
-            "|---|---|---|---|",
-        ]
+        var lines = self.head
         for side in R1Side.names {
-            let runs = r1.runs.filter { $0.side == side }
-            guard !runs.isEmpty else { continue }
-            let cpu = runs.reduce(0) { $0 + $1.cpuSeconds } / Double(runs.count)
-            let memory = runs.compactMap(\.peakMemoryMiB).max()
-            let ratio = r1.ratios[side]?["cpu"].map(self.text)
-            lines.append(
-                "| \(r1.titles[side] ?? side) | \(cpu.text(2)) | \(memory?.text(0) ?? "") | \(ratio ?? "") |")
+            if let row = self.row(side, result) {
+                lines.append(row)
+            } else if side == "oursDefault", let plain, let row = self.row(side, plain.result) {
+                lines.append(row)
+            }
         }
         let machine = result.machine
         lines.append("")
+        lines.append("All figures are medians of the rounds.")
         let presets = R1Side.names.compactMap { side -> String? in
-            guard let spread = r1.presets?[side]?["cpu"] else { return nil }
+            guard let spread = r1.presets?[side]?["cpu"], let wall = r1.presets?[side]?["wall"] else { return nil }
             let preset = (r1.titles[side] ?? side).split(separator: " ").last ?? ""
-            return "`\(preset)` \(self.text(spread))"
+            return "`\(preset)` \(self.text(spread)), wall \(self.text(wall))"
         }
         if !presets.isEmpty {
-            lines.append("Presets, CPU time over FFmpeg's with veryfast: " + presets.joined(separator: ", ") + ".")
+            lines.append("Presets over FFmpeg with veryfast, CPU time: " + presets.joined(separator: "; ") + ".")
         }
+        if let plain, plain.name != name, let r1 = plain.result.r1 { lines.append(self.plainNote(plain, r1)) }
         if let oneCore = self.oneCore(r1) { lines.append(oneCore) }
         lines.append(r1.scalingNote)
         lines.append(
@@ -77,6 +79,45 @@ enum ReadmeTable {
                 + "commit `\(result.commit)`, \(result.date.prefix(10)), load \(r1.loadBefore); sources: \(r1.clips). All figures and plots: "
                 + "`benchmarks/results/\(name.dropLast(5)).html`.")
         return lines.joined(separator: "\n")
+    }
+
+    private static func row(_ side: String, _ result: BenchResult) -> String? {
+        guard let r1 = result.r1, case let runs = r1.runs.filter({ $0.side == side }), !runs.isEmpty else { return nil }
+        let cpu = Spread(runs.map(\.cpuSeconds)).median
+        // The floor's stages run one after the other: its wall time is no job's.
+        let wall = side == "floor" ? nil : Spread(runs.map(\.wallSeconds)).median
+        let peaks = runs.compactMap(\.peakMemoryMiB)
+        let cells = [
+            r1.titles[side] ?? side, cpu.text(2), wall?.text(2) ?? "",
+            peaks.isEmpty ? "" : Spread(peaks).median.text(0),
+            r1.ratios[side]?["cpu"].map(self.text) ?? "", r1.ratios[side]?["wall"].map(self.text) ?? "",
+            self.quality(of: side, result.quality ?? []),
+        ]
+        return "| " + cells.joined(separator: " | ") + " |"
+    }
+
+    /// `−0.65, −0.23, −1.15`; empty where it was not judged.
+    private static func quality(of side: String, _ results: [QualityResult]) -> String {
+        guard side != "ffmpeg" else { return "" }
+        let differences = R1Measurement.renditions.compactMap { rendition -> String? in
+            guard let own = results.first(where: { $0.side == side && $0.rendition == rendition }),
+                let peer = results.first(where: { $0.side == "ffmpeg" && $0.rendition == rendition })
+            else { return nil }
+            let difference = (own.vmafNeg - peer.vmafNeg).rounded(digits: 2)
+            return difference < 0 ? "−\((-difference).text(2))" : "+\(difference.text(2))"
+        }
+        return differences.count == R1Measurement.renditions.count ? differences.joined(separator: ", ") : ""
+    }
+
+    /// Where the row of the room without a preset comes from.
+    private static func plainNote(_ plain: (name: String, result: BenchResult), _ r1: R1Result) -> String {
+        let rounds = r1.runs.count { $0.side == "oursDefault" }
+        let ratio = r1.presets?["oursDefault"]
+        return
+            "The row “\(r1.titles["oursDefault"] ?? "")” (veryfast without B-frames, as a room encodes whose pipeline names no "
+            + "preset) is of \(rounds) rounds of commit `\(plain.result.commit)`, \(plain.result.date.prefix(10)); over FFmpeg with "
+            + "veryfast in the same rounds CPU time \(ratio?["cpu"].map(self.text) ?? "not measured"), wall time "
+            + "\(ratio?["wall"].map(self.text) ?? "not measured") (`benchmarks/results/\(plain.name)`)."
     }
 
     private static func text(_ spread: Spread) -> String {

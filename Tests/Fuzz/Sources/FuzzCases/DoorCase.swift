@@ -1,4 +1,5 @@
 import Admission
+import Events
 import HLS
 import HTTPListener
 import MediaTypes
@@ -97,6 +98,13 @@ enum DoorCase {
             guard AddressRange(range.description) == range else { return "\(range) is another when read again" }
         }
         if let pattern = HostPattern(text) { _ = pattern.allows(host: text, port: 443) }
+        if let entry = EgressEntry(text) {
+            guard EgressEntry(entry.description) == entry else { return "\(entry) is another when read again" }
+        }
+        if let target = EgressPolicy.Target(webhook: text) {
+            guard (1...65_535).contains(target.port), !target.host.isEmpty else { return "a webhook nobody can reach" }
+            _ = EgressPolicy().refusal(of: target)
+        }
         if let listen = try? ListenAddress(parsing: text) {
             guard (try? ListenAddress(parsing: listen.description)) == listen else {
                 return "\(listen) is another when read again"

@@ -1,0 +1,32 @@
+package import NIOCore
+package import PipelineSpec
+
+/// Refuses to connect to an address that the room's policy does not allow: no packet is sent to it.
+///
+/// One for each channel of a client. The promise of the connection fails with ``EgressPolicy/Refusal``.
+package final class EgressHandler: ChannelOutboundHandler {
+    package typealias OutboundIn = ByteBuffer
+    package typealias OutboundOut = ByteBuffer
+
+    private let gate: EgressGate
+    private let target: EgressPolicy.Target
+
+    /// - Parameter target: The server as the URL names it.
+    package init(_ gate: EgressGate, target: EgressPolicy.Target) {
+        self.gate = gate
+        self.target = target
+    }
+
+    package func connect(context: ChannelHandlerContext, to address: SocketAddress, promise: EventLoopPromise<Void>?) {
+        // A Unix socket has none, and no URL names one.
+        guard let resolved = address.ipAddress.flatMap({ IPAddress($0) }) else {
+            promise?.fail(EgressPolicy.Refusal.notListed(self.target.description))
+            return
+        }
+        if let refusal = self.gate.policy.refusal(of: self.target, at: resolved) {
+            promise?.fail(refusal)
+        } else {
+            context.connect(to: address, promise: promise)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import PipelineSpec
+
+/// A webhook's URL in its parts, as strictly read as it can be: what one reader takes for the host no other takes for the path.
+struct WebhookURL: Sendable, Hashable {
+    let isSecure: Bool
+    let target: EgressPolicy.Target
+    /// With its query.
+    let path: String
+    /// As it stands in the URL, for the field `Host`.
+    let authority: String
+
+    /// - Returns: nil for anything but `http[s]://HOST[:PORT][/PATH][?QUERY]`, which has no user, and whose host is letters, digits,
+    ///   `-`, `.` and `_`, or an IPv6 address in brackets.
+    init?(_ text: String) {
+        let lower = text.prefix(8).lowercased()
+        guard let scheme = ["http://", "https://"].first(where: { lower.hasPrefix($0) }), text.utf8.count <= 2048,
+            text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        else { return nil }
+        self.isSecure = scheme == "https://"
+        let rest = text.dropFirst(scheme.count).prefix { $0 != "#" }
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        let path = rest.dropFirst(authority.count)
+        self.path = path.hasPrefix("/") ? String(path) : "/\(path)"
+        self.authority = String(authority)
+        var host = authority
+        var port = self.isSecure ? 443 : 80
+        if host.hasPrefix("[") {
+            guard let end = host.firstIndex(of: "]") else { return nil }
+            let behind = host[host.index(after: end)...]
+            guard behind.isEmpty || behind.hasPrefix(":") else { return nil }
+            host = host[host.index(after: host.startIndex)..<end]
+            guard host.contains(":"), IPAddress(host) != nil else { return nil }
+        } else {
+            host = authority.prefix { $0 != ":" }
+            let isName = host.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f: true
+                default: false
+                }
+            }
+            guard isName, !host.isEmpty else { return nil }
+        }
+        let end = authority.last == "]" ? authority.endIndex : authority.lastIndex(of: ":") ?? authority.endIndex
+        if end != authority.endIndex {
+            let digits = authority[authority.index(after: end)...]
+            guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                let number = Int(digits), (1...65_535).contains(number)
+            else { return nil }
+            port = number
+        }
+        self.target = EgressPolicy.Target(host: String(host), port: port, defaultPort: self.isSecure ? 443 : 80)
+    }
+}
+
+extension EgressPolicy.Target {
+    /// The server of a webhook; nil for a URL that only some readers understand.
+    package init?(webhook url: String) {
+        guard let url = WebhookURL(url) else { return nil }
+        self = url.target
+    }
+}

@@ -1,0 +1,93 @@
+/// Whether a live presentation keeps up with the clock. Spec: rfc8216bis §6.2.1, §6.2.5.2.
+extension Linter {
+    /// Answers in a row that are all late by more than ``smallLateness``.
+    private static let lateAnswers = 8
+    private static let smallLateness: Int64 = 250_000_000
+    /// An ended playlist is read again for this many target durations.
+    private static let readsOfEnd: Int64 = 3
+
+    // MARK: The end
+
+    /// Reads an ended playlist on for a while: an end that is taken back comes with a later text.
+    mutating func noteEnd(_ list: MediaList, _ index: Int, at now: Int64) {
+        guard list.isEnded else {
+            self.histories[index].endedAt = nil
+            self.histories[index].wasLive = true
+            return
+        }
+        guard let since = self.histories[index].endedAt else {
+            self.histories[index].endedAt = now
+            return
+        }
+        let wait = self.histories[index].wasLive ? Self.readsOfEnd &* list.targetDuration : 0
+        self.histories[index].isSettled = now &- since >= wait
+    }
+
+    // MARK: Listed media against the clock
+
+    /// Wall time may not run away from the media that is listed: a player's buffer empties by as much.
+    mutating func checkPace(_ list: MediaList, _ index: Int, at now: Int64) {
+        guard !list.isIFramesOnly, let pace = self.histories[index].pace, pace.next >= list.mediaSequence else {
+            self.histories[index].pace = (least: now, listed: 0, next: list.nextNumber)
+            return
+        }
+        let listed = list.segments.reduce(pace.listed) { $1.number >= pace.next ? $0 &+ $1.duration : $0 }
+        let ahead = now &- listed
+        let least = min(pace.least, ahead)
+        self.histories[index].pace = (least: least, listed: listed, next: list.nextNumber)
+        guard ahead &- least > list.targetDuration &+ Self.timingSlack, !self.histories[index].isSlow else { return }
+        self.histories[index].isSlow = true
+        self.add(
+            .updateSlow,
+            "\(Self.seconds(listed)) of media were listed, \(Self.seconds(ahead &- least)) less than the time that passed",
+            index, segment: list.nextNumber &- 1, at: now)
+    }
+
+    /// A segment that is listed comes in less time than it lasts.
+    mutating func checkSpeed(_ reply: LintReply, _ record: PlaylistHistory.Record, _ index: Int) {
+        let took = reply.receivedAt &- reply.sentAt
+        // What was listed at first is fetched all at once.
+        guard !reply.isLocal, record.listed.number >= self.histories[index].joinedNext ?? .max,
+            took > record.listed.duration &+ Self.timingSlack
+        else { return }
+        self.add(
+            .segmentSlow,
+            "its \(reply.body.count) bytes took \(Self.seconds(took)), it lasts \(Self.seconds(record.listed.duration))",
+            index, segment: record.listed.number, at: reply.receivedAt)
+    }
+
+    // MARK: Blocking reloads
+
+    /// A blocking reload is answered when the part it asks for can be had: when the hinted part has come, or another
+    /// playlist reports it.
+    mutating func checkHold(_ list: MediaList, _ index: Int, _ request: LintRequest, _ reply: LintReply) {
+        guard let asked = request.asked, !list.isEnded, !reply.isLocal, list.edge >= asked else { return }
+        let segment = list.open?.number == asked.number ? list.open : list.segments.last { $0.number == asked.number }
+        var since = self.histories[index].claims.lazy.filter { $0.edge >= asked }.map(\.at).min()
+        if let parts = segment?.parts, let place = Int(exactly: asked.part), parts.indices.contains(place),
+            let came = self.histories[index].hintTimes.removeValue(forKey: parts[place].uri)
+        {
+            since = min(since ?? came, came)
+        }
+        guard let since else {
+            self.histories[index].holds = []
+            return
+        }
+        let late = reply.receivedAt &- max(since, reply.sentAt)
+        self.histories[index].holds = self.histories[index].holds.suffix(Self.lateAnswers - 1) + [late]
+        let holds = self.histories[index].holds
+        let isAlwaysLate = holds.count == Self.lateAnswers && holds.allSatisfy { $0 > Self.smallLateness }
+        guard isAlwaysLate || late > (list.partTarget ?? 0) &+ Self.timingSlack else { return }
+        self.add(
+            .reloadLate,
+            "\(Self.query(request.url)) is answered \(Self.seconds(late)) after the part could be had", index,
+            segment: asked.number, part: Int(exactly: asked.part), at: reply.receivedAt)
+        self.histories[index].holds = []
+    }
+
+    /// Remembers when a hinted part was whole.
+    mutating func noteHint(_ uri: String, _ index: Int, at now: Int64) {
+        if self.histories[index].hintTimes.count >= 64 { self.histories[index].hintTimes = [:] }
+        self.histories[index].hintTimes[uri] = now
+    }
+}

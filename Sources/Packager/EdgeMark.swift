@@ -1,0 +1,53 @@
+/// How far viewers were shown the live edge while the store did not take the ``EdgeRecord`` in time.
+///
+/// It is written in place, into a file of a fixed size that exists already: a disk that is full, or too slow for new files, takes
+/// it all the same. A successor lists a number that the mark names and the record does not have as a gap.
+struct EdgeMark: Sendable, Hashable {
+    struct Track: Sendable, Hashable {
+        var name: String
+        /// The playlist listed the segments below as whole.
+        var whole: Int64
+        /// Listed parts of the segment with that number.
+        var parts: Int
+    }
+
+    /// The file's name.
+    static let name = "edge.mark"
+    /// Bytes of the file.
+    private static let size = 4_096
+
+    /// The worker that showed them: it is in their names.
+    var incarnation: Int64
+    var tracks: [Track]
+
+    init(incarnation: Int64, tracks: [Track]) {
+        self.incarnation = incarnation
+        self.tracks = tracks
+    }
+
+    /// The file's content, padded with spaces; `nil` where that many tracks do not fit.
+    var bytes: [UInt8]? {
+        let tracks = self.tracks.map { "[\"\($0.name)\",\($0.whole),\($0.parts)]" }.joined(separator: ",")
+        var bytes = Array("{\"version\":1,\"incarnation\":\(self.incarnation),\"tracks\":[\(tracks)]}".utf8)
+        guard bytes.count < Self.size else { return nil }
+        bytes += [UInt8](repeating: UInt8(ascii: " "), count: Self.size - bytes.count - 1) + [UInt8(ascii: "\n")]
+        return bytes
+    }
+
+    /// - Returns: `nil` for a damaged file.
+    init?(_ bytes: [UInt8]) {
+        guard let root = JSONReader.read(bytes)?.object, root["version"] == .integer(1),
+            let incarnation = root["incarnation"]?.integer, (1...RoomState.largestNumber).contains(incarnation),
+            let list = root["tracks"]?.array
+        else { return nil }
+        var tracks: [Track] = []
+        for value in list {
+            guard let row = value.array, row.count == 3, let name = row[0].string, TrackNames.isValid(name),
+                let whole = row[1].integer, (0...RoomState.largestNumber).contains(whole), let parts = row[2].integer,
+                (0...4_096).contains(parts)
+            else { return nil }
+            tracks.append(Track(name: name, whole: whole, parts: Int(parts)))
+        }
+        self.init(incarnation: incarnation, tracks: tracks)
+    }
+}

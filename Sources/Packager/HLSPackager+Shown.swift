@@ -1,0 +1,201 @@
+import HLS
+import MediaKernels
+import MediaTypes
+
+/// A segment that viewers of a worker before this one know, and that no state file names.
+struct ShownSegment: Sendable {
+    /// The incarnation in its name; `nil`: no playlist had its name.
+    let incarnation: Int64?
+    /// Ticks of the track's timescale since the room's origin.
+    let start: Int64
+    let duration: Int64
+    let discontinuity: Bool
+    /// As they were shown, and their names; empty: the segment is a gap.
+    let parts: [FinishedPart]
+    let names: [String]
+    /// Its initialization segment; `nil` for a gap.
+    let map: (name: String, bytes: [UInt8])?
+}
+
+/// What viewers of a worker before this one know of a track, behind the segments that the state file names.
+struct ShownTrack: Sendable {
+    /// One for each media sequence number from the state file's next one on.
+    var segments: [ShownSegment] = []
+    /// Names the initialization segments from each of them on, and the one this run goes on with behind them.
+    func maps(before last: (name: String, bytes: [UInt8])) -> [(index: Int, name: String, bytes: [UInt8])] {
+        var maps: [(index: Int, name: String, bytes: [UInt8])] = []
+        for (index, segment) in self.segments.enumerated() {
+            guard let map = segment.map, map.name != maps.last?.name else { continue }
+            // A gap takes the one of what follows it.
+            maps.append((maps.isEmpty ? 0 : index, map.name, map.bytes))
+        }
+        if maps.last?.name != last.name { maps.append((maps.isEmpty ? 0 : self.segments.count, last.name, last.bytes)) }
+        return maps
+    }
+}
+
+/// What the worker before has left beside the state file.
+struct EdgeLeavings: Sendable {
+    var record = EdgeRecord(tracks: [], recorded: 0)
+    var mark: EdgeMark?
+    /// A mark beyond this many segments is damage: hours of a store that takes nothing.
+    private static let mostLost: Int64 = 4_096
+
+    init(_ store: any SegmentStore) {
+        self.record = store.read(EdgeRecord.name).flatMap { EdgeRecord(json: $0) } ?? self.record
+        self.mark = store.read(EdgeMark.name).flatMap { EdgeMark($0) }
+    }
+
+    /// Nothing is left of a room that begins.
+    init() {}
+
+    func track(_ name: String) -> EdgeRecord.Track? { self.record.tracks.first { $0.name == name } }
+
+    /// Viewers saw more of the segment than the record has.
+    ///
+    /// - Parameters:
+    ///   - parts: Parts of it in the record.
+    ///   - next: The number behind those in the state file.
+    /// - Returns: The incarnation of the worker that showed it.
+    func isLost(_ number: Int64, parts: Int, of name: String, next: Int64) -> Int64? {
+        guard let mark = self.mark, let reach = mark.tracks.first(where: { $0.name == name }),
+            number < next &+ Self.mostLost,
+            number < reach.whole || (number == reach.whole && parts < reach.parts)
+        else { return nil }
+        return mark.incarnation
+    }
+}
+
+extension HLSPackager {
+    /// What viewers know of a track: the segments whose names they were told of, as they were where they are kept, and otherwise
+    /// as gaps. A number that a playlist had never names anything else.
+    ///
+    /// - Parameter closes: With the segment that is not whole, as long as it is.
+    func shown(
+        of track: TrackPublication, in leavings: EdgeLeavings, from next: Int64, closes: Bool
+    ) -> ShownTrack {
+        var shown = ShownTrack()
+        let (name, old) = (track.names.track, leavings.track(track.names.track))
+        var maps: [String: [UInt8]] = [:]
+        func map(_ name: String) -> (name: String, bytes: [UInt8])? {
+            guard let bytes = maps[name] ?? self.store.read(name) else { return nil }
+            maps[name] = bytes
+            return (name, bytes)
+        }
+        func gap(_ incarnation: Int64?, _ whole: EdgeRecord.Whole? = nil) -> ShownSegment {
+            ShownSegment(
+                incarnation: incarnation, start: whole?.start ?? 0, duration: whole?.duration ?? 0,
+                discontinuity: whole?.discontinuity ?? false, parts: [], names: [], map: nil)
+        }
+        var number = next
+        while true {
+            let rows = old?.rows.filter { $0.mediaSequence == number } ?? []
+            if let whole = old?.whole.first(where: { $0.mediaSequence == number }) {
+                if !whole.gap, let parts = self.parts(rows, of: track), let first = rows.first,
+                    let map = map(whole.map),
+                    first.start == whole.start
+                {
+                    shown.segments.append(
+                        ShownSegment(
+                            incarnation: whole.incarnation, start: whole.start, duration: whole.duration,
+                            discontinuity: whole.discontinuity, parts: parts, names: rows.map(\.name), map: map))
+                } else {
+                    shown.segments.append(gap(whole.incarnation, whole))
+                }
+            } else if let incarnation = leavings.isLost(number, parts: rows.count, of: name, next: next) {
+                shown.segments.append(gap(incarnation))
+            } else {
+                if closes, let old, let first = rows.first, let parts = self.parts(rows, of: track),
+                    let last = parts.last, let map = map(old.map)
+                {
+                    shown.segments.append(
+                        ShownSegment(
+                            incarnation: nil, start: first.start, duration: last.end - first.start,
+                            discontinuity: first.discontinuity, parts: parts, names: rows.map(\.name), map: map))
+                }
+                return shown
+            }
+            number += 1
+        }
+    }
+
+    /// The parts of a segment, one behind the other; `nil` where one of them is not there.
+    private func parts(_ rows: [EdgeRecord.Row], of track: TrackPublication) -> [FinishedPart]? {
+        guard !rows.isEmpty, rows.map(\.index) == Array(rows.indices) else { return nil }
+        var parts: [FinishedPart] = []
+        for row in rows {
+            guard parts.last.map({ row.start >= $0.end }) ?? true,
+                let bytes = self.store.read(row.name).flatMap({ track.opened($0, of: row.mediaSequence) }),
+                bytes.count == row.byteCount
+            else { return nil }
+            parts.append(
+                FinishedPart(
+                    number: Int64(row.index), start: row.start, duration: row.duration, memory: PacketMemory(bytes),
+                    independent: row.independent))
+        }
+        return parts
+    }
+
+    /// The segments lie in the slots that begin with one.
+    func fits(_ shown: ShownTrack, _ kind: TrackKind, from slot: Int64) -> Bool {
+        let grid = self.settings.grid
+        return shown.segments.enumerated().allSatisfy { index, segment in
+            guard segment.duration > 0 else { return true }
+            let frame = grid.firstFrame(ofSlot: slot + Int64(index))
+            let frames = frame..<frame + Int64(grid.segmentFrames)
+            let ticks =
+                kind == .audio
+                ? grid.soundFrames(frames)
+                : grid.ticks(ofFrame: frames.lowerBound, .video)..<grid.ticks(ofFrame: frames.upperBound, .video)
+            return segment.start >= ticks.lowerBound && segment.start + segment.duration <= ticks.upperBound
+        }
+    }
+
+    /// One of them as the segmenter would complete it.
+    func finished(_ segment: ShownSegment, _ track: TrackPublication, slot: Int64) -> FinishedSegment {
+        let grid = self.settings.grid
+        let frame = grid.firstFrame(ofSlot: slot)
+        let start = grid.ticks(ofFrame: frame, track.kind)
+        let first = slot * Int64(grid.partsPerSegment)
+        let length = grid.ticks(ofFrame: frame + Int64(grid.segmentFrames), track.kind) - start
+        return FinishedSegment(
+            slot: slot, kind: track.kind, start: segment.duration > 0 ? segment.start : start,
+            duration: MediaDuration(
+                ticks: segment.duration > 0 ? segment.duration : length, timescale: track.timescale),
+            parts: segment.parts.map { part in
+                FinishedPart(
+                    number: first + part.number, start: part.start, duration: part.duration, memory: part.memory,
+                    independent: part.independent)
+            })
+    }
+
+    /// The slots of what was shown, which nothing of this run is in.
+    func slots(_ shown: [ShownTrack], _ publication: Publication, from slot: Int64) -> [CompleteSlot] {
+        let grid = self.settings.grid
+        var frame = publication.nextFrame
+        let count = shown.map(\.segments.count).max() ?? 0
+        return (0..<count).map { index in
+            let at = slot + Int64(index)
+            let row = zip(shown, publication.tracks).map { shown, track in
+                // One whose time is not known is as long as the slot.
+                shown.segments.indices.contains(index) && shown.segments[index].duration > 0
+                    ? self.finished(shown.segments[index], track, slot: at) : nil
+            }
+            var complete = CompleteSlot(slot: at, segments: row)
+            let ends = row.compactMap { segment -> Int64? in
+                segment.map {
+                    TimeMath.rescale(
+                        $0.end, from: Int64($0.duration.timescale), to: Int64(grid.fps), rounding: .nearest)
+                }
+            }
+            let end = max(frame + 1, ends.max() ?? frame + Int64(grid.segmentFrames))
+            complete.frames = frame..<end
+            frame = end
+            complete.isBreak = shown.contains {
+                $0.segments.indices.contains(index) && $0.segments[index].discontinuity
+            }
+            complete.isFollowed = index + 1 < count
+            return complete
+        }
+    }
+}

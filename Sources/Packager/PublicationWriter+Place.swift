@@ -1,0 +1,79 @@
+import HLS
+import MediaTypes
+
+/// A place that is moved away, emptied or mounted over while it is written to.
+extension PublicationWriter {
+    /// Bytes that are copied from the place of before: players wait meanwhile. What has a second name costs nothing.
+    private static let mostCopied = 256 << 20
+
+    /// The names lead elsewhere, or what was written is not there.
+    private var isPlaceLost: Bool {
+        if let place = self.place, !place.isCurrent { return true }
+        return !self.writtenState.isEmpty && !self.store.contains(RoomState.name)
+            || !self.writtenMultivariant.isEmpty && !self.store.contains(self.publication.settings.multivariantName)
+    }
+
+    /// Writes everything that was written before, where it is not there any more: from the place of before as far as that can be
+    /// read. Listed segments that are lost become gaps; they keep their names.
+    mutating func restorePlace() -> Result {
+        guard self.isPlaceLost else { return .done }
+        let lost: Int
+        do {
+            try self.store.prepare()
+            if let keys = self.publication.tracks.first?.keys, !self.store.contains(RoomKeys.fileName) {
+                try self.store.keep(secret: RoomKeys.fileName, Array(keys.json.utf8))
+            }
+            try self.restoreMaps()
+            lost = self.restoreObjects()
+        } catch {
+            self.events.append(.outputFailed(error))
+            return .done
+        }
+        self.writtenMultivariant = []
+        let result = self.publication.hasSegments ? self.publish() : self.writeState()
+        guard result == .done else { return result == .superseded ? .superseded : .done }
+        // Not before all of it is there: another attempt follows otherwise.
+        guard self.store.contains(RoomState.name),
+            !self.publication.hasSegments || !self.isShown
+                || self.store.contains(self.publication.settings.multivariantName)
+        else { return .done }
+        self.place = self.store.hold()
+        self.events.append(
+            .placeRestored(path: self.publication.settings.directory, lostSegments: lost))
+        return .done
+    }
+
+    private mutating func restoreMaps() throws(MediaError) {
+        for (index, track) in self.publication.tracks.enumerated() {
+            for map in track.maps where !self.store.contains(map.uri) {
+                if map == track.map {
+                    guard track.isInitializationWritten else { continue }
+                    try self.store.put(map.uri, bytes: track.initialization)
+                } else if case .bytes(let bytes) = self.objects[map.uri]?.body {
+                    try self.store.put(map.uri, bytes: bytes)
+                }
+            }
+            self.publication.tracks[index].isInitializationWritten = self.store.contains(track.map.uri)
+        }
+    }
+
+    /// - Returns: Listed segments that are lost.
+    private mutating func restoreObjects() -> Int {
+        var rest = Self.mostCopied
+        // The newest first: players are there.
+        let numbers = self.publication.tracks.map { track in
+            track.window.segments.reversed().filter { !$0.gap }.map(\.uri)
+        }
+        let longest = numbers.map(\.count).max() ?? 0
+        let listed = (0..<longest).flatMap { index in numbers.compactMap { $0.count > index ? $0[index] : nil } }
+        let names = self.place?.names ?? []
+        let others = names.filter { !$0.hasSuffix(".tmp") && !$0.hasSuffix(".m3u8") && $0 != EdgeMark.name }
+        for name in listed + others where !self.store.contains(name) {
+            rest -= self.place?.restore(name, limit: rest) ?? 0
+        }
+        let lost = Set(listed.filter { !self.store.contains($0) })
+        self.publication.lose(lost)
+        for name in lost { self.objects[name] = nil }
+        return lost.count
+    }
+}

@@ -1,0 +1,49 @@
+extension IPAddress {
+    /// How far an address reaches, which decides whether a request may make the worker connect to it.
+    package enum Reach: Sendable, Hashable {
+        /// A global unicast address.
+        case global
+        /// Loopback, private, shared, documentation, multicast or reserved: this machine or its network.
+        case local
+        /// Link-local, or an address at which clouds serve instance metadata and credentials.
+        case linkLocal
+    }
+
+    /// IPv4 addresses that are reached through IPv6 count as those addresses.
+    ///
+    /// Spec: RFC 6890 (special-purpose addresses), RFC 6052 (NAT64), RFC 3056 (6to4).
+    package var reach: Reach {
+        let address = self.carried ?? self
+        if Self.linkLocal.contains(where: { $0.contains(address) }) { return .linkLocal }
+        return Self.local.contains { $0.contains(address) } ? .local : .global
+    }
+
+    /// The IPv4 address that packets to this IPv6 address end at: NAT64, 6to4 and IPv4-compatible forms; `nil` for any other.
+    private var carried: IPAddress? {
+        if self.isIPv4 { return nil }
+        if self.high == 0x0064_ff9b_0000_0000, self.low >> 32 == 0 { return Self.mapping(self.low) }
+        if self.high >> 48 == 0x2002 { return Self.mapping(self.high >> 16) }
+        // `::` and `::1` are no IPv4 addresses.
+        if self.high == 0, self.low >> 32 == 0, self.low > 1 { return Self.mapping(self.low) }
+        return nil
+    }
+
+    private static func mapping(_ bits: UInt64) -> IPAddress {
+        IPAddress(high: 0, low: 0xffff_0000_0000 | bits & 0xffff_ffff)
+    }
+
+    private static let linkLocal = Self.ranges([
+        "169.254.0.0/16", "fe80::/10",
+        // Metadata services outside the link-local ranges: Azure, Alibaba Cloud, Oracle Cloud, AWS and Google Cloud.
+        "168.63.129.16", "100.100.100.200", "192.0.0.192", "fd00:ec2::/32", "fd20:ce::254",
+    ])
+
+    /// Linux takes 0.0.0.0 and `::` for loopback.
+    private static let local = Self.ranges([
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
+        "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3",
+        "::/127", "64:ff9b:1::/48", "100::/64", "2001::/32", "2001:db8::/32", "fc00::/7", "fec0::/10", "ff00::/8",
+    ])
+
+    private static func ranges(_ texts: [String]) -> [AddressRange] { texts.compactMap { AddressRange($0) } }
+}

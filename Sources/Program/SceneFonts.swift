@@ -1,0 +1,150 @@
+package import MediaTypes
+
+/// The fonts that texts are drawn with, in the order in which they are asked for a glyph; after them the built-in alphabet,
+/// which has the capitals, digits and punctuation of ASCII.
+package struct SceneFonts: Sendable {
+    /// Characters of a line that one font draws.
+    package struct Run: Sendable {
+        /// `nil`: the built-in alphabet.
+        package var font: SceneFont?
+        package var text: String
+    }
+
+    package let fonts: [SceneFont]
+
+    package init(_ fonts: [SceneFont] = []) { self.fonts = fonts }
+
+    /// No font: the built-in alphabet alone.
+    package static let builtIn = SceneFonts()
+
+    /// Where systems keep their fonts: of each group the first file that can be drawn with counts. The first group has
+    /// Latin, Korean, Chinese and Japanese in one file, the second Latin, the third Chinese and Japanese, the fourth Korean,
+    /// the fifth emoji.
+    package static let usualPaths: [[String]] = [
+        [
+            "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
+            "/usr/share/fonts/noto-cjk/NotoSansCJK-Regular.ttc",
+            "/usr/share/fonts/google-noto-cjk/NotoSansCJK-Regular.ttc",
+            "/usr/share/fonts/google-noto-sans-cjk-fonts/NotoSansCJK-Regular.ttc",
+            "/usr/share/fonts/truetype/noto/NotoSansCJK-Regular.ttc",
+            "/usr/share/fonts/noto/NotoSansCJK-Regular.ttc",
+            "/usr/share/fonts/opentype/noto/NotoSansCJKsc-Regular.otf",
+            "/System/Library/Fonts/AppleSDGothicNeo.ttc",
+        ],
+        [
+            "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
+            "/usr/share/fonts/dejavu/DejaVuSans.ttf",
+            "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans.ttf",
+            "/usr/share/fonts/TTF/DejaVuSans.ttf",
+            "/usr/share/fonts/truetype/noto/NotoSans-Regular.ttf",
+            "/usr/share/fonts/noto/NotoSans-Regular.ttf",
+            "/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf",
+            "/usr/share/fonts/liberation-sans/LiberationSans-Regular.ttf",
+            "/usr/share/fonts/liberation/LiberationSans-Regular.ttf",
+        ],
+        [
+            "/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf",
+            "/usr/share/fonts/droid/DroidSansFallbackFull.ttf",
+            "/usr/share/fonts/google-droid-sans-fonts/DroidSansFallbackFull.ttf",
+            "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc",
+        ],
+        [
+            "/usr/share/fonts/truetype/nanum/NanumGothic.ttf",
+            "/usr/share/fonts/nanum/NanumGothic.ttf",
+            "/usr/share/fonts/truetype/unfonts-core/UnDotum.ttf",
+            "/usr/share/fonts/truetype/baekmuk/gulim.ttf",
+        ],
+        [
+            "/usr/share/fonts/truetype/ancient-scripts/Symbola_hint.ttf",
+            "/usr/share/fonts/gdouros-symbola/Symbola.ttf",
+            "/usr/share/fonts/TTF/Symbola.ttf",
+            "/usr/share/fonts/truetype/noto/NotoEmoji-Regular.ttf",
+            "/usr/share/fonts/noto/NotoEmoji-Regular.ttf",
+        ],
+    ]
+
+    /// The operator's fonts, then the system's.
+    ///
+    /// - Parameters:
+    ///   - named: Files the operator names, asked first. One that cannot be used is an error and not a reason to take
+    ///     another.
+    ///   - groups: As ``usualPaths``.
+    /// - Throws: ``MediaError/Code/unavailable`` for a named file that cannot be used.
+    package static func find(
+        named: [String] = [], among groups: [[String]] = Self.usualPaths
+    ) throws(MediaError) -> SceneFonts {
+        var fonts: [SceneFont] = []
+        for path in named { fonts.append(try SceneFont.open(path)) }
+        for paths in groups {
+            let font = paths.lazy.compactMap { path in try? SceneFont.open(path) }.first
+            if let font { fonts.append(font) }
+        }
+        return SceneFonts(fonts)
+    }
+
+    /// Whether some font has the Latin letters. If none has, they are drawn as the built-in alphabet's capitals.
+    package var hasLatin: Bool { self.fonts.contains { $0.hasLatin } }
+
+    /// Whether the built-in alphabet has the character.
+    private static func isInAlphabet(_ scalar: Unicode.Scalar) -> Bool {
+        (0x20...0x5f).contains(scalar.value) || (0x61...0x7a).contains(scalar.value)
+    }
+
+    /// Whether any font, or the built-in alphabet, has the character.
+    package func has(_ scalar: Unicode.Scalar) -> Bool {
+        Self.isInAlphabet(scalar) || self.fonts.contains { $0.has(scalar) }
+    }
+
+    /// The characters of a text that are shown as boxes, each once, in their order.
+    package func missing(in text: String) -> [Unicode.Scalar] {
+        var seen: Set<Unicode.Scalar> = []
+        var last: Unicode.Scalar?
+        return text.unicodeScalars.filter { scalar in
+            defer { last = scalar }
+            return !Self.isInvisible(scalar, after: last) && !scalar.properties.isWhitespace && !self.has(scalar)
+                && seen.insert(scalar).inserted
+        }
+    }
+
+    /// Characters that have no shape of their own: a font without them needs no box. A skin tone after an emoji counts,
+    /// since without ligatures it would be a second emoji.
+    private static func isInvisible(_ scalar: Unicode.Scalar, after last: Unicode.Scalar?) -> Bool {
+        let properties = scalar.properties
+        return scalar.value < 0x20 || scalar.value == 0x7f || properties.isDefaultIgnorableCodePoint
+            || properties.isEmojiModifier && last?.properties.isEmojiModifierBase == true
+    }
+
+    /// Most runs of a line; what follows is drawn with the last one's font. Each run costs a filter graph.
+    static let runLimit = 32
+
+    /// Splits a line into runs of one font each: the first that has the character. White space and combining marks stay
+    /// with the run they follow.
+    package func runs(of line: String) -> [Run] {
+        var runs: [(place: Int?, text: String.UnicodeScalarView)] = []
+        var last: Unicode.Scalar?
+        for written in line.unicodeScalars {
+            let scalar = written.properties.isWhitespace && !self.has(written) ? " " : written
+            defer { last = scalar }
+            let current = runs.last?.place
+            let isHere = current.map { self.fonts[$0].has(scalar) } ?? (!runs.isEmpty && Self.isInAlphabet(scalar))
+            if Self.isInvisible(scalar, after: last), !isHere || scalar.properties.isEmojiModifier { continue }
+            let stays =
+                scalar.properties.isWhitespace || scalar.properties.canonicalCombiningClass != .notReordered
+            if !runs.isEmpty, stays && isHere || runs.count >= Self.runLimit {
+                runs[runs.count - 1].text.append(scalar)
+                continue
+            }
+            var place = self.fonts.firstIndex { $0.has(scalar) }
+            if place == nil, !Self.isInAlphabet(scalar) {
+                // A box, of the font that is in use.
+                place = runs.isEmpty && !self.fonts.isEmpty ? 0 : current
+            }
+            if !runs.isEmpty, place == current {
+                runs[runs.count - 1].text.append(scalar)
+            } else {
+                runs.append((place, String.UnicodeScalarView([scalar])))
+            }
+        }
+        return runs.map { Run(font: $0.place.map { self.fonts[$0] }, text: String($0.text)) }
+    }
+}

@@ -1,0 +1,145 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+package import MediaTypes
+import Stages
+
+/// What the operating system lets this process have, judged before the first event loop and the first thread: without a file
+/// descriptor or memory for them the process would end by a signal, and nobody would learn why.
+package struct ProcessLimits: Sendable, Equatable {
+    /// What a process is going to use.
+    package struct Need: Sendable, Equatable {
+        /// What it is, for the message: `this room`.
+        package var whose: String
+        /// Files open at once.
+        package var openFiles: Int64
+        /// Resident bytes; 0: memory is not judged.
+        package var memory: Int64
+
+        package init(whose: String, openFiles: Int64, memory: Int64 = 0) {
+            self.whose = whose
+            self.openFiles = openFiles
+            self.memory = memory
+        }
+
+        /// A room: three descriptors for each event loop, one loop a core and eight more; signals, listeners and files; and at
+        /// least ten connections.
+        package static func room(cores: Int, memory: Int64) -> Need {
+            Need(whose: "this room", openFiles: 3 * Int64(cores + 8) + 34, memory: memory)
+        }
+
+        /// A command that asks a server: `ctl`, `healthcheck`, `lint-hls`, `publish`.
+        package static func client(cores: Int) -> Need {
+            Need(whose: "this command", openFiles: 3 * Int64(cores + 2) + 16)
+        }
+    }
+
+    /// Files that may be open at once (`RLIMIT_NOFILE`); `nil`: no limit is known.
+    package var openFiles: Int64?
+    /// Bytes of address space (`RLIMIT_AS`), and how many of them are in use; `nil`: no limit.
+    package var addressSpace: Int64?
+    package var mapped: Int64 = 0
+    /// Bytes of private memory that can be written, threads' stacks included (`RLIMIT_DATA`); `nil`: no limit.
+    package var data: Int64?
+    /// Bytes that the process's cgroup may have, such as a container's limit; `nil`: no limit.
+    package var group: Int64?
+
+    package init() {}
+
+    /// Threads' stacks and what the libraries map besides: address space that is reserved and hardly used.
+    private static let reserve: Int64 = 64 << 20
+    /// The stacks of a room's threads count as data.
+    private static let stacks: Int64 = 128 << 20
+
+    /// Why a process that needs this would not come up; `nil`: nothing speaks against it.
+    ///
+    /// - Returns: ``MediaError/Code/unavailable``, with the name of the limit, what it is and what is needed.
+    package func refusal(_ need: Need) -> MediaError? {
+        func error(_ limit: String, _ value: String, _ needed: String, fix: String) -> MediaError {
+            MediaError(
+                .unavailable, "the limit of \(limit) is \(value), and \(need.whose) needs at least \(needed)",
+                at: "process", fix: fix)
+        }
+        if let openFiles, openFiles < need.openFiles {
+            return error(
+                "open files (ulimit -n, RLIMIT_NOFILE)", "\(openFiles)", "\(need.openFiles)",
+                fix: "raise it: ulimit -n 65536, LimitNOFILE= of a systemd unit, or --ulimit nofile= of a container")
+        }
+        guard need.memory > 0 else { return nil }
+        if let addressSpace, addressSpace < self.mapped + need.memory + Self.reserve {
+            return error(
+                "address space (ulimit -v, RLIMIT_AS)", Self.mebibytes(addressSpace),
+                Self.mebibytes(self.mapped + need.memory + Self.reserve),
+                fix: "raise it, or limit memory by MemoryMax= of a systemd unit or by a container's limit instead")
+        }
+        if let data, data < need.memory + Self.stacks {
+            return error(
+                "data (ulimit -d, RLIMIT_DATA)", Self.mebibytes(data), Self.mebibytes(need.memory + Self.stacks),
+                fix: "raise it, or limit memory by MemoryMax= of a systemd unit or by a container's limit instead")
+        }
+        // `tandem plan` reckons with the most that is used at once; with less than half of it no room of this kind lives.
+        if let group, group < need.memory / 2 {
+            return error(
+                "memory of its control group (memory.max)", Self.mebibytes(group), Self.mebibytes(need.memory / 2),
+                fix: "raise the container's or the unit's memory limit; `tandem plan` tells how much the room takes")
+        }
+        return nil
+    }
+
+    private static func mebibytes(_ bytes: Int64) -> String { "\((bytes + (1 << 20) - 1) >> 20) MiB" }
+
+    /// Where the memory limit of a process's cgroup may be, the likeliest first.
+    ///
+    /// Spec: cgroups(7); Documentation/admin-guide/cgroup-v2.rst, `memory.max`; cgroup-v1/memory.rst, `memory.limit_in_bytes`.
+    ///
+    /// - Parameter membership: The process's `/proc/pid/cgroup`.
+    package static func groupPlaces(membership: String) -> [String] {
+        var places: [String] = []
+        for line in membership.split(separator: "\n") {
+            let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard parts.count == 3, parts[2].hasPrefix("/"), !parts[2].contains("..") else { continue }
+            let (directory, file) =
+                parts[0] == "0" && parts[1].isEmpty
+                ? ("/sys/fs/cgroup", "memory.max") : ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+            guard parts[0] == "0" || parts[1].split(separator: ",").contains("memory") else { continue }
+            if parts[2] != "/" { places.append("\(directory)\(parts[2])/\(file)") }
+            places.append("\(directory)/\(file)")
+        }
+        return places
+    }
+
+    /// - Parameter text: Of `memory.max` or `memory.limit_in_bytes`.
+    /// - Returns: Bytes; `nil` for `max` and for what stands for it in version 1.
+    package static func groupLimit(_ text: String) -> Int64? {
+        guard let line = text.split(separator: "\n").first, let bytes = Int64(line), bytes > 0, bytes < 1 << 60 else {
+            return nil
+        }
+        return bytes
+    }
+
+    /// This process's.
+    ///
+    /// - Parameter openFiles: As `LibAV.raiseOpenFiles()` returns it.
+    package static func ofThisProcess(openFiles: Int) -> ProcessLimits {
+        var limits = ProcessLimits()
+        if openFiles >= 0 { limits.openFiles = Int64(openFiles) }
+        func limit(_ resource: __rlimit_resource) -> Int64? {
+            var limit = rlimit()
+            guard getrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0 else { return nil }
+            return limit.rlim_cur < 1 << 60 ? Int64(limit.rlim_cur) : nil
+        }
+        limits.addressSpace = limit(RLIMIT_AS)
+        limits.data = limit(RLIMIT_DATA)
+        func text(_ path: String) -> String { String(decoding: WholeRead.tail(of: path, limit: 4_096), as: UTF8.self) }
+        // Spec: proc(5), /proc/pid/statm: the first field is the size of the program, in pages.
+        if let pages = text("/proc/self/statm").split(separator: " ").first.flatMap({ Int64($0) }) {
+            limits.mapped = pages.multipliedReportingOverflow(by: Int64(sysconf(Int32(_SC_PAGESIZE)))).partialValue
+        }
+        limits.group =
+            Self.groupPlaces(membership: text("/proc/self/cgroup")).lazy
+            .compactMap { Self.groupLimit(text($0)) }.first
+        return limits
+    }
+}

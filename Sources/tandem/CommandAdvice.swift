@@ -1,0 +1,31 @@
+import ArgumentParser
+import PipelineSpec
+
+/// What to say of a subcommand that there is not: the one that is meant, or all that there are.
+enum CommandAdvice {
+    /// - Parameter arguments: Without the program's name.
+    /// - Returns: A line for standard error; `nil` if the first words name subcommands, or are flags.
+    static func message(_ arguments: [String], for root: any ParsableCommand.Type = Tandem.self) -> String? {
+        var command = root
+        var path = root._commandName
+        for word in arguments {
+            let children = command.configuration.subcommands
+            if children.isEmpty || word.hasPrefix("-") || word == "help" { return nil }
+            if let next = children.first(where: { $0._commandName == word }) {
+                command = next
+                path += " \(word)"
+                continue
+            }
+            let names = children.map { $0._commandName }
+            let begun = names.filter { $0.hasPrefix(word) && !word.isEmpty }
+            let advice =
+                if let nearest = begun.count == 1 ? begun.first : SpecText.nearest(to: word, among: names) {
+                    "did you mean `\(path) \(nearest)`?"
+                } else {
+                    "use one of: \(names.joined(separator: ", "))"
+                }
+            return "\(path) has no subcommand \(SpecText.quoted(word)). Fix: \(advice)\n"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,14 @@
+import HLSLint
+import LibAV
+import MediaKernels
+
+/// Decodes segments for the linter, one at a time, so that a thread is left for what is being fetched.
+actor LintDecoder {
+    /// What is damaged; `nil` where everything decodes, or nothing can be said.
+    func damage(in samples: LintSamples) -> String? {
+        let damaged = DamageCheck.damagedFrames(
+            configuration: samples.configuration, memory: PacketMemory(samples.bytes), samples: samples.samples)
+        guard let damaged, damaged > 0 else { return nil }
+        return "a decoder finds \(damaged) of its \(samples.samples.count) frames damaged"
+    }
+}

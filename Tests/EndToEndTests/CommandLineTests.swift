@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+extension Unhurried.Doors {
+    @Suite("The command line: limits of the process, connections that are refused, misspelt subcommands")
+    struct CommandLineTests {
+        /// Runs the program by a shell that has set limits before.
+        private static func limited(_ limit: String, _ arguments: String) throws -> Command.Result {
+            try Command.run("/bin/bash", ["-c", "ulimit -c 0; \(limit); exec \(EndToEnd.binary) \(arguments)"])
+        }
+
+        @Test(
+            "with too few open files or too little memory the exit is 78 and the limit is named",
+            arguments: [("ulimit -n 24", "ulimit -n"), ("ulimit -v 550000", "ulimit -v")])
+        func limits(limit: String, words: String) throws {
+            let work = try WorkDirectory()
+            let room = try work.write(
+                """
+                { "room": { "roomId": "r" }, "sources": [{ "uid": "1", "streamKey": "k" }],
+                  "scenes": [{ "sceneId": "s", "layout": "solo", "uids": ["1"] }],
+                  "ingest": { "rtmp": { "listen": "127.0.0.1:0" } },
+                  "outputs": [{ "path": "\(work.path("out"))", "http": { "listen": "127.0.0.1:0" } }] }
+                """, to: "room.json")
+            let result = try Self.limited(limit, "run \(room)")
+            #expect(result.code == 78, "\(result.errors)")
+            #expect(result.errors.contains(words) && result.errors.contains("Fix: "), "\(result.errors)")
+            #expect(!FileManager.default.fileExists(atPath: work.path("out")))
+        }
+
+        @Test(
+            "a room whose keys are placeholders or equal does not start: exit 65",
+            arguments: [("REPLACE-ME", "another", "placeholder"), ("same", "same", "the same stream key")])
+        func keys(first: String, second: String, words: String) throws {
+            let work = try WorkDirectory()
+            let (one, other) = (try work.write("\(first)\n", to: "one"), try work.write("\(second)\n", to: "other"))
+            let room = try work.write(
+                """
+                { "room": { "roomId": "r" },
+                  "sources": [{ "uid": "1", "streamKeyFile": "\(one)" }, { "uid": "2", "streamKeyFile": "\(other)" }],
+                  "scenes": [{ "sceneId": "s", "layout": "solo", "uids": ["1"] }],
+                  "ingest": { "rtmp": { "listen": "127.0.0.1:0" } },
+                  "outputs": [{ "path": "\(work.path("out"))", "http": { "listen": "127.0.0.1:0" } }] }
+                """, to: "room.json")
+            let result = try Command.tandem(["run", room])
+            #expect(result.code == 65 && result.errors.contains(words), "\(result.errors)")
+            #expect(result.errors.contains("Fix: ") && !result.errors.contains("REPLACE-ME"), "\(result.errors)")
+        }
+
+        @Test("a command with too few open files ends with 78, too")
+        func client() throws {
+            let result = try Self.limited("ulimit -n 12", "ctl state -a http://127.0.0.1:1")
+            #expect(result.code == 78 && result.errors.contains("RLIMIT_NOFILE"), "\(result.errors)")
+        }
+
+        @Test(
+            "a connection that is refused is told in plain words: what, where, and what to do",
+            arguments: [
+                (["ctl", "state", "-a", "http://127.0.0.1:1"], 69), (["healthcheck", "http://127.0.0.1:1"], 1),
+                (["ctl", "events", "--follow", "-a", "http://127.0.0.1:1"], 69),
+                (["publish", "pattern:A", "rtmp://127.0.0.1:1/live/k"], 69),
+                (["lint-hls", "http://127.0.0.1:1/index.m3u8", "--duration", "1"], 69),
+            ] as [([String], Int32)])
+        func refused(arguments: [String], code: Int32) throws {
+            let result = try Command.tandem(arguments)
+            let told = result.output + result.errors
+            #expect(result.code == code, "\(told)")
+            #expect(told.contains("127.0.0.1:1") && told.contains("connection refused"), "\(told)")
+            #expect(result.errors.contains("Fix: "), "\(told)")
+            for word in ["errno", "error set", "SingleConnectionFailure"] { #expect(!told.contains(word), "\(told)") }
+        }
+
+        @Test(
+            "a misspelt subcommand is told with the one that is meant, or with all that there are",
+            arguments: [
+                (["rnu", "room.json"], "tandem has no subcommand \"rnu\"", "did you mean `tandem run`?"),
+                (["ctl", "stat"], "tandem ctl has no subcommand \"stat\"", "tandem ctl sta"),
+                (["health", "http://a"], "\"health\"", "did you mean `tandem healthcheck`?"),
+                (["frobnicate"], "\"frobnicate\"", "use one of: run, validate"),
+            ])
+        func misspelt(arguments: [String], what: String, fix: String) throws {
+            let result = try Command.tandem(arguments)
+            #expect(result.code == 64)
+            #expect(result.errors.contains(what) && result.errors.contains(fix), "\(result.errors)")
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("A disk that is full: what is lost is counted, and the exit code tells jobs and live rooms apart")
+    struct DamagedRoomTests {
+        /// Takes all but `left` bytes of a disk.
+        private static func fill(_ disk: SmallDisk, leaving left: Int) throws -> String {
+            let path = disk.path + "/filler"
+            let space = try FileManager.default.attributesOfFileSystem(forPath: disk.path)
+            let free = try #require(space[.systemFreeSize] as? Int)
+            try Data(count: max(0, free - left)).write(to: URL(fileURLWithPath: path))
+            return path
+        }
+
+        @Test("an offline job that loses segments ends with 74, as damaged")
+        func offline() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            guard let disk = try SmallDisk(work.path("disk"), size: "2m") else { return }
+            try CrampedRoom.noise(media, work.path("clip.mp4"))
+            // Playlists and sound find a place, pictures do not.
+            _ = try Self.fill(disk, leaving: 200_000)
+            let rendition = """
+                [{ "name": "360p", "width": 640, "height": 360, "video": { "bitrate": 4000000, "preset": "ultrafast" } }]
+                """
+            let clip = work.path("clip.mp4")
+            let pipeline = Rooms.offline(
+                (clip, clip), seconds: 3, renditions: rendition,
+                outputs: #"{ "type": "hls", "path": "\#(disk.path)/out" }"#, canvas: #""width": 640, "height": 360"#)
+            let job = try Command.tandem(["run", "-"], input: pipeline)
+            #expect(job.code == 74 && job.errors.contains("of 2 segments"), "\(job.errors)")
+            let closed = job.output.split(separator: "\n").compactMap { Event(String($0)) }.last {
+                $0.type == "room.closed"
+            }
+            #expect(closed?.text("outcome") == "damaged" && closed?.integer("lostSegments") == 2, "\(job.output)")
+            #expect(job.output.contains("output.damaged"))
+            // Its end is recorded: a worker that is started again has nothing to do, and calls it no success.
+            let again = try Command.tandem(["run", "--ended-ok", "-"], input: pipeline)
+            #expect(again.code == 74 && again.errors.contains("has lost 2 segments"), "\(again.errors)")
+            #expect(try Command.tandem(["run", "-"], input: pipeline).code == 73)
+        }
+
+        @Test("a live room that loses segments ends with 0, as damaged, with an alarm")
+        func live() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            guard let disk = try SmallDisk(work.path("disk"), size: "3m") else { return }
+            try CrampedRoom.noise(media, work.path("clip.mp4"))
+            let room = try RunningRoom(CrampedRoom.pipeline(disk.path + "/out"))
+            let publisher = try Publisher(
+                EndToEnd.binary, ["publish", work.path("clip.mp4"), room.url("a"), "--loop"])
+            defer { publisher.stop(SIGKILL) }
+            try room.segments(1)
+            let filler = try Self.fill(disk, leaving: 60_000)
+            try room.event("segment.lost", timeout: 15)
+            let alarm = try room.event("alarm.set", timeout: 10) {
+                $0.object("alarm")["type"] as? String == "output.damaged"
+            }
+            #expect(alarm.text("level") == "alert_3")
+            try FileManager.default.removeItem(atPath: filler)
+            #expect(try room.end(timeout: 30) == 0)
+            let closed = try #require(room.events("room.closed").first)
+            #expect(closed.text("outcome") == "damaged" && (closed.integer("lostSegments") ?? 0) >= 1)
+            #expect(try Playlist(contentsOf: disk.path + "/out/360p.m3u8").isEnded)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+extension Unhurried.Doors {
+    @Suite("The viewers' page")
+    struct ViewerPageTests {
+        /// The page as the origin puts it together; its browser opens media sources `delay` milliseconds late.
+        private static func page(delay: Int) throws -> String {
+            let folder = "\(EndToEnd.root)/Sources/Origin/Page"
+            let late = """
+                MediaSource.prototype.addEventListener = function (type, heard, options) {
+                  const later = type === "sourceopen" ? (event) => setTimeout(() => heard(event), \(delay)) : heard;
+                  return EventTarget.prototype.addEventListener.call(this, type, later, options);
+                };
+                """
+            let scripts = try ["playlist.js", "player.js", "page.js"].map { try Files.text("\(folder)/\($0)") }
+            return try Files.text("\(folder)/page.html")
+                .replacingOccurrences(of: "{{title}}", with: "Room")
+                .replacingOccurrences(of: "{{playlist}}", with: "index.m3u8")
+                .replacingOccurrences(of: "/*style*/", with: try Files.text("\(folder)/page.css"))
+                .replacingOccurrences(of: "/*script*/", with: ([late] + scripts).joined(separator: "\n"))
+        }
+
+        @Test(
+            "a browser that is slow to open a media source finds no error in the page, nor one that starts anew meanwhile"
+        )
+        func slowToOpen() throws {
+            guard let browser = try Browser.start() else { return }
+            defer { browser.close() }
+            let playlist = """
+                #EXTM3U
+                #EXT-X-STREAM-INF:BANDWIDTH=500000,CODECS="avc1.42c01e",RESOLUTION=320x180
+                180p.m3u8
+
+                """
+            let pages = try PageServer([
+                "/": ("text/html", Array(try Self.page(delay: 900).utf8)),
+                "/index.m3u8": ("application/vnd.apple.mpegurl", Array(playlist.utf8)),
+            ])
+            let tab = try browser.open("\(pages.address)/")
+            // The numbers below the picture are written twice a second.
+            try tab.evaluate(
+                """
+                states = [];
+                new MutationObserver(() => states.push($("state").dataset.state)).observe($("state"), { attributes: true });
+                new Promise((done) => setTimeout(done, 700))
+                """)
+            #expect(try tab.evaluate("player !== null && player.main === undefined") == "1", "it still opens")
+            #expect(browser.errors.isEmpty, "\(browser.errors)")
+            try tab.evaluate("restart(new Error('a test')); new Promise((done) => setTimeout(done, 700))")
+            #expect(
+                try tab.evaluate("states.includes('failed')") == "0", "the player before has nothing to say any more")
+            #expect(browser.errors.isEmpty, "\(browser.errors)")
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import HLS
+import MediaTypes
+import Testing
+
+@Suite("One avcC for two streams: ISO/IEC 14496-15 §5.3.3.1")
+struct JoinedConfigurationTests {
+    /// Constrained baseline, level 1.3, with id 0 and, of the same fields, id 31; then the picture parameter sets that belong to them.
+    private static let baseline = CodecFactsTests.baseline178
+    private static let pictures: [UInt8] = [0x68, 0xCE, 0x3C, 0x80]
+
+    /// A stream with the parameter sets of `high720`, and their ids changed. Spec: H.264 §7.3.2.1.1, §7.3.2.2.
+    private static func high(id: UInt32) throws -> AVCConfiguration {
+        var sequence = Array(CodecFactsTests.high720.prefix(4))
+        sequence += Self.renumbered(
+            SequenceParameterSet.removingEmulationPrevention(CodecFactsTests.high720[4...]), [id])
+        var picture: [UInt8] = [0x68]
+        picture += Self.renumbered(Array(CodecFactsTests.pictureSet.dropFirst()), [id, id])
+        return try #require(AVCConfiguration(nalUnits: [sequence, picture]))
+    }
+
+    /// Other numbers in place of as many `ue(v)` of one bit each.
+    private static func renumbered(_ payload: [UInt8], _ ids: [UInt32]) -> [UInt8] {
+        var bits = payload.flatMap { byte in (0..<8).map { byte >> UInt8(7 - $0) & 1 } }
+        // The stop bit is the last one that is set.
+        while bits.last == 0 { bits.removeLast() }
+        bits.removeFirst(ids.count)
+        for id in ids.reversed() {
+            let code = String(id + 1, radix: 2).map { UInt8(String($0)) ?? 0 }
+            bits = [UInt8](repeating: 0, count: code.count - 1) + code + bits
+        }
+        while bits.count % 8 != 0 { bits.append(0) }
+        return stride(from: 0, to: bits.count, by: 8).map { at in bits[at..<(at + 8)].reduce(0) { $0 << 1 | $1 } }
+    }
+
+    @Test("both streams' sets are in it, under the profile and level of the first, and it is read back as it was")
+    func joins() throws {
+        let own = try Self.high(id: 31)
+        #expect(own.sequence.width == 1280 && own.sequence.level == 31, "only the ids were changed")
+        let other = try #require(AVCConfiguration(nalUnits: [Self.baseline, Self.pictures]))
+        let both = try #require(own.joined(with: other))
+        #expect(both.sequenceParameterSets == own.sequenceParameterSets + other.sequenceParameterSets)
+        #expect(both.pictureParameterSets == own.pictureParameterSets + other.pictureParameterSets)
+        #expect(both.codecString == "avc1.64001f")
+        // Constraint flags that one of the sets does not set are not set.
+        #expect(Array(both.record.prefix(6)) == [1, 100, 0, 31, 0xFF, 0xE2])
+        #expect(AVCConfiguration(extradata: both.record) == both)
+        #expect(AVCConfiguration(extradata: both.record)?.record == both.record)
+    }
+
+    @Test("sets with the same id, and a stream that asks for more than the first declares, are not joined")
+    func refuses() throws {
+        let other = try #require(AVCConfiguration(nalUnits: [Self.baseline, Self.pictures]))
+        #expect(try Self.high(id: 0).joined(with: other) == nil, "id 0 twice")
+        #expect(try Self.high(id: 31).joined(with: Self.high(id: 31)) == nil)
+        #expect(try other.joined(with: Self.high(id: 31)) == nil, "high is more than baseline")
+        #expect(try Self.high(id: 31).joined(with: Self.high(id: 0)) != nil)
+    }
+}

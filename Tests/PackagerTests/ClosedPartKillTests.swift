@@ -1,0 +1,93 @@
+import HLS
+import MediaKernels
+import MediaTypes
+import Packager
+import Testing
+
+@Suite("A worker is killed while pictures are reordered: none is missing, none is there twice")
+struct ClosedPartKillTests {
+    private static let tracks = [Output.video("720p"), Output.video("360p"), Output.audio]
+
+    /// A GOP of 32 pictures in decoding order, counted from its first: so many B-pictures before each P-picture, and a P-picture at
+    /// the end of each part where that `closes`.
+    private static func order(bFrames: Int64, closes: Bool) -> [Int64] {
+        var order: [Int64] = [0]
+        var shown: Int64 = 0
+        while shown < 31 {
+            let end = closes && shown < 15 ? min(shown + bFrames + 1, 15) : min(shown + bFrames + 1, 31)
+            order.append(end)
+            order += (shown + 1)..<end
+            shown = end
+        }
+        return order
+    }
+
+    /// The picture that is `index`-th in decoding order.
+    private static func packet(_ index: Int64, _ order: [Int64]) -> CodedPacket {
+        let pts = index / 32 * 32 + order[Int(index % 32)]
+        return CodedPacket(
+            kind: .video, memory: PacketMemory([UInt8](repeating: UInt8(truncatingIfNeeded: pts), count: 40)), pts: pts,
+            dts: index - 2, timescale: 30, isKey: index % 32 == 0)
+    }
+
+    private static func feed(_ output: Output, _ frames: Range<Int64>, _ orders: [[Int64]]) {
+        for index in frames {
+            for track in 0..<2 { output.packager.receive(track: track, Self.packet(index, orders[track])) }
+            for pts in Output.sounds(index) { output.packager.receive(track: 2, Output.sound(pts)) }
+            if index % 8 == 7 { _ = output.packager.step() }
+        }
+    }
+
+    /// Times at which the listed pictures are shown, in ticks: from `tfdt`, the durations and the composition offsets.
+    private static func shown(_ store: MemoryStore, _ list: String) throws -> [Int64] {
+        var times: [Int64] = []
+        for uri in ListText(store.text("\(list).m3u8")).uris {
+            let bytes = try #require(store.read(uri))
+            let segment = try #require(SegmentSamples(bytes))
+            for fragment in segment.fragments {
+                var time = fragment.decodeTime
+                for sample in fragment.samples {
+                    times.append(time + Int64(sample.offset))
+                    time += Int64(sample.duration)
+                }
+            }
+        }
+        return times.sorted()
+    }
+
+    /// - Returns: Places in the timelines of both renditions where a picture is missing or there twice.
+    private static func faults(killedAfter frames: Int64, bFrames: (Int64, Int64), closes: Bool) throws -> Int {
+        let store = MemoryStore()
+        let orders = [bFrames.0, bFrames.1].map { Self.order(bFrames: $0, closes: closes) }
+        let first = try Output(store, tracks: Self.tracks)
+        first.packager.attach { _ in }
+        _ = try first.packager.begin(now: Output.origin)
+        Self.feed(first, 0..<frames, orders)
+        let second = try Output(store, tracks: Self.tracks)
+        second.packager.attach { _ in }
+        let beginning = try second.packager.begin(
+            now: SlateTests.nanoseconds(frames + 12), slate: SlateTests.slate(Self.tracks))
+        Self.feed(second, beginning.firstTick..<beginning.firstTick + 96, orders)
+        var faults = 0
+        for list in ["720p", "360p"] {
+            let times = try Self.shown(store, list)
+            #expect(times.count >= 128 && times.first == 0)
+            faults += zip(times, times.dropFirst()).count { $1 - $0 != OutputGrid.ticksPerFrame }
+        }
+        return faults
+    }
+
+    @Test("wherever a worker is killed, every picture is there once", arguments: [(1, 0), (2, 1), (3, 2)])
+    func everyPicture(first: Int64, second: Int64) throws {
+        for frames in Int64(66)..<133 {
+            let faults = try Self.faults(killedAfter: frames, bFrames: (first, second), closes: true)
+            #expect(faults == 0, "killed after \(frames) frames")
+        }
+    }
+
+    @Test("parts that end with a picture in flight would show it")
+    func judge() throws {
+        let faults = try (66..<133).map { try Self.faults(killedAfter: $0, bFrames: (1, 3), closes: false) }
+        #expect(faults.count { $0 > 0 } > 10)
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import HLS
+import MediaTypes
+import Packager
+import Testing
+
+@Suite("The directory is moved away, emptied or mounted over while a room runs")
+struct MovedPlaceTests {
+    private static func folder() -> String {
+        FileManager.default.temporaryDirectory.appendingPathComponent("tandem-moved-\(UUID().uuidString)").path
+    }
+
+    private static let names = ["720p", "360p", "audio"]
+
+    private static func begun(_ path: String, _ encryption: EncryptionSettings? = nil) throws -> Output {
+        let store = DirectoryStore(directory: path)
+        let output = try Output(
+            store,
+            settings: Output.settings {
+                $0.directory = path
+                $0.encryption = encryption
+            })
+        _ = try output.packager.begin(now: Output.origin)
+        Self.feed(output, 0..<320)
+        return output
+    }
+
+    private static func feed(_ output: Output, _ frames: Range<Int64>) {
+        for start in stride(from: frames.lowerBound, to: frames.upperBound, by: 16) {
+            output.feed(start..<start + 16)
+            _ = output.packager.step()
+        }
+    }
+
+    private static func list(_ path: String, _ name: String) throws -> ListText {
+        ListText(try String(contentsOfFile: "\(path)/\(name).m3u8", encoding: .utf8))
+    }
+
+    /// Everything that the playlists name is there.
+    private static func expectWhole(_ path: String) throws {
+        let index = try String(contentsOfFile: "\(path)/index.m3u8", encoding: .utf8)
+        for name in Self.names {
+            #expect(index.contains("\(name).m3u8"))
+            let list = try Self.list(path, name)
+            for uri in list.uris where !list.tags(before: uri).contains("#EXT-X-GAP") {
+                #expect(FileManager.default.fileExists(atPath: "\(path)/\(uri)"), "\(uri) is listed and not there")
+            }
+            for map in list.maps {
+                let uri = map.split(separator: "\"")[1]
+                #expect(FileManager.default.fileExists(atPath: "\(path)/\(uri)"), "\(uri) is listed and not there")
+            }
+        }
+        #expect(FileManager.default.fileExists(atPath: "\(path)/state.json"))
+    }
+
+    @Test("within a part of a move everything is written again, and nothing that was listed is lost")
+    func moved() throws {
+        let (path, away) = (Self.folder(), Self.folder())
+        defer { for path in [path, away] { try? FileManager.default.removeItem(atPath: path) } }
+        let output = try Self.begun(path, EncryptionSettings(room: "r", rotation: 2))
+        let segment = try Data(contentsOf: URL(fileURLWithPath: "\(path)/720p-1-1.m4s"))
+        try FileManager.default.moveItem(atPath: path, toPath: away)
+        Self.feed(output, 320..<336)
+        #expect(output.events.restored == [0])
+        try Self.expectWhole(path)
+        #expect(try Self.list(path, "720p").uris.count == 5)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: "\(path)/720p-1-1.m4s")) == segment)
+        let rights = try FileManager.default.attributesOfItem(atPath: "\(path)/.keys.json")[.posixPermissions] as? Int
+        #expect(rights == 0o600)
+        Self.feed(output, 336..<448)
+        try Self.expectWhole(path)
+        #expect(try Self.list(path, "audio").uris.count == 7)
+        #expect(output.events.restored == [0], "once")
+        // A successor goes on in the new place.
+        let second = try Output(
+            DirectoryStore(directory: path),
+            settings: Output.settings {
+                $0.directory = path
+                $0.encryption = EncryptionSettings(room: "r", rotation: 2)
+            })
+        _ = try second.packager.begin(now: SlateTests.nanoseconds(500), slate: SlateTests.slate())
+        try Self.expectWhole(path)
+    }
+
+    @Test("another directory in its place is filled with what the old one has")
+    func mountedOver() throws {
+        let (path, away) = (Self.folder(), Self.folder())
+        defer { for path in [path, away] { try? FileManager.default.removeItem(atPath: path) } }
+        let output = try Self.begun(path)
+        try FileManager.default.moveItem(atPath: path, toPath: away)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try Data("x".utf8).write(to: URL(fileURLWithPath: "\(path)/readme"))
+        Self.feed(output, 320..<336)
+        #expect(output.events.restored == [0])
+        try Self.expectWhole(path)
+        #expect(FileManager.default.fileExists(atPath: "\(path)/readme"))
+        #expect(try Self.list(path, "360p").count("#EXT-X-GAP") == 0)
+    }
+
+    @Test("what was removed with the directory is listed as a gap under its name, and the rest is written again")
+    func emptied() throws {
+        let path = Self.folder()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let output = try Self.begun(path)
+        let before = try Self.list(path, "720p").uris
+        for name in try FileManager.default.contentsOfDirectory(atPath: path) {
+            try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+        }
+        Self.feed(output, 320..<400)
+        #expect(output.events.restored == [15])
+        try Self.expectWhole(path)
+        let list = try Self.list(path, "720p")
+        #expect(list.count("#EXT-X-GAP") == 5 && list.uris == before + ["720p-1-5.m4s"])
+    }
+}

@@ -1,0 +1,13 @@
+import MediaTypes
+import Room
+import Testing
+
+@Suite("Audio tracks that a request names")
+struct AudioTrackTests {
+    @Test("a track that there is not is refused with the ones that there are")
+    func unknown() {
+        let failure = Room.unknownTrack(9, of: SourceID(uid: "1001"), among: [0, 1])
+        #expect(failure.status == 404 && failure.code == "notFound")
+        #expect(failure.what == "source 1001 has no audio track 9" && failure.fix == "use one of: 0, 1")
+    }
+}

@@ -1,0 +1,81 @@
+import PipelineSpec
+import Program
+import Room
+import Testing
+
+@Suite("When the countdowns on the picture are over")
+struct CountdownEndsTests {
+    private static let fps = 30
+    private static let second: Int64 = 1_000_000_000
+
+    private static func countdown(_ id: String, seconds: Int = 0, of clock: PipelineSpec.Countdown.Clock = .scene)
+        -> PipelineSpec.Countdown
+    {
+        var countdown = PipelineSpec.Countdown(id)
+        (countdown.seconds, countdown.clock) = (seconds, clock)
+        return countdown
+    }
+
+    /// What the picture shows at a tick.
+    private func shown(_ end: Int64?, at tick: Int64) -> Int64 {
+        Program.Countdown(id: "c", x: 0, y: 0, size: 8, color: .white, endsAtTick: end ?? 0)
+            .secondsLeft(at: tick, fps: Self.fps)
+    }
+
+    @Test("a countdown of the PK shows what the API says, however often its scene returns")
+    func pk() throws {
+        let clock = Self.countdown("pk", of: .pk)
+        var life = PKLife(durations: PKLife.Durations(countdown: 0, pk: 60 * Self.second, punish: 20 * Self.second))
+        let ends = CountdownEnds()
+        // Tick 0 is time 0. The PK starts at second 2; its scene is on air at seconds 2, 11 and 30, and through the punishment.
+        let changes = try life.start(
+            PKLife.Durations(countdown: 0, pk: 60 * Self.second, punish: 20 * Self.second), now: 2 * Self.second)
+        #expect(changes.map(\.to) == [.pk])
+        for (began, seconds) in [(2, 2), (2, 10), (11, 11), (11, 29), (30, 30), (30, 61), (62, 62), (62, 75), (90, 90)]
+            as [(Int64, Int64)]
+        {
+            _ = life.poll(now: seconds * Self.second)
+            let phaseEnd = life.endsAt.map { $0 / Self.second * Int64(Self.fps) }
+            let tick = began * Int64(Self.fps)
+            let own = CountdownEnds.beginning([clock], at: tick, fps: Self.fps)
+            let end = ends.ends(of: [clock], began: own, at: tick, phaseEnd: phaseEnd)["pk"]
+            let remaining = life.endsAt.map { max(0, $0 - seconds * Self.second) / Self.second } ?? 0
+            #expect(self.shown(end, at: seconds * Int64(Self.fps)) == remaining, "second \(seconds)")
+        }
+        #expect(life.phase == .idle)
+    }
+
+    @Test(
+        "a countdown of its scene begins with the scene; a command's end holds until the scene goes on air after it",
+        arguments: [
+            // told, scene on air at, what is shown at tick 300
+            (nil, 0, 290), (nil, 150, 295), (Int64(600), 0, 10), (600, 299, 10), (600, 600, 310), (90, 120, 294),
+        ] as [(Int64?, Int64, Int64)])
+    func scene(told: Int64?, began: Int64, seconds: Int64) {
+        let clock = Self.countdown("c", seconds: 300)
+        var ends = CountdownEnds()
+        if let told { ends.tell("c", told) }
+        let own = CountdownEnds.beginning([clock], at: began, fps: Self.fps)
+        let end = ends.ends(of: [clock], began: own, at: began, phaseEnd: 10_000)["c"]
+        #expect(self.shown(end, at: 300) == seconds)
+    }
+
+    @Test("a command sets the countdown of the scene on air, to zero too; it never sets one of the PK")
+    func commands() {
+        let clocks = [Self.countdown("c", seconds: 300), Self.countdown("pk", of: .pk)]
+        var ends = CountdownEnds()
+        ends.tell("c", 100)
+        ends.tell("pk", 100)
+        // The scene's own end is taken away by the command.
+        let shown = ends.ends(of: clocks, began: [:], at: 200, phaseEnd: 900)
+        #expect(shown == ["c": 100, "pk": 900])
+        #expect(CountdownEnds.beginning(clocks, at: 200, fps: 30) == ["c": 9_200])
+    }
+
+    @Test("without a phase, or in one that has no end, a countdown of the PK shows zero")
+    func noPhase() {
+        let clock = Self.countdown("pk", of: .pk)
+        let end = CountdownEnds().ends(of: [clock], began: [:], at: 500, phaseEnd: nil)["pk"]
+        #expect(self.shown(end, at: 500) == 0)
+    }
+}

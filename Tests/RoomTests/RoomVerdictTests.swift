@@ -1,0 +1,90 @@
+import MediaTypes
+import Room
+import Testing
+
+@Suite("How a room that is over is judged")
+struct RoomVerdictTests {
+    private static func error(_ code: MediaError.Code) -> MediaError {
+        MediaError(code, "no space", at: "hls", fix: "make space")
+    }
+
+    private static func damage(_ code: MediaError.Code, segments: Int64) -> OutputDamage {
+        var damage = OutputDamage()
+        for _ in 0..<segments { damage.lost(1, of: "hls", because: Self.error(code)) }
+        if segments == 0 { damage.lost(of: "hls", because: Self.error(code)) }
+        return damage
+    }
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var outcome: RoomOutcome = .ended
+        var isOffline = false
+        var damage = OutputDamage()
+        var debt: MediaError?
+        var word: String
+        /// `nil`: 0, or 143 of a room that goes on.
+        var code: MediaError.Code?
+    }
+
+    private static let cases = [
+        Case(testDescription: "a live room that is whole", word: "ended"),
+        Case(testDescription: "a live room with gaps", damage: Self.damage(.diskFull, segments: 9), word: "damaged"),
+        Case(
+            testDescription: "a live room with gaps and an unfinished recording",
+            damage: Self.damage(.diskFull, segments: 9), debt: Self.error(.unfinished), word: "damaged",
+            code: .unfinished),
+        Case(
+            testDescription: "a live room whose recording has no space",
+            debt: Self.error(.diskFull), word: "ended", code: .unfinished),
+        Case(
+            testDescription: "a live room whose recording is not readable",
+            debt: Self.error(.invalidData), word: "ended", code: .invalidData),
+        Case(testDescription: "a job that is whole", isOffline: true, word: "ended"),
+        Case(
+            testDescription: "a job on a full disk", isOffline: true, damage: Self.damage(.diskFull, segments: 9),
+            word: "damaged", code: .diskFull),
+        Case(
+            testDescription: "a job on a disk that fails", isOffline: true,
+            damage: Self.damage(.outputLost, segments: 1), word: "damaged", code: .outputLost),
+        Case(
+            testDescription: "a job whose raw video is cut off", isOffline: true,
+            damage: Self.damage(.outputLost, segments: 0), word: "damaged", code: .outputLost),
+        Case(
+            testDescription: "a job with gaps and an unfinished upload", isOffline: true,
+            damage: Self.damage(.diskFull, segments: 1), debt: Self.error(.unfinished), word: "damaged",
+            code: .diskFull),
+        Case(
+            testDescription: "a job with an unfinished upload", isOffline: true, debt: Self.error(.unfinished),
+            word: "ended", code: .unfinished),
+        Case(
+            testDescription: "a drained room with gaps", outcome: .drained,
+            damage: Self.damage(.diskFull, segments: 9), word: "drained"),
+        Case(testDescription: "a superseded worker", outcome: .superseded, word: "superseded"),
+        Case(
+            testDescription: "a room that failed", outcome: .failed(Self.error(.internal)),
+            damage: Self.damage(.diskFull, segments: 9), word: "failed", code: .internal),
+    ]
+
+    @Test(
+        "the word and the code follow from the outcome, from what is lost and from what is owed", arguments: Self.cases)
+    func verdict(one: Case) {
+        let verdict = RoomVerdict(one.outcome, isOffline: one.isOffline, damage: one.damage, debt: one.debt)
+        #expect(verdict.word == one.word && verdict.error?.code == one.code)
+    }
+
+    @Test("an offline job says how much of it is lost")
+    func extent() {
+        let damage = Self.damage(.diskFull, segments: 9)
+        let verdict = RoomVerdict(.ended, isOffline: true, damage: damage, debt: nil, published: 10)
+        #expect(verdict.error?.what.contains("9 of 10 segments") == true && damage.lostSegments == 9)
+    }
+
+    @Test("each damaged output has one alarm, with the number of its lost segments")
+    func alarms() {
+        var damage = Self.damage(.diskFull, segments: 2)
+        damage.lost(of: "raw", because: Self.error(.outputLost))
+        #expect(damage.alarms.map(\.message) == ["hls has lost 2 segments: no space", "raw is not whole: no space"])
+        #expect(damage.alarms.allSatisfy { $0.type == "output.damaged" && $0.severity == "alert_3" })
+        #expect(OutputDamage().alarms.isEmpty)
+    }
+}

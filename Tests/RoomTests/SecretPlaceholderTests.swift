@@ -1,0 +1,65 @@
+import Foundation
+import MediaTypes
+import PipelineSpec
+import Room
+import Testing
+
+@Suite("Placeholders and equal keys in files of secrets")
+struct SecretPlaceholderTests {
+    private static func file(_ text: String) throws -> (directory: String, path: String) {
+        let directory = NSTemporaryDirectory() + "placeholder-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: "\(directory)/secret"))
+        return (directory, "\(directory)/secret")
+    }
+
+    private static func refusal<Value>(_ body: () throws(MediaError) -> Value) -> MediaError? {
+        do throws(MediaError) {
+            _ = try body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(
+        "a placeholder is refused as an invalid pipeline is, and not shown",
+        arguments: [
+            "REPLACE-ME", "REPLACE-ME\n", " replace-me ", "key-1\nREPLACE-ME", "CHANGEME", "https://a/?REPLACE-ME",
+        ])
+    func placeholders(text: String) throws {
+        let (directory, path) = try Self.file(text)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let error = try #require(
+            Self.refusal { () throws(MediaError) in try Secret.file(path).resolved(place: "source[1001]") })
+        #expect(error.code == .rejected)
+        #expect(error.place == "source[1001]" && error.what.contains("placeholder") && error.what.contains(path))
+        #expect(!"\(error)".uppercased().contains("REPLACE-ME"))
+    }
+
+    @Test("what only resembles one is a secret", arguments: ["replaced-meanwhile", "changeme-7fd1a", "a_7fd1"])
+    func secrets(text: String) throws {
+        let (directory, path) = try Self.file(text)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        #expect(try Secret.file(path).resolved(place: "source") == text)
+    }
+
+    @Test("two sources with the same key in files are refused, both named; the same key twice for one source is not")
+    func equalKeys() throws {
+        let (first, one) = try Self.file("alpha\nsame-key\n")
+        let (second, other) = try Self.file("same-key\n")
+        defer { for path in [first, second] { try? FileManager.default.removeItem(atPath: path) } }
+        func pipeline(_ keys: [[Secret]]) -> Pipeline {
+            let sources = keys.enumerated().map { index, keys in
+                Pipeline.Source(SourceID("100\(index)"), .rtmp(streamKeys: keys))
+            }
+            return Pipeline(room: Pipeline.Room(roomID: "r"), sources: sources, scenes: [], outputs: [])
+        }
+        let error = try #require(
+            Self.refusal { () throws(MediaError) in try Room.streamKeys(of: pipeline([[.file(one)], [.file(other)]])) })
+        #expect(error.code == .rejected)
+        #expect("\(error)".contains("source[1000]") && "\(error)".contains("source[1001]"), "\(error)")
+        #expect(!"\(error)".contains("same-key"))
+        #expect(try Room.streamKeys(of: pipeline([[.file(one), .file(other)], [.inline("beta")]])).count == 4)
+    }
+}
