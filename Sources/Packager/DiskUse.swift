@@ -42,11 +42,14 @@ package struct DiskUse: Sendable, Hashable {
         package var used: Int64
         /// What it still has for this user.
         package var free: Int64
+        /// The first directory on it that is looked at; empty: not known.
+        package let path: String
 
-        package init(_ purpose: Purpose, used: Int64, free: Int64) {
+        package init(_ purpose: Purpose, used: Int64, free: Int64, path: String = "") {
             self.purpose = purpose
             self.used = used
             self.free = free
+            self.path = path
         }
     }
 
@@ -59,6 +62,18 @@ package struct DiskUse: Sendable, Hashable {
     package init(_ volumes: [Volume], others: Int64 = 0) {
         self.volumes = volumes
         self.used = volumes.reduce(others) { $0 &+ $1.used }
+    }
+
+    /// The same files with what the file systems have free now: a look that takes microseconds, however many files there are.
+    ///
+    /// - Parameter volume: As ``volume(of:)``.
+    package func refreshed(
+        volume: (_ path: String) -> (id: UInt64, free: Int64)? = { DiskUse.volume(of: $0) }
+    ) -> DiskUse {
+        let volumes = self.volumes.map { old in
+            Volume(old.purpose, used: old.used, free: volume(old.path)?.free ?? old.free, path: old.path)
+        }
+        return DiskUse(volumes, others: self.used &- self.volumes.reduce(0) { $0 &+ $1.used })
     }
 
     fileprivate struct File: Sendable, Hashable {
@@ -171,7 +186,7 @@ package struct DiskUse: Sendable, Hashable {
             }
             guard isRead else { return [] }
             let index = found.firstIndex { $0.id == id } ?? found.count
-            if index == found.count { found.append((id, Volume([], used: 0, free: free))) }
+            if index == found.count { found.append((id, Volume([], used: 0, free: free, path: path))) }
             found[index].volume.purpose.formUnion(place.purpose)
             found[index].volume.used &+= used
             return directories

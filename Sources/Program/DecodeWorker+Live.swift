@@ -87,7 +87,8 @@ extension DecodeWorker {
         self.stage.note(
             DecodeStage.Timing(
                 driftPpm: self.timeline.driftPpm, buffered: self.timeline.buffered, depth: self.timeline.depth,
-                reanchors: self.timeline.reanchors, lastReason: self.timeline.lastReason, isWallAligned: self.timeline.isWallAligned,
+                reanchors: self.timeline.reanchors, lastReason: self.timeline.lastReason,
+                isWallAligned: self.timeline.isWallAligned,
                 wallExtra: self.timeline.wallExtra),
             waiting: self.schedule.count)
         if self.timeline.reanchors != before { self.stage.report(.reanchored) }

@@ -40,11 +40,20 @@ package struct DiskGuard: Sendable {
         package var used: Int64
         /// What the room may take: its limit, or what it has on a file system and what that still gives.
         package var capacity: Int64
+        /// A directory on that file system; `nil`: the limit of the pipeline.
+        package var path: String?
 
-        package init(used: Int64, capacity: Int64) {
+        package init(used: Int64, capacity: Int64, path: String? = nil) {
             self.used = used
             self.capacity = capacity
+            self.path = path
         }
+
+        /// Bytes that are left: 0 or more.
+        package var free: Int64 { max(0, self.rest) }
+
+        /// Where it is, for people.
+        package var place: String { self.path ?? "limits.maxDiskBytes" }
 
         package var percent: Int {
             self.capacity > 0
@@ -110,6 +119,16 @@ package struct DiskGuard: Sendable {
         case resumeRecording
     }
 
+    /// What is given up for want of space.
+    package enum Stopped: String, Sendable, CaseIterable {
+        /// The recording is suspended.
+        case recording
+        /// The window is limited.
+        case window
+        /// No clips are made.
+        case clips
+    }
+
     static let lowPercent = 80
     static let criticalPercent = 95
     private static let lowClearsBelow = 75
@@ -141,8 +160,40 @@ package struct DiskGuard: Sendable {
     private var recordedSlots = 0
     /// Until when a write that found no space counts, in nanoseconds.
     private var refusedUntil: Int64?
+    /// The live files' file system as it was measured last.
+    private var live: DiskUse.Volume?
+    /// Everything that lies somewhere.
+    private var purposes: DiskUse.Purpose = []
     /// When writing began to fail, in nanoseconds.
     private var failsSince: Int64?
+
+    /// What is given up now, in the order of the words.
+    package var stopped: [Stopped] {
+        Stopped.allCases.filter { stopped in
+            switch stopped {
+            case .recording: self.recordingStoppedAt != nil && self.purposes.contains(.recording)
+            case .window: self.isLimited
+            case .clips: self.isFullForClips && self.purposes.contains(.clips)
+            }
+        }
+    }
+
+    /// The alarm for people: which directory, what it has free, and what was stopped.
+    package var message: String {
+        let reading = self.last
+        let free = "\(reading.free) bytes are free"
+        let what =
+            self.refusedUntil == nil
+            ? "\(reading.place): \(free) of \(reading.capacity)" : "\(reading.place): a write found no space, \(free)"
+        let stopped = self.stopped.map { stopped in
+            switch stopped {
+            case .recording: "the recording is suspended"
+            case .window: "the window is limited to \(HLSPackager.fewestSegments) segments"
+            case .clips: "no clips are made"
+            }
+        }
+        return stopped.isEmpty ? what : "\(what); \(stopped.joined(separator: ", "))"
+    }
 
     /// Writing the live playlists fails, for another reason than space.
     package var isStalled: Bool { self.failsSince != nil }
@@ -153,6 +204,8 @@ package struct DiskGuard: Sendable {
         let shares = self.shares(of: use)
         guard let fullest = Self.fullest(shares) else { return [] }
         self.last = fullest
+        self.live = use.volumes.first { $0.purpose.contains(.live) }
+        self.purposes = use.volumes.reduce(into: []) { $0.formUnion($1.purpose) }
         if need.slots != self.recordedSlots { (self.recordedSlots, self.pause) = (need.slots, Self.shortestStop) }
         self.isShared = use.volumes.contains { $0.purpose.isSuperset(of: [.live, .recording]) }
         let live = Self.fullest(shares.filter { $0.purpose.contains(.live) })
@@ -176,7 +229,9 @@ package struct DiskGuard: Sendable {
             let whole = volume.used.addingReportingOverflow(volume.free)
             return Share(
                 purpose: volume.purpose,
-                reading: Reading(used: volume.used, capacity: whole.overflow ? .max : whole.partialValue))
+                reading: Reading(
+                    used: volume.used, capacity: whole.overflow ? .max : whole.partialValue,
+                    path: volume.path.isEmpty ? nil : volume.path))
         }
         if let limit = self.limit {
             shares.append(
@@ -199,8 +254,16 @@ package struct DiskGuard: Sendable {
     }
 
     /// A write of the live playlists has failed.
-    package mutating func failed(isFull: Bool, reason: String, at now: Int64) -> [Action] {
+    ///
+    /// - Parameter free: Bytes that their file system has free now, since the last look may be long ago; `nil`: not known.
+    package mutating func failed(isFull: Bool, reason: String, free: Int64? = nil, at now: Int64) -> [Action] {
         if isFull {
+            if let free, let live = self.live {
+                let whole = live.used.addingReportingOverflow(free)
+                self.last = Reading(
+                    used: live.used, capacity: whole.overflow ? .max : whole.partialValue,
+                    path: live.path.isEmpty ? nil : live.path)
+            }
             (self.isShort, self.isFullForClips) = (true, true)
             self.refusedUntil = now &+ Self.refusal
             var actions = self.move(to: .critical, self.last)

@@ -15,7 +15,8 @@ final class DiskWatch: Sendable {
         var isStopped = false
     }
 
-    /// Nanoseconds between two looks; where a look takes long, a hundred times as long.
+    /// Nanoseconds between two looks. What lies in the directories is counted as often, and where that takes long a hundred times
+    /// more rarely; what the file systems have free is looked at each time.
     private static let pace: Int64 = 500_000_000
 
     private let places: [DiskUse.Place]
@@ -45,9 +46,20 @@ final class DiskWatch: Sendable {
         self.state = Mutex(State(disk: DiskGuard(limit: pipeline.limits.maxDiskBytes.map(Int64.init))))
     }
 
-    /// Level and reading, for the state.
-    var current: (level: DiskGuard.Level, reading: DiskGuard.Reading) {
-        self.state.withLock { ($0.disk.level, $0.disk.last) }
+    /// For the state, the alarm and the event.
+    struct Status {
+        var level: DiskGuard.Level
+        var reading: DiskGuard.Reading
+        var stopped: [DiskGuard.Stopped]
+        var message: String
+    }
+
+    var current: Status {
+        self.state.withLock { state in
+            Status(
+                level: state.disk.level, reading: state.disk.last, stopped: state.disk.stopped,
+                message: state.disk.message)
+        }
     }
 
     /// See ``DiskGuard/isFullForClips``.
@@ -66,9 +78,18 @@ final class DiskWatch: Sendable {
         guard self.places.contains(where: { !$0.purpose.isEmpty }) else { return }
         _ = StageThread("disk") {
             let clock = SystemClock()
+            var counted: DiskUse?
+            var countsAt = clock.now()
             while !self.state.withLock(\.isStopped) {
                 let began = clock.now()
-                if let use = DiskUse.measure(self.places + takes().map { DiskUse.Place($0, .recording) }) {
+                if counted == nil || began >= countsAt {
+                    counted = DiskUse.measure(self.places + takes().map { DiskUse.Place($0, .recording) })
+                    let ended = clock.now()
+                    countsAt = ended &+ max(Self.pace, (ended &- began) &* 100)
+                } else {
+                    counted = counted?.refreshed()
+                }
+                if let use = counted {
                     let kept = recorded()
                     perform(
                         self.state.withLock { state in
@@ -77,8 +98,7 @@ final class DiskWatch: Sendable {
                             return state.disk.measured(use, need: need, at: clock.now())
                         })
                 }
-                let taken = clock.now() &- began
-                _ = self.wake.wait(timeout: .now() + .nanoseconds(Int(clamping: max(Self.pace, taken &* 100))))
+                _ = self.wake.wait(timeout: .now() + .nanoseconds(Int(Self.pace)))
             }
         }
     }
@@ -104,7 +124,11 @@ final class DiskWatch: Sendable {
     func recordingStopped(at now: Int64) { self.state.withLock { $0.disk.recordingStopped(at: now) } }
 
     func failed(_ error: MediaError, at now: Int64) -> [DiskGuard.Action] {
-        self.state.withLock { $0.disk.failed(isFull: error.code == .diskFull, reason: error.what, at: now) }
+        let isFull = error.code == .diskFull
+        // The disk has just answered: this does not hang.
+        let place = isFull ? self.places.first { $0.purpose.contains(.live) } : nil
+        let free = place.flatMap { DiskUse.volume(of: $0.path)?.free }
+        return self.state.withLock { $0.disk.failed(isFull: isFull, reason: error.what, free: free, at: now) }
     }
 
     /// A limited window as large as the last segments were, and the three target durations its files stay longer.
@@ -128,14 +152,20 @@ extension Room {
         for action in actions {
             switch action {
             case .alarm(let level, let was, let reading):
-                self.logger.warning("the disk's alarm level changes", metadata: ["level": "\(level.name)"])
+                let status = self.disk.current
+                self.logger.warning(
+                    "the disk's alarm level changes",
+                    metadata: ["level": "\(level.name)", "disk": "\(status.message)"])
                 self.events.emit(
                     "output.disk_low",
                     [
                         "level": .string(level.name), "was": .string(was.name),
                         "state": level == .normal ? "cleared" : "set", "percent": JSONValue(reading.percent),
                         "threshold": JSONValue(max(level, was).threshold), "usedBytes": .integer(reading.used),
-                        "maxBytes": .integer(reading.capacity),
+                        "maxBytes": .integer(reading.capacity), "path": JSONValue(reading.path),
+                        "freeBytes": .integer(reading.free),
+                        "stopped": .array(status.stopped.map { .string($0.rawValue) }),
+                        "reason": .string(status.message),
                     ])
             case .stalled(let isSet, let reason):
                 self.events.emit(
@@ -156,7 +186,7 @@ extension Room {
                 self.recorder?.stop(
                     MediaError(
                         .diskFull,
-                        "\(reading.percent) % of the disk space is taken, and the live playlists need the rest",
+                        "\(reading.place) has \(reading.free) bytes free, and the live playlists need them",
                         at: "recording",
                         fix: "free space, and it goes on; or raise limits.maxDiskBytes, and start the room again"))
             case .resumeRecording:
@@ -168,11 +198,14 @@ extension Room {
 
     /// As the state shows it.
     var diskJSON: JSONValue {
-        let (level, reading) = self.disk.current
+        let status = self.disk.current
+        let reading = status.reading
         guard reading.capacity > 0 else { return .null }
         return [
-            "level": .string(level.name), "percent": JSONValue(reading.percent), "usedBytes": .integer(reading.used),
-            "maxBytes": .integer(reading.capacity),
+            "level": .string(status.level.name), "percent": JSONValue(reading.percent),
+            "usedBytes": .integer(reading.used), "maxBytes": .integer(reading.capacity),
+            "path": JSONValue(reading.path), "freeBytes": .integer(reading.free),
+            "stopped": .array(status.stopped.map { .string($0.rawValue) }), "message": .string(status.message),
         ]
     }
 }

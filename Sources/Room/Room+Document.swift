@@ -148,12 +148,10 @@ extension Room {
             alarms.removeAll { $0.type == SourceHealth.Cause.workerLag.alarmType }
             alarms.append(alarm)
         }
-        let (level, reading) = self.disk.current
-        if level.name != "normal" {
+        let disk = self.disk.current
+        if disk.level > .normal {
             alarms.append(
-                AlarmBook.Alarm(
-                    "output.disk_low", level.name, kind: "output",
-                    message: "\(reading.percent) % of the space for segments and recordings is taken"))
+                AlarmBook.Alarm("output.disk_low", disk.level.name, kind: "output", message: disk.message))
         }
         if self.disk.isStalled {
             alarms.append(

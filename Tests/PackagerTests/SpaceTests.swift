@@ -250,6 +250,10 @@ struct SpaceTests {
         let all = use.volumes.map { "\($0.purpose.rawValue) \($0.free)" }
         #expect(all == ["1 500", "2 900"], "what is full for stills alone is nobody's: \(use)")
         #expect((1_300_000...1_350_000).contains(use.volumes[0].used) && use.volumes[1].used == 0)
+        // Between two counts what is free is known all the same.
+        let fresh = use.refreshed { path in path.hasSuffix("live") ? (1, 20) : nil }
+        #expect(fresh.volumes.map(\.free) == [20, 900] && fresh.used == use.used)
+        #expect(fresh.volumes.map(\.path) == [folder.path + "/live", folder.path + "/rec"])
         #expect((100_000...120_000).contains(use.used - use.volumes[0].used), "it counts against a limit all the same")
         // Of a directory of stills alone only those count.
         let few = try #require(measure(places))

@@ -233,6 +233,52 @@ struct DiskGuardTests {
             ])
     }
 
+    @Test("the alarm says which directory, how many bytes are free, and what was stopped")
+    func message() {
+        var disk = DiskGuard(limit: nil)
+        func look(_ live: Int64, _ recording: Int64, at second: Int64) -> [DiskGuard.Action] {
+            disk.measured(
+                DiskUse([
+                    DiskUse.Volume([.live, .clips], used: 100, free: live, path: "/live"),
+                    DiskUse.Volume(.recording, used: 960, free: recording, path: "/rec"),
+                ]), need: DiskGuard.Need(window: 0), at: second * 1_000_000_000)
+        }
+        _ = look(9_900, 240, at: 0)
+        #expect(disk.message == "/rec: 240 bytes are free of 1200" && disk.stopped == [])
+        _ = look(9_900, 40, at: 1)
+        #expect(disk.message == "/rec: 40 bytes are free of 1000; the recording is suspended")
+        _ = look(2, 9_000, at: 2)
+        #expect(disk.stopped == [.recording, .window, .clips])
+        #expect(
+            disk.message
+                == "/live: 2 bytes are free of 102; the recording is suspended, the window is limited to 10 segments, no clips are made"
+        )
+        _ = look(9_900, 9_000, at: 20)
+        #expect(disk.level == .normal && disk.stopped == [])
+    }
+
+    @Test("a write that finds no space is told by what is free then, not by the look before; over when that is over")
+    func refusedNow() {
+        var disk = DiskGuard(limit: nil)
+        func look(_ free: Int64, at second: Int64) -> [DiskGuard.Action] {
+            disk.measured(
+                DiskUse([DiskUse.Volume([.live, .recording], used: 90, free: free, path: "/live")]),
+                need: DiskGuard.Need(window: 0), at: second * 1_000_000_000)
+        }
+        // 9 % taken, as it was measured before somebody filled the disk.
+        #expect(look(910, at: 0) == [])
+        let actions = disk.failed(isFull: true, reason: "no space", free: 3, at: 0)
+        let reading = DiskGuard.Reading(used: 90, capacity: 93, path: "/live")
+        #expect(
+            actions == [.alarm(.critical, was: .normal, reading), .stopRecording(reading), .limitWindow(true)])
+        #expect(disk.message.hasPrefix("/live: a write found no space, 3 bytes are free; the recording is suspended"))
+        // Freed: the alarm has the new figure at once, and is over ten seconds after the write.
+        #expect(look(410, at: 9) == [] && disk.message.contains("410 bytes are free"))
+        #expect(
+            look(410, at: 10).contains(.alarm(.normal, was: .critical, .init(used: 90, capacity: 500, path: "/live"))))
+        #expect(disk.message == "/live: 410 bytes are free of 500")
+    }
+
     @Test(
         "a disk that fails is told once, and when it works again; the window is limited before memory has no more room")
     func failing() {

@@ -54,6 +54,13 @@ function showHeader(room) {
   $("state").dataset.tone = roomTones[room.state] || "idle";
   setText($("state").querySelector("b"), roomWords[room.state] || room.state);
   $("state").title = `since ${clock(room.since)}`;
+  const isLow = room.disk && room.disk.level !== "normal";
+  $("disk").hidden = !isLow;
+  if (isLow) {
+    $("disk").dataset.tone = levelTones[room.disk.level];
+    setText($("disk").querySelector("b"), `Disk: ${size(room.disk.freeBytes)} free`);
+    $("disk").title = room.disk.message;
+  }
   setText($("on-air"), /live|recovering|degraded/.test(room.state) ? room.program.scene : "");
   $("stage").style.setProperty("--shape", `${room.canvas.width} / ${room.canvas.height}`);
   $("snapshot").style.setProperty("--shape", `${room.canvas.width} / ${room.canvas.height}`);
