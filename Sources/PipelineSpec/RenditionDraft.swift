@@ -88,8 +88,9 @@ extension VideoEncoding {
             Field(
                 "preset", \.preset, .choice,
                 "x264 preset, fastest first; lowLatency: veryfast with at most \(Self.lowLatencyLimit) pictures of "
-                    + "lookahead; tandem-fast: as good as veryfast for three fifths of its CPU time; tandem-faster: half "
-                    + "of it; tandem-lowLatency: tandem-fast with at most \(Self.lowLatencyLimit) pictures of lookahead; "
+                    + "lookahead; tandem-fast: nearly as good as veryfast with B-frames for three fifths of its CPU time; "
+                    + "tandem-faster: a little worse for half of it; tandem-lowLatency: tandem-fast with at most "
+                    + "\(Self.lowLatencyLimit) pictures of lookahead; "
                     + "default the hls output's", derived: true),
             Field("profile", \.profile, .choice, "H.264 profile; baseline sets bFrames to 0"),
             Field(
