@@ -53,7 +53,8 @@ struct R1Result: Codable {
     var presets: [String: [String: Spread]]?
     /// Tandem on one core over FFmpeg on one core and over the floor, round by round: as in ``ratios``.
     var oneCore: [String: [String: Spread]]?
-    /// Mean CPU seconds by stage, for `ours` and `floor`.
+    /// CPU seconds by stage, for `ours` and `floor`: medians, or means in results up to `8066d1e`. ``R1Measurement/stages(_:)`` makes
+    /// them of ``runs``.
     var stages: [String: [String: Double]]
     /// The largest of our runs, in MiB.
     var peakMemoryMiB: Double
@@ -63,7 +64,8 @@ struct R1Result: Codable {
     var scalingNote: String {
         var text =
             "Tandem and the floor scale in a cascade (720p to 480p to 360p), the peers scale each size from the canvas."
-        if let floor = self.stages["floor"], let cascade = floor["scale"], let direct = floor[StageTimes.direct],
+        if let floor = R1Measurement.stages(self.runs)["floor"], let cascade = floor["scale"],
+            let direct = floor[StageTimes.direct],
             case let whole = StageTimes.codecs.reduce(0, { $0 + (floor[$1] ?? 0) }), whole > 0
         {
             text +=

@@ -17,12 +17,13 @@ enum CommittedResults {
         results.filter { self.has(part, $0.result) }.max { $0.result.date < $1.result.date }
     }
 
-    /// The newest result of R1 with one side in it.
+    /// The newest result of R1 with one side in it, or the newest that judged this side's quality if none was timed.
     static func newest(
         _ results: [(name: String, result: BenchResult)], withSide side: String
     ) -> (name: String, result: BenchResult)? {
-        results.filter { $0.result.r1?.runs.contains { $0.side == side } == true }
-            .max { $0.result.date < $1.result.date }
+        let timed = results.filter { $0.result.r1?.runs.contains { $0.side == side } == true }
+        let judged = results.filter { $0.result.quality?.contains { $0.side == side } == true }
+        return (timed.isEmpty ? judged : timed).max { $0.result.date < $1.result.date }
     }
 
     /// The presets that every whole result of R1 has.

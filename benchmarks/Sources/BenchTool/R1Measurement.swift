@@ -139,14 +139,14 @@ struct R1Measurement {
         return ratios
     }
 
-    /// Mean CPU seconds by stage, ours and the floor's.
+    /// Medians of the CPU seconds by stage, ours and the floor's.
     static func stages(_ runs: [R1Run]) -> [String: [String: Double]] {
         var result: [String: [String: Double]] = [:]
         for side in ["ours", "floor"] {
             let stages = runs.filter { $0.side == side }.compactMap(\.stages)
             for name in Set(stages.flatMap(\.keys)) {
-                let sum = stages.reduce(0) { $0 + ($1[name] ?? 0) }
-                result[side, default: [:]][name] = (sum / Double(stages.count)).rounded(digits: 3)
+                let median = Spread(stages.map { $0[name] ?? 0 }).median
+                result[side, default: [:]][name] = median.rounded(digits: 3)
             }
         }
         return result

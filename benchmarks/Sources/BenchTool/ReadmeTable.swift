@@ -56,8 +56,8 @@ enum ReadmeTable {
         for side in R1Side.names {
             if let row = self.row(side, result) {
                 lines.append(row)
-            } else if side == "oursDefault", let plain, let row = self.row(side, plain.result) {
-                lines.append(row)
+            } else if side == "oursDefault", let plain {
+                lines.append(self.row(side, plain.result) ?? self.judgedRow(side, plain.result, beside: result))
             }
         }
         let machine = result.machine
@@ -71,7 +71,9 @@ enum ReadmeTable {
         if !presets.isEmpty {
             lines.append("Presets over FFmpeg with veryfast, CPU time: " + presets.joined(separator: "; ") + ".")
         }
-        if let plain, plain.name != name, let r1 = plain.result.r1 { lines.append(self.plainNote(plain, r1)) }
+        if let plain, plain.name != name {
+            lines.append(plain.result.r1.map { self.plainNote(plain, $0) } ?? self.judgedNote(plain))
+        }
         if let oneCore = self.oneCore(r1) { lines.append(oneCore) }
         lines.append(r1.scalingNote)
         lines.append(
@@ -94,6 +96,19 @@ enum ReadmeTable {
             self.quality(of: side, result.quality ?? []),
         ]
         return "| " + cells.joined(separator: " | ") + " |"
+    }
+
+    /// The row of a side that was judged and not timed, beside FFmpeg's pictures of another result of the same clips.
+    private static func judgedRow(_ side: String, _ result: BenchResult, beside other: BenchResult) -> String {
+        let peer = (other.quality ?? []).filter { $0.side == "ffmpeg" }
+        let quality = self.quality(of: side, (result.quality ?? []).filter { $0.side == side } + peer)
+        return "| \(R1Side.defaultTitle) | not measured | not measured | not measured |  |  | \(quality) |"
+    }
+
+    private static func judgedNote(_ plain: (name: String, result: BenchResult)) -> String {
+        "The row “\(R1Side.defaultTitle)” (veryfast without B-frames, as a room encodes whose pipeline names no preset) has the quality "
+            + "of commit `\(plain.result.commit)`, \(plain.result.date.prefix(10)) (`benchmarks/results/\(plain.name)`); its times "
+            + "are not measured yet."
     }
 
     /// `−0.65, −0.23, −1.15`; empty where it was not judged.

@@ -60,9 +60,9 @@ struct ResultPage {
             """
     }
 
-    private func mean(_ side: String, _ value: (R1Run) -> Double?) -> (Double, [Double])? {
+    private func median(_ side: String, _ value: (R1Run) -> Double?) -> (Double, [Double])? {
         let values = (self.result.r1?.runs ?? []).filter { $0.side == side }.compactMap(value)
-        return values.isEmpty ? nil : (values.reduce(0, +) / Double(values.count), values)
+        return values.isEmpty ? nil : (Spread(values).median, values)
     }
 
     private var sides: [String] {
@@ -73,7 +73,7 @@ struct ResultPage {
         guard let r1 = self.result.r1 else { return nil }
         func rows(_ value: @escaping (R1Run) -> Double?) -> [(name: String, value: Double, values: [Double])] {
             self.sides.compactMap { side in
-                self.mean(side, value).map { (r1.titles[side] ?? side, $0.0.rounded(digits: 2), $0.1) }
+                self.median(side, value).map { (r1.titles[side] ?? side, $0.0.rounded(digits: 2), $0.1) }
             }
         }
         // The floor's stages run one after the other: its wall time is no job's.
@@ -100,29 +100,31 @@ struct ResultPage {
             <p>The same encoder settings for all (x264 veryfast) but Tandem's presets, in turns in one run; sources: \(HTML.escape(r1.clips)); load \
             before: \(r1.loadBefore). The floor is decode, scaling, encode and AAC each alone, summed: the least these libraries take. \
             \(HTML.escape(r1.scalingNote))</p>
-            <h3>CPU seconds (mean; a dot for each run)</h3>
+            <h3>CPU seconds (median; a dot for each run)</h3>
             \(Plots.bars("CPU seconds", rows { $0.cpuSeconds }, unit: "s"))
             <h3>Tandem's CPU time over theirs (median; thick: 95 % interval; thin: all runs)</h3>
             \(Plots.ratios("CPU ratios", ratios))
             \(presetPlot)
             \(oneCorePlot)
-            <h3>Peak memory</h3>
+            <h3>Peak memory (median; a dot for each run)</h3>
             \(Plots.bars("Peak memory", rows { $0.peakMemoryMiB }, unit: "MiB"))
-            <h3>Wall time</h3>
+            <h3>Wall time (median; a dot for each run)</h3>
             \(Plots.bars("Wall time", wall, unit: "s"))
             """
     }
 
     private var stages: String? {
-        guard let r1 = self.result.r1, let ours = r1.stages["ours"] else { return nil }
+        guard let r1 = self.result.r1, case let stages = R1Measurement.stages(r1.runs), let ours = stages["ours"] else {
+            return nil
+        }
         func parts(_ stages: [String: Double]) -> [(String, Double)] {
             StageTimes.all.compactMap { name in stages[name].map { (name, $0) } }
         }
         var rows = [(name: "Tandem", parts: parts(ours))]
-        if let floor = r1.stages["floor"] { rows.append((name: r1.titles["floor"] ?? "floor", parts: parts(floor))) }
+        if let floor = stages["floor"] { rows.append((name: r1.titles["floor"] ?? "floor", parts: parts(floor))) }
         var text = """
             <h2>Where the time goes</h2>
-            \(Plots.stacked("CPU seconds by stage", rows, unit: "s"))
+            \(Plots.stacked("CPU seconds by stage, medians", rows, unit: "s"))
             """
         if let places = r1.places {
             let rows = places.parts.sorted { $0.value > $1.value }.prefix(12).map {
