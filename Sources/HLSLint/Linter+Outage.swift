@@ -81,6 +81,7 @@ extension Linter {
         self.histories[index].isStalled = false
         self.histories[index].pace = nil
         self.histories[index].holds = []
+        self.histories[index].slowInRow = 0
         self.histories[index].hintTimes = [:]
     }
 }

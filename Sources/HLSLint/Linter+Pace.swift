@@ -3,6 +3,8 @@ extension Linter {
     /// Answers in a row that are all late by more than ``smallLateness``.
     private static let lateAnswers = 8
     private static let smallLateness: Int64 = 250_000_000
+    /// Segments in a row that all take longer than they last, by however little.
+    private static let slowSegments = 4
     /// An ended playlist is read again for this many target durations.
     private static let readsOfEnd: Int64 = 3
 
@@ -45,11 +47,12 @@ extension Linter {
 
     /// A segment that is listed comes in less time than it lasts.
     mutating func checkSpeed(_ reply: LintReply, _ record: PlaylistHistory.Record, _ index: Int) {
-        let took = reply.receivedAt &- reply.sentAt
         // What was listed at first is fetched all at once.
-        guard !reply.isLocal, record.listed.number >= self.histories[index].joinedNext ?? .max,
-            took > record.listed.duration &+ Self.timingSlack
-        else { return }
+        guard !reply.isLocal, record.listed.number >= self.histories[index].joinedNext ?? .max else { return }
+        let took = reply.receivedAt &- reply.sentAt
+        let late = took &- record.listed.duration
+        self.histories[index].slowInRow = late > 0 ? self.histories[index].slowInRow + 1 : 0
+        guard late > Self.timingSlack || self.histories[index].slowInRow == Self.slowSegments else { return }
         self.add(
             .segmentSlow,
             "its \(reply.body.count) bytes took \(Self.seconds(took)), it lasts \(Self.seconds(record.listed.duration))",

@@ -108,6 +108,8 @@ struct PlaylistHistory: Sendable {
     /// The least that wall time was ahead of the media listed since, and the number of the next segment.
     var pace: (least: Int64, listed: Int64, next: Int64)?
     var isSlow = false
+    /// Segments in a row that took longer than they last.
+    var slowInRow = 0
     var name: String { Location.withoutQuery(self.url).split(separator: "/").last.map(String.init) ?? self.url }
 }
 

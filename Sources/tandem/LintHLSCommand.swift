@@ -10,9 +10,10 @@ struct LintHLSCommand: AsyncParsableCommand {
         abstract: "Judge an HLS presentation from outside: updates, parts, media, renditions, headers.",
         discussion: """
             Reads the playlists as players do (blocking reloads, preload hints and delta updates where the server has them),
-            fetches every initialization segment, segment and part that is listed, decodes the H.264 segments, keeps their
-            history, and holds all of it to rfc8216bis and Apple's authoring specification. Works on any presentation, ours or not; a path reads a
-            directory instead of a server, without the rules on HTTP.
+            fetches every initialization segment, segment and part that is listed, decodes the H.264 segments (of a live
+            presentation those it has time for), keeps their history, and holds all of it to rfc8216bis and Apple's
+            authoring specification. Works on any presentation, ours or not; a path reads a directory instead of a server,
+            without the rules on HTTP.
 
                 tandem lint-hls http://127.0.0.1:8080/index.m3u8 --duration 60
                 tandem lint-hls /var/lib/tandem/room/index.m3u8

@@ -52,6 +52,41 @@ extension Unhurried.Pictures {
             #expect(Set(ticks).count == 1 && ticks.allSatisfy { (30...31).contains($0) }, "\(ticks)")
         }
 
+        @Test("bytes that were overwritten inside one slice of a file are found by lint-hls")
+        func overwrittenSliceIsFound() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            try media.make(work.path("a.mp4"), size: "320x180", seconds: 4)
+            let directory = work.path("out")
+            let pipeline = Rooms.offline(
+                (work.path("a.mp4"), work.path("a.mp4")), seconds: 4, renditions: Rooms.small,
+                outputs: #"{ "type": "hls", "path": "\#(directory)" }"#, canvas: #""width": 320, "height": 180"#)
+            let made = try Command.tandem(["run", "-"], input: pipeline)
+            try #require(made.code == 0, "\(made.errors)")
+            let intact = try Command.tandem(["lint-hls", "\(directory)/index.m3u8"])
+            #expect(intact.code == 0, "\(intact.output)")
+            let name = try #require(Files.names(in: directory).last { $0.hasSuffix(".m4s") && !$0.hasPrefix("audio") })
+            try Self.overwriteSlice(of: "\(directory)/\(name)")
+            let damaged = try Command.tandem(["lint-hls", "\(directory)/index.m3u8"])
+            #expect(damaged.code == 65 && damaged.output.contains("slice-damaged"), "\(name): \(damaged.output)")
+        }
+
+        /// Overwrites the middle of the IDR slice. Lengths and headers stay, and the bytes are legal in a NAL unit, so that only
+        /// a decoder can tell.
+        private static func overwriteSlice(of path: String) throws {
+            var bytes = Array(try Files.bytes(path))
+            let type = Array("mdat".utf8)
+            let start = try #require(bytes.indices.dropLast(8).first { Array(bytes[$0..<($0 + 4)]) == type })
+            func length(_ place: Int) -> Int { bytes[place..<(place + 4)].reduce(0) { $0 << 8 | Int($1) } }
+            var place = start + 4
+            // Spec: ITU-T H.264 Table 7-1: 5 is a slice of an IDR picture.
+            while place + 5 < bytes.count, bytes[place + 4] & 0x1F != 5 { place += 4 + length(place) }
+            let size = length(place)
+            try #require(size > 200 && place + 4 + size <= bytes.count)
+            for offset in (size / 4)..<(size * 3 / 4) { bytes[place + 4 + offset] = 0xA7 }
+            try Data(bytes).write(to: URL(fileURLWithPath: path))
+        }
+
         private func expectSameTree(_ one: String, _ two: String, suffix: String = ".m4s") throws {
             let names = try Files.names(in: one)
             #expect(try names == Files.names(in: two))

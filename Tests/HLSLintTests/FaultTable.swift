@@ -117,6 +117,12 @@ extension Fault {
         .reply(.segmentSlow) { path, _, reply in
             if path.hasPrefix("720p-1-20."), !isPart(path) { reply.receivedAt = reply.sentAt + 3_000_000_000 }
         },
+        // Each by a tenth only, but all of them.
+        .reply(.segmentSlow) { path, _, reply in
+            if path.hasPrefix("720p-1-"), !isPart(path), (sequence(path) ?? 0) >= 16 {
+                reply.receivedAt = reply.sentAt + 2_350_000_000
+            }
+        },
         // Late now and then, and always late by less.
         .reply(.reloadLate) { path, _, reply in
             if path.hasPrefix("720p.m3u8?_HLS_msn"), (40_000_000_000..<41_000_000_000).contains(reply.sentAt) {
