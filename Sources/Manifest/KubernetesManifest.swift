@@ -11,7 +11,7 @@ package enum KubernetesManifest {
     /// What a worker says that was told to stop while its room goes on.
     private static let drained: Int64 = 143
 
-    /// One file with all objects, to be given to `kubectl apply -f -`.
+    /// One file with all objects, for `kubectl apply -f FILE` once the secrets are in it.
     package static func files(_ request: ManifestRequest) -> [ManifestFile] {
         let needs = RoomNeeds(
             request,
