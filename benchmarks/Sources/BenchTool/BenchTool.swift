@@ -18,7 +18,8 @@ enum BenchTool {
                BenchTool readme-check README.md     status 1 unless that table is in step
                BenchTool check RESULT.json [PART…]  compares the result with thresholds.json; status 1 on a regression, or
                                                     when one of the parts was not measured whole
-               BenchTool check-results              compares the newest result of each part in results/ with thresholds.json
+               BenchTool check-results              compares the newest result of each part in results/ with thresholds.json, and the guides
+                                                    with the newest
                BenchTool selfcheck                  plants regressions; status 1 unless the guard finds each
                BenchTool accept RESULT.json         makes the kernels' counts of that result the thresholds
         The working directory is benchmarks/. PAIRS=n: rounds of R1; R1_SIDES=ours,ffmpeg: only these sides of it; R1_MORE=1 adds them to those of the result; LIVE_SECONDS=n: length of each live measurement;
@@ -92,7 +93,7 @@ enum BenchTool {
         )
     }
 
-    /// What is published must hold what CI holds: of every part the newest committed result.
+    /// What is published must hold what CI holds: of every part the newest committed result. The guides must quote it.
     private static func checkResults() throws(BenchError) {
         let guardian = try Guard(thresholds: Files.read(Thresholds.self, from: self.thresholdsPath))
         let results = CommittedResults.all()
@@ -109,8 +110,14 @@ enum BenchTool {
                 isBroken = true
             }
         }
+        if let newest = CommittedResults.newest(results, of: "r1") {
+            for mistake in try GuideFigures.mistakes(newest) {
+                Terminal.say("REGRESSION: \(mistake), which is in results/\(newest.name)")
+                isBroken = true
+            }
+        }
         if isBroken { exit(1) }
-        Terminal.say("The committed results hold the thresholds.")
+        Terminal.say("The committed results hold the thresholds, and the guides quote them.")
     }
 
     private static func accept(_ path: String) throws(BenchError) {

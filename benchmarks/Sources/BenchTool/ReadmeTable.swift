@@ -112,14 +112,25 @@ enum ReadmeTable {
     }
 
     /// `−0.65, −0.23, −1.15`; empty where it was not judged.
-    private static func quality(of side: String, _ results: [QualityResult]) -> String {
+    static func quality(of side: String, _ results: [QualityResult]) -> String {
+        self.differences(of: side, results, digits: 2) { $0.vmafNeg }
+    }
+
+    /// The same of SSIM: `−0.0014, −0.0021, −0.0037`.
+    static func similarity(of side: String, _ results: [QualityResult]) -> String {
+        self.differences(of: side, results, digits: 4) { $0.ssim }
+    }
+
+    private static func differences(
+        of side: String, _ results: [QualityResult], digits: Int, _ value: (QualityResult) -> Double
+    ) -> String {
         guard side != "ffmpeg" else { return "" }
         let differences = R1Measurement.renditions.compactMap { rendition -> String? in
             guard let own = results.first(where: { $0.side == side && $0.rendition == rendition }),
                 let peer = results.first(where: { $0.side == "ffmpeg" && $0.rendition == rendition })
             else { return nil }
-            let difference = (own.vmafNeg - peer.vmafNeg).rounded(digits: 2)
-            return difference < 0 ? "−\((-difference).text(2))" : "+\(difference.text(2))"
+            let difference = (value(own) - value(peer)).rounded(digits: digits)
+            return difference < 0 ? "−\((-difference).text(digits))" : "+\(difference.text(digits))"
         }
         return differences.count == R1Measurement.renditions.count ? differences.joined(separator: ", ") : ""
     }
@@ -135,7 +146,7 @@ enum ReadmeTable {
             + "\(ratio?["wall"].map(self.text) ?? "not measured") (`benchmarks/results/\(plain.name)`)."
     }
 
-    private static func text(_ spread: Spread) -> String {
+    static func text(_ spread: Spread) -> String {
         spread.median.text(3) + (spread.interval95.map { " (\($0[0].text(3)) – \($0[1].text(3)))" } ?? "")
     }
 
