@@ -46,6 +46,8 @@ let package = Package(
         .systemLibrary(
             name: "CLibAV", pkgConfig: "libavfilter",
             providers: [.apt(["libavcodec-dev", "libavformat-dev", "libavfilter-dev", "libswresample-dev"])]),
+        // The pages' files as C data: see its header.
+        .target(name: "CPages"),
         .target(name: "MediaKernels", swiftSettings: auditedMemory),
         .target(name: "MediaTypes", dependencies: ["MediaKernels"], swiftSettings: house),
         .target(
@@ -125,23 +127,16 @@ let package = Package(
         .target(
             name: "Origin",
             dependencies: [
-                "Push", "HTTPListener", "HLS", "LibAV", "MediaTypes", "MediaKernels", httpTypes, logging,
+                "CPages", "Push", "HTTPListener", "HLS", "LibAV", "MediaTypes", "MediaKernels", httpTypes, logging,
             ] + nio,
-            resources: [
-                .embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/playlist.js"),
-                .embedInCode("Page/player.js"), .embedInCode("Page/page.js"),
-            ], swiftSettings: house),
+            exclude: ["Page"], swiftSettings: house),
         .target(
             name: "Control",
             dependencies: [
-                "Events", "HTTPListener", "Stages", "MediaTypes", httpTypes, logging,
+                "CPages", "Events", "HTTPListener", "Stages", "MediaTypes", httpTypes, logging,
                 .product(name: "DequeModule", package: "swift-collections"),
             ] + nio,
-            resources: [
-                .embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
-                .embedInCode("Page/view.js"), .embedInCode("Page/timeline.js"), .embedInCode("Page/console.js"),
-                .embedInCode("openapi.json"),
-            ], swiftSettings: house),
+            exclude: ["Page", "openapi.json"], swiftSettings: house),
         .target(
             name: "Room",
             dependencies: [

@@ -1,3 +1,4 @@
+import CPages
 import HTTPListener
 import HTTPTypes
 
@@ -13,14 +14,14 @@ package struct ControlPage: Sendable {
         case player = "/player.js"
     }
 
-    private let player: [UInt8]
+    private let player: String
     private let contentSecurityPolicy: String
 
     /// - Parameters:
     ///   - player: Scripts of the player.
     ///   - keyOrigin: See ``ControlDoors/keyOrigin``.
     init(player: String, keyOrigin: String? = nil) {
-        self.player = Array(player.utf8)
+        self.player = player
         // Nothing from elsewhere but keys, nothing inline; `blob:` is the page's own media source, and pictures that were asked
         // for.
         self.contentSecurityPolicy =
@@ -30,14 +31,14 @@ package struct ControlPage: Sendable {
     }
 
     func reply(_ file: File) -> ListenerReply {
-        let (type, bytes) =
+        let (type, text) =
             switch file {
-            case .html: ("text/html; charset=utf-8", PackageResources.page_html)
-            case .style: ("text/css; charset=utf-8", PackageResources.page_css)
-            case .script: ("text/javascript; charset=utf-8", PackageResources.page_js)
-            case .view: ("text/javascript; charset=utf-8", PackageResources.view_js)
-            case .timeline: ("text/javascript; charset=utf-8", PackageResources.timeline_js)
-            case .console: ("text/javascript; charset=utf-8", PackageResources.console_js)
+            case .html: ("text/html; charset=utf-8", String(cString: tandem_control_page_html()))
+            case .style: ("text/css; charset=utf-8", String(cString: tandem_control_page_css()))
+            case .script: ("text/javascript; charset=utf-8", String(cString: tandem_control_page_js()))
+            case .view: ("text/javascript; charset=utf-8", String(cString: tandem_control_view_js()))
+            case .timeline: ("text/javascript; charset=utf-8", String(cString: tandem_control_timeline_js()))
+            case .console: ("text/javascript; charset=utf-8", String(cString: tandem_control_console_js()))
             case .player: ("text/javascript; charset=utf-8", self.player)
             }
         var fields: HTTPFields = [.contentType: type, .cacheControl: "no-cache", .xContentTypeOptions: "nosniff"]
@@ -45,7 +46,7 @@ package struct ControlPage: Sendable {
             fields[.contentSecurityPolicy] = self.contentSecurityPolicy
             if let name = HTTPField.Name("Referrer-Policy") { fields[name] = "no-referrer" }
         }
-        return ListenerReply(.ok, fields: fields, body: .bytes(bytes))
+        return ListenerReply(.ok, fields: fields, body: .bytes(Array(text.utf8)))
     }
 
     /// The API's description.
@@ -54,6 +55,6 @@ package struct ControlPage: Sendable {
     static var description: ListenerReply {
         ListenerReply(
             .ok, fields: [.contentType: "application/json", .cacheControl: "no-cache"],
-            body: .bytes(PackageResources.openapi_json))
+            body: .bytes(Array(String(cString: tandem_control_openapi_json()).utf8)))
     }
 }

@@ -1,3 +1,5 @@
+import CPages
+
 /// The page at `/`: one self-contained document, put together from the embedded parts.
 package enum ViewerPage {
     /// Nothing from elsewhere is loaded but keys; `blob:` is the media source of the page's own player.
@@ -27,26 +29,16 @@ package enum ViewerPage {
     ///   - playlist: File name of the multivariant playlist.
     package static func html(title: String, playlist: String = "index.m3u8") -> String {
         // The title is put in last: what it contains is never looked at again.
-        self.text(PackageResources.page_html)
-            .replacing("/*style*/", with: self.text(PackageResources.page_css))
-            .replacing(
-                "/*script*/",
-                with: [PackageResources.playlist_js, PackageResources.player_js, PackageResources.page_js].map(
-                    self.text
-                )
-                .joined(separator: "\n")
-            )
+        String(cString: tandem_viewer_page_html())
+            .replacing("/*style*/", with: String(cString: tandem_viewer_page_css()))
+            .replacing("/*script*/", with: "\(self.player)\n\(String(cString: tandem_viewer_page_js()))")
             .replacing("{{playlist}}", with: self.escaped(playlist))
             .replacing("{{title}}", with: self.escaped(title))
     }
 
     /// Scripts of the page's player, for other pages: `parseMultivariant`, `MSEPlayer`.
     package static var player: String {
-        [PackageResources.playlist_js, PackageResources.player_js].map(self.text).joined(separator: "\n")
-    }
-
-    private static func text(_ bytes: [UInt8]) -> String {
-        String(decoding: bytes, as: UTF8.self)
+        "\(String(cString: tandem_viewer_playlist_js()))\n\(String(cString: tandem_viewer_player_js()))"
     }
 
     package static func escaped(_ text: String) -> String {

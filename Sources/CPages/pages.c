@@ -1,0 +1,64 @@
+#include "CPages.h"
+
+// Paths are relative to this file.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const char viewer_page_html[] = {
+#embed "../Origin/Page/page.html" suffix(, )
+    0};
+const char *tandem_viewer_page_html(void) { return viewer_page_html; }
+
+static const char viewer_page_css[] = {
+#embed "../Origin/Page/page.css" suffix(, )
+    0};
+const char *tandem_viewer_page_css(void) { return viewer_page_css; }
+
+static const char viewer_playlist_js[] = {
+#embed "../Origin/Page/playlist.js" suffix(, )
+    0};
+const char *tandem_viewer_playlist_js(void) { return viewer_playlist_js; }
+
+static const char viewer_player_js[] = {
+#embed "../Origin/Page/player.js" suffix(, )
+    0};
+const char *tandem_viewer_player_js(void) { return viewer_player_js; }
+
+static const char viewer_page_js[] = {
+#embed "../Origin/Page/page.js" suffix(, )
+    0};
+const char *tandem_viewer_page_js(void) { return viewer_page_js; }
+
+static const char control_page_html[] = {
+#embed "../Control/Page/page.html" suffix(, )
+    0};
+const char *tandem_control_page_html(void) { return control_page_html; }
+
+static const char control_page_css[] = {
+#embed "../Control/Page/page.css" suffix(, )
+    0};
+const char *tandem_control_page_css(void) { return control_page_css; }
+
+static const char control_page_js[] = {
+#embed "../Control/Page/page.js" suffix(, )
+    0};
+const char *tandem_control_page_js(void) { return control_page_js; }
+
+static const char control_view_js[] = {
+#embed "../Control/Page/view.js" suffix(, )
+    0};
+const char *tandem_control_view_js(void) { return control_view_js; }
+
+static const char control_timeline_js[] = {
+#embed "../Control/Page/timeline.js" suffix(, )
+    0};
+const char *tandem_control_timeline_js(void) { return control_timeline_js; }
+
+static const char control_console_js[] = {
+#embed "../Control/Page/console.js" suffix(, )
+    0};
+const char *tandem_control_console_js(void) { return control_console_js; }
+
+static const char control_openapi_json[] = {
+#embed "../Control/openapi.json" suffix(, )
+    0};
+const char *tandem_control_openapi_json(void) { return control_openapi_json; }
