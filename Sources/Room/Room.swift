@@ -110,6 +110,8 @@ package final class Room: Sendable {
     let reanchors = Mutex<[SourceID: EventThrottle]>([:])
     /// Where automatic scenes are built: not on the thread of the source that came or went.
     let layouts = DispatchQueue(label: "layouts")
+    /// Where the level of an overload is written down: a disk that hangs holds up nothing else.
+    let levels = DispatchQueue(label: "levels")
     let firstMedia = DispatchSemaphore(value: 0)
     /// Machine time at which the first decodable packet came.
     let firstArrival: Mutex<Int64?>
@@ -207,6 +209,7 @@ package final class Room: Sendable {
         self.beginRecording()
         for upload in self.uploads { upload.begin() }
         self.announceQuarantines()
+        self.announceOverload()
         self.listeners.startPulls()
         let packaged = Mutex<HLSPackager.Outcome?>(nil)
         let packagerThread = self.packager.map { packager in

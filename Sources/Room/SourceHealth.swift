@@ -156,6 +156,8 @@ package struct SourceHealth: Sendable {
     /// The picture's delay less the sound's, in the first whole window of this numbering.
     private var baseline: Int64?
     private var wasAbsent = false
+    /// The worker was behind at the last look.
+    private var wasBehind = false
     /// What holds, the worst first; each cause once.
     package private(set) var findings: [Finding] = []
     package var level: Level { self.findings.first?.level ?? .normal }
@@ -183,9 +185,12 @@ package struct SourceHealth: Sendable {
         // What comes with the first look spans the absence as well.
         if isBack { (self.entries, self.verdicts, self.wasAbsent) = ([], [], false) }
         let isBehind = surroundings.isWorkerBehind || surroundings.lag >= Self.lagBounds[0]
-        // What was measured meanwhile may be the worker's own doing; what follows is measured from a new window on.
-        if isBehind { self.entries = [] }
-        if let reading, !isBack, !isBehind {
+        // What was measured meanwhile may be the worker's own doing, and the first look afterwards spans the end of that time. What
+        // follows is measured from a new window on.
+        let isMeasuredLate = isBehind || self.wasBehind
+        self.wasBehind = isBehind
+        if isMeasuredLate { self.entries = [] }
+        if let reading, !isBack, !isMeasuredLate {
             if self.began == nil { self.began = now }
             if reading.isRenumbered { self.baseline = nil }
             self.entries.append(

@@ -145,7 +145,8 @@ struct RelayTests {
                         "is at a loopback or private address, which control.egress.allowedHosts does not list"),
                     "\(reason)")
             }
-            #expect(far.events.elements.isEmpty, "nobody has come")
+            let seen = far.events.elements.filter { if case .listening = $0 { false } else { true } }
+            #expect(seen.isEmpty, "nobody has come")
             for id in ["decimal", "hex"] { _ = service.remove(hub.source, id: id) }
             gate.policy = EgressPolicy(allowed: ["127.0.0.0/8", "::1/128"].compactMap { EgressEntry($0) })
             await events.wait { $0.contains(.live) }
