@@ -6,6 +6,8 @@
 package struct OpeningSegments: Sendable, Hashable {
     /// Segments that a playlist lists when it is shown for the first time.
     package static let listed = 3
+    /// Seconds of whole segments that viewers wait for at most. Without a playlist nobody can join at all.
+    private static let longestWait = 10
 
     /// Frames of each.
     package let frames: Int64
@@ -19,18 +21,17 @@ package struct OpeningSegments: Sendable, Hashable {
     ///   - gopFrames: Frames from one IDR frame to the next, at least 1.
     ///   - segmentFrames: Frames of a whole segment, a multiple of `gopFrames`.
     ///   - steps: For each rendition, frames of the canvas from one of its frames to the next.
-    /// - Returns: `nil` where no shorter length of at least half a second fits GOPs, segments and renditions: three whole segments
-    ///   are waited for then.
+    /// - Returns: If no shorter length of at least half a second fits GOPs, segments and renditions, then the three segments are whole
+    ///   ones; `nil` if those last longer than ``longestWait``: the first playlist lists one segment then.
     package init?(fps: Int, gopFrames: Int, segmentFrames: Int, steps: [Int]) {
-        guard fps > 0, gopFrames > 0, segmentFrames > 1 else { return nil }
-        let shortest = max(1, (fps + 1) / 2)
-        guard shortest < segmentFrames else { return nil }
-        let found = (shortest..<segmentFrames).first { frames in
+        guard fps > 0, gopFrames > 0, segmentFrames > 0 else { return nil }
+        let shortest = min(max(1, (fps + 1) / 2), segmentFrames)
+        let found = (shortest...segmentFrames).first { frames in
             segmentFrames.isMultiple(of: frames)
                 && (gopFrames.isMultiple(of: frames) || frames.isMultiple(of: gopFrames))
                 && steps.allSatisfy { frames.isMultiple(of: max(1, $0)) }
         }
-        guard let found else { return nil }
+        guard let found, found < segmentFrames || Self.listed * found <= Self.longestWait * fps else { return nil }
         let segments = (Self.listed * found + segmentFrames - 1) / segmentFrames
         self.frames = Int64(found)
         self.end = Int64(segments * segmentFrames)

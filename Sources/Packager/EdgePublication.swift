@@ -215,9 +215,13 @@ struct EdgePublication: Sendable {
 
     /// Everything that has changed since the last call; sound first.
     mutating func takeUpdate() -> LiveUpdate {
-        // Keeps (3).
+        // Keeps (3). Where more than one is waited for they must be listed as whole: players count nothing else.
         let least = self.isEnded ? 1 : self.firstListed
-        if !self.isShown, self.tracks.allSatisfy({ $0.segmentCount >= least }) { self.isShown = true }
+        if !self.isShown,
+            self.tracks.allSatisfy({ (least > 1 ? $0.track.window.segments.count : $0.segmentCount) >= least })
+        {
+            self.isShown = true
+        }
         if self.isShown {
             self.listChanges()
             self.dropPassedRanges()

@@ -29,7 +29,8 @@ struct KeptEdge: Sendable {
 
 extension HLSPackager {
     /// Reads what the worker before has kept of a track, as far as it fits this run: parts that lie on the grid without a
-    /// hole, of the initialization segment this run goes on with, up to a frame at which slate can begin.
+    /// hole, of the initialization segment this run goes on with, up to a frame at which slate can begin and before which no frame is
+    /// missing.
     ///
     /// - Parameters:
     ///   - shown: Comes before it, from the slot on.
@@ -85,8 +86,12 @@ extension HLSPackager {
         if isWhole, hint.hasSuffix("-\(next + (number - first) / perSlot).\((number - first) % perSlot).m4s") {
             kept.names[number] = hint
         }
-        // Slate of more than a part begins where a whole one fits.
-        while number > first, !(number * Int64(grid.partFrames)).isMultiple(of: Int64(slate.frames)) {
+        // Slate of more than a part begins where a whole one fits; and none behind a part that ends with a B-frame in flight, as a
+        // publisher's may: that frame would be missing, and the one after it there twice.
+        while number > first,
+            !(number * Int64(grid.partFrames)).isMultiple(of: Int64(slate.frames))
+                || kept.parts.last.map({ track.kind == .video && Self.isOpen($0) }) ?? false
+        {
             kept.names[number] = nil
             number -= 1
             kept.names[number] = nil
@@ -94,6 +99,18 @@ extension HLSPackager {
         }
         if number > first { kept.end = number * Int64(grid.partFrames) }
         return kept
+    }
+
+    /// A frame of the part is shown behind the part's end: another one that is shown before the end is still to come.
+    private static func isOpen(_ part: FinishedPart) -> Bool {
+        guard let samples = SegmentSamples(part.memory.bytes) else { return false }
+        return samples.fragments.contains { fragment in
+            var time = fragment.decodeTime
+            return fragment.samples.contains { sample in
+                defer { time &+= Int64(sample.duration) }
+                return time &+ Int64(sample.offset) >= part.end
+            }
+        }
     }
 
     /// The parts of listed segments: pieces of their files, if those are made of them.

@@ -11,7 +11,6 @@ extension HLSPackager {
             intake.viewers = { [weak self] update in
                 self?.noteShown(update)
                 viewers(update)
-                if !update.playlists.isEmpty { self?.noteFirstShown() }
             }
         }
     }
@@ -22,7 +21,8 @@ extension HLSPackager {
     /// Segments that playlists list when they are shown for the first time.
     var firstListed: Int { self.opening == nil ? 1 : OpeningSegments.listed }
 
-    /// Calls `body` once, when viewers can have the playlists for the first time; at once where they can already. It must not block.
+    /// Calls `body` once, when viewers can have all playlists for the first time, the multivariant one included; at once if they can
+    /// already. It must not block.
     package func whenShown(_ body: @escaping @Sendable () -> Void) {
         let isShown = self.firstShown.withLock { first in
             if !first.isShown { first.body = body }
@@ -31,7 +31,7 @@ extension HLSPackager {
         if isShown { body() }
     }
 
-    /// The playlists can be had.
+    /// The multivariant playlist can be had, and therefore all others: the live edge shows its own no later.
     func noteFirstShown() {
         let body = self.firstShown.withLock { first in
             first.isShown = true

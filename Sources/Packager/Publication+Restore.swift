@@ -56,8 +56,18 @@ extension Publication {
         }
         let old = state.tracks.first { $0.name == description.name }
         let maps = (old?.maps ?? []).map(InitializationSegment.init(uri:))
-        // The same bytes keep their name: players then see no change of coding at all.
-        let reused = !keepsMaps ? nil : maps.last { store.read($0.uri) == initialization }
+        var reused: (map: InitializationSegment, bytes: [UInt8])?
+        if keepsMaps, let old {
+            // The one of the newest segment first.
+            let newest = old.entries.last.flatMap { maps.indices.contains($0.map) ? maps[$0.map] : nil }
+            for map in [newest].compactMap({ $0 }) + maps.reversed() where reused == nil {
+                guard let bytes = store.read(map.uri),
+                    bytes == initialization || Self.covers(bytes, description, grid, place)
+                else { continue }
+                // The same bytes keep their name: players then see no change of coding at all.
+                reused = (map, bytes)
+            }
+        }
         let segments =
             old?.segments(timescale: grid.timescale(of: description.kind), origin: origin, store: store, keys: keys)
             ?? []
@@ -79,10 +89,27 @@ extension Publication {
         guard window.nextMediaSequence == state.nextMediaSequence else { throw Self.contradiction(place) }
         return TrackPublication(
             description: description, names: names, timescale: grid.timescale(of: description.kind), codec: codec,
-            initialization: initialization,
-            map: reused ?? InitializationSegment(uri: names.initialization(incarnation: state.incarnation)),
+            initialization: reused?.bytes ?? initialization,
+            map: reused?.map ?? InitializationSegment(uri: names.initialization(incarnation: state.incarnation)),
             isInitializationWritten: reused != nil, window: window,
             meter: BandwidthMeter(targetDuration: grid.targetDuration), incarnations: incarnations, keys: keys)
+    }
+
+    /// Whether an initialization segment of before has the track's parameter sets and those of another stream: a publisher whose packets
+    /// may stand for the encoder's. Nothing else of it may differ.
+    private static func covers(
+        _ bytes: [UInt8], _ description: TrackDescription, _ grid: OutputGrid, _ place: String
+    ) -> Bool {
+        guard description.parameters.codec == .h264,
+            let own = AVCConfiguration(extradata: description.parameters.configuration),
+            let before = TransportReading.configuration(bytes).video, before.sequence == own.sequence,
+            Set(before.sequenceParameterSets).isSuperset(of: own.sequenceParameterSets),
+            Set(before.pictureParameterSets).isSuperset(of: own.pictureParameterSets)
+        else { return false }
+        let parameters = CodecParameters(codec: .h264, configuration: before.record)
+        let again = try? InitializationSegmentWriter.bytes(
+            for: parameters, width: description.width, height: description.height, grid: grid, place: place)
+        return again == bytes
     }
 
     private static func contradiction(_ place: String) -> MediaError {

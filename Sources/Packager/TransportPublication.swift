@@ -108,6 +108,7 @@ struct TransportPublication: Sendable {
     mutating func list(_ listing: OutputListing, store: any SegmentStore, files: some ClearFiles) {
         if self.origin == nil { self.begin(listing, store: store) }
         guard listing.origin == self.origin, !self.isEndWritten else { return }
+        self.restorePlace(store)
         for number in self.next..<max(self.next, listing.nextMediaSequence) {
             self.add(number, listing, store: store, files: files)
         }
@@ -124,6 +125,34 @@ struct TransportPublication: Sendable {
         guard self.isEnded, isWritten else { return }
         self.settle(store: store)
         self.isEndWritten = true
+    }
+
+    /// If the directory was moved away, emptied or mounted over, then everything is written again; segments that are lost become gaps.
+    private mutating func restorePlace(_ store: any SegmentStore) {
+        guard !self.writtenMultivariant.isEmpty, let origin = self.origin, !store.contains(self.multivariantName) else {
+            return
+        }
+        do throws(MediaError) {
+            try store.prepare()
+            try store.put(Self.noteName, bytes: Array("\(origin)\n".utf8))
+        } catch {
+            return self.failures.append(error)
+        }
+        self.writtenMultivariant = []
+        var numbers: Set<Int64> = []
+        for index in self.renditions.indices {
+            let lost = self.renditions[index].window.segments.filter { !$0.gap && !store.contains($0.uri) }
+            self.renditions[index].window.lose(Set(lost.map(\.uri)))
+            self.renditions[index].isFirst = true
+            for segment in lost { self.objects[segment.uri] = nil }
+            numbers.formUnion(lost.map(\.mediaSequence))
+        }
+        self.lost &+= Int64(numbers.count)
+        self.failures.append(
+            MediaError(
+                .outputLost,
+                "the transport streams' directory was moved away, emptied or mounted over: \(numbers.count) segments are lost",
+                at: "hls", fix: "leave the directory alone while the room runs"))
     }
 
     /// Whoever is told that the room has ended may take the machine away.

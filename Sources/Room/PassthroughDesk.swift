@@ -144,6 +144,8 @@ final class PassthroughDesk: Sendable {
     /// As long as nothing is listed, the first initialization segment can hold the sets of a publisher who is there, too: players that
     /// take no second one, as FFmpeg's, then play the whole room.
     private func foresee(_ tick: Int64) {
+        // A successor's first segment is listed already.
+        guard !self.packager.hasPublishedBefore else { return }
         let news = self.state.withLock { state -> [(track: Int, parameters: CodecParameters, firstTick: Int64)] in
             guard tick - state.firstTick < Self.foresight else { return [] }
             return state.gate.targets.compactMap { target in

@@ -30,9 +30,14 @@ struct OpeningSegmentsTests {
         Case(30, 24, 48, [1], 24, 96),
         Case(24, 48, 240, [1], 12, 240),
         Case(60, 120, 240, [1, 2], 30, 240),
+        // None that is shorter fits: three whole segments.
+        Case(30, 15, 15, [1], 15, 45),
+        Case(30, 31, 31, [1], 31, 93),
+        Case(1, 1, 1, [1], 1, 3),
+        Case(30, 97, 97, [1], 97, 291),
     ]
 
-    @Test("their length divides a segment, fits GOPs and renditions, and is at least half a second")
+    @Test("their length divides a segment, fits GOPs and renditions, and is at least half a second or a whole segment")
     func length() throws {
         for item in Self.cases {
             let (frames, end) = (item.frames, item.end)
@@ -46,14 +51,15 @@ struct OpeningSegmentsTests {
     }
 
     @Test(
-        "a segment that cannot be cut is left whole", arguments: [(30, 15, 15), (30, 31, 31), (1, 1, 1), (0, 32, 64)])
-    func whole(_ fps: Int, _ gop: Int, _ segment: Int) {
+        "three segments that cannot be cut and last longer than ten seconds are not waited for",
+        arguments: [(30, 101, 101), (30, 599, 599), (0, 32, 64), (30, 0, 0)])
+    func tooLong(_ fps: Int, _ gop: Int, _ segment: Int) {
         #expect(OpeningSegments(fps: fps, gopFrames: gop, segmentFrames: segment, steps: [1]) == nil)
     }
 
     @Test("each opening segment begins with an IDR frame, and so does the grid behind them; numbers of GOPs rise")
     func gops() throws {
-        for (gop, segment) in [(32, 64), (30, 60), (8, 64), (48, 48)] {
+        for (gop, segment) in [(32, 64), (30, 60), (8, 64), (48, 48), (62, 62)] {
             let opening = try #require(
                 OpeningSegments(fps: 30, gopFrames: gop, segmentFrames: segment, steps: [1, 2]))
             var keys: [Int64] = []

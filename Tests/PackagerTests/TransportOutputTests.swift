@@ -293,4 +293,24 @@ struct TransportOutputTests {
         #expect(before.allSatisfy { pair.streamStore.read($0) == nil })
         #expect(pair.reports.count == 2 && pair.reports[0] != nil && pair.reports[1] == nil, "\(pair.reports)")
     }
+
+    @Test("a directory that was emptied is written again: all lists, with gaps for what is lost")
+    func emptied() throws {
+        let pair = try Pair()
+        _ = try pair.begin()
+        pair.feed(0..<4)
+        let before = pair.list.uris
+        try #require(before.count >= 3 && pair.streamStore.contains("index.m3u8"))
+        let note = pair.streamStore.files.keys.filter { !$0.hasSuffix(".ts") && !$0.hasSuffix(".m3u8") }
+        pair.streamStore.content.withLock { $0.files = [:] }
+        pair.feed(4..<6)
+        #expect(pair.streamStore.text("index.m3u8").contains("720p.m3u8"))
+        #expect(pair.list.uris.starts(with: before) && pair.list.uris.count == before.count + 2)
+        #expect(pair.list.count("#EXT-X-GAP") == before.count)
+        for uri in pair.list.uris.suffix(2) { #expect(pair.streamStore.contains(uri)) }
+        for name in note { #expect(pair.streamStore.contains(name), "a successor trusts the files") }
+        #expect(pair.streams.loss.segments == Int64(before.count))
+        let reports = pair.reports
+        #expect(reports.count == 2 && reports.first.map { $0 != nil } == true && reports.last.map { $0 == nil } == true)
+    }
 }

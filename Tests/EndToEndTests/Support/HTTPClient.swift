@@ -5,7 +5,10 @@ import Glibc
 enum HTTPClient {
     struct Reply {
         var status: Int
-        var body: String
+        var bytes: [UInt8]
+
+        /// The bytes as text; what is no UTF-8 is replaced.
+        var body: String { String(decoding: self.bytes, as: UTF8.self) }
 
         func json() -> [String: Any] {
             (try? JSONSerialization.jsonObject(with: Data(self.body.utf8)) as? [String: Any]) ?? [:]
@@ -39,7 +42,7 @@ enum HTTPClient {
         else {
             throw Missing("no HTTP answer to \(method) \(path): \(String(decoding: bytes.prefix(200), as: UTF8.self))")
         }
-        return Reply(status: status, body: String(decoding: bytes[end.upperBound...], as: UTF8.self))
+        return Reply(status: status, bytes: Array(bytes[end.upperBound...]))
     }
 }
 
