@@ -52,9 +52,13 @@ final class EdgeKeeper: Sendable {
         self.clock = clock
         self.patience = patience
         self.state = Mutex(State(names: names))
-        // While there is space for it.
+        // While there is space for it. One that is there stays until this worker has more to say: what it names may not be in the
+        // state file yet.
         let mark = EdgeMark(incarnation: incarnation, tracks: [])
-        self.marks.async { if let bytes = mark.bytes { try? store.overwrite(EdgeMark.name, bytes) } }
+        self.marks.async {
+            guard !store.contains(EdgeMark.name), let bytes = mark.bytes else { return }
+            try? store.overwrite(EdgeMark.name, bytes)
+        }
     }
 
     /// Makes `record` what a successor finds, with the parts and the initialization segments among `objects`.

@@ -8,7 +8,10 @@ extension PublicationWriter {
 
     /// The names lead elsewhere, or what was written is not there.
     private var isPlaceLost: Bool {
-        if let place = self.place, !place.isCurrent { return true }
+        // Some network file systems number a directory anew each time they are asked: its state file tells.
+        if let place = self.place, !place.isCurrent, self.store.read(RoomState.name) != self.writtenState {
+            return true
+        }
         return !self.writtenState.isEmpty && !self.store.contains(RoomState.name)
             || !self.writtenMultivariant.isEmpty && !self.store.contains(self.publication.settings.multivariantName)
     }

@@ -97,6 +97,20 @@ struct MovedPlaceTests {
         #expect(try Self.list(path, "360p").count("#EXT-X-GAP") == 0)
     }
 
+    @Test("a directory with the same state file in its place is the same directory, whatever its number is")
+    func sameContent() throws {
+        let (path, copy) = (Self.folder(), Self.folder())
+        defer { for path in [path, copy] { try? FileManager.default.removeItem(atPath: path) } }
+        let output = try Self.begun(path)
+        try FileManager.default.copyItem(atPath: path, toPath: copy)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.moveItem(atPath: copy, toPath: path)
+        Self.feed(output, 320..<448)
+        #expect(output.events.restored.isEmpty && output.events.failures.isEmpty)
+        try Self.expectWhole(path)
+        #expect(try Self.list(path, "720p").uris.count == 7)
+    }
+
     @Test("what was removed with the directory is listed as a gap under its name, and the rest is written again")
     func emptied() throws {
         let path = Self.folder()
