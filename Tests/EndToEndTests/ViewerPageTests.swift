@@ -34,20 +34,21 @@ extension Unhurried.Doors {
 
                 """
             let pages = try PageServer([
-                "/": ("text/html", Array(try Self.page(delay: 900).utf8)),
+                "/": ("text/html", Array(try Self.page(delay: 4000).utf8)),
                 "/index.m3u8": ("application/vnd.apple.mpegurl", Array(playlist.utf8)),
             ])
             let tab = try browser.open("\(pages.address)/")
-            // The numbers below the picture are written twice a second.
+            // The numbers below the picture are written twice a second. All times leave a busy machine more than a second.
             try tab.evaluate(
                 """
                 states = [];
                 new MutationObserver(() => states.push($("state").dataset.state)).observe($("state"), { attributes: true });
-                new Promise((done) => setTimeout(done, 700))
+                new Promise((done) => setTimeout(done, 1200))
                 """)
             #expect(try tab.evaluate("player !== null && player.main === undefined") == "1", "it still opens")
             #expect(browser.errors.isEmpty, "\(browser.errors)")
-            try tab.evaluate("restart(new Error('a test')); new Promise((done) => setTimeout(done, 700))")
+            // The media source of the player before opens meanwhile; that of the next one a second after this.
+            try tab.evaluate("restart(new Error('a test')); new Promise((done) => setTimeout(done, 3200))")
             #expect(
                 try tab.evaluate("states.includes('failed')") == "0", "the player before has nothing to say any more")
             #expect(browser.errors.isEmpty, "\(browser.errors)")
