@@ -56,6 +56,12 @@ struct PipelineMistakeTests {
             #""88231""#, "^88231", "room.roomId", "is an integer, not a string",
             "write 1 to 64 letters, digits or any of _.-"),
         Case(
+            #""room": {"#, #""alarms": { "gapMs": ^[50, 800, 300] }, "room": {"#, "alarms.gapMs",
+            "alert 1, 2 and 3 are out of order", "write rising numbers, alert 1 first"),
+        Case(
+            #""room": {"#, #""alarms": { "fpsPercent": ^[50, 75, 90] }, "room": {"#, "alarms.fpsPercent",
+            "alert 1, 2 and 3 are out of order", "write falling numbers, alert 1 first"),
+        Case(
             #""room": {"#, #""clock": ^"ofline", "room": {"#, "clock", #"there is no "ofline" here"#,
             #"did you mean "offline"?"#),
         Case(
