@@ -188,10 +188,9 @@ extension ValueRule {
                     return nil
                 }
                 guard count.contains(elements.count) else {
-                    let fix =
-                        elements.isEmpty
-                        ? "add at least \(count.lowerBound)"
-                        : "write \(count.lowerBound) to \(count.upperBound) elements"
+                    let (least, most) = (count.lowerBound, count.upperBound)
+                    let several = least == most ? "write \(least) elements" : "write \(least) to \(most) elements"
+                    let fix = elements.isEmpty ? "add at least \(least)" : several
                     log.mistake(path, "has \(elements.count) elements", fix: fix, at: node.position)
                     return nil
                 }

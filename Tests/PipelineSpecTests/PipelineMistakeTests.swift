@@ -59,6 +59,9 @@ struct PipelineMistakeTests {
             #""room": {"#, #""alarms": { "gapMs": ^[50, 800, 300] }, "room": {"#, "alarms.gapMs",
             "alert 1, 2 and 3 are out of order", "write rising numbers, alert 1 first"),
         Case(
+            #""room": {"#, #""alarms": { "gapMs": ^[50, 800] }, "room": {"#, "alarms.gapMs", "has 2 elements",
+            "write 3 elements"),
+        Case(
             #""room": {"#, #""alarms": { "fpsPercent": ^[50, 75, 90] }, "room": {"#, "alarms.fpsPercent",
             "alert 1, 2 and 3 are out of order", "write falling numbers, alert 1 first"),
         Case(
