@@ -53,7 +53,14 @@ extension Room {
         }
         let held = Overload.Held(steps: Array(steps[...last]), distance: record.distanceMs &* 1_000_000)
         for (index, step) in self.overload.resume(held, at: self.machine.now()).enumerated() {
-            self.perform(step, isTaken: true, lag: 0, level: index + 1)
+            self.apply(step, isTaken: true, level: index + 1)
+        }
+    }
+
+    /// Reports the steps that ``recallOverload()`` has taken: behind `room.ready`, which is the first event.
+    func announceOverload() {
+        for (index, step) in self.overload.overload.active.enumerated() {
+            self.report(step, isTaken: true, lag: 0, level: index + 1)
         }
     }
 
@@ -90,6 +97,11 @@ extension Room {
 
     /// - Parameter level: Steps that are taken after it.
     private func perform(_ step: Overload.Step, isTaken: Bool, lag: Int64, level: Int) {
+        self.apply(step, isTaken: isTaken, level: level)
+        self.report(step, isTaken: isTaken, lag: lag, level: level)
+    }
+
+    private func apply(_ step: Overload.Step, isTaken: Bool, level: Int) {
         switch step {
         case .decoding: break
         case .outputs: self.overload.setOutputsPaused(isTaken)
@@ -99,6 +111,9 @@ extension Room {
             self.program.setPictureThrift(
                 active.contains(.hold) ? .hold : active.contains(.halfPictures) ? .half : .none)
         }
+    }
+
+    private func report(_ step: Overload.Step, isTaken: Bool, lag: Int64, level: Int) {
         self.events.emit(
             "encoder.overload_step",
             [

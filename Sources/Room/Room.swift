@@ -209,6 +209,7 @@ package final class Room: Sendable {
         self.beginRecording()
         for upload in self.uploads { upload.begin() }
         self.announceQuarantines()
+        self.announceOverload()
         self.listeners.startPulls()
         let packaged = Mutex<HLSPackager.Outcome?>(nil)
         let packagerThread = self.packager.map { packager in
