@@ -54,9 +54,10 @@ extension EndToEnd {
                 "\(need) cores needed, \(got) had\(isExact ? ", by quota" : ""): \(steps.count) steps, largest lag \(steps.compactMap { $0.integer("lagMs") }.max() ?? 0) ms, "
                     + "longest between two segments \(gaps.last ?? 0) s")
             EndToEnd.report(Self.timeline(steps, published, start: start.timeIntervalSince1970))
-            // Set anew only when its severity changes.
+            // Set anew only when its severity changes. Busy processes take the machine away from the publishers, too.
+            let ofMachine = alarms.filter { isExact || $0.line.contains("\"encoder.") }
             #expect(
-                alarms.count <= 2 && alarms.allSatisfy { $0.line.contains("this machine cannot keep up") },
+                ofMachine.count <= 2 && ofMachine.allSatisfy { $0.line.contains("this machine cannot keep up") },
                 "\(alarms.map(\.line))")
             #expect(!steps.isEmpty, "\(load.count) busy processes were no overload")
             // Stills are the second thing to go.
