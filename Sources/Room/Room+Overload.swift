@@ -71,7 +71,7 @@ extension Room {
             OverloadRecord(
                 level: $0, distanceMs: $1 / 1_000_000, writtenAt: SystemClock.wallClock() / 1_000_000)
         }
-        self.levels.async {
+        self.overloadWrites.async {
             let store = DirectoryStore(directory: directory)
             do throws(MediaError) {
                 if let record {

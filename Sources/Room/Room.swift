@@ -111,7 +111,7 @@ package final class Room: Sendable {
     /// Where automatic scenes are built: not on the thread of the source that came or went.
     let layouts = DispatchQueue(label: "layouts")
     /// Where the level of an overload is written down: a disk that hangs holds up nothing else.
-    let levels = DispatchQueue(label: "levels")
+    let overloadWrites = DispatchQueue(label: "overload")
     let firstMedia = DispatchSemaphore(value: 0)
     /// Machine time at which the first decodable packet came.
     let firstArrival: Mutex<Int64?>

@@ -1,0 +1,46 @@
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    @Suite("An offline job whose file gives nothing any more")
+    struct StalledJobTests {
+        @Test("it ends with 66 after ten seconds without progress, and names the file that it waited for")
+        func silentFile() throws {
+            guard let media = Media.find() else { return }
+            let work = try WorkDirectory()
+            let (whole, pipe) = (work.path("whole.mkv"), work.path("pipe.mkv"))
+            try media.make(whole, size: "320x180", seconds: 4)
+            let file = try Self.pipe(pipe, holding: try Data(contentsOf: URL(fileURLWithPath: whole)))
+            defer { close(file) }
+            let rendition = """
+                [{ "name": "180p", "width": 320, "height": 180, "video": { "bitrate": 300000, "preset": "ultrafast" } }]
+                """
+            let pipeline = Rooms.offline(
+                (whole, pipe), seconds: 4, renditions: rendition,
+                outputs: #"{ "type": "hls", "path": "\#(work.path("out"))" }"#, canvas: #""width": 320, "height": 180"#)
+            let start = Date()
+            let job = try Command.tandem(["run", "-"], input: pipeline)
+            let seconds = Date().timeIntervalSince(start)
+            #expect(job.code == 66 && seconds >= 10, "\(job.code) after \(seconds) s: \(job.errors)")
+            #expect(job.errors.contains("made nothing for 10 seconds") && job.errors.contains("Fix: "), "\(job.errors)")
+            #expect(job.errors.contains("nothing can be read from \(pipe)"), "\(job.errors)")
+            let closed = job.output.split(separator: "\n").compactMap { Event(String($0)) }.last {
+                $0.type == "room.closed"
+            }
+            #expect(closed?.text("outcome") == "failed" && closed?.text("code") == "notReadable", "\(job.output)")
+        }
+
+        /// A file as a storage that hangs gives it: its first half, then neither more nor an end.
+        private static func pipe(_ path: String, holding whole: Data) throws -> Int32 {
+            try #require(mkfifo(path, 0o600) == 0)
+            // Open for writing as well, so that it does not end.
+            let file = open(path, O_RDWR | O_NONBLOCK)
+            let half = [UInt8](whole.prefix(whole.count / 2))
+            // F_SETPIPE_SZ, fcntl(2): as much as anybody may ask for.
+            try #require(fcntl(file, 1_031, 1 << 20) >= half.count, "\(half.count) bytes are more than a pipe holds")
+            try #require(write(file, half, half.count) == half.count)
+            return file
+        }
+    }
+}
