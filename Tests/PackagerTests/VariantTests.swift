@@ -103,6 +103,28 @@ struct VariantTests {
         #expect(throws: MediaError.self) { _ = try Output(MemoryStore(), settings: none, tracks: Self.tracks) }
     }
 
+    @Test("the measured part of the rate buffer is declared beside the encoder's peak, never less than the peak")
+    func share() throws {
+        func bandwidth(_ share: Int64) throws -> Int {
+            let store = MemoryStore()
+            var track = Output.video("720p")
+            track.bufferShare = share
+            let output = try Output(store, tracks: [track, Output.audio])
+            _ = try output.packager.begin(now: Output.origin)
+            output.feed(0..<64)
+            _ = output.packager.step()
+            let line = try #require(Self.variants(store.text("index.m3u8")).first)
+            return Int(line.split(separator: ":BANDWIDTH=")[1].prefix { $0 != "," }) ?? 0
+        }
+        let none = try bandwidth(0)
+        #expect(none > 2_400_000 + 64_000)
+        // 1.03 × 2,400,000 bits over 64 frames at 30 fps.
+        #expect(try bandwidth(1_000) - none == 1_158_750)
+        #expect(try bandwidth(500) - none == 579_375)
+        #expect(try bandwidth(-5) == none)
+        #expect(try bandwidth(.max) == bandwidth(1_000))
+    }
+
     @Test("what a running room offers is read from its directory; an ended room and an empty directory offer nothing")
     func running() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tandem-\(UUID().uuidString)").path
