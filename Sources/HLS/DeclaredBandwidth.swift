@@ -2,9 +2,10 @@ import MediaTypes
 
 /// `BANDWIDTH` and `AVERAGE-BANDWIDTH` of a variant, from its encoder settings.
 ///
-/// Spec: rfc8216bis §4.4.6.2. The list is fetched once a session, before there is anything to measure, so the values are
-/// bounds that a rate-controlled encoder keeps: over a run of length T a video buffer verifier lets through at most
-/// `maxrate × T + bufsize` bits, and the shortest run that counts is one segment.
+/// Spec: rfc8216bis §4.4.6.2. A player fetches the multivariant playlist once per session, before there is anything to
+/// measure. The specification then asks for the peak of a representative period. Over a run of length T an encoder produces at
+/// most `maxrate × T + bufsize` bits, and the shortest run that counts is one segment. Encoders use only a part of `bufsize`,
+/// which is measured per preset: the caller passes that part.
 package struct DeclaredBandwidth: Sendable, Hashable {
     /// Bits per second.
     package let peak: Int64
@@ -17,7 +18,8 @@ package struct DeclaredBandwidth: Sendable, Hashable {
 
     /// - Parameters (bits per second, `videoBuffer` in bits; 0 where there is no such track or limit):
     ///   - videoPeak: The encoder's `maxrate`; `videoBitrate` if 0.
-    ///   - videoBuffer: The encoder's `bufsize`.
+    ///   - videoBuffer: The part of the encoder's `bufsize` that a segment may use beyond `maxrate`: all of it if that is not
+    ///     known.
     ///   - audioPeak: Highest bit rate of the audio; `audioBitrate` if 0.
     package init(
         videoBitrate: Int64, videoPeak: Int64, videoBuffer: Int64, audioBitrate: Int64, audioPeak: Int64,

@@ -34,6 +34,22 @@ extension HLSPackager {
             keeper: keeper, report: report)
     }
 
+    /// What a running room in a directory offers, for a worker that is to offer the same. Changes nothing there.
+    ///
+    /// - Returns: The names of its tracks, and whether its multivariant playlist offers audio alone; `nil` if no room runs there that
+    ///   has listed anything, or if its state cannot be read.
+    package static func running(in directory: String) -> (tracks: Set<String>, hasAudioOnly: Bool)? {
+        let store = DirectoryStore(directory: directory)
+        guard let bytes = store.read(RoomState.name), let state = try? RoomState(json: bytes, path: RoomState.name),
+            !state.ended, !state.tracks.isEmpty
+        else { return nil }
+        let list = store.read(state.multivariantName).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let hasAudioOnly = list.split(separator: "\n").contains { line in
+            line.hasPrefix("#EXT-X-STREAM-INF:") && !line.contains(",RESOLUTION=")
+        }
+        return (Set(state.tracks.map(\.name)), hasAudioOnly)
+    }
+
     private static func check(_ settings: HLSOutputSettings, _ tracks: [TrackDescription]) throws(MediaError) {
         func refuse(_ what: String, fix: String) -> MediaError { MediaError(.rejected, what, at: "hls", fix: fix) }
         guard !tracks.isEmpty else { throw refuse("there is no track", fix: "add a rendition or sound") }

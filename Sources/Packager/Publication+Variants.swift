@@ -68,7 +68,7 @@ extension Publication {
     private func declared(_ combination: Combination) -> DeclaredBandwidth {
         let (video, sound) = (combination.video?.description, combination.audio?.description)
         return DeclaredBandwidth(
-            videoBitrate: video?.bitrate ?? 0, videoPeak: video?.maxBitrate ?? 0, videoBuffer: video?.bufferSize ?? 0,
+            videoBitrate: video?.bitrate ?? 0, videoPeak: video?.maxBitrate ?? 0, videoBuffer: video?.burst ?? 0,
             audioBitrate: sound?.bitrate ?? 0, audioPeak: sound?.maxBitrate ?? 0, grid: self.grid)
     }
 

@@ -68,6 +68,8 @@ struct Publication: Sendable {
         var tracks = self.tracks
         var bytes: [String: Int] = [:]
         var listed: [Segment] = []
+        // Half a second each and with a key frame: what is declared is measured behind them.
+        let isOpening = self.settings.opening.map { frames.upperBound <= $0.end } ?? false
         for index in tracks.indices {
             let whole = slot.segments.indices.contains(index) ? slot.segments[index] : nil
             let segment = tracks[index].segment(
@@ -76,7 +78,7 @@ struct Publication: Sendable {
                 discontinuity: self.discontinuityIsDue, grid: self.grid)
             try tracks[index].window.append(segment)
             tracks[index].incarnations[number] = tracks[index].given.removeValue(forKey: number) ?? self.incarnation
-            if segment.gap {
+            if segment.gap || isOpening {
                 tracks[index].meter.breakRun()
             } else {
                 tracks[index].meter.append(duration: segment.duration, byteCount: segment.byteCount)

@@ -17,6 +17,9 @@ package struct TrackDescription: Sendable, Hashable {
     package var maxBitrate: Int64
     /// The encoder's rate buffer in bits; 0 for sound.
     package var bufferSize: Int64
+    /// How much of ``bufferSize`` a segment takes beyond ``maxBitrate`` at most, in thousandths (0…1,000): by measurement, or
+    /// 1,000, which is what the encoder guarantees. Declared bit rates follow from it.
+    package var bufferShare: Int64 = 1_000
     /// 0 for pictures.
     package var channels: Int
     /// Frames of the grid from one picture to the next: 2 for a rendition at half the frame rate; 1 for sound.
@@ -36,6 +39,12 @@ package struct TrackDescription: Sendable, Hashable {
         self.bufferSize = bufferSize
         self.channels = channels
         self.frameStep = frameStep
+    }
+
+    /// Bits that a segment has beyond ``maxBitrate`` over its length.
+    var burst: Int64 {
+        TimeMath.scale(
+            min(max(0, self.bufferSize), 1 << 40), by: min(max(0, self.bufferShare), 1_000), over: 1_000, rounding: .up)
     }
 
     /// The three of them as one value.

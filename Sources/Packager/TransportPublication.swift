@@ -436,7 +436,7 @@ struct TransportPublication: Sendable {
             let frames = sound == nil ? 0 : Int64(self.grid.sampleRate) / OutputGrid.samplesPerAudioFrame + 1
             let declared = DeclaredBandwidth(
                 videoBitrate: video?.bitrate ?? 0, videoPeak: video?.maxBitrate ?? 0,
-                videoBuffer: video?.bufferSize ?? 0, audioBitrate: sound?.bitrate ?? 0,
+                videoBuffer: video?.burst ?? 0, audioBitrate: sound?.bitrate ?? 0,
                 audioPeak: sound?.maxBitrate ?? 0, grid: self.grid
             ).inTransport(pictures: pictures, frames: frames)
             return MultivariantPlaylist.Variant(

@@ -44,8 +44,8 @@ extension Pipeline {
                 .list(
                     of: .object(RenditionDraft.rule, finish: RenditionDraft.finished), 1...16,
                     standIn: RenditionDraft.rule.prototype.rendition),
-                "the ladder; default 720p, 480p and 360p in the shape of the canvas, none larger than it", derived: true
-            ),
+                "the ladder; default 720p, 480p, 360p and 240p in the shape of the canvas, none larger than it, and audioOnly",
+                derived: true),
             Field(
                 "audioRenditions", \.audioRenditions,
                 .list(of: .object(AudioRendition.rule), 1...8, standIn: AudioRendition(name: "", bitrate: 128_000)),

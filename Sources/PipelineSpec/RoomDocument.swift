@@ -9,7 +9,9 @@ package struct RoomDocument: Sendable {
     /// With them.
     package let effective: JSONNode
     /// What ``effective`` means.
-    package let pipeline: Pipeline
+    package private(set) var pipeline: Pipeline
+    /// What the running room has, for a ladder that is not written; see ``keepLadder(tracks:hasAudioOnly:)``.
+    private var running: (tracks: Set<String>, hasAudioOnly: Bool)?
     /// Which version it is; 0 for a file that does not say.
     package internal(set) var revision: Int
 
@@ -45,7 +47,25 @@ package struct RoomDocument: Sendable {
     package func next(
         _ bytes: [UInt8], checks: SpecChecks = .none
     ) -> Reading {
-        Self.read(bytes, overrides: self.overrides, checks: checks)
+        Self.read(bytes, overrides: self.overrides, checks: checks).map { document, warnings in
+            guard let running = self.running else { return (document, warnings) }
+            var document = document
+            document.keepLadder(tracks: running.tracks, hasAudioOnly: running.hasAudioOnly)
+            return (document, warnings)
+        }
+    }
+
+    /// The room runs already: if the ladder is not written, then it is the one that the room began with, in this version and in
+    /// all that follow.
+    ///
+    /// - Parameters:
+    ///   - tracks: Names of the tracks that the room has.
+    ///   - hasAudioOnly: Its multivariant playlist offers the audio alone.
+    package mutating func keepLadder(tracks: Set<String>, hasAudioOnly: Bool) {
+        self.running = (tracks, hasAudioOnly)
+        if self.effective[key: "renditions"] == nil {
+            self.pipeline.keepLadder(tracks: tracks, hasAudioOnly: hasAudioOnly)
+        }
     }
 
     /// What a request would make of the tree, for those who judge it before it is read; `nil` for what is no JSON.

@@ -246,12 +246,14 @@ extension Room {
         var tracks: [TrackDescription] = []
         let renditions = pipeline.pictureRenditions
         for (rendition, parameters) in zip(renditions, ladder.parameters) {
-            tracks.append(
-                TrackDescription(
-                    name: rendition.name, kind: .video, parameters: parameters, width: rendition.width,
-                    height: rendition.height, bitrate: Int64(rendition.video.bitrate),
-                    maxBitrate: Int64(rendition.video.maxBitrate), bufferSize: Int64(rendition.video.bufferSize),
-                    frameStep: Self.frameStep(of: rendition, pipeline)))
+            var track = TrackDescription(
+                name: rendition.name, kind: .video, parameters: parameters, width: rendition.width,
+                height: rendition.height, bitrate: Int64(rendition.video.bitrate),
+                maxBitrate: Int64(rendition.video.maxBitrate), bufferSize: Int64(rendition.video.bufferSize),
+                frameStep: Self.frameStep(of: rendition, pipeline))
+            // A publisher's packets may use all of the buffer.
+            if rendition.video.passthrough == .off { track.bufferShare = rendition.video.preset.bufferShare }
+            tracks.append(track)
         }
         for (sound, parameters) in zip(pipeline.audioRenditions, ladder.parameters.dropFirst(renditions.count)) {
             tracks.append(

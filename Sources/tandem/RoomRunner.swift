@@ -73,9 +73,10 @@ enum RoomRunner {
     /// Time webhooks have, once the room is over, to take what they have not.
     private static let deliveryTime = Duration.seconds(5)
 
-    /// The settings, with what this process says of itself.
+    /// The settings, with what this process says of itself and the ladder of a room that runs already.
     private static func told(_ settings: RoomSettings) -> RoomSettings {
         var settings = settings
+        settings.keepLadder()
         settings.logs = LogOutput.book
         settings.versions = [("version", TandemVersion.number), ("ffmpeg", LibAV.version)]
         return settings

@@ -35,6 +35,22 @@ extension Unhurried.Doors {
             #expect(try media.complaints(work.path("out/index.m3u8")) == "")
         }
 
+        @Test("a signal ends the lingering at once; the exit code stays the room's", arguments: [SIGTERM, SIGINT])
+        func signalled(signal: Int32) throws {
+            let work = try WorkDirectory()
+            let text = Rooms.small(work.path("out")).replacing(
+                #""http": { "#, with: #""http": { "lingerSeconds": 60, "#)
+            let room = try RunningRoom(text)
+            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            try room.segments(1)
+            _ = try HTTPClient.request("POST", room.control, "/v1/room:end", body: "{}")
+            try room.event("room.closed")
+            #expect(room.child.isRunning)
+            room.child.signal(signal)
+            #expect(try room.child.wait(timeout: 10) == 0)
+            publisher.stop()
+        }
+
         @Test("a viewer who asks every two seconds finds the end, and a second room:end ends the lingering with 0")
         func slowViewer() throws {
             let work = try WorkDirectory()
@@ -60,6 +76,11 @@ extension Unhurried.Doors {
             #expect(try HTTPClient.request("POST", room.control, "/v1/room:end", body: "{}").status == 202)
             #expect(try room.child.wait(timeout: 4) == 0)
             publisher.stop()
+            // An engine that starts the room again is told that there is nothing to do, if it asks for that.
+            let again = try [["run", "-"], ["run", "--ended-ok", "-"]].map {
+                try Command.tandem($0, input: Rooms.small(work.path("out"))).code
+            }
+            #expect(again == [73, 0])
         }
 
         @Test("SIGTERM drains: 143, playlists open; the successor continues numbers and time")

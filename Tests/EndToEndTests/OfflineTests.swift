@@ -140,7 +140,7 @@ extension Unhurried.Pictures {
         private func expectWhole(_ directory: String, _ media: Media) throws {
             let playlists = try Playlist.all(in: directory)
             try self.expectIFrames(directory, media)
-            #expect(playlists.map(\.name) == ["360p.m3u8", "480p.m3u8", "720p.m3u8", "audio.m3u8"])
+            #expect(playlists.map(\.name) == ["240p.m3u8", "360p.m3u8", "480p.m3u8", "720p.m3u8", "audio.m3u8"])
             #expect(try media.complaints("\(directory)/index.m3u8") == "")
             for (name, playlist) in playlists {
                 let path = "\(directory)/\(name)"
@@ -160,7 +160,7 @@ extension Unhurried.Pictures {
 
         /// A player that seeks reads the key pictures alone, and gets each of them.
         private func expectIFrames(_ directory: String, _ media: Media) throws {
-            for name in ["360p", "480p", "720p"] {
+            for name in ["240p", "360p", "480p", "720p"] {
                 let path = "\(directory)/\(name)-iframes.m3u8"
                 #expect(try Playlist(contentsOf: path).segments.count == 6, "a GOP is 32 of 180 pictures")
                 #expect(try media.frameCount(path) == 6 && media.complaints(path) == "", "\(name)")
@@ -172,7 +172,7 @@ extension Unhurried.Pictures {
 
         /// The same pictures and sound for old devices, in lists without anything newer than version 3.
         private func expectTransport(_ directory: String, _ media: Media) throws {
-            for name in ["360p", "480p", "720p"] {
+            for name in ["240p", "360p", "480p", "720p"] {
                 let path = "\(directory)/\(name).m3u8"
                 let text = try Files.text(path)
                 #expect(text.contains("#EXT-X-VERSION:3\n") && !text.contains("EXT-X-MAP") && text.contains("ENDLIST"))

@@ -7,7 +7,7 @@ extension EndToEnd {
         private static let seconds =
             ProcessInfo.processInfo.environment["TANDEM_PK_SECONDS"].flatMap { Double($0) } ?? 7
 
-        @Test("two publishers of 1280x720, three renditions: 150 ms after its last picture entered the encoder")
+        @Test("two publishers of 1280x720, the default ladder: 150 ms after its last picture entered the encoder")
         func ladderOfThree() throws {
             let work = try WorkDirectory()
             let pipeline = Rooms.live(work.path("out"), scene: "pk").replacingOccurrences(
@@ -30,7 +30,7 @@ extension EndToEnd {
             let summary = try #require(room.events("room.closed").last?.object("summary"))
             let latency = try #require(summary["partLatencyMs"] as? [String: Any])
             EndToEnd.report(
-                "PK of 1280x720 in three renditions, from a part's last picture to the part, ms: \(latency)")
+                "PK of 1280x720 in the default ladder, from a part's last picture to the part, ms: \(latency)")
             let parts = try #require(latency["parts"] as? Int)
             #expect(parts >= Int(Self.seconds) * 4)
             try tally.expectSoon(latency)

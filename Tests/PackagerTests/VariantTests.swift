@@ -1,3 +1,4 @@
+import Foundation
 import HLS
 import MediaTypes
 import Packager
@@ -101,6 +102,52 @@ struct VariantTests {
         let none = try Output.settings { $0.variants = [] }
         #expect(throws: MediaError.self) { _ = try Output(MemoryStore(), settings: none, tracks: Self.tracks) }
     }
+
+    @Test("the measured part of the rate buffer is declared beside the encoder's peak, never less than the peak")
+    func share() throws {
+        func bandwidth(_ share: Int64) throws -> Int {
+            let store = MemoryStore()
+            var track = Output.video("720p")
+            track.bufferShare = share
+            let output = try Output(store, tracks: [track, Output.audio])
+            _ = try output.packager.begin(now: Output.origin)
+            output.feed(0..<64)
+            _ = output.packager.step()
+            let line = try #require(Self.variants(store.text("index.m3u8")).first)
+            return Int(line.split(separator: ":BANDWIDTH=")[1].prefix { $0 != "," }) ?? 0
+        }
+        let none = try bandwidth(0)
+        #expect(none > 2_400_000 + 64_000)
+        // 1.03 × 2,400,000 bits over 64 frames at 30 fps.
+        #expect(try bandwidth(1_000) - none == 1_158_750)
+        #expect(try bandwidth(500) - none == 579_375)
+        #expect(try bandwidth(-5) == none)
+        #expect(try bandwidth(.max) == bandwidth(1_000))
+    }
+
+    @Test("what a running room offers is read from its directory; an ended room and an empty directory offer nothing")
+    func running() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tandem-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(HLSPackager.running(in: folder) == nil)
+        for (hasAudioOnly, isLast) in [(false, false), (true, false), (true, true)] {
+            let settings = try Output.settings {
+                $0.directory = folder
+                $0.variants = [.init(video: "720p", audio: "hi"), .init(video: "360p", audio: "lo")]
+                if hasAudioOnly { $0.variants?.append(.init(video: nil, audio: "lo")) }
+            }
+            let output = try Output(DirectoryStore(directory: folder), settings: settings, tracks: Self.tracks)
+            let first = try output.packager.begin(now: Output.origin).firstTick
+            output.feed(first..<first + 64)
+            output.packager.finish(endlist: isLast)
+            #expect(output.packager.step() == (isLast ? .ended : .drained))
+            let running = HLSPackager.running(in: folder)
+            #expect((running == nil) == isLast)
+            guard let running else { continue }
+            #expect(running.tracks == ["720p", "360p", "hi", "lo"] && running.hasAudioOnly == hasAudioOnly)
+        }
+    }
+
     /// Keeps the multivariant playlists it is told.
     private final class Keeper: SlotKeeping {
         private let texts = Mutex<[String]>([])

@@ -60,6 +60,8 @@ struct PipelineExampleTests {
                 ladder   720p: 1280x720, 2,500,000 bit/s, peak 2,750,000, libx264 veryfast high
                          480p: 854x480, 1,200,000 bit/s, peak 1,320,000, libx264 veryfast high
                          360p: 640x360, 700,000 bit/s, peak 770,000, libx264 veryfast high
+                         240p: 426x240, 150,000 bit/s, peak 165,000, libx264 veryfast high
+                         audioOnly: sound alone, audio
                 output   hls: live HLS in out/88231, index.m3u8, viewers at 127.0.0.1:8080
                 grid     part 16 frames = 0.533 s, GOP 32 frames = 1.067 s
                          segment 2 GOPs = 64 frames = 2.133 s, TARGETDURATION 2, window 60 s

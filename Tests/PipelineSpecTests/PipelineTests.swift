@@ -20,7 +20,7 @@ struct PipelineTests {
                     scenes: [Scene("s", .layout(.solo, uids: ["7"]))], outputs: [.hls(HLSOutput(path: "out"))]))
         #expect(pipeline.program.scene == "s")
         #expect(pipeline.ingest.rtmp.listen?.description == "0.0.0.0:1935")
-        #expect(pipeline.renditions.map(\.name) == ["720p", "480p", "360p"])
+        #expect(pipeline.renditions.map(\.name) == ["720p", "480p", "360p", "240p", "audioOnly"])
         #expect(pipeline.hls?.http.listen?.description == "127.0.0.1:0")
         #expect(pipeline.hls?.gopFrames == 32 && pipeline.hls?.partFrames == 16 && pipeline.hls?.segmentFrames == 64)
         #expect(pipeline.durationMs == nil)

@@ -1,0 +1,15 @@
+import Packager
+import PipelineSpec
+
+extension RoomSettings {
+    /// Keeps the default ladder of a room that runs in the output directory: another version of the program may have another one,
+    /// and an upgrade must change nothing that players hold. A new session gets the present ladder.
+    package mutating func keepLadder() {
+        guard !self.newSession, var document = self.document, let output = self.pipeline.hls,
+            let running = HLSPackager.running(in: output.path)
+        else { return }
+        document.keepLadder(tracks: running.tracks, hasAudioOnly: running.hasAudioOnly)
+        self.document = document
+        self.pipeline = document.pipeline
+    }
+}
