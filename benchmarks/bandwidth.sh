@@ -3,14 +3,15 @@
 #   bandwidth.sh DIR     clips of DIR (at least five); writes bandwidth.json, to be committed
 #   bandwidth.sh check   judges bandwidth.json against the committed table by the test that holds them together
 # The encoder gets what a room's encoder gets: a key frame every 32 frames and segments of 64, 1.1 times the bit rate as peak, one
-# second of the peak as buffer. Rows of bandwidth.json with gopFrames 64 had a key frame per segment: the peaks differ by 1 %. Peaks are over runs of segments of 1.0 to 3.5 s, bytes of the H.264 stream, without audio and container.
+# second of the peak as buffer. Rows of bandwidth.json with gopFrames 64 had a key frame per segment: the peaks differ by 1 %. Peaks are over runs of
+# segments of 1.0 to 3.5 s, bytes of the H.264 stream, without audio and container.
 # SECONDS_EACH=20 changes the length of a clip (shorter ones repeat), FFMPEG and FFPROBE the programs.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 case ${1:-} in
 check) cd "$here/.." && exec swift test -c release --filter BandwidthTableTests ;;
 "" | -*)
-    sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
     exit 64
     ;;
 esac
