@@ -39,7 +39,9 @@ extension Unhurried.Doors {
             #expect(try !Files.text("\(directory)/180p.m3u8").contains("PART"), "the directory stays plain")
             #expect(try HTTPClient.request("GET", viewer, "/180p.m3u8?_HLS_msn=9999").status == 400)
             #expect(try reader.wait(timeout: 20) == 0)
-            #expect(reader.errors == "", "ffmpeg complains")
+            // It reads the map again with a playlist, and says so.
+            let complaints = reader.errors.split(separator: "\n").filter { !$0.contains("duplicated MOOV") }
+            #expect(complaints.isEmpty, "ffmpeg complains")
             #expect(try room.end() == 0)
             publisher.stop()
             #expect(try media.complaints("\(directory)/index.m3u8") == "")
