@@ -442,6 +442,8 @@ package final class Room: Sendable {
         if case .failed(let error) = outcome {
             (reason, code) = (.string(error.description), .string(error.code.description))
         }
+        // A client that reads the event may end the linger at once.
+        self.lingering.withLock { $0.closed() }
         self.events.emit(
             "room.closed",
             [
@@ -452,7 +454,6 @@ package final class Room: Sendable {
                 "summary": self.summary().json,
             ])
         self.events.close()
-        self.lingering.withLock { $0.closed() }
         return outcome
     }
 }
