@@ -62,20 +62,22 @@ package struct TrackSegmenter: Sendable {
 
     /// - Parameters:
     ///   - firstTick: Frame the run starts at, counted from the room's origin; rounded down to a segment's start.
+    ///   - slots: Where the segments begin; `nil`: on the grid.
     ///   - frameStep: Frames of the grid from one picture of the track to the next; a part has a whole number of pictures.
     ///   - isolatesKeys: For an I-frame playlist: a part that begins with a key frame has that in a fragment of its own.
     package init(
-        kind: TrackKind, grid: OutputGrid, firstTick: Int64, frameStep: Int = 1, isolatesKeys: Bool = false
+        kind: TrackKind, grid: OutputGrid, firstTick: Int64, slots: SlotTable? = nil, frameStep: Int = 1,
+        isolatesKeys: Bool = false
     ) {
         self.isolatesKeys = isolatesKeys
         self.kind = kind
         self.grid = grid
-        self.slots = SlotTable(grid: grid)
+        let slots = slots ?? SlotTable(grid: grid)
+        self.slots = slots
         self.ticksPerPicture = OutputGrid.ticksPerFrame * Int64(max(1, frameStep))
-        let frames = Int64(grid.segmentFrames)
-        let slot = min(max(0, firstTick), OutputGrid.lastTick / OutputGrid.ticksPerFrame) / frames
+        let slot = slots.slot(ofFrame: min(max(0, firstTick), OutputGrid.lastTick / OutputGrid.ticksPerFrame))
         self.currentPart = slot * Int64(grid.partsPerSegment)
-        self.firstTime = grid.startOfPart(self.currentPart, of: kind)
+        self.firstTime = slots.startOfPart(self.currentPart, of: kind)
     }
 
     /// The next packet in decoding order.
@@ -136,7 +138,7 @@ package struct TrackSegmenter: Sendable {
         self.endTime = part.end
         self.lastTime = part.end - (self.kind == .video ? OutputGrid.ticksPerFrame : 1)
         var output: [Output] = [.part(part)]
-        self.advance(to: part.number + 1, &output)
+        self.advance(to: self.slots.partAfter(part.number), &output)
         return output
     }
 

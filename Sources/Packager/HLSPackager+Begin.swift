@@ -9,6 +9,10 @@ extension HLSPackager {
         var firstTick: Int64
         /// Frames that slate is stamped for, from the start of `firstSlot` to `firstTick`.
         var fill: Range<Int64>?
+        /// Where the slots begin. The first one of a successor is shorter if the worker before ended between two segments of the grid.
+        var slots: SlotTable
+        /// Starts of slots that are not the grid's.
+        var cuts: [Int64] = []
 
         /// Begins no earlier than with a frame that viewers have seen the picture before of.
         mutating func reach(_ frame: Int64, unit: Int) {
@@ -82,7 +86,7 @@ extension HLSPackager {
         }
         var isCleared = false
         if plan.fill == nil
-            || !zip(publication.tracks, shown).allSatisfy({ self.fits($1, $0.kind, from: plan.firstSlot) })
+            || !zip(publication.tracks, shown).allSatisfy({ self.fits($1, $0.kind, plan) })
         {
             // It ends with what viewers know; nothing of it goes on.
             if plan.fill != nil {
@@ -105,13 +109,13 @@ extension HLSPackager {
                     continue
                 }
                 kept[index] = self.kept(
-                    of: track, in: leavings, behind: shown[index], from: plan.firstSlot,
-                    number: publication.nextMediaSequence, slate)
+                    of: track, in: leavings, behind: shown[index], plan, number: publication.nextMediaSequence, slate)
             }
             let ends = zip(kept, shown).map { kept, shown in
                 max(
                     kept.end,
-                    shown.segments.isEmpty ? 0 : grid.firstFrame(ofSlot: plan.firstSlot + Int64(shown.segments.count)))
+                    shown.segments.isEmpty
+                        ? 0 : plan.slots.firstFrame(ofSlot: plan.firstSlot + Int64(shown.segments.count)))
             }
             plan.reach(ends.max() ?? 0, unit: slate.unit(grid, trackCount: self.tracks.count) ?? 1)
         }
@@ -121,14 +125,14 @@ extension HLSPackager {
             changes.merge(publication.resume(shown[index], track: index, from: plan.firstSlot), uniquingKeysWith: +)
         }
         // Behind a cut the worker before may have ended between two segments of the grid.
-        if plan.fill != nil { publication.resume(at: grid.firstFrame(ofSlot: plan.firstSlot)) }
+        if plan.fill != nil { publication.resume(at: plan.slots.firstFrame(ofSlot: plan.firstSlot)) }
         let breaks = Set(
             shown.flatMap { shown in
                 shown.segments.indices.filter { shown.segments[$0].discontinuity }.map { plan.firstSlot + Int64($0) }
             } + kept.compactMap { $0.isBreak ? $0.slot : nil })
         // Frames of which some track has slate.
         let starts = zip(kept, shown).map { kept, shown in
-            max(kept.end, grid.firstFrame(ofSlot: plan.firstSlot + Int64(shown.segments.count)))
+            max(kept.end, plan.slots.firstFrame(ofSlot: plan.firstSlot + Int64(shown.segments.count)))
         }
         let filled = plan.fill.map { fill in
             min(fill.upperBound, max(fill.lowerBound, starts.min() ?? 0))..<fill.upperBound
@@ -151,17 +155,17 @@ extension HLSPackager {
         var segmenters = zip(self.tracks, shown).map {
             TrackSegmenter(
                 kind: $0.kind, grid: grid,
-                firstTick: grid.firstFrame(ofSlot: plan.firstSlot + Int64($1.segments.count)), frameStep: $0.frameStep,
-                isolatesKeys: self.settings.iFramePlaylists)
+                firstTick: plan.slots.firstFrame(ofSlot: plan.firstSlot + Int64($1.segments.count)), slots: plan.slots,
+                frameStep: $0.frameStep, isolatesKeys: self.settings.iFramePlaylists)
         }
-        let planned = self.opening?.cuts.map { plan.firstTick + $0 } ?? []
-        for track in segmenters.indices { segmenters[track].plan(cuts: planned) }
+        let planned = self.opening?.cuts.map { plan.firstTick + $0 } ?? plan.cuts
+        if self.opening != nil { for track in segmenters.indices { segmenters[track].plan(cuts: planned) } }
         var output: [[TrackSegmenter.Output]] = self.tracks.map { _ in [] }
         if let fill = plan.fill, let slate {
             for track in segmenters.indices {
                 for (index, segment) in shown[track].segments.enumerated() {
                     let finished = self.finished(
-                        segment, publication.tracks[track], slot: plan.firstSlot + Int64(index))
+                        segment, publication.tracks[track], slot: plan.firstSlot + Int64(index), plan.slots)
                     output[track] += finished.parts.map { .part($0) } + [.segment(finished)]
                 }
                 for part in kept[track].parts { output[track] += segmenters[track].restore(part) }
@@ -169,7 +173,7 @@ extension HLSPackager {
                 output[track] += slate.fill(rest, track: track, into: &segmenters[track])
             }
         }
-        var slots = self.slots(output, from: plan.firstSlot, slateFrom: filled?.lowerBound ?? .max)
+        var slots = self.slots(output, plan, slateFrom: filled?.lowerBound ?? .max)
         for index in slots.indices {
             slots[index].changes = changes[slots[index].slot] ?? []
             slots[index].isBreak = breaks.contains(slots[index].slot)
@@ -177,7 +181,7 @@ extension HLSPackager {
         var result = PublicationWriter.Result.done
         for slot in slots where result == .done { result = writer.commit(slot) }
         if let filled, !filled.isEmpty {
-            let ahead = filled.lowerBound / Int64(grid.segmentFrames) - plan.firstSlot
+            let ahead = plan.slots.slot(ofFrame: filled.lowerBound) - plan.firstSlot
             writer.note(
                 .slateFilled(
                     SlateFill(
@@ -285,26 +289,40 @@ extension HLSPackager {
         let frames = Int64(grid.segmentFrames)
         // Never a slot that is published already, even if the clock was set back.
         let next = (publication.nextFrame + frames - 1) / frames
-        if let unit = slate?.unit(grid, trackCount: self.tracks.count).map(Int64.init), self.canContinue(at: now) {
+        var slots = SlotTable(grid: grid)
+        if let slate, let unit = slate.unit(grid, trackCount: self.tracks.count).map(Int64.init),
+            self.canContinue(at: now)
+        {
             let end = max(next * frames, self.frame(at: now, origin) / unit * unit)
-            return Plan(firstSlot: next, firstTick: end, fill: next * frames..<end)
+            let first = publication.nextFrame
+            guard first < next * frames, first.isMultiple(of: Int64(slate.frames)) else {
+                return Plan(firstSlot: next, firstTick: end, fill: next * frames..<end, slots: slots)
+            }
+            // The worker before ended within the short segments that the room began with, or behind a cut.
+            let cuts =
+                [first] + (self.settings.opening?.cuts.filter { $0 > first && $0 < next * frames } ?? []) + [
+                    next * frames
+                ]
+            slots.plan(cuts: cuts)
+            return Plan(
+                firstSlot: slots.slot(ofFrame: first), firstTick: end, fill: first..<end, slots: slots, cuts: cuts)
         }
         let slot = max(grid.firstSlot(atOrAfter: now.subtractingReportingOverflow(origin).partialValue), next)
-        return Plan(firstSlot: slot, firstTick: grid.firstFrame(ofSlot: slot))
+        return Plan(firstSlot: slot, firstTick: grid.firstFrame(ofSlot: slot), slots: slots)
     }
 
     /// The slots all tracks have filled; published as one.
-    private func slots(
-        _ output: [[TrackSegmenter.Output]], from first: Int64, slateFrom frame: Int64
-    ) -> [CompleteSlot] {
+    private func slots(_ output: [[TrackSegmenter.Output]], _ plan: Plan, slateFrom frame: Int64) -> [CompleteSlot] {
         let segments = output.map { items in
             items.compactMap { item -> FinishedSegment? in if case .segment(let segment) = item { segment } else { nil }
             }
         }
         let count = segments.map(\.count).min() ?? 0
         return (0..<count).map { index in
-            var slot = CompleteSlot(slot: first + Int64(index), segments: segments.map { $0[index] })
-            slot.isSlate = self.settings.grid.firstFrame(ofSlot: slot.slot + 1) > frame
+            var slot = CompleteSlot(slot: plan.firstSlot + Int64(index), segments: segments.map { $0[index] })
+            let frames = plan.slots.frames(ofSlot: slot.slot)
+            slot.frames = frames
+            slot.isSlate = frames.upperBound > frame
             slot.isFollowed = index + 1 < count
             return slot
         }

@@ -33,12 +33,13 @@ extension HLSPackager {
     /// missing.
     ///
     /// - Parameters:
-    ///   - shown: Comes before it, from the slot on.
-    ///   - slot: The one that has the next media sequence number.
+    ///   - shown: Comes before it, from the first slot of the plan on.
+    ///   - next: Media sequence number of that slot.
     func kept(
-        of track: TrackPublication, in leavings: EdgeLeavings, behind shown: ShownTrack, from slot: Int64,
+        of track: TrackPublication, in leavings: EdgeLeavings, behind shown: ShownTrack, _ plan: Plan,
         number next: Int64, _ slate: Slate
     ) -> KeptEdge {
+        let slot = plan.firstSlot
         var kept = KeptEdge()
         guard let old = leavings.track(track.names.track) else { return kept }
         kept.segments = self.segments(of: track, old.rows)
@@ -52,13 +53,13 @@ extension HLSPackager {
         kept.slot = slot + count
         let rows = old.rows.filter { $0.mediaSequence >= next + count }
         kept.isBreak = rows.first?.discontinuity == true
-        return self.continued(kept, rows, old.hint, track, number: next + count, slate)
+        return self.continued(kept, rows, old.hint, track, plan.slots, number: next + count, slate)
     }
 
     /// With the parts of the segments that are not whole.
     private func continued(
-        _ before: KeptEdge, _ rows: [EdgeRecord.Row], _ hint: String, _ track: TrackPublication, number next: Int64,
-        _ slate: Slate
+        _ before: KeptEdge, _ rows: [EdgeRecord.Row], _ hint: String, _ track: TrackPublication, _ slots: SlotTable,
+        number next: Int64, _ slate: Slate
     ) -> KeptEdge {
         var kept = before
         let grid = self.settings.grid
@@ -68,7 +69,7 @@ extension HLSPackager {
         for row in rows {
             let ahead = row.mediaSequence - next
             guard ahead == (number - first) / perSlot, Int64(row.index) == (number - first) % perSlot,
-                row.start..<row.start + row.duration == grid.ticks(ofPart: number, track.kind),
+                row.start..<row.start + row.duration == slots.ticks(ofPart: number, track.kind),
                 let bytes = self.store.read(row.name).flatMap({ track.opened($0, of: row.mediaSequence) }),
                 bytes.count == row.byteCount
             else {
@@ -80,7 +81,7 @@ extension HLSPackager {
                     number: number, start: row.start, duration: row.duration, memory: PacketMemory(bytes),
                     independent: row.independent))
             kept.names[number] = row.name
-            number += 1
+            number = slots.partAfter(number)
         }
         // One of a record that was written in time.
         if isWhole, hint.hasSuffix("-\(next + (number - first) / perSlot).\((number - first) % perSlot).m4s") {
@@ -88,16 +89,16 @@ extension HLSPackager {
         }
         // Slate of more than a part begins where a whole one fits; and none behind a part that ends with a B-frame in flight, as a
         // publisher's may: that frame would be missing, and the one after it there twice.
-        while number > first,
-            !(number * Int64(grid.partFrames)).isMultiple(of: Int64(slate.frames))
-                || kept.parts.last.map({ track.kind == .video && Self.isOpen($0) }) ?? false
+        while let last = kept.parts.last,
+            !slots.firstFrame(ofPart: number).isMultiple(of: Int64(slate.frames))
+                || track.kind == .video && Self.isOpen(last)
         {
             kept.names[number] = nil
-            number -= 1
+            number = last.number
             kept.names[number] = nil
             kept.parts.removeLast()
         }
-        if number > first { kept.end = number * Int64(grid.partFrames) }
+        if number > first { kept.end = slots.firstFrame(ofPart: number) }
         return kept
     }
 
@@ -159,14 +160,17 @@ extension HLSPackager {
     }
 }
 
-extension OutputGrid {
-    /// Where a part without a hole lies: video from grid to grid, sound the frames that start in it.
+extension SlotTable {
+    /// Where a part without a hole lies: video from its first frame to the next part's, sound the AAC frames that start in it.
     fileprivate func ticks(ofPart number: Int64, _ kind: TrackKind) -> Range<Int64> {
-        let frames = number * Int64(self.partFrames)..<(number + 1) * Int64(self.partFrames)
+        let first = self.firstFrame(ofPart: number)
+        let frames = first..<max(first, self.firstFrame(ofPart: number + 1))
         switch kind {
         case .video:
-            return self.ticks(ofFrame: frames.lowerBound, .video)..<self.ticks(ofFrame: frames.upperBound, .video)
-        case .audio: return self.soundFrames(frames)
+            return self.grid.ticks(
+                ofFrame: frames.lowerBound, .video)..<self.grid.ticks(
+                    ofFrame: frames.upperBound, .video)
+        case .audio: return self.grid.soundFrames(frames)
         }
     }
 }

@@ -137,12 +137,11 @@ extension HLSPackager {
     }
 
     /// The segments lie in the slots that begin with one.
-    func fits(_ shown: ShownTrack, _ kind: TrackKind, from slot: Int64) -> Bool {
+    func fits(_ shown: ShownTrack, _ kind: TrackKind, _ plan: Plan) -> Bool {
         let grid = self.settings.grid
         return shown.segments.enumerated().allSatisfy { index, segment in
             guard segment.duration > 0 else { return true }
-            let frame = grid.firstFrame(ofSlot: slot + Int64(index))
-            let frames = frame..<frame + Int64(grid.segmentFrames)
+            let frames = plan.slots.frames(ofSlot: plan.firstSlot + Int64(index))
             let ticks =
                 kind == .audio
                 ? grid.soundFrames(frames)
@@ -152,12 +151,14 @@ extension HLSPackager {
     }
 
     /// One of them as the segmenter would complete it.
-    func finished(_ segment: ShownSegment, _ track: TrackPublication, slot: Int64) -> FinishedSegment {
+    func finished(_ segment: ShownSegment, _ track: TrackPublication, slot: Int64, _ slots: SlotTable)
+        -> FinishedSegment
+    {
         let grid = self.settings.grid
-        let frame = grid.firstFrame(ofSlot: slot)
-        let start = grid.ticks(ofFrame: frame, track.kind)
+        let frames = slots.frames(ofSlot: slot)
+        let start = grid.ticks(ofFrame: frames.lowerBound, track.kind)
         let first = slot * Int64(grid.partsPerSegment)
-        let length = grid.ticks(ofFrame: frame + Int64(grid.segmentFrames), track.kind) - start
+        let length = grid.ticks(ofFrame: frames.upperBound, track.kind) - start
         return FinishedSegment(
             slot: slot, kind: track.kind, start: segment.duration > 0 ? segment.start : start,
             duration: MediaDuration(
@@ -179,7 +180,7 @@ extension HLSPackager {
             let row = zip(shown, publication.tracks).map { shown, track in
                 // One whose time is not known is as long as the slot.
                 shown.segments.indices.contains(index) && shown.segments[index].duration > 0
-                    ? self.finished(shown.segments[index], track, slot: at) : nil
+                    ? self.finished(shown.segments[index], track, slot: at, SlotTable(grid: grid)) : nil
             }
             var complete = CompleteSlot(slot: at, segments: row)
             let ends = row.compactMap { segment -> Int64? in

@@ -111,6 +111,30 @@ struct OpeningTests {
         #expect(second.events.published.map { $0.frames.count } == [64])
     }
 
+    @Test(
+        "a worker that is killed within the short segments leaves no hole: the successor's first segment is short, too",
+        arguments: [20, 33, 40, 47, 48, 49, 56, 63, 64, 65, 70, 81, 97, 130] as [Int64], [12, 70] as [Int64])
+    func killed(frames: Int64, away: Int64) throws {
+        let (store, viewer) = (MemoryStore(), EdgeViewer())
+        let first = try Output(store, settings: Self.settings())
+        first.packager.attach(viewer.take)
+        _ = try first.packager.begin(now: Output.origin)
+        Self.feed(first, 0..<frames)
+        let second = try Output(store, settings: Self.settings())
+        second.packager.attach(viewer.take)
+        let begun = try second.packager.begin(now: SlateTests.nanoseconds(frames + away), slate: SlateTests.slate())
+        Self.feed(second, begun.firstTick..<begun.firstTick + 130)
+        #expect(viewer.faults == [], "\(viewer.faults)")
+        for name in Self.playlists.dropLast() {
+            let text = store.text(name)
+            #expect(!text.contains("#EXT-X-GAP") && !text.contains("#EXT-X-DISCONTINUITY\n"), "\(name): \(text)")
+        }
+        let ends = second.events.published.map(\.frames)
+        #expect(zip(ends, ends.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound }, "\(ends)")
+        #expect(ends.last?.count == 64 && ends.last.map { $0.upperBound.isMultiple(of: 64) } == true, "\(ends)")
+        try SlateTests.expectContinuous(store)
+    }
+
     @Test("a cut at another tick takes the place of those that were planned")
     func cut() throws {
         let store = MemoryStore()
