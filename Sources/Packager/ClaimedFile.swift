@@ -17,6 +17,14 @@ package struct ClaimedFile: Sendable {
         self.name = name
     }
 
+    /// Of the worker that holds the claim.
+    package var incarnation: Int64 { self.claim.incarnation }
+
+    /// A file of the same claim whose name ends with `suffix` behind this one's.
+    package func beside(_ suffix: String) -> ClaimedFile {
+        ClaimedFile(self.name + suffix, in: self.store.directory, claim: self.claim)
+    }
+
     package func read() -> [UInt8]? { self.store.read(self.name) }
 
     /// - Throws: ``MediaError/Code/superseded`` if another worker has claimed the room: nothing is written then;

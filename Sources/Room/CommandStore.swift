@@ -159,14 +159,16 @@ package final class CommandStore: Sendable {
 
     /// Calls back when everything urgent so far is durable, or after ``patience``. Ends what ``begin()`` has begun.
     ///
-    /// - Parameter answer: Called once, on the calling thread if there is nothing to wait for.
-    package func end(_ answer: @escaping @Sendable (Durability) -> Void) {
+    /// - Parameters:
+    ///   - waits: False: it calls back at once.
+    ///   - answer: Called once, on the calling thread if there is nothing to wait for.
+    package func end(waits: Bool = true, _ answer: @escaping @Sendable (Durability) -> Void) {
         let now: Durability?
         let number: UInt64
         (now, number) = self.state.withLock { state in
             state.running -= 1
             if state.isSuperseded { return (.superseded, 0) }
-            guard state.urgent > state.written else { return (.durable, 0) }
+            guard waits, !state.isClosed, state.urgent > state.written else { return (.durable, 0) }
             state.lastWaiter += 1
             state.waiters.append(Waiter(number: state.lastWaiter, sequence: state.urgent, answer: answer))
             return (nil, state.lastWaiter)

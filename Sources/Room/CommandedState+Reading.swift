@@ -218,11 +218,15 @@ extension CommandedState {
                     setAt: reader.number(node, "setAt", path) ?? 0))
         }
         for (index, node) in reader.elements(root, "clips", "").prefix(64).enumerated() {
-            guard let id = reader.text(node, "id", "clips[\(index)]") else {
-                reader.fail("clips[\(index)]")
+            let path = "clips[\(index)]"
+            guard let id = reader.text(node, "id", path), let name = reader.text(node, "name", path),
+                let rendition = reader.text(node, "rendition", path), let from = reader.number(node, "from", path),
+                let to = reader.number(node, "to", path), from <= to
+            else {
+                reader.fail(path)
                 continue
             }
-            self.clips.append(Clip(id: id, name: reader.text(node, "name", "clips[\(index)]") ?? id))
+            self.clips.append(Clip(id: id, name: name, rendition: rendition, range: from..<to))
         }
     }
 }

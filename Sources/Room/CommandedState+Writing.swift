@@ -80,7 +80,11 @@ extension CommandedState {
         root.add(
             "clips",
             list: self.clips.map {
-                .object([JSONMember("id", .string($0.id)), JSONMember("name", .string($0.name))])
+                .object([
+                    JSONMember("id", .string($0.id)), JSONMember("name", .string($0.name)),
+                    JSONMember("rendition", .string($0.rendition)), JSONMember("from", .number($0.range.lowerBound)),
+                    JSONMember("to", .number($0.range.upperBound)),
+                ])
             })
         root.add("usedKeys", list: self.usedKeys.map { .array([.string($0.digest), .number($0.expiry)]) })
         root.add("replies", list: self.replies.map { Self.json(of: $0) })

@@ -170,10 +170,15 @@ package struct CommandedState: Sendable, Equatable {
     package struct Clip: Sendable, Equatable {
         package var id: String
         package var name: String
+        package var rendition: String
+        /// Program dates: nanoseconds since the Unix epoch.
+        package var range: Range<Int64>
 
-        package init(id: String, name: String) {
+        package init(id: String, name: String, rendition: String, range: Range<Int64>) {
             self.id = id
             self.name = name
+            self.rendition = rendition
+            self.range = range
         }
     }
 

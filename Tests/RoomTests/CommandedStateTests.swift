@@ -67,7 +67,7 @@ struct CommandedStateTests {
                 ]
             }
         ),
-        ("clip", { $0.clips = [.init(id: "clip-1-1", name: "n")] }),
+        ("clip", { $0.clips = [.init(id: "clip-1-1", name: "n", rendition: "720p", range: 1..<9)] }),
         (
             "reply",
             {
