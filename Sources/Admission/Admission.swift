@@ -29,6 +29,18 @@ package struct Admission: Sendable {
     /// Where publishers may be; empty: anywhere.
     package var allowedAddresses: [AddressRange] = []
     private var used = NonceStore()
+    /// Of the hashes that ``used`` holds, which a later worker is told.
+    private var usedSalt = ""
+    /// What ``answer(to:now:)`` or ``giveBack(_:now:)`` has changed last; see ``takeUse()``.
+    private var use: KeyUse?
+
+    /// A signed key that is good for one publication was used, or was not used after all.
+    package struct KeyUse: Sendable, Hashable {
+        /// Salted hash of the key.
+        package let digest: String
+        /// Unix time in seconds up to which it could be used again; `nil`: it was given back.
+        package let expiry: Int64?
+    }
 
     package init(app: String = "live", bindings: [IngestBinding]) {
         self.app = app
@@ -42,6 +54,26 @@ package struct Admission: Sendable {
         if let secrets = other.signed?.secrets { self.signed?.secrets = secrets }
         self.signable = other.signable
         self.open = other.open
+    }
+
+    /// Keys that were used under workers before this one stay used.
+    ///
+    /// - Parameters:
+    ///   - keys: As ``KeyUse`` has told them, with their expiries.
+    ///   - salt: Of their hashes, and of those of keys that are used from now on.
+    package mutating func resume(used keys: [(digest: String, expiry: Int64)], salt: String) {
+        self.usedSalt = salt
+        for key in keys { _ = self.used.take(key.digest, expiry: key.expiry, now: .min) }
+    }
+
+    /// What the last answer has changed of used keys; `nil`: nothing.
+    package mutating func takeUse() -> KeyUse? {
+        defer { self.use = nil }
+        return self.use
+    }
+
+    private func digest(_ name: String, _ nonce: String) -> String {
+        SealedKey.digest(of: "\(name)|\(nonce)", salt: self.usedSalt, bytes: 12)
     }
 
     /// Everybody who may publish.
@@ -74,7 +106,9 @@ package struct Admission: Sendable {
         guard self.isSingleUse, let signed = self.signed, let name = address.key(app: self.app),
             case .valid(let nonce, _) = signed.verdict(on: address, name: name, now: now)
         else { return }
-        self.used.giveBack("\(name)|\(nonce)")
+        let digest = self.digest(name, nonce)
+        self.used.giveBack(digest)
+        self.use = KeyUse(digest: digest, expiry: nil)
     }
 
     private mutating func keyAnswer(to address: StreamAddress, now: Int64) -> Answer {
@@ -86,8 +120,12 @@ package struct Admission: Sendable {
                 guard let source = self.named(name, among: self.signable) else {
                     return .deny(.denied, reason: "a signed key for a source that is not here")
                 }
-                guard !self.isSingleUse || self.used.take("\(name)|\(nonce)", expiry: expiry &+ signed.skew, now: now)
-                else { return .deny(.denied, reason: "a signed key that was used before") }
+                guard self.isSingleUse else { return .source(source) }
+                let (digest, end) = (self.digest(name, nonce), expiry &+ signed.skew)
+                guard self.used.take(digest, expiry: end, now: now) else {
+                    return .deny(.denied, reason: "a signed key that was used before")
+                }
+                self.use = KeyUse(digest: digest, expiry: end)
                 return .source(source)
             case .expired: return .deny(.expired, reason: "an expired key")
             case .wrong: if bound == nil { return .deny(.denied, reason: "a wrong signature") }

@@ -4,11 +4,15 @@ package import RTMP
 /// Finds the source that a publisher's address names.
 package struct KeyTable: Sendable {
     private let app: String
+    /// Keys that are known.
     private let bindings: [IngestBinding]
+    /// Keys of which only a hash is known.
+    private let sealed: [(source: SourceID, key: SealedKey)]
 
     package init(app: String, bindings: [IngestBinding]) {
         self.app = app
-        self.bindings = bindings
+        self.bindings = bindings.filter { !$0.streamKey.isEmpty && SealedKey($0.streamKey) == nil }
+        self.sealed = bindings.compactMap { binding in SealedKey(binding.streamKey).map { (binding.source, $0) } }
     }
 
     /// The source bound to the key in `address`; nil for another app and for a key that is not bound.
@@ -19,10 +23,15 @@ package struct KeyTable: Sendable {
         let plain = Array(key.utf8)
         let full = address.rawQuery.isEmpty ? plain : plain + [UInt8(ascii: "?")] + Array(address.rawQuery.utf8)
         var found: SourceID?
-        for binding in self.bindings where !binding.streamKey.isEmpty {
+        for binding in self.bindings {
             let bound = Array(binding.streamKey.utf8)
             let candidate = bound.contains(UInt8(ascii: "?")) ? full : plain
             if ConstantTime.isEqual(bound, candidate) { found = binding.source }
+        }
+        for (source, key) in self.sealed {
+            // Whether the key has a query is not known.
+            let isPlain = key.matches(plain)
+            if key.matches(full) || isPlain { found = source }
         }
         return found
     }

@@ -12,7 +12,7 @@ import Synchronization
 package final class ControlLedger: Sendable {
     private struct Kept {
         /// Of the request: the same key with another one is a mistake of the sender's.
-        let fingerprint: Int
+        let fingerprint: String
         /// `nil` while it is carried out.
         var reply: ListenerReply?
     }
@@ -31,10 +31,34 @@ package final class ControlLedger: Sendable {
     private static let longestKey = 128
 
     private let incarnation: Int64
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    /// - Parameter incarnation: Which worker of the room this is.
-    package init(incarnation: Int64) { self.incarnation = incarnation }
+    /// - Parameters:
+    ///   - incarnation: Which worker of the room this is.
+    ///   - memory: What the workers before it have answered.
+    package init(incarnation: Int64, memory: CommandMemory = CommandMemory()) {
+        self.incarnation = incarnation
+        var state = State()
+        state.revision = max(1, memory.revision)
+        for kept in memory.replies.suffix(Self.keyCapacity) where state.kept[kept.key] == nil {
+            state.kept[kept.key] = Kept(fingerprint: kept.fingerprint, reply: kept.reply)
+            state.order.append(kept.key)
+        }
+        self.state = Mutex(state)
+    }
+
+    /// What the request has left behind, once it was carried out or refused.
+    func record(of request: ListenerRequest) -> CommandRecord {
+        let key = request.head.headerFields[Self.idempotencyKey]
+        return self.state.withLock { state in
+            let known = key.flatMap { key in
+                state.kept[key].flatMap { kept in
+                    kept.reply.flatMap { KeptReply(key: key, fingerprint: kept.fingerprint, $0) }
+                }
+            }
+            return CommandRecord(revision: state.revision, reply: known)
+        }
+    }
 
     /// The revision and its entity tag.
     package var current: (revision: Int64, entityTag: String) {
@@ -155,17 +179,25 @@ package final class ControlLedger: Sendable {
         }
     }
 
-    private static func fingerprint(_ request: ListenerRequest) -> Int {
-        var hasher = Hasher()
-        hasher.combine(request.head.method)
-        hasher.combine(request.head.path)
-        hasher.combine(request.head.headerFields[.ifMatch])
-        hasher.combine(request.body)
-        return hasher.finalize()
+    /// The same in every process: a later worker compares it, too. FNV-1a of 64 bits over the parts, each behind its length.
+    private static func fingerprint(_ request: ListenerRequest) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        func add(_ bytes: some Sequence<UInt8>) {
+            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        }
+        var body: [UInt8] = []
+        if case .bytes(let bytes) = request.body { body = bytes }
+        let head = request.head
+        for part in [head.method.rawValue, head.path ?? "", head.headerFields[.ifMatch] ?? ""] {
+            add("\(part.utf8.count):".utf8)
+            add(part.utf8)
+        }
+        add(body)
+        return String(hash, radix: 16)
     }
 
     /// - Returns: What the same request was answered; `nil`: it is for the caller to carry out.
-    private func reserve(_ key: String, _ fingerprint: Int) throws(ControlFailure) -> ListenerReply? {
+    private func reserve(_ key: String, _ fingerprint: String) throws(ControlFailure) -> ListenerReply? {
         try self.state.withLock { state throws(ControlFailure) -> ListenerReply? in
             guard let known = state.kept[key] else {
                 state.kept[key] = Kept(fingerprint: fingerprint)

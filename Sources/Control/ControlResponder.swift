@@ -1,5 +1,6 @@
 package import HTTPListener
 import HTTPTypes
+import Synchronization
 
 /// Answers the operator's requests. A request in, a call to the room and a reply out.
 package struct ControlResponder: Sendable {
@@ -22,10 +23,17 @@ package struct ControlResponder: Sendable {
         self.guardian = guardian
         self.doors = doors
         self.page = ControlPage(player: doors.player, keyOrigin: doors.keyOrigin)
-        self.ledger = ControlLedger(incarnation: room.incarnation)
+        self.ledger = ControlLedger(incarnation: room.incarnation, memory: room.commandMemory)
     }
 
-    func carryOut(_ body: () throws(ControlFailure) -> Bool) throws(ControlFailure) { try self.ledger.carryOut(body) }
+    func carryOut(_ body: () throws(ControlFailure) -> Bool) throws(ControlFailure) {
+        self.room.beginCommand()
+        defer {
+            let record = CommandRecord(revision: self.ledger.current.revision, reply: nil)
+            self.room.endCommand(record, waits: false) { _ in }
+        }
+        try self.ledger.carryOut(body)
+    }
 
     /// Answers at once, or when what is waited for has happened.
     package func answer(_ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
@@ -38,7 +46,7 @@ package struct ControlResponder: Sendable {
         }
         let (waiting, numbers) = (EventRequest(request), StatisticsRequest(request))
         guard waiting != nil || numbers != nil, request.head.method == .get else {
-            return answer(self.reply(to: request))
+            return self.reply(to: request, answer)
         }
         if let refusal = self.guardian.refusal(of: request.head, isOpen: false, isReading: true) {
             return answer(.problem(refusal))
@@ -51,7 +59,17 @@ package struct ControlResponder: Sendable {
         waiting?.answer(from: self.room.eventLog, request, place, answer)
     }
 
+    /// The reply of a request that waits for nothing, and of one to a room that writes nothing down.
     package func reply(to request: ListenerRequest) -> ListenerReply {
+        let reply = Mutex<ListenerReply?>(nil)
+        self.reply(to: request) { made in reply.withLock { $0 = made } }
+        return reply.withLock { $0 } ?? .problem(Self.unanswered)
+    }
+
+    private static let unanswered = ControlFailure.requestFailed(
+        "the command waits for the disk", fix: "look whether it has come into force")
+
+    private func reply(to request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
         do throws(ControlFailure) {
             guard let target = request.target else {
                 throw .invalidFormat("the path cannot be read", fix: "percent-encode it as UTF-8")
@@ -66,7 +84,7 @@ package struct ControlResponder: Sendable {
             }
             guard let route else { throw Self.unknownPath(target.path) }
             guard route.methods.contains(request.head.method) else {
-                return Self.wrongMethod(request.head.method, route)
+                return answer(Self.wrongMethod(request.head.method, route))
             }
             let method = request.head.method
             guard case .bytes(let body) = request.body else {
@@ -76,13 +94,43 @@ package struct ControlResponder: Sendable {
             try Self.checkForm(of: request.head, route, body)
             if isReading {
                 let isCommander = self.guardian.refusal(of: request.head, isOpen: false) == nil
-                return try self.perform(route, method, query: target.query, body: body, isCommander: isCommander)
+                return answer(
+                    try self.perform(route, method, query: target.query, body: body, isCommander: isCommander))
             }
-            return try self.ledger.carryOut(request) { () throws(ControlFailure) in
+            self.command(request, waits: Self.waits(route, body), answer) { () throws(ControlFailure) in
                 try self.perform(route, method, query: target.query, body: body)
             }
         } catch {
-            return .problem(error)
+            answer(.problem(error))
+        }
+    }
+
+    /// Carries out a command. What it is answered waits until it is durable; the thread does not.
+    private func command(
+        _ request: ListenerRequest, waits: Bool, _ answer: @escaping @Sendable (ListenerReply) -> Void,
+        _ body: () throws(ControlFailure) -> ListenerReply
+    ) {
+        self.room.beginCommand()
+        let (reply, isDone): (ListenerReply, Bool)
+        do throws(ControlFailure) {
+            (reply, isDone) = (try self.ledger.carryOut(request, body), true)
+        } catch {
+            (reply, isDone) = (.problem(error), false)
+        }
+        self.room.endCommand(self.ledger.record(of: request), waits: waits && isDone) { durability in
+            answer(isDone ? reply.saying(durability) : reply)
+        }
+    }
+
+    /// Whether the answer waits for the disk: not for what changes often, nor for what no later worker restores.
+    private static func waits(_ route: ControlRoute, _ body: [UInt8]) -> Bool {
+        switch route {
+        case .text, .score, .metadata, .keyframe, .restart, .clips, .logLevel: return false
+        case .source:
+            // A volume alone.
+            let keys = ["volume", "audioTrack", "streamType"]
+            return (try? FlatObject(body: body, keys: keys)) == nil
+        default: return true
         }
     }
 

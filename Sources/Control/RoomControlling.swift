@@ -169,11 +169,32 @@ package protocol RoomControlling: Sendable {
 
     var health: HealthReport { get }
 
+    /// What the workers before this one have answered.
+    var commandMemory: CommandMemory { get }
+
+    /// A command is about to be carried out.
+    func beginCommand()
+
+    /// The command that ``beginCommand()`` began was carried out, or refused.
+    ///
+    /// - Parameters:
+    ///   - waits: The answer waits until what the command has changed is durable, for a moment.
+    ///   - answer: Called once, from any thread.
+    func endCommand(
+        _ record: CommandRecord, waits: Bool, _ answer: @escaping @Sendable (CommandDurability) -> Void)
+
     /// What has happened in the room.
     var eventLog: EventLog { get }
 }
 
 extension RoomControlling {
+    /// Nothing survives the worker.
+    package var commandMemory: CommandMemory { CommandMemory() }
+    package func beginCommand() {}
+    package func endCommand(
+        _ record: CommandRecord, waits: Bool, _ answer: @escaping @Sendable (CommandDurability) -> Void
+    ) { answer(.durable) }
+
     /// A room without pictures.
     package func snapshot(
         of source: (uid: String, streamType: String)?, width: Int?

@@ -145,12 +145,15 @@ final class IngestCore {
 
     /// Whose key it is.
     func identify(_ request: PublishRequest) -> Admission.Answer {
-        self.admission.answer(to: request.address, now: self.configuration.wallClock())
+        let answer = self.admission.answer(to: request.address, now: self.configuration.wallClock())
+        if let use = self.admission.takeUse() { self.emit(.keyUsed(use)) }
+        return answer
     }
 
     /// Nothing has come of a request that ``identify(_:)`` has found a source for.
     func giveBack(_ request: PublishRequest) {
         self.admission.giveBack(request.address, now: self.configuration.wallClock())
+        if let use = self.admission.takeUse() { self.emit(.keyUsed(use)) }
     }
 
     /// What whoever wants to publish `source` is told now; nil: it may be published.

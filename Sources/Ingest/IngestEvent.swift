@@ -1,3 +1,4 @@
+package import Admission
 package import MediaTypes
 
 /// What the ingest tells the room. Never carries a stream key.
@@ -35,6 +36,8 @@ package enum IngestEvent: Sendable, Hashable {
     case hookFailed(SourceID, reason: String, isAllowed: Bool)
     /// Encoders fight for a source: one that would have taken it over was refused.
     case flapping(SourceID, remote: String)
+    /// A stream key that is good for one publication was used, or was not used after all. Only its hash is told.
+    case keyUsed(Admission.KeyUse)
     /// A publisher was turned away, or a connection ended before it published; `code` is `nil` where that was nobody's mistake.
     case refused(remote: String, key: RedactedKey?, reason: String, code: ErrorCode?)
 }

@@ -49,20 +49,54 @@ package struct DirectoryStore: SegmentStore {
     ) throws(MediaError) {
         let target = self.full(name)
         let temporary = self.temporary(name)
-        // A new file each time: a worker that was stopped in the middle of writing the same name still holds the old one,
-        // and must not write into ours when it goes on.
-        unlink(temporary)
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw self.lost("cannot create \(temporary)", errno) }
-        var failure: Int32?
-        for piece in pieces where failure == nil { failure = Self.write(piece, to: descriptor) }
-        if failure == nil, durable, fsync(descriptor) != 0 { failure = errno }
-        if close(descriptor) != 0, failure == nil { failure = errno }
+        let descriptor = try self.create(temporary, mode)
+        var failure = Self.finish(descriptor, pieces, durable: durable)
         if failure == nil, rename(temporary, target) != 0 { failure = errno }
         if failure == nil, durable { failure = self.synchronizeDirectory() }
         if let failure {
             unlink(temporary)
             throw self.lost("cannot write \(target)", failure)
+        }
+    }
+
+    /// A new file each time: a worker that was stopped in the middle of writing the same name still holds the old one, and must not
+    /// write into ours when it goes on.
+    private func create(_ path: String, _ mode: mode_t) throws(MediaError) -> Int32 {
+        unlink(path)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw self.lost("cannot create \(path)", errno) }
+        return descriptor
+    }
+
+    /// Writes the pieces and closes the file.
+    private static func finish(_ descriptor: Int32, _ pieces: [PacketMemory], durable: Bool) -> Int32? {
+        var failure: Int32?
+        for piece in pieces where failure == nil { failure = Self.write(piece, to: descriptor) }
+        if failure == nil, durable, fsync(descriptor) != 0 { failure = errno }
+        if close(descriptor) != 0, failure == nil { failure = errno }
+        return failure
+    }
+
+    /// Makes a durable file that this user alone may read, to be moved to its name later.
+    func stage(_ name: String, _ bytes: [UInt8]) throws(MediaError) {
+        let path = self.full(name)
+        let descriptor = try self.create(path, Self.secretMode)
+        if let failure = Self.finish(descriptor, [PacketMemory(bytes)], durable: true) {
+            unlink(path)
+            throw self.lost("cannot write \(path)", failure)
+        }
+    }
+
+    func move(_ name: String, to target: String) throws(MediaError) {
+        guard rename(self.full(name), self.full(target)) == 0 else {
+            throw self.lost("cannot write \(self.full(target))", errno)
+        }
+    }
+
+    /// Removes this name alone, no unfinished write of it; nothing happens where it is not there.
+    func remove(exactly name: String) throws(MediaError) {
+        if unlink(self.full(name)) != 0, errno != ENOENT {
+            throw self.lost("cannot remove \(self.full(name))", errno)
         }
     }
 
@@ -82,19 +116,22 @@ package struct DirectoryStore: SegmentStore {
         }
     }
 
-    package func read(_ name: String) -> [UInt8]? {
+    package func read(_ name: String) -> [UInt8]? { self.read(name, prefix: .max) }
+
+    package func read(_ name: String, prefix: Int) -> [UInt8]? {
         let descriptor = open(self.full(name), O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 64 << 10)
-        while true {
-            let count = systemRead(descriptor, &chunk, chunk.count)
+        var chunk = [UInt8](repeating: 0, count: min(prefix, 64 << 10))
+        while bytes.count < prefix {
+            let count = systemRead(descriptor, &chunk, min(chunk.count, prefix - bytes.count))
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { return nil }
             if count == 0 { return bytes }
             bytes += chunk[..<count]
         }
+        return bytes
     }
 
     package func contains(_ name: String) -> Bool { access(self.full(name), F_OK) == 0 }

@@ -86,10 +86,10 @@ struct RoomState: Sendable, Hashable {
     }
 
     /// Bytes at the beginning of the file within which it names the incarnation.
-    private static let headSize = 256
+    static let headSize = 256
 
     /// - Returns: `nil` where it is not written as this worker would.
-    private static func incarnation(atHeadOf bytes: [UInt8]) -> Int64? {
+    static func incarnation(atHeadOf bytes: [UInt8]) -> Int64? {
         let head = bytes.prefix(Self.headSize)
         guard let start = head.firstRange(of: Array("\n\"incarnation\": ".utf8))?.upperBound,
             let end = head[start...].firstIndex(of: UInt8(ascii: ","))

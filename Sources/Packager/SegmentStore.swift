@@ -31,6 +31,9 @@ package protocol SegmentStore: Sendable {
     /// The content of `name`; `nil` where it is not there or cannot be read.
     func read(_ name: String) -> [UInt8]?
 
+    /// The first bytes of `name`, at most `prefix` of them; `nil` where it is not there or cannot be read.
+    func read(_ name: String, prefix: Int) -> [UInt8]?
+
     /// `name` is there.
     func contains(_ name: String) -> Bool
 
@@ -77,6 +80,8 @@ extension SegmentStore {
     }
 
     package func size(of name: String) -> Int? { self.read(name)?.count }
+
+    package func read(_ name: String, prefix: Int) -> [UInt8]? { self.read(name).map { Array($0.prefix(prefix)) } }
 
     package func keep(secret name: String, _ bytes: [UInt8]) throws(MediaError) {
         try self.put(name, [PacketMemory(bytes)], durable: true)

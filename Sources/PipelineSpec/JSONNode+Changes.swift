@@ -54,7 +54,7 @@ extension JSONNode {
     }
 
     /// Wherever and in whatever order its members were written.
-    private func isSame(as other: JSONNode) -> Bool {
+    func isSame(as other: JSONNode) -> Bool {
         switch (self.content, other.content) {
         case (.object(let own), .object(let others)):
             let before = Dictionary(others.map { ($0.key, $0.value) }) { first, _ in first }

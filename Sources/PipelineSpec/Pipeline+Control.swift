@@ -23,6 +23,8 @@ extension Pipeline {
         package var secretsDirectory: String?
         /// Directory whose files requests may name as images; `nil`: as ``secretsDirectory``.
         package var imagesDirectory: String?
+        /// Directory of what is commanded, for successors; `nil`: that of the HLS output.
+        package var stateDirectory: String?
         /// Where requests may make the room connect to.
         package var egress = Egress()
         /// Other products' vocabularies whose names and codes events bear besides their own.

@@ -122,6 +122,10 @@ extension Pipeline.Control {
             Field(
                 optional: "imagesDirectory", \.imagesDirectory, .path,
                 "directory whose files requests may name as images; without it only images that this file names"),
+            Field(
+                optional: "stateDirectory", \.stateDirectory, .path,
+                "directory of ROOMID.commands.json, in which a successor finds what was commanded; default commands.json in the HLS output's directory"
+            ),
             Field("egress", \.egress, .object(Egress.rule), "where requests may make the room connect to"),
             Field(
                 "compat", \.compat, .list(of: .choice, 0...4, standIn: .flipflop),

@@ -4,8 +4,8 @@ package struct RoomDocument: Sendable {
     package typealias Reading = Result<(document: RoomDocument, warnings: [SpecMistake]), SpecReport.Refusal>
 
     /// Without the flags, which win over every version of the file.
-    private let written: JSONNode
-    private let overrides: [SpecOverride]
+    let written: JSONNode
+    let overrides: [SpecOverride]
     /// With them.
     package let effective: JSONNode
     /// What ``effective`` means.

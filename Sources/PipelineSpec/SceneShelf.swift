@@ -65,6 +65,12 @@ package struct SceneShelf: Sendable {
         self.put(scene)
     }
 
+    /// Takes away a scene that was taken away under a worker before this one.
+    package mutating func remove(_ sceneID: String, revision: Int) {
+        self.remove(sceneID)
+        self.removed[sceneID] = max(self.removed[sceneID] ?? 0, revision)
+    }
+
     /// - Returns: The scene that is gone; `nil`: there was none.
     @discardableResult
     package mutating func remove(_ sceneID: String) -> Scene? {

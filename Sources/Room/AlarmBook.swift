@@ -29,6 +29,10 @@ package struct AlarmBook: Sendable {
         package var setAt: Int64
         /// `nil`: it holds.
         package var clearedAt: Int64?
+        /// Its id where a worker before this one has set it.
+        package var earlierID: String?
+        /// Until then it holds though this worker has not found it: it has only just begun to look.
+        package var heldUntil: Int64?
     }
 
     /// What an update has brought.
@@ -49,18 +53,32 @@ package struct AlarmBook: Sendable {
 
     package init() {}
 
-    /// - Parameter current: Everything that is wrong now.
+    /// Alarms that a worker before this one has announced: they are not announced again, and end under the ids they had.
+    ///
+    /// - Parameter end: Those that are not found until then are over.
+    package mutating func resume(_ alarms: [(id: String, alarm: Alarm, setAt: Int64)], until end: Int64) {
+        for (id, alarm, setAt) in alarms.prefix(Self.capacity) {
+            self.last += 1
+            self.entries.append(
+                Entry(number: self.last, alarm: alarm, setAt: setAt, earlierID: id, heldUntil: end))
+        }
+    }
+
+    /// - Parameters:
+    ///   - current: Everything that is wrong now.
+    ///   - isLast: Nothing is held any longer.
     /// - Returns: What is over, then what is new or of another severity, each in the order of the list.
     @discardableResult
-    package mutating func update(_ current: [Alarm], at now: Int64) -> [Change] {
+    package mutating func update(_ current: [Alarm], at now: Int64, isLast: Bool = false) -> [Change] {
         var (over, new): ([Change], [Change]) = ([], [])
         func same(_ one: Alarm, _ other: Alarm) -> Bool { one.type == other.type && one.subject == other.subject }
         for index in self.entries.indices where self.entries[index].clearedAt == nil {
             if let alarm = current.first(where: { same($0, self.entries[index].alarm) }) {
                 let isOther = self.entries[index].alarm.severity != alarm.severity
                 self.entries[index].alarm = alarm
+                self.entries[index].heldUntil = nil
                 if isOther { new.append(.set(self.entries[index])) }
-            } else {
+            } else if isLast || self.entries[index].heldUntil.map({ now >= $0 }) ?? true {
                 self.entries[index].clearedAt = now
                 over.append(.cleared(self.entries[index]))
             }

@@ -58,6 +58,8 @@ package final class ClipDesk: Sendable {
     private static let mostKnown = 64
     /// Why one is not made.
     static let roomIsOver = MediaError(.unfinished, "the room is over", at: "clip", fix: "cut the recording")
+    static let workerIsGone = MediaError(
+        .unfinished, "the worker that made it has died", at: "clip", fix: "ask for it again")
     static let diskIsFull = MediaError(
         .diskFull, "the disk is nearly full", at: "clip", fix: "free space, and ask again")
 
@@ -125,6 +127,14 @@ package final class ClipDesk: Sendable {
         }
         if starts { self.shelf.withLock { $0.thread = StageThread("clip", yields: true) { self.run() } } }
         return Clip(id: id, name: chosen, rendition: rendition, range: range)
+    }
+
+    /// A clip that a worker before this one has promised and not made.
+    func noteLost(_ id: String, name: String, rendition: String, range: Range<Int64>) -> Clip {
+        var clip = Clip(id: id, name: name, rendition: rendition, range: range)
+        (clip.state, clip.reason) = (.failed, Self.workerIsGone.description)
+        self.shelf.withLock { [clip] in $0.clips.append(clip) }
+        return clip
     }
 
     private func run() {

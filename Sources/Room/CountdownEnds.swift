@@ -8,7 +8,7 @@ package import PipelineSpec
 ///   returns, so that the picture and the API's `remainingMs` agree. No command sets it.
 package struct CountdownEnds: Sendable, Equatable {
     /// What commands have said, in ticks, by countdown.
-    private var told: [String: Int64] = [:]
+    package private(set) var told: [String: Int64] = [:]
 
     package init() {}
 

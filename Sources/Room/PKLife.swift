@@ -50,7 +50,7 @@ package struct PKLife: Sendable, Equatable {
     package private(set) var since: Int64 = 0
     /// When the phase ends by itself; `nil`: not before a command.
     package private(set) var endsAt: Int64?
-    private var durations: Durations
+    package private(set) var durations: Durations
 
     package init(durations: Durations) { self.durations = durations }
 
@@ -82,6 +82,11 @@ package struct PKLife: Sendable, Equatable {
     package mutating func end(_ reason: EndReason, now: Int64) -> [Change] {
         guard self.isRunning else { return [] }
         return [self.enter(.idle, at: now, lasting: 0, reason)]
+    }
+
+    /// Goes on with a phase that began under a worker before this one. What of it is over by now ends with the next ``poll(now:)``.
+    package mutating func resume(_ phase: Phase, since: Int64, endsAt: Int64?, durations: Durations) {
+        (self.phase, self.since, self.endsAt, self.durations) = (phase, since, endsAt, durations)
     }
 
     /// Looks at the clock: every phase whose end has come gives way to the next.

@@ -66,6 +66,7 @@ extension Room {
                     })
             }
         }
+        self.noteCommanded(clip, range)
         return clip.json.text
     }
 

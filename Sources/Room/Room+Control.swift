@@ -99,6 +99,7 @@ extension Room: RoomControlling {
         self.program.setSource(
             slot.spec.id, volume: volume, audioPush: change.audioPush,
             videoPush: change.videoPush)
+        self.noteCommanded(slot.spec.id, change)
         self.events.emit(
             "source.changed",
             [

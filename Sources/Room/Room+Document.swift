@@ -170,12 +170,17 @@ extension Room {
         self.notePhase { $0.isOutputLost = !lost.isEmpty }
         if let alarm = self.configurationAlarm.withLock({ $0 }) { alarms.append(alarm) }
         alarms += self.certificateAlarms
-        for change in self.alarms.withLock({ $0.update(alarms, at: SystemClock.wallClock()) }) { self.tell(change) }
+        alarms += self.commandAlarms
+        let changes = self.alarms.withLock { $0.update(alarms, at: SystemClock.wallClock()) }
+        for change in changes { self.tell(change) }
+        if !changes.isEmpty { self.noteAnnounced() }
     }
 
     /// What this worker has called wrong is over with it: an alarm's id is of its worker, so no other could tell.
     func endAlarms() {
-        for change in self.alarms.withLock({ $0.update([], at: SystemClock.wallClock()) }) { self.tell(change) }
+        let changes = self.alarms.withLock { $0.update([], at: SystemClock.wallClock(), isLast: true) }
+        for change in changes { self.tell(change) }
+        self.noteAnnounced()
     }
 
     /// The level is what it is from now on; the alarm itself is as the state has it.
@@ -199,7 +204,7 @@ extension Room {
     func json(of alarms: [AlarmBook.Entry]) -> JSONValue { .array(alarms.map { self.json(of: $0) }) }
 
     /// No other alarm of the room has it, not under another worker either.
-    private func id(of entry: AlarmBook.Entry) -> String { "\(self.incarnation)-\(entry.number)" }
+    func id(of entry: AlarmBook.Entry) -> String { entry.earlierID ?? "\(self.incarnation)-\(entry.number)" }
 
     private func json(of entry: AlarmBook.Entry) -> JSONValue {
         [

@@ -15,7 +15,13 @@ extension Room {
             life.sources.values.contains { $0.hasPublisher && $0.state != .ended }
         }
         let rules = RoomIdle.Rules(self.pipeline.idle)
-        guard let end = idle.noted(isAnybodyThere: isAnybodyThere, rules, now: self.machine.now()) else { return }
+        let before = idle.since
+        let end = idle.noted(isAnybodyThere: isAnybodyThere, rules, now: self.machine.now())
+        if idle.since != before {
+            let since = idle.since.map { self.roomTime(ofLife: $0) }
+            self.commands?.update(.soon) { $0.idleSince = since }
+        }
+        guard let end else { return }
         let reason =
             switch end {
             case .nobodyCame(let time): "nobody has published in \(time / TimeMath.nanoseconds) s"

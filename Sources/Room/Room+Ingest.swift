@@ -39,7 +39,8 @@ extension Room {
 
     private func ingestConfiguration(_ admission: Admission) throws(MediaError) -> IngestConfiguration {
         let rtmp = self.pipeline.ingest.rtmp
-        var configuration = IngestConfiguration(listen: rtmp.listen?.description, admission: admission)
+        var configuration = IngestConfiguration(
+            listen: rtmp.listen?.description, admission: self.resumed(admission))
         configuration.onDuplicate = rtmp.onDuplicate == .reject ? .reject : .takeover
         configuration.session.chunkSize = rtmp.chunkSize
         configuration.session.firstMediaTimeout = Int64(rtmp.firstPacketTimeoutMs) * 1_000_000
@@ -117,6 +118,7 @@ extension Room {
                 "ingest.hookFailed",
                 ["uid": .string(id.description), "reason": .string(reason), "allowed": .bool(isAllowed)])
         case .data(let id, let name, let values): self.source(id, says: name, values)
+        case .keyUsed(let use): self.note(use)
         case .unpublished(let id, let reason): self.left(id, "ingest.unpublished", reason)
         case .lost(let id, let reason): self.left(id, "ingest.lost", reason)
         case .refused(let remote, let key, let reason, let code):

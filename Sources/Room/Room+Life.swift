@@ -31,7 +31,9 @@ extension Room {
     func runLife() {
         var health = self.machine.now()
         var released = health
-        var idle = RoomIdle(hasHadSource: self.packager?.hasPublishedBefore == true)
+        var idle = RoomIdle(hasHadSource: self.packager?.hasPublishedBefore == true, since: self.resumedIdle)
+        let began = health
+        var isOnProbation = true
         while !self.life.isFinished {
             let now = self.machine.now()
             let deadline = self.life.life.withLock { $0.deadline(after: now) }
@@ -41,6 +43,10 @@ extension Room {
             self.watchHealth(&health)
             self.releaseMemory(&released)
             self.watchIdle(&idle)
+            if isOnProbation, now &- began > Resumption.probation {
+                isOnProbation = false
+                self.endProbation()
+            }
         }
     }
 
@@ -54,6 +60,7 @@ extension Room {
         self.desk.withLock { desk in
             desk.advance(to: self.program.tick)
             let begun = desk.takeBegun()
+            defer { if !begun.isEmpty { self.noteCommanded(desk) } }
             self.life.life.withLock { life in
                 for entry in entries {
                     entry.announce?()
@@ -87,7 +94,11 @@ extension Room {
             case .show(let show): shownAt = self.putOnAir(show, &desk)
             }
         }
-        if !phases.isEmpty { self.redrawCountdowns(isShown: shownAt != nil, &desk) }
+        if !phases.isEmpty {
+            self.redrawCountdowns(isShown: shownAt != nil, &desk)
+            self.noteCommanded(life.phases, hasStartedItself: life.hasStartedItself)
+            self.noteCommanded(desk, wanted: life.wanted.id)
+        }
         self.mark(phases, shownAt: shownAt)
     }
 
@@ -137,6 +148,7 @@ extension Room {
             slot?.buffer.setSilent(since: source?.silentSince.flatMap { self.clock.program(of: $0) })
         }
         if change.to == .lost { slot?.setError(change.reason) }
+        self.noteCommanded(id, change, graceUntil: source?.graceUntil)
         // "lost_final" is what the field calls it when nobody is waited for any longer.
         let type = change.to == .gone ? "source.lost_final" : "source.\(change.to.rawValue)"
         self.events.emit(

@@ -66,7 +66,9 @@ extension Room {
     /// The countdowns of the first scene begin with the program.
     func startCountdowns(at tick: Int64) {
         self.desk.withLock { desk in
-            guard desk.onAir.tick == 0, let scene = desk.shelf[desk.onAir.sceneID], !scene.countdowns.isEmpty else {
+            guard desk.onAir.tick == 0, !desk.isResumed, let scene = desk.shelf[desk.onAir.sceneID],
+                !scene.countdowns.isEmpty
+            else {
                 return
             }
             desk.onAir.tick = tick
@@ -113,7 +115,9 @@ extension Room {
                     fix: known.isEmpty ? "add one to a scene" : "use one of: \(known.sorted().joined(separator: ", "))")
             }
             desk.advance(to: self.program.tick)
-            return try body(&desk, desk.shelf.scenes)
+            let members = try body(&desk, desk.shelf.scenes)
+            self.noteCommanded(desk, isDrawn ? .soon : .now)
+            return members
         }
         // Outside the lock: nobody else's command waits for a drawing.
         let times = isDrawn ? self.times(drawnAt: self.program.awaitDrawing()) : []

@@ -91,7 +91,10 @@ extension Room {
     /// What the RTMP server refuses from its start.
     func initialRefusals() -> [SourceID: IngestConfiguration.Refused] {
         self.refusals.withLock { refusals in
-            refusals.mapValues { IngestConfiguration.Refused(refusal: .quarantined, until: self.machineTime($0.until)) }
+            refusals.mapValues { refusal in
+                IngestConfiguration.Refused(
+                    refusal: refusal.reason == .kicked ? .kicked : .quarantined, until: self.machineTime(refusal.until))
+            }
         }
     }
 
@@ -134,19 +137,20 @@ extension Room {
             throw .invalidFormat("source \(id) is a file", fix: "put a scene without it on air", status: 422)
         }
         let asked = SystemClock.wallClock() &+ Int64(refuseSeconds) &* TimeMath.nanoseconds
-        let until = self.refusals.withLock { refusals -> Int64 in
+        let (until, isKick) = self.refusals.withLock { refusals -> (Int64, Bool) in
             // Whom workers died of is let in earlier where that is asked for, by 0, and not by the way.
             if refuseSeconds > 0, let old = refusals[id], old.reason == .quarantined, old.until > asked {
-                return old.until
+                return (old.until, false)
             }
             refusals[id] = refuseSeconds > 0 ? SourceRefusal(reason: .kicked, until: asked) : nil
-            return asked
+            return (asked, true)
         }
         let wasPublishing = slot.isPublishing
         // Of one who is gone already the last picture may still be held, and what an offset shows later wait; of one who is there it
         // goes with the connection.
         if !wasPublishing { slot.decode.cutPast() }
         self.listeners.kick(id, until: self.machineTime(until))
+        if isKick { self.noteRefused(id, until: refuseSeconds > 0 ? until : nil) }
         self.logger.info("publisher kicked", metadata: ["uid": "\(id)", "refuseSeconds": "\(refuseSeconds)"])
         self.events.emit(
             "source.kicked",

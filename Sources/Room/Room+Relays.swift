@@ -21,6 +21,7 @@ extension Room {
                 relays.put(hub, id: relay.relayID, url: try Self.url(relay.url, place))
             }
         }
+        self.resumeRelays(relays)
     }
 
     /// Makes what fetches sources; it begins when the room is ready.
@@ -110,6 +111,7 @@ extension Room {
                 "source \(source) goes to \(RelayService.maximumPerSource) rooms already",
                 fix: "delete one of its relays")
         }
+        self.noteCommanded(source, relay: relayID, url: url)
         return Self.json(status).text
     }
 
@@ -122,6 +124,7 @@ extension Room {
                 "source \(source) has no relay \"\(relayID)\"",
                 fix: known.isEmpty ? "it has none" : "use one of: \(known.joined(separator: ", "))")
         }
+        self.noteCommanded(source, relay: relayID, url: nil)
     }
 
     /// The source, if there is one whose packets come from outside.

@@ -42,11 +42,15 @@ extension Room {
                     try isRequest
                     ? self.apply(change, after: current) : self.applyFile(change, after: current)
                 document = change.document
+                self.noteDocument(change.document, isRequest ? nil : next, after: current)
                 self.events.emit(
                     "room.changed",
                     ["revision": JSONValue(change.document.revision), "applied": Self.list(change.paths)])
             }
-            if !isRequest { self.operatorDocument.withLock { $0 = next.effective } }
+            if !isRequest {
+                self.operatorDocument.withLock { $0 = next.effective }
+                if !change.isChange { self.noteDocument(current, next, after: current) }
+            }
             return self.answer(change, showing, isDryRun: isDryRun, warnings)
         }
     }
@@ -209,6 +213,12 @@ extension Room {
         for new in after.sources {
             guard let old = before.source(new.id), old != new || before.alarms != after.alarms, let slot = slots[new.id]
             else { continue }
+            self.noteDocument(of: new.id) { known in
+                if old.volume != new.volume { known.volume = nil }
+                if old.offsetMs != new.offsetMs { known.offsetMs = nil }
+                if old.rotation != new.rotation { known.rotation = nil }
+                if old.audioTracks != new.audioTracks { known.trackVolumes = [:] }
+            }
             if old.volume != new.volume {
                 self.program.setSource(new.id, volume: Float(new.volume) / 100, audioPush: nil, videoPush: nil)
             }

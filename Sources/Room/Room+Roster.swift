@@ -139,6 +139,7 @@ extension Room {
         self.passthrough?.remove(id)
         // Whom workers died of stays refused, under whatever name of the file.
         self.refusals.withLock { if $0[id]?.reason == .kicked { $0[id] = nil } }
+        self.forgetCommanded(id)
     }
 
     /// What its thread could have said once more.

@@ -45,6 +45,7 @@ extension Room {
             // A pane that had left may be back in the scene on air.
             let isShown = before?.sceneID == showing.sceneID && before?.without == showing.without
             if !isShown { self.announce(showing, reason: "command") }
+            self.noteCommanded(desk)
             return self.answer(showing, changed: !isShown)
         }
     }
@@ -184,6 +185,8 @@ extension Room {
                 }
                 desk.shelf.put(scene)
                 self.life.life.withLock { $0.replace(known) }
+                self.noteCommanded(scene: sceneID, revision: scene.revision, body)
+                self.noteCommanded(desk)
                 self.events.emit(
                     "scene.changed", ["scene": .string(sceneID), "revision": JSONValue(scene.revision)])
             }
@@ -240,7 +243,7 @@ extension Room {
     package func removeScene(_ sceneID: String) throws(ControlFailure) -> String {
         try self.checkOpen()
         return try self.desk.withLock { desk throws(ControlFailure) in
-            guard desk.shelf[sceneID] != nil else { throw .unknownScene(sceneID, among: desk.shelf.scenes) }
+            guard let scene = desk.shelf[sceneID] else { throw .unknownScene(sceneID, among: desk.shelf.scenes) }
             desk.advance(to: self.program.tick)
             if desk.isShown(sceneID) {
                 throw ControlFailure(
@@ -249,6 +252,7 @@ extension Room {
             }
             desk.shelf.remove(sceneID)
             self.life.life.withLock { $0.remove(sceneID) }
+            self.noteRemoved(scene: scene)
             self.events.emit("scene.removed", ["scene": .string(sceneID)])
             return JSONValue.object([.init("sceneId", .string(sceneID)), .init("removed", true)]).text
         }

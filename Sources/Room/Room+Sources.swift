@@ -122,6 +122,7 @@ extension Room {
             self.logger.warning(
                 "an output's directory is another one", metadata: ["path": "\(path)", "lost": "\(lost)"])
             self.mutable.withLock { $0.restoredPlace = (path, self.machine.now()) }
+            self.commands?.rewrite()
             if lost > 0 {
                 self.lost(
                     Int64(lost), of: self.pipeline.hls?.outputID ?? "hls",

@@ -68,6 +68,12 @@ package final class Room: Sendable {
     let running: Mutex<Pipeline>
     /// What the operator has written: the pipeline file with the flags of the command line, as it was taken last.
     let operatorDocument: Mutex<JSONNode?>
+    /// The same without what commands have made of it; see ``CommandedState``.
+    let fileDocument: Mutex<RoomDocument?>
+    /// Writes down what is commanded; `nil`: no later worker could find it.
+    let commands: CommandStore?
+    /// What this worker goes on with.
+    let resumption: Mutex<Resumption>
     /// What was written, for commands that write anew; `nil`: the room was not made from a document.
     let document: Mutex<RoomDocument?>
     package let events: RoomEvents
@@ -142,7 +148,10 @@ package final class Room: Sendable {
         self.settings = settings
         self.running = Mutex(settings.pipeline)
         self.document = Mutex(settings.document)
-        self.operatorDocument = Mutex(settings.document?.effective)
+        self.operatorDocument = Mutex(parts.resumption.file?.effective)
+        self.fileDocument = Mutex(parts.resumption.file)
+        self.commands = parts.commands
+        self.resumption = Mutex(parts.resumption)
         self.events = events
         self.delivery = delivery
         self.logger = logger
@@ -161,17 +170,15 @@ package final class Room: Sendable {
         self.snapshots = parts.snapshots
         self.transports = parts.transports
         self.mutable = Mutex(Mutable())
-        let life = RoomLife(settings.pipeline)
-        var desk = SceneDesk(settings.pipeline)
-        desk.onAir.without = life.onAir.without
-        self.desk = Mutex(desk)
+        self.desk = Mutex(parts.start.desk)
         self.firstArrival = Mutex(nil)
         self.metadata = Mutex(MetadataDesk())
         self.listeners = RoomListeners()
-        self.life = RoomLifeBox(life)
+        self.life = RoomLifeBox(parts.start.life)
         self.overload = OverloadGuard(settings.pipeline, renditions: Self.costliestFirst(settings.pipeline))
         self.disk = DiskWatch(settings.pipeline)
-        self.clips = ClipDesk(roomID: settings.pipeline.room.roomID) { [events] clip in
+        self.clips = ClipDesk(roomID: settings.pipeline.room.roomID) { [events, commands = parts.commands] clip in
+            commands?.update(.soon) { $0.clips.removeAll { $0.id == clip.id } }
             events.emit(clip.state == .ready ? "clip.ready" : "clip.failed", ["clip": clip.json])
         }
     }
@@ -205,6 +212,8 @@ package final class Room: Sendable {
         }
         self.mutable.withLock { $0.state = $0.state.opened }
         self.announceReady()
+        self.announceResumed()
+        self.resumeClips()
         self.notePhase()
         self.beginRecording()
         for upload in self.uploads { upload.begin() }
@@ -314,6 +323,7 @@ package final class Room: Sendable {
         let time = TimeMath.scale(firstTick, by: TimeMath.nanoseconds, over: Int64(self.pipeline.canvas.fps))
         self.clock.start(at: due &+ (origin &+ time &- wall), program: time, origin: origin)
         self.started(origin: origin, firstTick: firstTick)
+        self.resumeProgram(at: firstTick)
         self.program.start(at: firstTick)
     }
 
@@ -396,6 +406,7 @@ package final class Room: Sendable {
         }
         self.notePhase()
         self.program.stop(atMultipleOf: self.lastTicks(of: outcome))
+        if case .ended = outcome { self.commands?.update(.now) { $0.isEnded = true } }
         self.firstMedia.signal()
     }
 
@@ -438,6 +449,7 @@ package final class Room: Sendable {
         // What was lost last, or in an offline job, has no alarm yet.
         if !damage.isEmpty { self.noteAlarms() }
         self.endAlarms()
+        self.closeCommands(outcome, by: deadline)
         var (reason, code): (JSONValue, JSONValue) = (.null, JSONValue(self.endCode?.rawValue))
         if case .failed(let error) = outcome {
             (reason, code) = (.string(error.description), .string(error.code.description))

@@ -26,11 +26,16 @@ package struct RoomIdle: Sendable, Equatable {
 
     private var hasHadSource: Bool
     /// Since when nobody has been there; `nil`: somebody is, or nobody has looked yet.
-    private var since: Int64?
+    package private(set) var since: Int64?
     private var isOver = false
 
-    /// - Parameter hasHadSource: Under a worker before this one.
-    package init(hasHadSource: Bool) { self.hasHadSource = hasHadSource }
+    /// - Parameters:
+    ///   - hasHadSource: Under a worker before this one.
+    ///   - since: Since when nobody had been there under that worker.
+    package init(hasHadSource: Bool, since: Int64? = nil) {
+        self.hasHadSource = hasHadSource
+        self.since = since
+    }
 
     /// - Parameter isAnybodyThere: A publisher is connected, or a file is being read.
     /// - Returns: That the room is over, once.

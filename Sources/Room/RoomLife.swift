@@ -128,7 +128,7 @@ package struct RoomLife: Sendable {
     /// Sources whose panes wait for their first picture.
     private var unpictured: Set<SourceID>
     private var wasReady = false
-    private var hasStartedItself = false
+    package private(set) var hasStartedItself = false
     /// Why something was asked for that is not on air yet.
     private var asked: String?
 
@@ -289,6 +289,22 @@ package struct RoomLife: Sendable {
         self.unpictured.remove(source)
         self.away.remove(source)
         self.fallbacks.removeAll { $0.source == source }
+    }
+
+    /// The room begins with this scene.
+    mutating func setFirst(_ scene: Scene) {
+        self.wanted = scene
+        self.onAir = Show(scene: scene, reason: "start")
+        self.onAir.without = self.leaving(scene)
+    }
+
+    mutating func resumeLost(_ id: SourceID, until end: Int64?, now: Int64) {
+        self.sources[id]?.resumeLost(until: end, now: now)
+    }
+
+    mutating func setPK(hasStartedItself: Bool, _ change: (inout PKLife) -> Void) {
+        self.hasStartedItself = hasStartedItself
+        change(&self.phases)
     }
 
     /// Another scene comes after the PK.

@@ -183,6 +183,10 @@ extension Room {
     ///
     /// - Throws: ``MediaError/Code/bindFailed`` and what the secrets' files say.
     func startListeners() async throws(MediaError) {
+        self.resumeRefusals()
+        self.resumeGraces()
+        self.resumeAlarms()
+        self.resumePK()
         self.recallCrashes()
         self.recallOverload()
         let admission = try Self.admission(self.pipeline)

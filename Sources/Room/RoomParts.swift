@@ -28,6 +28,9 @@ struct RoomParts {
     var uploads: [Uploader]
     var snapshots: SnapshotDesk
     var transports: [TransportStreams]
+    var start: RoomStart
+    var commands: CommandStore?
+    var resumption: Resumption
 }
 
 /// Late joints between stages: what is made first must reach what is made last.
@@ -57,6 +60,24 @@ extension Room {
     package static func open(
         _ settings: RoomSettings, events: RoomEvents, delivery: EventDelivery? = nil, logger: Logger
     ) throws(MediaError) -> Room {
+        for _ in 0..<Self.mostOpenings {
+            // Before the room is claimed: the worker before may still be there and write.
+            let resumption = Self.resumption(settings)
+            if let room = try self.make(settings, resumption, events, delivery, logger) { return room }
+        }
+        throw MediaError(
+            .notCreatable, "\(CommandedState.name) changes while the room opens", at: "commands",
+            fix: "start one worker at a time")
+    }
+
+    /// A document can change between the first look at it and the claim, and not after that.
+    private static let mostOpenings = 3
+
+    /// - Returns: `nil` if the worker before has taken another document until this one claimed the room: it is to be made by that.
+    private static func make(
+        _ written: RoomSettings, _ found: Resumption, _ events: RoomEvents, _ delivery: EventDelivery?, _ logger: Logger
+    ) throws(MediaError) -> Room? {
+        var settings = found.settings
         let pipeline = settings.pipeline
         let joint = Joint<Room>()
         let clock = ProgramClock(machine: SystemClock())
@@ -118,12 +139,17 @@ extension Room {
         let transports = try packager.get().map { made throws(MediaError) in
             try self.makeTransports(pipeline, made) { joint.get()?.output($0, did: $1) }
         }
+        guard let claimed = try self.claimed(written, found, packager.get()) else { return nil }
+        var resumption = claimed.resumption
+        settings = resumption.settings
+        let start = RoomStart(pipeline, &resumption)
+        let commands = self.openCommands(&resumption, claimed.file) { joint.get()?.superseded() }
         let passthrough = PassthroughDesk(pipeline, ladder, packager.get(), roster.slots) {
             joint.get()?.passthrough(did: $0)
         }
         let snapshots = SnapshotDesk(pipeline, roster)
         let program = try self.makeProgram(
-            settings, roster.slots, clock, ladder, latency, passthrough, snapshots, joint)
+            settings, start, roster.slots, clock, ladder, latency, passthrough, snapshots, joint)
         let slate = packager.get().flatMap { SlateWork($0, ladder, program, pipeline) }
         let incarnation = packager.get()?.incarnation ?? 1
         var logger = logger
@@ -134,9 +160,11 @@ extension Room {
                 clock: clock, roster: roster, program: program, ladder: ladder, packager: packager.get(),
                 latency: latency, slate: slate, partLatency: parts, recorder: recorder,
                 live: live, passthrough: passthrough, uploads: uploads ?? [], snapshots: snapshots,
-                transports: transports ?? []))
+                transports: transports ?? [], start: start, commands: commands, resumption: resumption))
         events.setIncarnation(incarnation)
         joint.set(room)
+        commands?.start()
+        room.resumeSources()
         return room
     }
 
@@ -283,15 +311,16 @@ extension Room {
     }
 
     private static func makeProgram(
-        _ settings: RoomSettings, _ slots: [SourceID: SourceSlot], _ clock: ProgramClock, _ ladder: LadderStage,
-        _ latency: LatencyTracker, _ passthrough: PassthroughDesk?, _ snapshots: SnapshotDesk, _ joint: Joint<Room>
+        _ settings: RoomSettings, _ start: RoomStart, _ slots: [SourceID: SourceSlot], _ clock: ProgramClock,
+        _ ladder: LadderStage, _ latency: LatencyTracker, _ passthrough: PassthroughDesk?, _ snapshots: SnapshotDesk,
+        _ joint: Joint<Room>
     ) throws(MediaError) -> ProgramStage {
         let pipeline = settings.pipeline
         let canvas = Program.Canvas(
             width: pipeline.canvas.width, height: pipeline.canvas.height, fps: pipeline.canvas.fps)
         var sources: [SourceID: ProgramStage.Source] = [:]
         for (id, slot) in slots { sources[id] = try self.programSource(slot) }
-        guard let first = pipeline.scene(pipeline.program.scene) ?? pipeline.scenes.first else {
+        guard let first = start.scene else {
             throw MediaError(.rejected, "the pipeline has no scene", at: "program", fix: "write at least one scene")
         }
         let raws = RawOutputs()
@@ -337,9 +366,10 @@ extension Room {
         outputs.levels = { joint.get()?.levels.note($0) }
         let stage = ProgramStage(
             settings: stageSettings, sources: sources,
-            scene: SceneMapping.scene(first, in: pipeline, without: RoomLife(pipeline).onAir.without), clock: clock,
+            scene: SceneMapping.scene(
+                first, in: pipeline, without: start.life.onAir.without, overlays: start.overlays), clock: clock,
             outputs: outputs, fonts: try RoomChecks.fonts(named: pipeline.canvas.fonts))
-        try stage.prepare(pipeline.scenes.map { SceneMapping.scene($0, in: pipeline) })
+        try stage.prepare(start.desk.shelf.scenes.map { SceneMapping.scene($0, in: pipeline) })
         return stage
     }
 }

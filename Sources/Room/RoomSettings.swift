@@ -29,13 +29,15 @@ package struct RoomSettings: Sendable {
     package var file: File?
     /// Start anew in a directory whose room has ended.
     package var newSession: Bool
+    /// Nothing of what was commanded to the workers before is restored.
+    package var forgets = false
     /// A room that has ended is no failure: nothing is done for it, and the exit code is 0.
     package var endedIsOK = false
     /// Time zero of a fresh room: nanoseconds since the Unix epoch. `nil`: now for a live room, the epoch itself for an
     /// offline one, so that the same job makes the same bytes.
     package var origin: Int64?
     /// Marked before any of them is read.
-    package let secretFiles: RoomSecretFiles
+    package private(set) var secretFiles: RoomSecretFiles
     /// Where requests may make the room connect to.
     package let egress: EgressGate
     /// The process's log lines; `nil`: it keeps none.
@@ -54,6 +56,16 @@ package struct RoomSettings: Sendable {
         self.file = file
         self.newSession = newSession
         self.origin = origin
+    }
+
+    /// The settings of a room that goes on with what commands have made of its file. Where requests may make it connect to stays the
+    /// file's to say.
+    func running(_ document: RoomDocument) -> RoomSettings {
+        var settings = self
+        settings.document = document
+        settings.pipeline = document.pipeline
+        settings.secretFiles = RoomSecretFiles(document.pipeline)
+        return settings
     }
 }
 

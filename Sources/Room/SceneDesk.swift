@@ -25,6 +25,8 @@ struct SceneDesk: Sendable {
     var phaseEndsAt: Int64?
     /// Scheduled scenes that have come on air and that the room's life has not been told of.
     private var begun: [String] = []
+    /// The scene on air, with its countdowns, is that of a worker before this one.
+    var isResumed = false
     /// The users the automatic scene on air was made for.
     var live: [String]?
 

@@ -168,6 +168,14 @@ package struct SourceLife: Sendable, Equatable {
         return deadlines.min()
     }
 
+    /// It was lost under a worker before this one, and is waited for until `end`; `nil`: nobody waits for it any more.
+    package mutating func resumeLost(until end: Int64?, now: Int64) {
+        guard self.state == .idle else { return }
+        let lost = (end ?? now) &- self.rules.grace
+        self.state = end == nil ? .gone : .reconnecting
+        (self.since, self.lostAt, self.awaitedSince) = (now, lost, lost)
+    }
+
     // MARK: Events
 
     package mutating func receive(_ event: Event, now: Int64) -> [Change] {

@@ -38,6 +38,9 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Start anew in a directory whose room has ended; what it left is removed.")
     var newSession = false
 
+    @Flag(help: "Start without what was commanded to the workers before; commands.json is removed.")
+    var forget = false
+
     @Flag(name: .customLong("ended-ok"), help: "Exit 0 instead of 73 if the room in the directory has ended.")
     var endedIsOK = false
 
@@ -70,6 +73,7 @@ struct RunCommand: AsyncParsableCommand {
             file: isFollowed ? RoomSettings.File(path: self.pipeline, bytes: loaded.bytes) : nil,
             newSession: self.newSession, origin: origin)
         settings.endedIsOK = self.endedIsOK
+        settings.forgets = self.forget
         let events = StandardOutput.lines()
         let status = await RoomRunner.run(settings, write: { events.write($0) }, finish: { events.finish() })
         events.finish()

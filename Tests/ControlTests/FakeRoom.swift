@@ -21,6 +21,21 @@ final class FakeRoom: RoomControlling {
 
     var calls: [String] { self.log.withLock { $0 } }
 
+    /// What its disk does with commands, what it was told of them, and what it knows of workers before it.
+    let durability = Mutex(CommandDurability.durable)
+    private let ended = Mutex<[(record: CommandRecord, waits: Bool)]>([])
+    let memory = Mutex(CommandMemory())
+    var records: [(record: CommandRecord, waits: Bool)] { self.ended.withLock { $0 } }
+    var commandMemory: CommandMemory { self.memory.withLock { $0 } }
+
+    func beginCommand() {}
+    func endCommand(
+        _ record: CommandRecord, waits: Bool, _ answer: @escaping @Sendable (CommandDurability) -> Void
+    ) {
+        self.ended.withLock { $0.append((record, waits)) }
+        answer(waits ? self.durability.withLock { $0 } : .durable)
+    }
+
     let incarnation: Int64 = 3
     func stateJSON(revision: Int64) -> String { #"{"state":"live"}"# }
     func scenesJSON() -> String { #"{"scenes":[]}"# }

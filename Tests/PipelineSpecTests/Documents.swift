@@ -33,7 +33,8 @@ enum Documents {
           "clock": "live", "durationSeconds": 1.5,
           "control": { "listen": "0.0.0.0:9000", "tokenFile": "/run/token", "readTokenFile": "/run/reader",
             "openReads": true, "maxRequestsPerSecond": 500, "allowOrigins": ["https://console.example"], "compat": ["nertc", "agora"],
-            "secretsDirectory": "/run/given", "imagesDirectory": "/srv/images", "egress": { "allowedHosts": ["127.0.0.0/8", "cdn.example:*"] },
+            "secretsDirectory": "/run/given", "imagesDirectory": "/srv/images", "stateDirectory": "/var/lib/tandem",
+            "egress": { "allowedHosts": ["127.0.0.0/8", "cdn.example:*"] },
             "events": [
             { "type": "webhook", "url": "https://hooks.example/pk", "types": ["source.*", "room.closed"], "timeoutMs": 2000,
               "secretEnv": "HOOK_SECRET" }, { "type": "webhook", "urlEnv": "HOOK_URL" } ] },

@@ -1,0 +1,104 @@
+import HTTPListener
+import HTTPTypes
+
+/// What a worker knows of the commands that workers before it have answered.
+package struct CommandMemory: Sendable {
+    /// See ``ControlLedger``.
+    package var revision: Int64
+    /// The oldest first.
+    package var replies: [KeptReply]
+
+    package init(revision: Int64 = 1, replies: [KeptReply] = []) {
+        self.revision = revision
+        self.replies = replies
+    }
+}
+
+/// What was answered under an `Idempotency-Key`.
+package struct KeptReply: Sendable, Hashable {
+    package var key: String
+    /// Of the request, in hexadecimal: the same in every process.
+    package var fingerprint: String
+    package var status: Int
+    package var entityTag: String?
+    package var contentType: String?
+    package var body: String
+
+    package init(
+        key: String, fingerprint: String, status: Int, entityTag: String?, contentType: String?, body: String
+    ) {
+        self.key = key
+        self.fingerprint = fingerprint
+        self.status = status
+        self.entityTag = entityTag
+        self.contentType = contentType
+        self.body = body
+    }
+
+    /// - Returns: `nil` for a reply whose body is no bytes.
+    init?(key: String, fingerprint: String, _ reply: ListenerReply) {
+        let body: String
+        switch reply.body {
+        case .none: body = ""
+        case .bytes(let bytes, let range): body = String(decoding: bytes[range], as: UTF8.self)
+        default: return nil
+        }
+        self.init(
+            key: key, fingerprint: fingerprint, status: reply.status.code, entityTag: reply.fields[.eTag],
+            contentType: reply.fields[.contentType], body: body)
+    }
+
+    var reply: ListenerReply {
+        var fields: HTTPFields = [.cacheControl: "no-store"]
+        fields[.eTag] = self.entityTag
+        fields[.contentType] = self.contentType
+        return ListenerReply(
+            HTTPResponse.Status(code: self.status), fields: fields, body: self.body.isEmpty ? .none : .text(self.body))
+    }
+}
+
+/// What a command has left behind for later workers.
+package struct CommandRecord: Sendable {
+    package var revision: Int64
+    /// `nil`: the command had no key.
+    package var reply: KeptReply?
+
+    package init(revision: Int64, reply: KeptReply?) {
+        self.revision = revision
+        self.reply = reply
+    }
+}
+
+/// Whether a command survives the worker.
+package enum CommandDurability: Sendable, Hashable {
+    case durable
+    /// It holds in this worker; the disk has not taken it yet.
+    case late
+    /// Another worker serves the room and knows nothing of it.
+    case superseded
+}
+
+extension ListenerReply {
+    private static let durable = HTTPField.Name("Tandem-Durable") ?? .from
+
+    /// The reply to a command, with what has become of the command on disk.
+    func saying(_ durability: CommandDurability) -> ListenerReply {
+        switch durability {
+        case .durable: return self
+        case .superseded:
+            return .problem(
+                ControlFailure(
+                    code: "superseded", number: 1301, status: 503, what: "a newer worker serves this room",
+                    fix: "send the command to that worker"))
+        case .late:
+            var reply = self
+            reply.fields[Self.durable] = "false"
+            guard case .bytes(let bytes, let range) = self.body else { return reply }
+            let text = String(decoding: bytes[range], as: UTF8.self)
+            guard text.hasPrefix("{"), let end = text.lastIndex(of: "}") else { return reply }
+            let members = text[..<end]
+            reply.body = .text("\(members)\(members == "{" ? "" : ",")\"durable\":false}\n")
+            return reply
+        }
+    }
+}

@@ -1,0 +1,212 @@
+/// One member in which a room's document differs from its pipeline file.
+///
+/// Elements of the lists that name their elements (sources, outputs, scenes, renditions) are found by their ids, so that an edit
+/// survives an element that the file adds before them.
+package struct DocumentEdit: Sendable, Equatable {
+    package enum Step: Sendable, Hashable {
+        case key(String)
+        /// An element of a list, by its identity.
+        case element(String)
+    }
+
+    package var path: [Step]
+    /// `nil`: the document lacks the member.
+    package var value: JSONNode?
+
+    package init(_ path: [Step], _ value: JSONNode?) {
+        self.path = path
+        self.value = value
+    }
+}
+
+extension DocumentEdit.Step {
+    /// As text: an element begins with `#`; a key that begins with `#` or `\` has a `\` before it.
+    package var text: String {
+        switch self {
+        case .element(let id): "#\(id)"
+        case .key(let key): key.hasPrefix("#") || key.hasPrefix("\\") ? "\\\(key)" : key
+        }
+    }
+
+    package init(text: String) {
+        if text.hasPrefix("#") {
+            self = .element(String(text.dropFirst()))
+        } else {
+            self = .key(text.hasPrefix("\\") ? String(text.dropFirst()) : text)
+        }
+    }
+}
+
+extension DocumentEdit {
+    /// The path for people, such as `sources[1001/main].volume`.
+    package var name: String { Self.name(of: self.path) }
+
+    package static func name(of path: [Step]) -> String {
+        path.reduce(into: "") { text, step in
+            switch step {
+            case .key(let key): text += text.isEmpty ? key : ".\(key)"
+            case .element(let id): text += "[\(id)]"
+            }
+        }
+    }
+
+    /// The edits that make `node` of `base`, in the order of `node`. Empty if both say the same.
+    package static func between(_ base: JSONNode, _ node: JSONNode) -> [DocumentEdit] {
+        var edits: [DocumentEdit] = []
+        self.compare(base, node, [], &edits)
+        return edits
+    }
+
+    private static func compare(
+        _ base: JSONNode, _ node: JSONNode, _ path: [Step], _ edits: inout [DocumentEdit]
+    ) {
+        if base.isSame(as: node) { return }
+        switch (base.content, node.content) {
+        case (.object(let old), .object(let new)):
+            for member in new {
+                let step = path + [.key(member.key)]
+                if let before = old.first(where: { $0.key == member.key }) {
+                    self.compare(before.value, member.value, step, &edits)
+                } else {
+                    edits.append(DocumentEdit(step, member.value.bare))
+                }
+            }
+            for member in old where !new.contains(where: { $0.key == member.key }) {
+                edits.append(DocumentEdit(path + [.key(member.key)], nil))
+            }
+        case (.array(let old), .array(let new)):
+            guard let before = JSONNode.identities(of: old, in: path.last),
+                let after = JSONNode.identities(of: new, in: path.last),
+                // Another order of what both have is a change of the list itself.
+                before.filter({ after.contains($0) }) == after.filter({ before.contains($0) })
+            else {
+                edits.append(DocumentEdit(path, node.bare))
+                return
+            }
+            for (index, id) in after.enumerated() {
+                let step = path + [.element(id)]
+                if let place = before.firstIndex(of: id) {
+                    self.compare(old[place], new[index], step, &edits)
+                } else {
+                    edits.append(DocumentEdit(step, new[index].bare))
+                }
+            }
+            for id in before where !after.contains(id) { edits.append(DocumentEdit(path + [.element(id)], nil)) }
+        default: edits.append(DocumentEdit(path, node.bare))
+        }
+    }
+}
+
+extension JSONNode {
+    /// The value without the positions at which it was written.
+    package var bare: JSONNode {
+        switch self.content {
+        case .array(let elements): .array(elements.map(\.bare))
+        case .object(let members): .object(members.map { JSONMember($0.key, $0.value.bare) })
+        default: JSONNode(self.content)
+        }
+    }
+
+    /// The value with the members of each object in the order of their keys: the same text for the same value.
+    package var canonical: JSONNode {
+        switch self.content {
+        case .array(let elements): .array(elements.map(\.canonical))
+        case .object(let members):
+            .object(members.map { JSONMember($0.key, $0.value.canonical) }.sorted { $0.key < $1.key })
+        default: JSONNode(self.content)
+        }
+    }
+
+    /// The value at a path; `nil`: there is none.
+    package subscript(path path: [DocumentEdit.Step]) -> JSONNode? {
+        var node = self
+        var list: DocumentEdit.Step?
+        for step in path {
+            switch step {
+            case .key(let key):
+                guard let next = node[key: key] else { return nil }
+                node = next
+            case .element(let id):
+                guard case .array(let elements) = node.content,
+                    let place = Self.identities(of: elements, in: list)?.firstIndex(of: id)
+                else { return nil }
+                node = elements[place]
+            }
+            list = step
+        }
+        return node
+    }
+
+    /// Carries out an edit. A new element comes last in its list; a list that is missing is made.
+    ///
+    /// - Returns: False if the path leads nowhere in this value, which has not changed then.
+    package mutating func apply(_ edit: DocumentEdit) -> Bool { self.apply(edit.path[...], edit.value, in: nil) }
+
+    private mutating func apply(
+        _ path: ArraySlice<DocumentEdit.Step>, _ value: JSONNode?, in list: DocumentEdit.Step?
+    ) -> Bool {
+        guard let step = path.first else {
+            guard let value else { return false }
+            self = value
+            return true
+        }
+        let rest = path.dropFirst()
+        switch (step, self.content) {
+        case (.key(let key), .object(var members)):
+            let place = members.firstIndex { $0.key == key }
+            if rest.isEmpty, value == nil {
+                members.removeAll { $0.key == key }
+            } else if let place {
+                guard members[place].value.apply(rest, value, in: step) else { return false }
+            } else {
+                var made: JSONNode
+                if case .element? = rest.first { made = .array([]) } else { made = .object([]) }
+                guard value != nil, made.apply(rest, value, in: step) else { return false }
+                members.append(JSONMember(key, made))
+            }
+            self.content = .object(members)
+            return true
+        case (.element(let id), .array(var elements)):
+            guard let place = Self.identities(of: elements, in: list)?.firstIndex(of: id) else {
+                guard rest.isEmpty else { return false }
+                if let value { elements.append(value) }
+                self.content = .array(elements)
+                return true
+            }
+            if rest.isEmpty, value == nil {
+                elements.remove(at: place)
+            } else {
+                guard elements[place].apply(rest, value, in: step) else { return false }
+            }
+            self.content = .array(elements)
+            return true
+        default: return false
+        }
+    }
+
+    /// What tells the elements of a list apart.
+    ///
+    /// - Returns: `nil` if its elements have no ids, or two have the same.
+    static func identities(of elements: [JSONNode], in list: DocumentEdit.Step?) -> [String]? {
+        guard case .key(let name)? = list else { return nil }
+        var ids: [String] = []
+        for element in elements {
+            guard let id = element.identity(in: name), !ids.contains(id) else { return nil }
+            ids.append(id)
+        }
+        return ids
+    }
+
+    private func identity(in list: String) -> String? {
+        switch list {
+        case "sources":
+            guard let uid = self[key: "uid"] else { return nil }
+            let text = uid.string ?? uid.integer.map { "\($0)" }
+            return text.map { "\($0)/\(self[key: "streamType"]?.string ?? "main")" }
+        case "outputs": return self[key: "outputId"]?.string ?? self[key: "type"]?.string.map { "type \($0)" }
+        case "scenes": return self[key: "sceneId"]?.string
+        case "renditions", "audioRenditions": return self[key: "name"]?.string
+        default: return nil
+        }
+    }
+}

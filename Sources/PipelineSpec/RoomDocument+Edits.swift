@@ -1,0 +1,107 @@
+/// What commands have made of a pipeline file, as edits that a later worker can apply to its own version of the file.
+extension RoomDocument {
+    /// The edits that make this document of `file`. Flags of the command line are in neither, and the revision is no edit.
+    ///
+    /// - Parameter seal: Turns a stream key into what may be stored in its place; see ``SealedKey``.
+    package func edits(from file: RoomDocument, seal: (String) -> String) -> [DocumentEdit] {
+        DocumentEdit.between(file.written, self.written).filter { $0.path != [.key("revision")] }.map { edit in
+            DocumentEdit(edit.path, edit.value?.sealingKeys(in: edit.path, seal))
+        }
+    }
+
+    /// A member of the file as it was written; `nil`: it is not there.
+    package func member(_ path: [DocumentEdit.Step]) -> JSONNode? { self.written[path: path] }
+
+    /// The text of a text overlay, or the points of a score bar, wherever the file's scenes write them.
+    ///
+    /// - Parameters:
+    ///   - list: `texts`, `scoreBars` or `countdowns`.
+    ///   - key: Which member is the id: `textId`, `scoreId` or `countdownId`.
+    package func decorations(in list: String, _ key: String, _ id: String) -> JSONNode {
+        guard case .array(let scenes)? = self.written[key: "scenes"]?.content else { return .array([]) }
+        return .array(
+            scenes.flatMap { scene -> [JSONNode] in
+                guard case .array(let elements)? = scene[key: list]?.content else { return [] }
+                return elements.filter { $0[key: key]?.string == id }
+            })
+    }
+
+    /// The document with edits, under the same flags.
+    ///
+    /// All edits apply together if the result is sound; otherwise each is taken if the document is still sound with it.
+    ///
+    /// - Parameter revision: What the document had with them; it never falls.
+    /// - Returns: The document, and the edits that could not be applied, with the reason.
+    package func applying(
+        _ edits: [DocumentEdit], revision: Int, checks: SpecChecks = .none
+    ) -> (document: RoomDocument, refused: [(edit: DocumentEdit, reason: String)]) {
+        var document = self
+        var refused: [(DocumentEdit, String)] = []
+        switch self.with(edits, checks) {
+        case .success(let whole): document = whole
+        case .failure:
+            for edit in edits.prefix(Self.mostTried) {
+                switch document.with([edit], checks) {
+                case .success(let next): document = next
+                case .failure(let error): refused.append((edit, error.text))
+                }
+            }
+            refused += edits.dropFirst(Self.mostTried).map { ($0, "there are too many changes to try one by one") }
+        }
+        document.revision = max(revision, self.revision, document.revision)
+        return (document, refused)
+    }
+
+    /// Edits that are tried one by one: reading a document takes milliseconds, and viewers wait.
+    private static let mostTried = 64
+
+    private struct EditFailure: Error { var text: String }
+
+    private func with(_ edits: [DocumentEdit], _ checks: SpecChecks) -> Result<RoomDocument, EditFailure> {
+        if edits.isEmpty { return .success(self) }
+        var tree = self.written
+        for edit in edits where !tree.apply(edit) {
+            return .failure(EditFailure(text: "the file has no place for it any more"))
+        }
+        switch self.next(Array(tree.text().utf8), checks: checks) {
+        case .success(let read): return .success(read.document)
+        case .failure(let refusal):
+            return .failure(
+                EditFailure(text: refusal.mistakes.first.map { "\($0.path): \($0.what)" } ?? "is no document"))
+        }
+    }
+}
+
+extension JSONNode {
+    /// The value with every stream key sealed.
+    ///
+    /// - Parameter path: Where the value lies in a pipeline file.
+    func sealingKeys(in path: [DocumentEdit.Step], _ seal: (String) -> String) -> JSONNode {
+        guard path.first == .key("sources") else { return self }
+        guard case .key(let name)? = path.last, path.count == 3, name == "streamKey" || name == "streamKeys" else {
+            return self.sealingKeys(seal)
+        }
+        return self.sealed(seal)
+    }
+
+    private func sealingKeys(_ seal: (String) -> String) -> JSONNode {
+        switch self.content {
+        case .array(let elements): .array(elements.map { $0.sealingKeys(seal) })
+        case .object(let members):
+            .object(
+                members.map { member in
+                    let isKey = member.key == "streamKey" || member.key == "streamKeys"
+                    return JSONMember(member.key, isKey ? member.value.sealed(seal) : member.value.sealingKeys(seal))
+                })
+        default: self
+        }
+    }
+
+    private func sealed(_ seal: (String) -> String) -> JSONNode {
+        switch self.content {
+        case .string(let key): .string(seal(key))
+        case .array(let elements): .array(elements.map { $0.sealed(seal) })
+        default: self
+        }
+    }
+}

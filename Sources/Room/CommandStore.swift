@@ -1,0 +1,298 @@
+import Dispatch
+package import MediaTypes
+import Packager
+package import PipelineSpec
+import Stages
+import Synchronization
+
+/// Where ``CommandStore`` writes.
+package protocol CommandPlace: Sendable {
+    func read() -> [UInt8]?
+    /// Makes `bytes` the whole content, durably. Blocks.
+    ///
+    /// - Throws: ``MediaError/Code/superseded`` if another worker has claimed the room, and nothing was written; what the disk says.
+    func write(_ bytes: [UInt8]) throws(MediaError)
+    func remove() throws(MediaError)
+}
+
+extension ClaimedFile: CommandPlace {}
+
+/// Keeps ``CommandedState`` on disk: one writer thread that always writes the newest state, so that commands which come together share
+/// a write.
+///
+/// Nothing that changes the state waits for a disk. Whoever wants to know when a change is durable is called back, after
+/// ``patience`` at the latest.
+package final class CommandStore: Sendable {
+    /// How soon a change must be written.
+    package enum Urgency: Sendable {
+        /// At once; an answer waits for it.
+        case now
+        /// Within ``coalescing``, together with what else comes until then.
+        case soon
+    }
+
+    /// What has become of the changes that an answer waits for.
+    package enum Durability: Sendable, Hashable {
+        case durable
+        /// The disk has not taken them yet. They are written as soon as it does.
+        case late
+        /// Another worker serves the room. They are never written.
+        case superseded
+    }
+
+    fileprivate struct Waiter {
+        var number: UInt64
+        var sequence: UInt64
+        var answer: @Sendable (Durability) -> Void
+    }
+
+    fileprivate struct State {
+        var value: CommandedState
+        /// The pipeline file as it was taken last, which the state's hashes are of.
+        var file: RoomDocument?
+        /// Changes so far, the last one that an answer waits for, and the last one on disk.
+        var sequence: UInt64 = 0
+        var urgent: UInt64 = 0
+        var written: UInt64 = 0
+        /// When the next write is due, and when the first change came that it is for.
+        var dueAt: Int64?
+        var changedAt: Int64?
+        var retryAt: Int64?
+        var retryDelay = CommandStore.firstRetry
+        var waiters: [Waiter] = []
+        var lastWaiter: UInt64 = 0
+        /// Commands that are being carried out: what they change and what they are answered is written together.
+        var running = 0
+        var failure: MediaError?
+        var isLate = false
+        var isSuperseded = false
+        var isClosed = false
+    }
+
+    fileprivate enum Step {
+        case write(CommandedState, RoomDocument?, UInt64)
+        /// Nanoseconds; `nil`: until something changes.
+        case wait(Int64?)
+        case stop
+    }
+
+    /// How long an answer waits, in milliseconds.
+    package static let patience = 250
+    /// How long scores, texts and volumes are gathered, in nanoseconds.
+    package static let coalescing: Int64 = 100_000_000
+    /// How long a write waits for the end of commands that are being carried out, in nanoseconds.
+    private static let longestHold: Int64 = 50_000_000
+    fileprivate static let firstRetry: Int64 = 50_000_000
+    private static let longestRetry: Int64 = 1_000_000_000
+
+    private let place: any CommandPlace
+    private let clock: any MonotonicClock
+    private let superseded: @Sendable () -> Void
+    private let state: Mutex<State>
+    private let wake = DispatchSemaphore(value: 0)
+    private let timers = DispatchQueue(label: "commands")
+    private let thread = Mutex<StageThread?>(nil)
+
+    /// - Parameters:
+    ///   - file: The pipeline file; see ``CommandedState/hashes(of:)``.
+    ///   - superseded: Called once, on the writer's thread, when another worker turns out to serve the room.
+    package init(
+        _ value: CommandedState, file: RoomDocument?, place: any CommandPlace,
+        clock: any MonotonicClock = SystemClock(), superseded: @escaping @Sendable () -> Void = {}
+    ) {
+        self.state = Mutex(State(value: value, file: file))
+        self.place = place
+        self.clock = clock
+        self.superseded = superseded
+    }
+
+    /// Starts the writer thread. Called once.
+    package func start() {
+        let thread = StageThread("commands") { self.run() }
+        self.thread.withLock { $0 = thread }
+    }
+
+    package var value: CommandedState { self.state.withLock { $0.value } }
+
+    /// Why what was commanded is not on disk; `nil`: it is, or was until a moment ago.
+    package var problem: String? {
+        self.state.withLock { state in
+            if state.isSuperseded { return nil }
+            if let failure = state.failure { return failure.what }
+            return state.isLate ? "the disk has not taken the last commands for \(Self.patience) ms" : nil
+        }
+    }
+
+    // MARK: Changes
+
+    /// Changes the state. Never blocks for the disk.
+    package func update(_ urgency: Urgency, _ change: (inout CommandedState) -> Void) {
+        let now = self.clock.now()
+        self.state.withLock { state in
+            let before = state.value
+            change(&state.value)
+            guard state.value != before else { return }
+            state.changed(urgency, now)
+        }
+        self.wake.signal()
+    }
+
+    /// Another version of the pipeline file was taken.
+    package func setFile(_ file: RoomDocument?) {
+        let now = self.clock.now()
+        self.state.withLock { state in
+            state.file = file
+            if !state.value.isPlain { state.changed(.soon, now) }
+        }
+        self.wake.signal()
+    }
+
+    /// Writes the state again: the file may have gone with its directory.
+    package func rewrite() {
+        let now = self.clock.now()
+        self.state.withLock { state in if !state.value.isPlain { state.changed(.now, now) } }
+        self.wake.signal()
+    }
+
+    /// A command is about to be carried out. What it changes is not written before ``end(_:)``, for 50 ms at most.
+    package func begin() { self.state.withLock { $0.running += 1 } }
+
+    /// Calls back when everything urgent so far is durable, or after ``patience``. Ends what ``begin()`` has begun.
+    ///
+    /// - Parameters:
+    ///   - waits: False: it calls back at once.
+    ///   - answer: Called once, on the calling thread if there is nothing to wait for.
+    package func end(waits: Bool = true, _ answer: @escaping @Sendable (Durability) -> Void) {
+        let now: Durability?
+        let number: UInt64
+        (now, number) = self.state.withLock { state in
+            state.running -= 1
+            if state.isSuperseded { return (.superseded, 0) }
+            guard waits, !state.isClosed, state.urgent > state.written else { return (.durable, 0) }
+            state.lastWaiter += 1
+            state.waiters.append(Waiter(number: state.lastWaiter, sequence: state.urgent, answer: answer))
+            return (nil, state.lastWaiter)
+        }
+        self.wake.signal()
+        if let now { return answer(now) }
+        self.timers.asyncAfter(deadline: .now() + .milliseconds(Self.patience)) { self.expire(number) }
+    }
+
+    private func expire(_ number: UInt64) {
+        let waiter = self.state.withLock { state -> Waiter? in
+            guard let index = state.waiters.firstIndex(where: { $0.number == number }) else { return nil }
+            state.isLate = true
+            return state.waiters.remove(at: index)
+        }
+        waiter?.answer(.late)
+    }
+
+    // MARK: The end
+
+    /// Writes what is not written, and stops.
+    ///
+    /// - Parameter nanoseconds: How long the disk may take for that.
+    package func close(within nanoseconds: Int64) {
+        self.state.withLock { $0.isClosed = true }
+        self.wake.signal()
+        let thread = self.thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        _ = thread?.join(within: nanoseconds)
+    }
+
+    /// The room is over: nothing is to be restored. Stops, and removes the file.
+    package func discard(within nanoseconds: Int64) {
+        self.state.withLock { state in
+            state.written = state.sequence
+            state.dueAt = nil
+        }
+        self.close(within: nanoseconds)
+        try? self.place.remove()
+    }
+
+    // MARK: The writer thread
+
+    private func run() {
+        while true {
+            switch self.next() {
+            case .stop: return
+            case .wait(nil): self.wake.wait()
+            case .wait(let time?): _ = self.wake.wait(timeout: .now() + .nanoseconds(Int(clamping: max(0, time))))
+            case .write(var value, let file, let sequence):
+                value.fileMembers = file.map { value.hashes(of: $0) } ?? [:]
+                do throws(MediaError) {
+                    try self.place.write(value.bytes)
+                    self.wrote(sequence)
+                } catch {
+                    self.failed(error)
+                }
+            }
+        }
+    }
+
+    private func next() -> Step {
+        let now = self.clock.now()
+        return self.state.withLock { state in
+            if state.isSuperseded { return .stop }
+            guard state.sequence > state.written, let due = state.dueAt else {
+                return state.isClosed ? .stop : .wait(nil)
+            }
+            if state.isClosed {
+                // One more attempt: a disk that fails holds nobody up.
+                if let retry = state.retryAt, now < retry { return .stop }
+                return state.beginWrite()
+            }
+            var start = max(due, state.retryAt ?? due)
+            if state.running > 0 { start = max(start, (state.changedAt ?? now) &+ Self.longestHold) }
+            return now >= start ? state.beginWrite() : .wait(start &- now)
+        }
+    }
+
+    private func wrote(_ sequence: UInt64) {
+        let answers = self.state.withLock { state -> [Waiter] in
+            state.written = max(state.written, sequence)
+            (state.failure, state.retryAt, state.retryDelay) = (nil, nil, Self.firstRetry)
+            if state.urgent <= state.written { state.isLate = false }
+            let done = state.waiters.filter { $0.sequence <= sequence }
+            state.waiters.removeAll { $0.sequence <= sequence }
+            return done
+        }
+        for waiter in answers { waiter.answer(.durable) }
+    }
+
+    private func failed(_ error: MediaError) {
+        let now = self.clock.now()
+        let answers = self.state.withLock { state -> [Waiter] in
+            guard error.code == .superseded else {
+                state.failure = error
+                (state.dueAt, state.changedAt) = (state.dueAt ?? now, state.changedAt ?? now)
+                state.retryAt = now &+ state.retryDelay
+                state.retryDelay = min(Self.longestRetry, state.retryDelay * 2)
+                return []
+            }
+            state.isSuperseded = true
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in answers { waiter.answer(.superseded) }
+        if error.code == .superseded { self.superseded() }
+    }
+}
+
+extension CommandStore.State {
+    fileprivate mutating func changed(_ urgency: CommandStore.Urgency, _ now: Int64) {
+        self.sequence += 1
+        if urgency == .now { self.urgent = self.sequence }
+        let due = urgency == .now ? now : now &+ CommandStore.coalescing
+        self.dueAt = min(self.dueAt ?? due, due)
+        self.changedAt = self.changedAt ?? now
+    }
+
+    /// What changes from here on is for the next write.
+    fileprivate mutating func beginWrite() -> CommandStore.Step {
+        (self.dueAt, self.changedAt) = (nil, nil)
+        return .write(self.value, self.file, self.sequence)
+    }
+}

@@ -1,0 +1,90 @@
+import MediaTypes
+import PipelineSpec
+
+/// Reads members of `commands.json` one by one: a bad one is reported and left out, and loses none of the others.
+struct CommandedReader {
+    /// What could not be read, by name.
+    private(set) var problems: [String] = []
+    /// See ``CommandedState/unknown``.
+    private(set) var unknown: [String: [JSONMember]] = [:]
+
+    mutating func fail(_ name: String) { if self.problems.count < 64 { self.problems.append(name) } }
+
+    /// Keeps what this version does not know of an object.
+    mutating func keepUnknown(of node: JSONNode, _ path: String, known: [String]) {
+        guard case .object(let members) = node.content else { return }
+        let rest = members.filter { !known.contains($0.key) }
+        if !rest.isEmpty { self.unknown[path] = rest.map { JSONMember($0.key, $0.value.bare) } }
+    }
+
+    // MARK: Members
+
+    private mutating func member<Value>(
+        _ node: JSONNode, _ key: String, _ path: String, _ read: (JSONNode) -> Value?
+    ) -> Value? {
+        guard let member = node[key: key], member.content != .null else { return nil }
+        if let value = read(member) { return value }
+        self.fail(path.isEmpty ? key : "\(path).\(key)")
+        return nil
+    }
+
+    mutating func text(_ node: JSONNode, _ key: String, _ path: String) -> String? {
+        self.member(node, key, path) { $0.string }
+    }
+
+    mutating func flag(_ node: JSONNode, _ key: String, _ path: String) -> Bool? {
+        self.member(node, key, path) { if case .boolean(let value) = $0.content { value } else { nil } }
+    }
+
+    mutating func number(
+        _ node: JSONNode, _ key: String, _ path: String, in range: ClosedRange<Int64> = 0...Int64.max
+    ) -> Int64? {
+        self.member(node, key, path) { $0.integer.flatMap { range.contains($0) ? $0 : nil } }
+    }
+
+    mutating func integer(_ node: JSONNode, _ key: String, _ path: String, in range: ClosedRange<Int>) -> Int? {
+        self.number(node, key, path, in: Int64(range.lowerBound)...Int64(range.upperBound)).map { Int($0) }
+    }
+
+    /// A word of a list.
+    mutating func choice<Value: RawRepresentable>(
+        _ node: JSONNode, _ key: String, _ path: String, as type: Value.Type = Value.self
+    ) -> Value? where Value.RawValue == String {
+        self.member(node, key, path) { $0.string.flatMap { Value(rawValue: $0) } }
+    }
+
+    mutating func object(_ node: JSONNode, _ key: String, _ path: String) -> JSONNode? {
+        self.member(node, key, path) { if case .object = $0.content { $0 } else { nil } }
+    }
+
+    /// The members of an object, by name.
+    mutating func entries(_ node: JSONNode, _ key: String, _ path: String) -> [JSONMember] {
+        self.member(node, key, path) { if case .object(let members) = $0.content { members } else { nil } } ?? []
+    }
+
+    /// Whole numbers by name.
+    mutating func numbers(
+        _ node: JSONNode, _ key: String, _ path: String, in range: ClosedRange<Int64> = 0...Int64.max
+    ) -> [String: Int64] {
+        var numbers: [String: Int64] = [:]
+        for member in self.entries(node, key, path) {
+            if let number = member.value.integer, range.contains(number) {
+                numbers[member.key] = number
+            } else {
+                self.fail("\(path.isEmpty ? key : "\(path).\(key)")[\(member.key)]")
+            }
+        }
+        return numbers
+    }
+
+    mutating func elements(_ node: JSONNode, _ key: String, _ path: String) -> [JSONNode] {
+        self.member(node, key, path) { if case .array(let elements) = $0.content { elements } else { nil } } ?? []
+    }
+
+    mutating func source(_ node: JSONNode, _ path: String) -> SourceID? {
+        guard let uid = self.text(node, "uid", path), !uid.isEmpty,
+            let type = self.choice(node, "streamType", path, as: StreamType.self)
+        else { return nil }
+        return SourceID(uid, type)
+    }
+}

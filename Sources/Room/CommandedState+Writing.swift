@@ -1,0 +1,199 @@
+import MediaTypes
+package import PipelineSpec
+
+extension CommandedState {
+    /// The file, at most ``limit`` bytes.
+    ///
+    /// Where it would be longer, these go first, in this order: the oldest replies, the oldest used keys, texts, and then what the
+    /// document's edits and scenes say. Covers, mutes, kicks, the PK and the end are never left out.
+    package var bytes: [UInt8] {
+        var state = self
+        var bytes = Array(state.json.text().utf8)
+        while bytes.count > Self.limit, state.drop(bytes.count - Self.limit) { bytes = Array(state.json.text().utf8) }
+        return bytes
+    }
+
+    /// Leaves something out.
+    ///
+    /// - Parameter excess: Bytes that are too many.
+    /// - Returns: False where nothing is left that may go.
+    private mutating func drop(_ excess: Int) -> Bool {
+        if !self.replies.isEmpty {
+            var gone = 0
+            let count = self.replies.prefix { reply in
+                defer { gone += reply.body.utf8.count }
+                return gone < excess
+            }.count
+            self.replies.removeFirst(max(1, count))
+        } else if !self.usedKeys.isEmpty {
+            // Digest, expiry, quotes and commas.
+            self.usedKeys.removeFirst(min(self.usedKeys.count, max(1, excess / 40)))
+        } else if !self.texts.isEmpty {
+            self.texts = [:]
+        } else if !self.alarms.isEmpty || !self.clips.isEmpty {
+            (self.alarms, self.clips) = ([], [])
+        } else if !self.unknown.isEmpty {
+            self.unknown = [:]
+        } else if self.document?.edits.isEmpty == false {
+            self.document?.edits = []
+        } else if self.scenes.contains(where: { $0.value.body != nil }) {
+            self.scenes = self.scenes.filter { $0.value.body == nil }
+        } else {
+            return false
+        }
+        return true
+    }
+
+    /// The file as a tree. What has its default is not written.
+    package var json: JSONNode {
+        var root: [JSONMember] = [
+            JSONMember("version", .integer(Self.version)), JSONMember("minor", .integer(Self.minor)),
+            JSONMember("roomId", .string(self.roomID)), JSONMember("salt", .string(self.salt)),
+            JSONMember("incarnation", .number(self.incarnation)), JSONMember("revision", .number(self.revision)),
+        ]
+        if self.attempts > 0 { root.append(JSONMember("attempts", .integer(self.attempts))) }
+        if self.isEnded { root.append(JSONMember("ended", true)) }
+        root.add("document", self.document.map { self.json(of: $0) })
+        root.add("onAir", self.onAir.map { self.json(of: $0, "onAir") })
+        root.add("upcoming", list: self.upcoming.enumerated().map { self.json(of: $1, "upcoming[\($0)]") })
+        root.add("scenes", map: self.scenes) { self.json(of: $1, $0) }
+        root.add("pk", self.pk.map { self.json(of: $0) })
+        root.add(
+            "sources",
+            list: self.sources.sorted { $0.key.description < $1.key.description }.map { self.json(of: $1, $0) })
+        root.add("texts", map: self.texts) { .string($1) }
+        root.add("scores", map: self.scores) {
+            .object([JSONMember("left", .integer($1.left)), JSONMember("right", .integer($1.right))])
+        }
+        root.add("countdowns", map: self.countdowns) { .number($1) }
+        root.add(
+            "relays",
+            list: self.relays.map { relay in
+                .object(
+                    Self.members(relay.source) + [
+                        JSONMember("id", .string(relay.id)), JSONMember("url", .string(relay.url)),
+                    ])
+            })
+        root.add("idleSince", self.idleSince.map { .number($0) })
+        root.add("fileMembers", map: self.fileMembers) { .string($1) }
+        root.add("alarms", list: self.alarms.map { Self.json(of: $0) })
+        root.add(
+            "clips",
+            list: self.clips.map {
+                .object([
+                    JSONMember("id", .string($0.id)), JSONMember("name", .string($0.name)),
+                    JSONMember("rendition", .string($0.rendition)), JSONMember("from", .number($0.range.lowerBound)),
+                    JSONMember("to", .number($0.range.upperBound)),
+                ])
+            })
+        root.add("usedKeys", list: self.usedKeys.map { .array([.string($0.digest), .number($0.expiry)]) })
+        root.add("replies", list: self.replies.map { Self.json(of: $0) })
+        return .object(root + (self.unknown[""] ?? []))
+    }
+
+    private func json(of document: Document) -> JSONNode {
+        var members = [JSONMember("revision", .integer(document.revision))]
+        members.add(
+            "edits",
+            list: document.edits.map { edit in
+                var members = [JSONMember("path", .array(edit.path.map { .string($0.text) }))]
+                members.add("value", edit.value)
+                return .object(members)
+            })
+        return .object(members + (self.unknown["document"] ?? []))
+    }
+
+    private func json(of showing: Showing, _ path: String) -> JSONNode {
+        var members = [JSONMember("scene", .string(showing.scene)), JSONMember("tick", .number(showing.tick))]
+        members.add("ends", map: showing.ends) { .number($1) }
+        members.add(
+            "transition",
+            showing.transition.map { transition in
+                .object([
+                    JSONMember("type", .string(transition.kind.rawValue)),
+                    JSONMember("durationMs", .integer(transition.durationMs)),
+                    JSONMember("direction", .string(transition.direction.rawValue)),
+                ])
+            })
+        return .object(members + (self.unknown[path] ?? []))
+    }
+
+    private func json(of scene: SceneChange, _ id: String) -> JSONNode {
+        var members = [JSONMember("revision", .integer(scene.revision))]
+        members.add("body", scene.body)
+        if scene.isRemoved { members.append(JSONMember("removed", true)) }
+        return .object(members + (self.unknown["scenes[\(id)]"] ?? []))
+    }
+
+    private func json(of pk: PK) -> JSONNode {
+        var members = [
+            JSONMember("phase", .string(pk.phase.rawValue)), JSONMember("since", .number(pk.since)),
+            JSONMember("countdownNs", .number(pk.durations.countdown)),
+            JSONMember("durationNs", .number(pk.durations.pk)), JSONMember("punishNs", .number(pk.durations.punish)),
+        ]
+        members.add("endsAt", pk.endsAt.map { .number($0) })
+        if pk.hasStartedItself { members.append(JSONMember("startedItself", true)) }
+        return .object(members + (self.unknown["pk"] ?? []))
+    }
+
+    private func json(of source: Source, _ id: SourceID) -> JSONNode {
+        var members = Self.members(id)
+        members.add("videoPush", source.videoPush.map { JSONNode(.boolean($0)) })
+        members.add("audioPush", source.audioPush.map { JSONNode(.boolean($0)) })
+        members.add("volume", source.volume.map { .integer($0) })
+        let tracks = Dictionary(source.trackVolumes.map { ("\($0.key)", $0.value) }) { first, _ in first }
+        members.add("trackVolumes", map: tracks) { .integer($1) }
+        members.add("offsetMs", source.offsetMs.map { .integer($0) })
+        members.add("rotation", source.rotation.map { .integer($0) })
+        members.add("refusedUntil", source.refusedUntil.map { .number($0) })
+        members.add("graceUntil", source.graceUntil.map { .number($0) })
+        return .object(members + (self.unknown["sources[\(id)]"] ?? []))
+    }
+
+    private static func members(_ source: SourceID) -> [JSONMember] {
+        [
+            JSONMember("uid", .string(source.uid)), JSONMember("streamType", .string(source.streamType.rawValue)),
+        ]
+    }
+
+    private static func json(of entry: Alarm) -> JSONNode {
+        var members = [
+            JSONMember("id", .string(entry.id)), JSONMember("type", .string(entry.alarm.type)),
+            JSONMember("severity", .string(entry.alarm.severity)), JSONMember("kind", .string(entry.alarm.kind)),
+            JSONMember("message", .string(entry.alarm.message)), JSONMember("setAt", .number(entry.setAt)),
+        ]
+        members.add("subject", entry.alarm.subject.map { .string($0) })
+        return .object(members)
+    }
+
+    private static func json(of reply: Reply) -> JSONNode {
+        var members = [
+            JSONMember("key", .string(reply.key)), JSONMember("fingerprint", .string(reply.fingerprint)),
+            JSONMember("status", .integer(reply.status)), JSONMember("body", .string(reply.body)),
+        ]
+        members.add("etag", reply.entityTag.map { .string($0) })
+        members.add("contentType", reply.contentType.map { .string($0) })
+        return .object(members)
+    }
+}
+
+extension JSONNode {
+    fileprivate static func number(_ value: Int64) -> JSONNode { JSONNode(.integer(value)) }
+}
+
+extension [JSONMember] {
+    fileprivate mutating func add(_ key: String, _ value: JSONNode?) {
+        if let value { self.append(JSONMember(key, value)) }
+    }
+
+    fileprivate mutating func add(_ key: String, list: [JSONNode]) {
+        if !list.isEmpty { self.append(JSONMember(key, .array(list))) }
+    }
+
+    /// The entries in the order of their names, so that the same state is the same text.
+    fileprivate mutating func add<Value>(_ key: String, map: [String: Value], _ node: (String, Value) -> JSONNode) {
+        if map.isEmpty { return }
+        let entries = map.sorted { $0.key < $1.key }.map { JSONMember($0.key, node($0.key, $0.value)) }
+        self.append(JSONMember(key, .object(entries)))
+    }
+}

@@ -1,0 +1,166 @@
+import Admission
+import Control
+import MediaTypes
+import Packager
+import PipelineSpec
+import Stages
+
+/// What a worker goes on with: the commanded state of the worker before it, judged against the pipeline file of now.
+package struct Resumption: Sendable {
+    /// A successor that dies earlier than this after restoring counts as one that died of it, in nanoseconds.
+    package static let probation: Int64 = 30 * TimeMath.nanoseconds
+    /// So many may die in a row; the next one restores what keeps people safe, and no more.
+    package static let mostAttempts = 2
+    /// What the third worker sets aside is kept under this name, beside the file.
+    static let asideSuffix = ".aside"
+
+    /// What was not restored.
+    package struct Refusal: Sendable, Equatable {
+        package var member: String
+        package var reason: String
+    }
+
+    /// What is restored. Members that are not restored are not in it.
+    package var state: CommandedState
+    /// With the document that the worker before ran by.
+    package let settings: RoomSettings
+    /// The pipeline file as it is now.
+    let file: RoomDocument?
+    /// The file that was read; `nil`: there was none.
+    let bytes: [UInt8]?
+    /// Two successors have died; see ``mostAttempts``.
+    package private(set) var isReduced = false
+    /// The file is not this worker's to go on with, or not all of it: it is kept aside.
+    package private(set) var isSetAside = false
+    package var refused: [Refusal] = []
+
+    /// - Parameters:
+    ///   - settings: As the command line and the pipeline file say.
+    ///   - bytes: The file; `nil`: there is none.
+    package init(_ settings: RoomSettings, _ bytes: [UInt8]?) {
+        self.bytes = bytes
+        self.file = settings.document
+        let roomID = settings.pipeline.room.roomID
+        var state = CommandedState(roomID: roomID, salt: Self.newSalt())
+        guard let bytes else {
+            (self.state, self.settings) = (state, settings)
+            return
+        }
+        let reading = CommandedState.read(bytes)
+        var refused: [Refusal] = []
+        if let reading, reading.state.roomID == roomID {
+            state = reading.state
+            if state.salt.isEmpty { state.salt = Self.newSalt() }
+            refused = reading.problems.map { Refusal(member: $0, reason: "it cannot be read") }
+        } else {
+            self.isSetAside = true
+            let reason = reading == nil ? "it is damaged, or of another version" : "it is another room's"
+            refused = [Refusal(member: CommandedState.name, reason: reason)]
+        }
+        if state.attempts >= Self.mostAttempts {
+            (self.isReduced, self.isSetAside) = (true, true)
+            state = state.reduced
+        }
+        if let file = settings.document { refused += state.yield(to: file) }
+        self.settings = Self.restoreDocument(&state, settings, &refused)
+        (self.state, self.refused) = (state, refused)
+    }
+
+    /// Runs by what commands have made of the file.
+    private static func restoreDocument(
+        _ state: inout CommandedState, _ settings: RoomSettings, _ refused: inout [Refusal]
+    ) -> RoomSettings {
+        guard let file = settings.document, let document = state.document else { return settings }
+        let (restored, failures) = file.applying(
+            document.edits, revision: document.revision, checks: RoomChecks.here)
+        refused += failures.map { Refusal(member: $0.edit.name, reason: $0.reason) }
+        state.document?.edits.removeAll { edit in failures.contains { $0.edit == edit } }
+        state.document?.revision = restored.revision
+        return settings.running(restored)
+    }
+
+    private static func newSalt() -> String {
+        Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) })
+    }
+
+    /// What is restored, by member.
+    package var restored: [String] {
+        var names: [String] = []
+        if self.state.isEnded { names.append("end") }
+        if self.state.document != nil { names.append("document") }
+        names += (self.state.document?.edits ?? []).map(\.name)
+        if self.state.onAir != nil { names.append(CommandedState.onAirMember.name) }
+        names += self.state.upcoming.map { "program.scene at tick \($0.tick)" }
+        names += self.state.scenes.keys.sorted().map { "scenes[\($0)]" }
+        if self.state.pk != nil { names.append("pk") }
+        for (id, source) in self.state.sources.sorted(by: { $0.key.description < $1.key.description }) {
+            names += source.memberNames.map { "sources[\(id)].\($0)" }
+        }
+        names += self.state.texts.keys.sorted().map { "texts[\($0)]" }
+        names += self.state.scores.keys.sorted().map { "scoreBars[\($0)]" }
+        names += self.state.countdowns.keys.sorted().map { "countdowns[\($0)]" }
+        names += self.state.relays.map { "sources[\($0.source)].relays[\($0.id)]" }
+        if !self.state.usedKeys.isEmpty { names.append("usedKeys") }
+        if !self.state.replies.isEmpty { names.append("replies") }
+        return names
+    }
+}
+
+extension CommandedState {
+    /// Covers, mutes, kicks, document, PK and end alone: what keeps people safe. Revisions and used keys never go back.
+    var reduced: CommandedState {
+        var reduced = CommandedState(roomID: self.roomID, salt: self.salt)
+        (reduced.attempts, reduced.revision, reduced.isEnded) = (self.attempts, self.revision, self.isEnded)
+        (reduced.document, reduced.pk, reduced.usedKeys) = (self.document, self.pk, self.usedKeys)
+        reduced.fileMembers = self.fileMembers
+        for (id, source) in self.sources {
+            reduced.change(id) {
+                ($0.videoPush, $0.audioPush) = (source.videoPush, source.audioPush)
+                $0.refusedUntil = source.refusedUntil
+            }
+        }
+        return reduced
+    }
+
+    /// Leaves to the pipeline file every member that it says otherwise than the writer's file did.
+    ///
+    /// A cover, a mute or a kick is no member of the file, so that no file undoes it.
+    ///
+    /// - Returns: What is left to the file.
+    mutating func yield(to file: RoomDocument) -> [Resumption.Refusal] {
+        let changed = Set(self.changedMembers.filter { self.isChanged($0, in: file) })
+        func has(_ member: FileMember) -> Bool { changed.contains(member) }
+        self.document?.edits.removeAll { has(.path($0.path)) }
+        if has(Self.onAirMember) { (self.onAir, self.upcoming) = (nil, []) }
+        self.scenes = self.scenes.filter { !has(Self.scene($0.key)) }
+        for id in self.sources.keys {
+            self.change(id) {
+                if has(Self.source(id, "volume")) { $0.volume = nil }
+                if has(Self.source(id, "audioTracks")) { $0.trackVolumes = [:] }
+                if has(Self.source(id, "offsetMs")) { $0.offsetMs = nil }
+                if has(Self.source(id, "rotation")) { $0.rotation = nil }
+            }
+        }
+        self.texts = self.texts.filter { !has(Self.text($0.key)) }
+        self.scores = self.scores.filter { !has(Self.score($0.key)) }
+        self.countdowns = self.countdowns.filter { !has(Self.countdown($0.key)) }
+        return changed.map { Resumption.Refusal(member: $0.name, reason: "the pipeline file has changed it") }
+            .sorted { $0.member < $1.member }
+    }
+}
+
+extension CommandedState.Source {
+    /// What commands have said, by member.
+    var memberNames: [String] {
+        var names: [String] = []
+        if self.videoPush != nil { names.append("videoPush") }
+        if self.audioPush != nil { names.append("audioPush") }
+        if self.volume != nil { names.append("volume") }
+        if !self.trackVolumes.isEmpty { names.append("audioTracks") }
+        if self.offsetMs != nil { names.append("offsetMs") }
+        if self.rotation != nil { names.append("rotation") }
+        if self.refusedUntil != nil { names.append("refused") }
+        if self.graceUntil != nil { names.append("grace") }
+        return names
+    }
+}

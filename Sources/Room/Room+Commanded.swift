@@ -1,0 +1,195 @@
+import Admission
+package import Control
+import MediaTypes
+import PipelineSpec
+import Program
+import Stages
+
+/// Writes down what commands have changed, after it has come into force.
+extension Room {
+    // MARK: Time
+
+    /// Nanoseconds since the Unix epoch: origin + program time once the program runs, the wall clock before.
+    var roomTime: Int64 {
+        guard let origin = self.clock.origin, let program = self.clock.now() else { return SystemClock.wallClock() }
+        return origin &+ program
+    }
+
+    /// The room time of a time of the life's clock.
+    func roomTime(ofLife time: Int64) -> Int64 { self.roomTime &+ (time &- self.machine.now()) }
+
+    /// The room time of a time of the wall clock.
+    func roomTime(ofWall time: Int64) -> Int64 { self.roomTime &+ (time &- SystemClock.wallClock()) }
+
+    /// The life's time of a room time.
+    func lifeTime(ofRoom time: Int64) -> Int64 { self.machine.now() &+ (time &- self.roomTime) }
+
+    // MARK: Scenes
+
+    /// What is on air, what will be, and what the overlays say.
+    ///
+    /// - Parameter wanted: The scene that was asked for; a fallback scene may be on air in its place.
+    func noteCommanded(_ desk: SceneDesk, wanted: String, _ urgency: CommandStore.Urgency = .now) {
+        guard let commands = self.commands else { return }
+        let file = self.pipeline.program.scene
+        commands.update(urgency) { state in
+            let onAir = desk.onAir.sceneID == wanted
+            let showing = CommandedState.Showing(
+                scene: wanted, tick: desk.onAir.tick, ends: onAir ? desk.onAir.ends : [:])
+            if wanted != file || state.onAir != nil { state.onAir = showing }
+            state.upcoming = desk.upcoming.map {
+                CommandedState.Showing(scene: $0.sceneID, tick: $0.tick, ends: $0.ends, transition: $0.transition)
+            }
+            state.texts = desk.overlays.texts
+            state.scores = desk.overlays.scores.mapValues { CommandedState.Score(left: $0.left, right: $0.right) }
+            state.countdowns = desk.countdowns.told
+        }
+    }
+
+    /// The same, for those who do not hold the life.
+    func noteCommanded(_ desk: SceneDesk, _ urgency: CommandStore.Urgency = .now) {
+        if self.commands == nil { return }
+        self.noteCommanded(desk, wanted: self.life.life.withLock { $0.wanted.id }, urgency)
+    }
+
+    /// A command has put a scene.
+    func noteCommanded(scene id: String, revision: Int, _ body: [UInt8]) {
+        self.commands?.update(.now) { state in
+            state.scenes[id] = CommandedState.SceneChange(revision: revision, body: JSONParser.parse(body).root?.bare)
+        }
+    }
+
+    /// A command has removed a scene.
+    func noteRemoved(scene: PipelineSpec.Scene) {
+        let isOfFile = self.pipeline.scene(scene.sceneID) != nil
+        self.commands?.update(.now) { state in
+            guard isOfFile || state.scenes[scene.sceneID] != nil else { return }
+            state.scenes[scene.sceneID] = CommandedState.SceneChange(revision: scene.revision, isRemoved: true)
+        }
+    }
+
+    // MARK: The PK
+
+    func noteCommanded(_ phases: PKLife, hasStartedItself: Bool) {
+        guard let commands = self.commands else { return }
+        let (since, end) = (self.roomTime(ofLife: phases.since), phases.endsAt.map { self.roomTime(ofLife: $0) })
+        commands.update(.now) { state in
+            state.pk =
+                phases.isRunning || hasStartedItself
+                ? CommandedState.PK(
+                    phase: phases.phase, since: since, endsAt: end, durations: phases.durations,
+                    hasStartedItself: hasStartedItself) : nil
+        }
+    }
+
+    // MARK: Sources
+
+    func noteCommanded(_ source: SourceID, _ change: SourceChange) {
+        let isVolume = change.audioPush == nil && change.videoPush == nil && change.offsetMs == nil
+        self.commands?.update(isVolume && change.rotation == nil ? .soon : .now) { state in
+            state.change(source) { known in
+                if let push = change.videoPush { known.videoPush = push ? nil : false }
+                if let push = change.audioPush { known.audioPush = push ? nil : false }
+                if let volume = change.volume {
+                    if let track = change.audioTrack {
+                        known.trackVolumes[track] = volume
+                    } else {
+                        known.volume = volume
+                    }
+                }
+                known.offsetMs = change.offsetMs ?? known.offsetMs
+                known.rotation = change.rotation ?? known.rotation
+            }
+        }
+    }
+
+    /// - Parameter until: On the wall clock; `nil`: the source may be published.
+    func noteRefused(_ source: SourceID, until: Int64?) {
+        let until = until.map { self.roomTime(ofWall: $0) }
+        self.commands?.update(.now) { $0.change(source) { $0.refusedUntil = until } }
+    }
+
+    /// The source has left the room, and what was commanded of it with it.
+    func forgetCommanded(_ source: SourceID) {
+        self.commands?.update(.now) { state in
+            state.sources[source] = nil
+            state.relays.removeAll { $0.source == source }
+        }
+    }
+
+    // MARK: The document
+
+    /// The room runs by another version of its document.
+    ///
+    /// - Parameters:
+    ///   - file: The pipeline file, if it is what has changed.
+    ///   - before: Scenes that the new version says otherwise come before what commands have made of them.
+    func noteDocument(_ document: RoomDocument, _ file: RoomDocument?, after before: RoomDocument) {
+        if let file {
+            self.fileDocument.withLock { $0 = file }
+            self.commands?.setFile(file)
+        }
+        guard let commands = self.commands, let file = self.fileDocument.withLock({ $0 }) else { return }
+        let salt = commands.value.salt
+        let edits = document.edits(from: file) { SealedKey.seal($0, salt: salt) }
+        let (old, new) = (before.pipeline, document.pipeline)
+        let changed = Set(old.scenes.map(\.sceneID) + new.scenes.map(\.sceneID)).filter {
+            old.scene($0) != new.scene($0)
+        }
+        self.desk.withLock { desk in
+            commands.update(.now) { state in
+                let isFile = edits.isEmpty && document.revision == file.revision
+                state.document = isFile ? nil : CommandedState.Document(revision: document.revision, edits: edits)
+                for id in changed {
+                    // Where commands have counted on, the next revision is above that.
+                    let revision = desk.shelf[id]?.revision ?? 0
+                    let isAbove = revision > (new.scene(id)?.revision ?? revision)
+                    state.scenes[id] = isAbove ? CommandedState.SceneChange(revision: revision) : nil
+                }
+            }
+            self.noteCommanded(desk)
+        }
+    }
+
+    /// A document has set members of a source: they come before what commands have said.
+    func noteDocument(of source: SourceID, _ change: (inout CommandedState.Source) -> Void) {
+        self.commands?.update(.now) { $0.change(source, change) }
+    }
+
+    // MARK: Answers
+
+    package var commandMemory: CommandMemory {
+        guard let state = self.commands?.value else { return CommandMemory() }
+        return CommandMemory(
+            revision: state.revision,
+            replies: state.replies.map {
+                KeptReply(
+                    key: $0.key, fingerprint: $0.fingerprint, status: $0.status, entityTag: $0.entityTag,
+                    contentType: $0.contentType, body: $0.body)
+            })
+    }
+
+    package func beginCommand() { self.commands?.begin() }
+
+    package func endCommand(
+        _ record: CommandRecord, waits: Bool, _ answer: @escaping @Sendable (CommandDurability) -> Void
+    ) {
+        guard let commands = self.commands else { return answer(.durable) }
+        commands.update(waits ? .now : .soon) { state in
+            state.revision = max(state.revision, record.revision)
+            guard let kept = record.reply, !state.replies.contains(where: { $0.key == kept.key }) else { return }
+            state.replies.append(
+                CommandedState.Reply(
+                    key: kept.key, fingerprint: kept.fingerprint, status: kept.status, entityTag: kept.entityTag,
+                    contentType: kept.contentType, body: kept.body))
+            if state.replies.count > ControlLedger.keyCapacity { state.replies.removeFirst() }
+        }
+        commands.end(waits: waits) { durability in
+            switch durability {
+            case .durable: answer(.durable)
+            case .late: answer(.late)
+            case .superseded: answer(.superseded)
+            }
+        }
+    }
+}

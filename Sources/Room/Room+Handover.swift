@@ -1,0 +1,158 @@
+import Admission
+import Control
+import Ingest
+import MediaTypes
+import Packager
+import PipelineSpec
+import Program
+import Push
+import RTMP
+import Stages
+
+/// What a worker hands on beside the scenes and sources: relays, used keys, grace, alarms and clips.
+extension Room {
+    // MARK: Relays
+
+    /// - Parameter url: With its key; `nil`: the relay was ended.
+    func noteCommanded(_ source: SourceID, relay id: String, url: String?) {
+        self.commands?.update(.now) { state in
+            state.relays.removeAll { $0.source == source && $0.id == id }
+            if let url { state.relays.append(CommandedState.Relay(source: source, id: id, url: url)) }
+        }
+    }
+
+    /// Begins the relays of commands again, where they may still go.
+    func resumeRelays(_ relays: RelayService) {
+        for relay in self.resumption.withLock({ $0.state.relays }) {
+            var reason: String?
+            if let hub = self.listeners.hub(for: relay.source), let url = RTMPURL(relay.url) {
+                if let refusal = self.settings.egress.policy.refusal(of: EgressPolicy.Target(url)) {
+                    reason = "\(refusal)"
+                } else if relays.put(hub, id: relay.id, url: url) == nil {
+                    reason = "the source goes to \(RelayService.maximumPerSource) rooms already"
+                }
+            } else {
+                reason = "the source is not here"
+            }
+            guard let reason else { continue }
+            self.resumption.withLock { resumption in
+                resumption.state.relays.removeAll { $0 == relay }
+                resumption.refused.append(
+                    Resumption.Refusal(member: "sources[\(relay.source)].relays[\(relay.id)]", reason: reason))
+            }
+            self.noteCommanded(relay.source, relay: relay.id, url: nil)
+        }
+    }
+
+    // MARK: Keys
+
+    /// Signed keys that were used under workers before this one stay used.
+    func resumed(_ admission: Admission) -> Admission {
+        guard let state = self.commands?.value else { return admission }
+        var admission = admission
+        admission.resume(used: state.usedKeys.map { ($0.digest, $0.expiry) }, salt: state.salt)
+        return admission
+    }
+
+    /// On the ingest's event loop.
+    func note(_ use: Admission.KeyUse) {
+        let now = SystemClock.wallClock() / TimeMath.nanoseconds
+        self.commands?.update(.now) { state in
+            state.usedKeys.removeAll { $0.digest == use.digest || $0.expiry < now }
+            if let expiry = use.expiry {
+                state.usedKeys.append(CommandedState.UsedKey(digest: use.digest, expiry: expiry))
+            }
+        }
+    }
+
+    // MARK: Sources that are waited for
+
+    func noteCommanded(_ source: SourceID, _ change: SourceLife.Change, graceUntil end: Int64?) {
+        guard let commands = self.commands else { return }
+        let end = end.map { self.roomTime(ofLife: $0) }
+        switch change.to {
+        // In the past: nobody waits for it any more.
+        case .gone: commands.update(.soon) { $0.change(source) { $0.graceUntil = 0 } }
+        case .reconnecting: commands.update(.soon) { $0.change(source) { $0.graceUntil = end } }
+        case .live: commands.update(.soon) { $0.change(source) { $0.graceUntil = nil } }
+        case .idle, .connected, .publishing, .stalled, .lost, .ended: break
+        }
+    }
+
+    /// Sources that were lost under a worker before this one are waited for as long as that worker would have.
+    func resumeGraces() {
+        let now = self.machine.now()
+        for (id, known) in self.resumption.withLock({ $0.state.sources }) {
+            guard let until = known.graceUntil, self.slots[id]?.isFile == false else { continue }
+            let end = until > 0 ? self.lifeTime(ofRoom: until) : nil
+            self.life.life.withLock { $0.resumeLost(id, until: end, now: now) }
+            self.slots[id]?.setState(end == nil ? .gone : .reconnecting)
+        }
+    }
+
+    /// Since when nobody has been there, on the life's clock.
+    var resumedIdle: Int64? {
+        self.resumption.withLock { $0.state.idleSince }.map { min(self.machine.now(), self.lifeTime(ofRoom: $0)) }
+    }
+
+    // MARK: Alarms
+
+    /// How long an alarm of a worker before this one holds before it must have been found again, in nanoseconds.
+    private static let alarmHold: Int64 = 30 * TimeMath.nanoseconds
+
+    func resumeAlarms() {
+        let alarms = self.resumption.withLock { $0.state.alarms }
+        let end = SystemClock.wallClock() &+ Self.alarmHold
+        self.alarms.withLock { $0.resume(alarms.map { ($0.id, $0.alarm, $0.setAt) }, until: end) }
+    }
+
+    /// The alarms that hold have changed.
+    func noteAnnounced() {
+        guard let commands = self.commands else { return }
+        let alarms = self.alarms.withLock(\.entries).filter { $0.clearedAt == nil }.map {
+            CommandedState.Alarm(id: self.id(of: $0), alarm: $0.alarm, setAt: $0.setAt)
+        }
+        commands.update(.soon) { $0.alarms = alarms }
+    }
+
+    /// Commands that are not on disk, and those of the worker before that were set aside.
+    var commandAlarms: [AlarmBook.Alarm] {
+        var alarms: [AlarmBook.Alarm] = []
+        if let problem = self.commands?.problem {
+            alarms.append(
+                AlarmBook.Alarm(
+                    "commands.not_durable", "alert_2", kind: "output",
+                    message: "a successor would not restore the last commands: \(problem)"))
+        }
+        let (isSetAside, isReduced) = self.resumption.withLock { ($0.isSetAside, $0.isReduced) }
+        if isSetAside {
+            let reason = isReduced ? "two workers have died within 30 s of restoring it" : "it cannot be used"
+            alarms.append(
+                AlarmBook.Alarm(
+                    "commands.set_aside", "alert_2", kind: "config",
+                    message: "commands.json was set aside: \(reason); see room.resumed for what is not restored"))
+        }
+        return alarms
+    }
+
+    // MARK: Clips
+
+    /// A clip was promised.
+    func noteCommanded(_ clip: ClipDesk.Clip, _ range: Range<Int64>) {
+        self.commands?.update(.soon) { [clips = self.clips] state in
+            // It may be ready by now.
+            guard let known = clips.clip(clip.id), known.state == .pending || known.state == .working else { return }
+            state.clips.append(
+                CommandedState.Clip(id: clip.id, name: clip.name, rendition: clip.rendition, range: range))
+        }
+    }
+
+    /// Clips that a worker before this one has promised have failed.
+    func resumeClips() {
+        for lost in self.resumption.withLock({ $0.state.clips }) {
+            let clip = self.clips.noteLost(lost.id, name: lost.name, rendition: lost.rendition, range: lost.range)
+            self.events.emit("clip.failed", ["clip": clip.json])
+        }
+        self.commands?.update(.soon) { $0.clips = [] }
+    }
+}

@@ -1,0 +1,218 @@
+import Control
+import MediaTypes
+import Packager
+import PipelineSpec
+import Program
+import Stages
+
+/// Restores what was commanded to the workers before this one: before publishers are let in, and before the first tick.
+extension Room {
+    // MARK: The file
+
+    /// Where the commanded state of a room is; `nil`: nowhere.
+    static func commandsPlace(_ pipeline: Pipeline) -> (directory: String, name: String)? {
+        guard pipeline.clock == .live, let hls = pipeline.hls else { return nil }
+        guard let directory = pipeline.control.stateDirectory else { return (hls.path, CommandedState.name) }
+        // Rooms may share it.
+        return (directory, "\(pipeline.room.roomID).\(CommandedState.name)")
+    }
+
+    /// What there is to go on with.
+    static func resumption(_ settings: RoomSettings) -> Resumption {
+        guard let place = self.commandsPlace(settings.pipeline), !self.startsAnew(settings) else {
+            return Resumption(settings, nil)
+        }
+        let resumption = Resumption(settings, DirectoryStore(directory: place.directory).read(place.name))
+        let last = settings.pipeline.hls.flatMap { EndedOutput.lastIncarnation(inDirectory: $0.path) } ?? 0
+        return resumption.state.incarnation <= last ? resumption : Resumption(settings, nil)
+    }
+
+    private static func startsAnew(_ settings: RoomSettings) -> Bool {
+        settings.forgets || settings.newSession && self.hasEnded(settings.pipeline)
+    }
+
+    /// The same once this worker has claimed the room, and no worker before it writes any more.
+    ///
+    /// - Returns: `nil` if another document is to be run than the one that was found before; and the file, if the room has one.
+    /// - Throws: ``MediaError/Code/notCreatable``.
+    static func claimed(
+        _ settings: RoomSettings, _ found: Resumption, _ packager: HLSPackager?
+    ) throws(MediaError) -> (resumption: Resumption, file: ClaimedFile?)? {
+        guard let packager, let place = self.commandsPlace(settings.pipeline) else { return (found, nil) }
+        try DirectoryStore(directory: place.directory).prepare()
+        let file = ClaimedFile(place.name, in: place.directory, claim: packager.claim)
+        file.removeLeftovers()
+        var resumption = found
+        if found.bytes != nil || !self.startsAnew(settings) {
+            let bytes = file.read()
+            if bytes != found.bytes { resumption = Resumption(settings, bytes) }
+        }
+        // The room in the directory began anew: the file is of the one before.
+        if resumption.state.incarnation >= packager.incarnation {
+            try? file.remove()
+            resumption = Resumption(settings, nil)
+        }
+        return resumption.settings.document?.effective == found.settings.document?.effective ? (resumption, file) : nil
+    }
+
+    /// Opens what is commanded from now on. That this worker restores is on disk before it does.
+    static func openCommands(
+        _ resumption: inout Resumption, _ file: ClaimedFile?, superseded: @escaping @Sendable () -> Void
+    ) -> CommandStore? {
+        guard let file else { return nil }
+        if resumption.isSetAside, let bytes = resumption.bytes { try? file.beside(Resumption.asideSuffix).write(bytes) }
+        resumption.state.incarnation = file.incarnation
+        if resumption.state.isPlain {
+            try? file.remove()
+        } else {
+            resumption.state.attempts += 1
+            var state = resumption.state
+            state.fileMembers = resumption.file.map { state.hashes(of: $0) } ?? [:]
+            // A disk that takes nothing is noticed by whoever writes next.
+            try? file.write(state.bytes)
+        }
+        resumption.state.fileMembers = [:]
+        return CommandStore(resumption.state, file: resumption.file, place: file, superseded: superseded)
+    }
+
+    // MARK: Before publishers are let in
+
+    /// What sources contribute, and that the room is to end.
+    func resumeSources() {
+        let state = self.resumption.withLock { $0.state }
+        for (id, known) in state.sources {
+            guard let slot = self.slots[id] else { continue }
+            if let offset = known.offsetMs { slot.decode.setOffset(milliseconds: offset) }
+            if let rotation = known.rotation { slot.decode.setRotation(rotation / 90) }
+            for (track, volume) in known.trackVolumes {
+                slot.buffer.setGain(Float(volume) / 100, ofTrack: UInt8(clamping: track), over: 1)
+            }
+            self.program.setSource(
+                id, volume: known.volume.map { Float($0) / 100 }, audioPush: known.audioPush,
+                videoPush: known.videoPush)
+        }
+        if state.isEnded { self.end(reason: "control") }
+    }
+
+    /// Whom commands have sent away stays away.
+    func resumeRefusals() {
+        let now = SystemClock.wallClock()
+        for (id, known) in self.resumption.withLock({ $0.state.sources }) {
+            guard let until = known.refusedUntil else { continue }
+            if now < until {
+                self.refusals.withLock { $0[id] = SourceRefusal(reason: .kicked, until: until) }
+            } else {
+                self.commands?.update(.soon) { $0.change(id) { $0.refusedUntil = nil } }
+            }
+        }
+    }
+
+    /// The PK that ran goes on. When its phase ends is known once the room's clock runs; see ``resumeProgram(at:)``.
+    func resumePK() {
+        guard let pk = self.resumption.withLock({ $0.state.pk }) else { return }
+        let since = self.lifeTime(ofRoom: pk.since)
+        let isThere = self.life.life.withLock { life in
+            life.resumePK(
+                pk.phase, since: since, endsAt: nil, durations: pk.durations, hasStartedItself: pk.hasStartedItself)
+        }
+        if isThere { return }
+        self.resumption.withLock { resumption in
+            resumption.state.pk = nil
+            resumption.refused.append(Resumption.Refusal(member: "pk", reason: "the pipeline file has no PK any more"))
+        }
+        self.commands?.update(.soon) { $0.pk = nil }
+    }
+
+    /// Tells what was restored and what could not be.
+    func announceResumed() {
+        let resumption = self.resumption.withLock { $0 }
+        let restored = resumption.restored
+        guard !restored.isEmpty || !resumption.refused.isEmpty else { return }
+        for refusal in resumption.refused {
+            self.logger.warning(
+                "a command to the worker before is not restored",
+                metadata: ["member": "\(refusal.member)", "reason": "\(refusal.reason)"])
+        }
+        self.events.emit(
+            "room.resumed",
+            [
+                "restored": .array(restored.prefix(Self.mostTold).map { .string($0) }),
+                "notRestored": .array(
+                    resumption.refused.prefix(Self.mostTold).map {
+                        ["member": .string($0.member), "reason": .string($0.reason)]
+                    }),
+                "reduced": .bool(resumption.isReduced),
+            ])
+    }
+
+    /// Members that an event names.
+    private static let mostTold = 256
+
+    // MARK: Before the first tick
+
+    /// The PK, with the end it had, and scenes that were scheduled. What was due meanwhile is carried out now.
+    func resumeProgram(at firstTick: Int64) {
+        let state = self.resumption.withLock { $0.state }
+        let due = state.upcoming.filter { $0.tick <= firstTick }
+        self.desk.withLock { desk in
+            if let last = due.last, let scene = desk.shelf[last.scene] {
+                self.resume(last) { () throws(ControlFailure) in
+                    let showing = try self.command(scene, nil, &desk)
+                    desk.onAir.tick = last.tick
+                    SceneDesk.begin(&desk.onAir, scene, fps: self.pipeline.canvas.fps)
+                    self.announce(showing, reason: "room.resumed")
+                }
+            }
+            for showing in state.upcoming where showing.tick > firstTick {
+                guard let scene = desk.shelf[showing.scene] else { continue }
+                self.resume(showing) { () throws(ControlFailure) in
+                    _ = try self.show(scene, without: [], at: showing.tick, showing.transition, &desk)
+                }
+            }
+            if let pk = state.pk { self.resume(pk, at: firstTick, &desk) }
+        }
+    }
+
+    private func resume(_ showing: CommandedState.Showing, _ body: () throws(ControlFailure) -> Void) {
+        do throws(ControlFailure) {
+            try body()
+        } catch {
+            self.events.emit(
+                "program.failed", ["scene": .string(showing.scene), "reason": .string("\(error.what). \(error.fix)")])
+        }
+    }
+
+    private func resume(_ pk: CommandedState.PK, at firstTick: Int64, _ desk: inout SceneDesk) {
+        let (since, end) = (self.lifeTime(ofRoom: pk.since), pk.endsAt.map { self.lifeTime(ofRoom: $0) })
+        let phase = self.life.life.withLock { life -> PKLife? in
+            // A command may have come before this.
+            guard life.phases.phase == pk.phase, life.phases.isRunning, life.phases.endsAt == nil else { return nil }
+            _ = life.resumePK(
+                pk.phase, since: since, endsAt: end, durations: pk.durations, hasStartedItself: pk.hasStartedItself)
+            desk.phaseEndsAt = end
+            self.perform(life.receive(.poll([:]), now: self.machine.now()), life, &desk)
+            return life.phases
+        }
+        guard let phase, phase.isRunning, phase.phase == pk.phase else { return }
+        self.redrawCountdowns(isShown: false, &desk)
+        let change = PKLife.Change(from: pk.phase, to: pk.phase, at: since, endsAt: end)
+        self.mark([change], shownAt: firstTick)
+    }
+
+    // MARK: While the room runs, and at its end
+
+    /// This worker has lived for long enough: it does not die of what it restored.
+    func endProbation() { self.commands?.update(.soon) { $0.attempts = 0 } }
+
+    /// Nothing of a room that has ended is restored. Any other is handed on, in order.
+    func closeCommands(_ outcome: RoomOutcome, by deadline: Int64) {
+        guard let commands = self.commands else { return }
+        let time = max(Self.leastClose, deadline &- self.machine.now())
+        if case .ended = outcome, !self.mutable.withLock({ $0.isEndOwed }) { return commands.discard(within: time) }
+        if case .failed = outcome {} else { commands.update(.soon) { $0.attempts = 0 } }
+        commands.close(within: time)
+    }
+
+    /// Nanoseconds that the last write may take in any case.
+    private static let leastClose: Int64 = 500_000_000
+}

@@ -1,0 +1,65 @@
+import Foundation
+import HLS
+import MediaTypes
+import Packager
+import Testing
+
+@Suite("A worker's private file: written only while the worker's claim on the room is valid")
+struct ClaimedFileTests {
+    private static func folder() -> String {
+        FileManager.default.temporaryDirectory.appendingPathComponent("tandem-claimed-\(UUID().uuidString)").path
+    }
+
+    private static func claim(_ path: String) throws -> RoomClaim {
+        let settings = try Output.settings { $0.directory = path }
+        return try Output(DirectoryStore(directory: path), settings: settings).packager.claim
+    }
+
+    @Test("it is for this user alone, and a superseded worker leaves it as it is and nothing beside it")
+    func superseded() throws {
+        let path = Self.folder()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let first = ClaimedFile("commands.json", in: path, claim: try Self.claim(path))
+        #expect(first.read() == nil)
+        try first.write([1, 2, 3])
+        let mode = try FileManager.default.attributesOfItem(atPath: "\(path)/commands.json")[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let successor = ClaimedFile("commands.json", in: path, claim: try Self.claim(path))
+        #expect(successor.read() == [1, 2, 3])
+        func code(_ body: () throws(MediaError) -> Void) -> MediaError.Code? {
+            do throws(MediaError) { try body() } catch { return error.code }
+            return nil
+        }
+        #expect(code { () throws(MediaError) in try first.write([9]) } == .superseded)
+        #expect(code { () throws(MediaError) in try first.remove() } == .superseded)
+        try successor.write([4])
+        #expect(first.read() == [4])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).sorted() == ["commands.json", "state.json"])
+        try successor.remove()
+        #expect(successor.read() == nil)
+    }
+
+    @Test("what a worker was killed over is removed by the next one")
+    func leftovers() throws {
+        let path = Self.folder()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        _ = try Self.claim(path)
+        let claim = try Self.claim(path)
+        let left = "\(path)/.commands.json.1.tmp"
+        _ = FileManager.default.createFile(atPath: left, contents: Data([1]))
+        ClaimedFile("commands.json", in: path, claim: claim).removeLeftovers()
+        #expect(!FileManager.default.fileExists(atPath: left))
+    }
+
+    @Test("it may lie in another directory than the room's output, under the same claim")
+    func elsewhere() throws {
+        let (path, other) = (Self.folder(), Self.folder())
+        defer { for path in [path, other] { try? FileManager.default.removeItem(atPath: path) } }
+        try DirectoryStore(directory: other).prepare()
+        let file = ClaimedFile("commands.json", in: other, claim: try Self.claim(path))
+        try file.write([7])
+        _ = try Self.claim(path)
+        #expect(throws: MediaError.self) { try file.write([8]) }
+        #expect(file.read() == [7])
+    }
+}

@@ -1,0 +1,102 @@
+import PipelineSpec
+import Testing
+
+@Suite("Edits of a document: what commands made of the pipeline file, applied to another version of it")
+struct DocumentEditTests {
+    private static func node(_ text: String) throws -> JSONNode {
+        try #require(JSONParser.parse(Array(text.utf8)).root, "\(text)").bare
+    }
+
+    @Test(
+        "the edits between two values make the second of the first",
+        arguments: [
+            ("{}", #"{"a":1}"#, ["a"]), (#"{"a":1}"#, "{}", ["a"]), (#"{"a":{"b":1}}"#, #"{"a":{"b":2}}"#, ["a.b"]),
+            (#"{"a":[1,2]}"#, #"{"a":[1,3]}"#, ["a"]),
+            (
+                #"{"sources":[{"uid":"1"},{"uid":2}]}"#, #"{"sources":[{"uid":"1","volume":5},{"uid":2}]}"#,
+                ["sources[1/main].volume"]
+            ),
+            (
+                #"{"sources":[{"uid":"1"},{"uid":"1","streamType":"sub"}]}"#, #"{"sources":[{"uid":"1"},{"uid":"3"}]}"#,
+                ["sources[3/main]", "sources[1/sub]"]
+            ),
+            (#"{"outputs":[{"type":"hls"}]}"#, #"{"outputs":[{"type":"hls"},{"outputId":"a"}]}"#, ["outputs[a]"]),
+            // Two of a kind cannot be told apart, and neither can another order.
+            (#"{"outputs":[{"type":"rtmp"}]}"#, #"{"outputs":[{"type":"rtmp"},{"type":"rtmp"}]}"#, ["outputs"]),
+            (
+                #"{"scenes":[{"sceneId":"a"},{"sceneId":"b"}]}"#, #"{"scenes":[{"sceneId":"b"},{"sceneId":"a"}]}"#,
+                ["scenes"]
+            ),
+            ("{}", #"{"scenes":[{"sceneId":"a"}]}"#, ["scenes"]),
+        ] as [(String, String, [String])])
+    func between(one: String, other: String, names: [String]) throws {
+        let (base, target) = (try Self.node(one), try Self.node(other))
+        let edits = DocumentEdit.between(base, target)
+        #expect(edits.map(\.name) == names)
+        var made = base
+        for edit in edits {
+            let isApplied = made.apply(edit)
+            #expect(isApplied)
+        }
+        #expect(made.canonical == target.canonical)
+        #expect(DocumentEdit.between(target, target).isEmpty)
+    }
+
+    @Test("an edit finds its element in a file that has another one before it, and fails where its element is gone")
+    func moved() throws {
+        let edit = DocumentEdit([.key("sources"), .element("2/main"), .key("volume")], .integer(40))
+        var file = try Self.node(#"{"sources":[{"uid":"9"},{"uid":"2"}]}"#)
+        let isFound = file.apply(edit)
+        #expect(isFound)
+        #expect(file[path: edit.path] == .integer(40))
+        var other = try Self.node(#"{"sources":[{"uid":"9"}]}"#)
+        let before = other
+        let isApplied = other.apply(edit)
+        #expect(!isApplied)
+        #expect(other == before)
+    }
+
+    @Test("a step is the same after it was written as text", arguments: ["a", "#a", "\\a", "", "#", "a#b"])
+    func steps(key: String) {
+        for step in [DocumentEdit.Step.key(key), .element(key)] { #expect(DocumentEdit.Step(text: step.text) == step) }
+    }
+
+    @Test("edits of a document leave its keys sealed, and apply to the file again")
+    func document() throws {
+        let file = #"""
+            {"room":{"roomId":"1"},"sources":[{"uid":"1","streamKey":"file-key"}],
+            "scenes":[{"sceneId":"solo","layout":"solo","uids":["1"]}],"outputs":[{"type":"hls","path":"out"}]}
+            """#
+        let base = try RoomDocument.read(Array(file.utf8)).get().document
+        let patch = #"""
+            {"room":{"title":"New"},"sources":[{"uid":"1","streamKey":"file-key"},{"uid":"2","streamKey":"new-key"}]}
+            """#
+        let next = try base.patched(Array(patch.utf8)).get().document
+        let edits = next.edits(from: base) { "sealed(\($0.count))" }
+        #expect(edits.map(\.name) == ["room.title", "sources[2/main]"])
+        let text = edits.compactMap { $0.value?.text() }.joined()
+        #expect(!text.contains("new-key") && !text.contains("file-key") && text.contains("sealed(7)"))
+        let (again, refused) = base.applying(edits, revision: 8)
+        #expect(refused.isEmpty)
+        #expect(again.revision == 8)
+        #expect(again.pipeline.room.title == "New")
+        #expect(again.pipeline.sources.map(\.id.uid) == ["1", "2"])
+    }
+
+    @Test("an edit that no longer fits is refused alone")
+    func refusedAlone() throws {
+        let file = #"""
+            {"room":{"roomId":"1"},"sources":[{"uid":"1","streamKey":"k"}],
+            "scenes":[{"sceneId":"solo","layout":"solo","uids":["1"]}],"outputs":[{"type":"hls","path":"out"}]}
+            """#
+        let base = try RoomDocument.read(Array(file.utf8)).get().document
+        let (document, refused) = base.applying(
+            [
+                DocumentEdit([.key("room"), .key("title")], .string("T")),
+                DocumentEdit([.key("program"), .key("scene")], .string("gone")),
+                DocumentEdit([.key("sources"), .element("5/main"), .key("volume")], .integer(3)),
+            ], revision: 3)
+        #expect(document.pipeline.room.title == "T")
+        #expect(refused.map(\.edit.name) == ["program.scene", "sources[5/main].volume"])
+    }
+}

@@ -1,0 +1,211 @@
+import Dispatch
+import MediaTypes
+import Packager
+import PipelineSpec
+import Room
+import Stages
+import Synchronization
+import Testing
+
+@Suite("commands.json on disk: what was answered as durable is there, and no command waits for the disk")
+struct CommandStoreTests {
+    /// A disk that keeps what it is given, and fails, waits or dies when it is told to.
+    private final class Disk: CommandPlace {
+        private struct State {
+            var bytes: [UInt8]?
+            var writes = 0
+            var failure: MediaError.Code?
+            /// Writes that are still kept; `nil`: all.
+            var life: Int?
+        }
+
+        private let state: Mutex<State>
+        let gate = DispatchSemaphore(value: 0)
+        let waits: Bool
+
+        init(life: Int? = nil, waits: Bool = false) {
+            self.state = Mutex(State(life: life))
+            self.waits = waits
+        }
+
+        var writes: Int { self.state.withLock { $0.writes } }
+        var content: CommandedState? { self.read().flatMap { CommandedState.read($0)?.state } }
+        func fail(_ code: MediaError.Code?) { self.state.withLock { $0.failure = code } }
+
+        func read() -> [UInt8]? { self.state.withLock { $0.bytes } }
+        func remove() throws(MediaError) { self.state.withLock { $0.bytes = nil } }
+
+        func write(_ bytes: [UInt8]) throws(MediaError) {
+            if self.waits { self.gate.wait() }
+            let failure = self.state.withLock { state -> MediaError.Code? in
+                if let failure = state.failure { return failure }
+                if let life = state.life, state.writes >= life { return .outputLost }
+                state.writes += 1
+                state.bytes = bytes
+                return nil
+            }
+            if let failure { throw MediaError(failure, "the disk is a test", at: "commands", fix: "none") }
+        }
+    }
+
+    private static func store(_ disk: Disk, superseded: @escaping @Sendable () -> Void = {}) -> CommandStore {
+        let store = CommandStore(
+            CommandedState(roomID: "1", salt: "00"), file: nil, place: disk, superseded: superseded)
+        store.start()
+        return store
+    }
+
+    /// Carries out a command, and waits for what its answer would say.
+    private static func command(
+        _ store: CommandStore, _ urgency: CommandStore.Urgency = .now, _ change: (inout CommandedState) -> Void
+    ) -> CommandStore.Durability {
+        store.begin()
+        store.update(urgency, change)
+        return self.answer(store)
+    }
+
+    private static func answer(_ store: CommandStore) -> CommandStore.Durability {
+        let (result, done) = (Answer(), DispatchSemaphore(value: 0))
+        store.end { durability in
+            result.value.withLock { $0 = durability }
+            done.signal()
+        }
+        done.wait()
+        return result.value.withLock { $0 }
+    }
+
+    private final class Answer: Sendable { let value = Mutex(CommandStore.Durability.late) }
+
+    private static let source = SourceID(uid: "2002")
+
+    @Test("an answer comes when its change is on disk, and a change of nothing writes nothing")
+    func durable() {
+        let disk = Disk()
+        let store = Self.store(disk)
+        #expect(Self.command(store) { $0.change(Self.source) { $0.videoPush = false } } == .durable)
+        #expect(disk.content?.sources[Self.source]?.videoPush == false)
+        let writes = disk.writes
+        #expect(Self.command(store) { $0.change(Self.source) { $0.videoPush = false } } == .durable)
+        store.close(within: 2_000_000_000)
+        #expect(disk.writes == writes)
+    }
+
+    @Test("what a command changes and what it is answered is written together")
+    func together() {
+        let disk = Disk()
+        let store = Self.store(disk)
+        store.begin()
+        store.update(.now) { $0.isEnded = true }
+        store.update(.now) { $0.revision = 2 }
+        #expect(Self.answer(store) == .durable)
+        #expect(disk.writes == 1)
+        #expect(disk.content?.revision == 2)
+        store.close(within: 2_000_000_000)
+    }
+
+    @Test("while the disk hangs commands are answered as not durable, and it gets the newest state when it goes on")
+    func hanging() {
+        let disk = Disk(waits: true)
+        let store = Self.store(disk)
+        #expect(Self.command(store) { $0.revision = 2 } == .late)
+        #expect(store.problem != nil)
+        store.update(.now) { $0.revision = 3 }
+        store.update(.soon) { $0.scores["pk"] = .init(left: 1, right: 0) }
+        #expect(disk.content == nil)
+        for _ in 0..<8 { disk.gate.signal() }
+        store.close(within: 5_000_000_000)
+        #expect(disk.content?.revision == 3)
+        #expect(disk.content?.scores["pk"]?.left == 1)
+        // The write that hung, and one for all that came meanwhile.
+        #expect(disk.writes == 2)
+        #expect(store.problem == nil)
+    }
+
+    @Test("a full disk is tried again until it takes the state")
+    func full() {
+        let disk = Disk()
+        disk.fail(.diskFull)
+        let store = Self.store(disk)
+        #expect(Self.command(store) { $0.isEnded = true } == .late)
+        #expect(store.problem == "the disk is a test")
+        disk.fail(nil)
+        #expect(Self.command(store) { $0.revision = 2 } != .superseded)
+        store.close(within: 5_000_000_000)
+        #expect(disk.content?.isEnded == true)
+    }
+
+    @Test("a superseded worker writes nothing more, and every command is answered so")
+    func superseded() {
+        let (disk, told) = (Disk(), Answer())
+        disk.fail(.superseded)
+        let store = Self.store(disk) { told.value.withLock { $0 = .superseded } }
+        #expect(Self.command(store) { $0.isEnded = true } == .superseded)
+        disk.fail(nil)
+        #expect(Self.command(store) { $0.revision = 2 } == .superseded)
+        store.close(within: 2_000_000_000)
+        #expect(disk.writes == 0)
+        #expect(told.value.withLock { $0 } == .superseded)
+    }
+
+    @Test("scores that come together share a write, and their answers wait for none")
+    func coalesced() {
+        let disk = Disk()
+        let store = Self.store(disk)
+        for points in 0..<50 {
+            #expect(Self.command(store, .soon) { $0.scores["pk"] = .init(left: points, right: 0) } == .durable)
+        }
+        store.close(within: 2_000_000_000)
+        #expect(disk.content?.scores["pk"]?.left == 49)
+        #expect(disk.writes <= 25)
+    }
+
+    @Test("after the room's end the file is gone")
+    func discarded() {
+        let disk = Disk()
+        let store = Self.store(disk)
+        #expect(Self.command(store) { $0.isEnded = true } == .durable)
+        store.discard(within: 2_000_000_000)
+        #expect(disk.read() == nil)
+    }
+
+    /// Forty commands, each of another kind or source.
+    private static let commands: [@Sendable (inout CommandedState) -> Void] = (0..<40).map { index in
+        let id = SourceID(uid: "\(index)")
+        return { state in
+            state.revision += 1
+            switch index % 8 {
+            case 0: state.change(id) { $0.videoPush = false }
+            case 1: state.change(id) { $0.audioPush = false }
+            case 2: state.change(id) { $0.refusedUntil = Int64(index) }
+            case 3: state.texts["t\(index)"] = "\(index)"
+            case 4: state.scores["s\(index)"] = .init(left: index, right: 0)
+            case 5: state.relays.append(.init(source: id, id: "r", url: "rtmp://h/a/\(index)"))
+            case 6: state.onAir = .init(scene: "s\(index)", tick: Int64(index))
+            default:
+                state.replies.append(
+                    .init(key: "k\(index)", fingerprint: "f", status: 200, entityTag: nil, contentType: nil, body: "{}")
+                )
+            }
+        }
+    }
+
+    @Test("of a worker that dies after any write a successor reads what was answered as durable", arguments: 0...40)
+    func killed(writes: Int) {
+        let disk = Disk(life: writes)
+        let store = Self.store(disk)
+        var durable = CommandedState(roomID: "1", salt: "00")
+        var wanted = durable
+        for command in Self.commands {
+            // The one that the worker dies over is answered nothing.
+            guard disk.writes < writes else {
+                store.update(.now, command)
+                break
+            }
+            command(&wanted)
+            if Self.command(store, .now, command) == .durable { durable = wanted } else { break }
+        }
+        #expect(disk.content ?? CommandedState(roomID: "1", salt: "00") == durable)
+        #expect(durable.revision == Int64(min(writes, 40)) + 1)
+        store.close(within: 2_000_000_000)
+    }
+}

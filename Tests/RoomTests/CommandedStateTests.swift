@@ -1,0 +1,202 @@
+import MediaTypes
+import PipelineSpec
+import Room
+import Testing
+
+@Suite("commands.json: what a successor reads is what was written")
+struct CommandedStateTests {
+    private typealias Change = @Sendable (inout CommandedState) -> Void
+
+    private static let source = SourceID(uid: "2002")
+
+    /// One change for each kind of member.
+    private static let changes: [(name: String, change: Change)] = [
+        ("revision", { $0.revision = 8 }), ("end", { $0.isEnded = true }), ("attempts", { $0.attempts = 2 }),
+        (
+            "document",
+            {
+                $0.document = CommandedState.Document(
+                    revision: 4,
+                    edits: [
+                        DocumentEdit([.key("room"), .key("title")], .string("T \"1\"")),
+                        DocumentEdit([.key("sources"), .element("1/main")], nil),
+                    ])
+            }
+        ),
+        ("scene on air", { $0.onAir = CommandedState.Showing(scene: "pk", tick: 90, ends: ["c": 120]) }),
+        (
+            "scheduled scene",
+            {
+                var transition = Transition(.slide)
+                transition.direction = .up
+                $0.upcoming = [CommandedState.Showing(scene: "pk", tick: 9, transition: transition)]
+            }
+        ),
+        ("scene put", { $0.scenes["a"] = CommandedState.SceneChange(revision: 2, body: .object([])) }),
+        ("scene removed", { $0.scenes["a"] = CommandedState.SceneChange(revision: 2, isRemoved: true) }),
+        (
+            "PK",
+            {
+                $0.pk = CommandedState.PK(
+                    phase: .pk, since: 1, endsAt: 5, durations: PKLife.Durations(countdown: 1, pk: 2, punish: 3),
+                    hasStartedItself: true)
+            }
+        ),
+        ("cover", { $0.change(Self.source) { $0.videoPush = false } }),
+        ("mute", { $0.change(Self.source) { $0.audioPush = false } }),
+        ("volume", { $0.change(Self.source) { $0.volume = 40 } }),
+        ("track", { $0.change(Self.source) { $0.trackVolumes = [0: 10, 255: 200] } }),
+        ("offset", { $0.change(Self.source) { $0.offsetMs = -10_000 } }),
+        ("rotation", { $0.change(Self.source) { $0.rotation = 270 } }),
+        (
+            "kick",
+            { $0.change(SourceID(uid: "2002", streamType: .sub)) { $0.refusedUntil = 1_700_000_000_000_000_001 } }
+        ),
+        ("grace", { $0.change(Self.source) { $0.graceUntil = 7 } }),
+        ("text", { $0.texts["left"] = "Аня\n\u{1}" }), ("score", { $0.scores["pk"] = .init(left: 900, right: 100) }),
+        ("countdown", { $0.countdowns["c"] = 300 }),
+        ("relay", { $0.relays = [.init(source: Self.source, id: "r", url: "rtmp://h/app/key")] }),
+        ("idle", { $0.idleSince = 5 }),
+        (
+            "alarm",
+            {
+                $0.alarms = [
+                    .init(
+                        id: "1-2", alarm: AlarmBook.Alarm("t", "alert_1", kind: "source", subject: "1", message: "m"),
+                        setAt: 3)
+                ]
+            }
+        ),
+        ("clip", { $0.clips = [.init(id: "clip-1-1", name: "n", rendition: "720p", range: 1..<9)] }),
+        (
+            "reply",
+            {
+                $0.replies = [
+                    .init(
+                        key: "k", fingerprint: "ff", status: 200, entityTag: "\"1.2\"", contentType: "application/json",
+                        body: "{}\n")
+                ]
+            }
+        ),
+        ("used key", { $0.usedKeys = [.init(digest: "abc", expiry: 9)] }),
+        ("file members", { $0.fileMembers = ["program.scene": "00"] }),
+    ]
+
+    private static func plain() -> CommandedState { CommandedState(roomID: "88231", salt: "00ff") }
+
+    @Test("each member survives, alone and with all others")
+    func roundTrip() throws {
+        var all = Self.plain()
+        for (name, change) in Self.changes {
+            var state = Self.plain()
+            change(&state)
+            #expect(!state.isPlain, "\(name)")
+            let reading = try #require(CommandedState.read(state.bytes), "\(name)")
+            #expect(reading.state == state, "\(name)")
+            #expect(reading.problems.isEmpty, "\(name)")
+            change(&all)
+        }
+        #expect(try #require(CommandedState.read(all.bytes)).state == all)
+        #expect(Self.plain().isPlain)
+    }
+
+    @Test("members of a later version are kept on a rewrite, in the objects in which they stand")
+    func unknownMembers() throws {
+        var state = Self.plain()
+        for (_, change) in Self.changes { change(&state) }
+        let text = String(decoding: state.bytes, as: UTF8.self)
+            .replacing(#""minor":0"#, with: #""minor":9,"later":{"a":[1]}"#)
+            .replacing(#""phase":"pk""#, with: #""phase":"pk","boost":2"#)
+            .replacing(#""volume":40"#, with: #""volume":40,"blur":true"#)
+        let reading = try #require(CommandedState.read(Array(text.utf8)))
+        #expect(reading.problems.isEmpty)
+        let again = String(decoding: reading.state.bytes, as: UTF8.self)
+        for member in [#""later":{"a":[1]}"#, #""boost":2"#, #""blur":true"#] { #expect(again.contains(member)) }
+        var known = reading.state
+        known.unknown = [:]
+        #expect(known == state)
+    }
+
+    @Test(
+        "a bad member is reported and loses none of the others",
+        arguments: [
+            (#""scores":{"pk":{"left":900,"right":100}}"#, #""scores":{"pk":{"left":-1,"right":100}}"#),
+            (#""phase":"pk""#, #""phase":"dance""#), (#""videoPush":false"#, #""videoPush":"no""#),
+            (#""onAir":{"scene":"pk""#, #""onAir":{"scene":7"#), (#""revision":8"#, #""revision":"8""#),
+            (#""ended":true"#, #""ended":1"#), (#""texts":{"#, #""texts":[{"#),
+        ])
+    func badMember(good: String, bad: String) throws {
+        var state = Self.plain()
+        for (_, change) in Self.changes { change(&state) }
+        var text = String(decoding: state.bytes, as: UTF8.self).replacing(good, with: bad)
+        if bad.hasSuffix("[{") { text = text.replacing(#"\u0001"}"#, with: #"\u0001"}]"#) }
+        let reading = try #require(CommandedState.read(Array(text.utf8)), "\(bad)")
+        #expect(!reading.problems.isEmpty)
+        #expect(reading.state.relays == state.relays)
+        #expect(reading.state.usedKeys == state.usedKeys)
+        #expect(reading.state.sources[Self.source]?.audioPush == false)
+    }
+
+    @Test("no cut of a file and no byte of it traps the reader")
+    func hostile() {
+        var state = Self.plain()
+        for (_, change) in Self.changes { change(&state) }
+        let bytes = state.bytes
+        for count in stride(from: 0, to: bytes.count, by: 7) { _ = CommandedState.read(Array(bytes.prefix(count))) }
+        for place in stride(from: 0, to: bytes.count, by: 11) {
+            var bad = bytes
+            bad[place] = [0, 0x22, 0x7b, 0x30, 0xff][place % 5]
+            _ = CommandedState.read(bad)
+        }
+        #expect(CommandedState.read(Array("[]".utf8)) == nil)
+        #expect(CommandedState.read(Array(#"{"version":2}"#.utf8)) == nil)
+    }
+
+    @Test("a file that would be too long lacks replies and used keys, the oldest first, and no cover, kick, PK or end")
+    func tooLong() throws {
+        var state = Self.plain()
+        for (_, change) in Self.changes { change(&state) }
+        let body = String(repeating: "x", count: 2_000)
+        state.replies = (0..<300).map {
+            .init(key: "k\($0)", fingerprint: "1", status: 200, entityTag: nil, contentType: nil, body: body)
+        }
+        let short = try #require(CommandedState.read(state.bytes)).state
+        #expect(state.bytes.count <= CommandedState.limit)
+        #expect(short.replies.last == state.replies.last)
+        #expect(short.replies.count > 80 && short.replies.count < 300)
+        #expect(short.usedKeys == state.usedKeys)
+        state.usedKeys = (0..<60_000).map { .init(digest: "d\($0)", expiry: 1_800_000_000) }
+        let shorter = try #require(CommandedState.read(state.bytes)).state
+        #expect(shorter.replies.isEmpty)
+        #expect(shorter.usedKeys.last == state.usedKeys.last && shorter.usedKeys.count > 5_000)
+        #expect(shorter.sources == state.sources)
+        #expect(shorter.pk == state.pk && shorter.isEnded)
+    }
+
+    @Test("a member that the pipeline file changed meanwhile is told from those it left as they were")
+    func fileMembers() throws {
+        func document(_ volume: Int, _ text: String) throws -> RoomDocument {
+            let file = #"""
+                {"room":{"roomId":"1"},"sources":[{"uid":"2002","streamKey":"k","volume":\#(volume)}],
+                "scenes":[{"sceneId":"solo","layout":"solo","uids":["2002"],
+                "texts":[{"textId":"left","text":"\#(text)","x":0,"y":0}]}],"outputs":[{"type":"hls","path":"o"}]}
+                """#
+            return try RoomDocument.read(Array(file.utf8)).get().document
+        }
+        var state = Self.plain()
+        state.change(Self.source) {
+            $0.volume = 40
+            $0.rotation = 90
+            $0.videoPush = false
+        }
+        state.texts["left"] = "Anna"
+        state.fileMembers = state.hashes(of: try document(100, "a"))
+        let same = try document(100, "a")
+        #expect(state.changedMembers.count == 3)
+        #expect(state.changedMembers.allSatisfy { !state.isChanged($0, in: same) })
+        let louder = try document(150, "a")
+        #expect(state.isChanged(CommandedState.source(Self.source, "volume"), in: louder))
+        #expect(!state.isChanged(CommandedState.source(Self.source, "rotation"), in: louder))
+        #expect(state.isChanged(CommandedState.text("left"), in: try document(100, "b")))
+    }
+}

@@ -1,0 +1,70 @@
+import MediaTypes
+import Room
+import Testing
+
+@Suite("A room's life under another worker")
+struct RoomLifeResumingTests {
+    private static let second = Kit.second
+    private static let durations = PKLife.Durations(countdown: 0, pk: 120 * Kit.second, punish: 0)
+
+    private static func room(phase: PKLife.Phase = .pk, endsAt: Int64?) -> RoomLife {
+        var room = RoomLife(
+            sources: [
+                RoomLife.Source(id: Kit.a, rules: Self.rules, absence: .placeholder),
+                RoomLife.Source(id: Kit.b, rules: Self.rules, absence: .placeholder),
+            ],
+            scenes: [
+                RoomLife.Scene(id: "solo", sources: [Kit.a]), RoomLife.Scene(id: "pk", sources: [Kit.a, Kit.b]),
+            ], first: "solo",
+            pk: RoomLife.PK(
+                scene: "pk", countdownScene: nil, punishScene: nil, endScene: "solo", durations: Self.durations,
+                startsWhenReady: true))
+        let hasScene = room.resume("pk")
+        let hasPK = room.resumePK(
+            phase, since: 0, endsAt: endsAt, durations: Self.durations, hasStartedItself: true)
+        #expect(hasScene && hasPK)
+        return room
+    }
+
+    private static let rules = SourceLife.Rules(stall: nil, grace: 30 * Kit.second, hold: 0)
+
+    @Test("the PK goes on to the end it had, on the scene it had, though nobody has come back yet")
+    func goesOn() {
+        var room = Self.room(endsAt: 50 * Self.second)
+        #expect(room.onAir.scene.id == "pk")
+        #expect(room.receive(.poll([:]), now: 10 * Self.second).isEmpty)
+        #expect(room.phases.endsAt == 50 * Self.second)
+        let actions = room.receive(.poll([:]), now: 50 * Self.second)
+        guard case .phase(let change)? = actions.first else { return #expect(Bool(false), "\(actions)") }
+        #expect(change.to == .idle && change.at == 50 * Self.second && change.reason == .timer)
+        #expect(room.onAir.scene.id == "solo")
+    }
+
+    @Test("one whose end has passed meanwhile ends with the first look, at the time it should have")
+    func hasEnded() {
+        var room = Self.room(endsAt: 50 * Self.second)
+        let actions = room.receive(.poll([:]), now: 90 * Self.second)
+        guard case .phase(let change)? = actions.first else { return #expect(Bool(false), "\(actions)") }
+        #expect(change.to == .idle && change.at == 50 * Self.second && change.reason == .timer)
+    }
+
+    @Test("one that started by itself does not start again when everybody is back")
+    func startsOnce() {
+        var room = Self.room(phase: .idle, endsAt: nil)
+        for id in [Kit.a, Kit.b] {
+            for event in [SourceLife.Event.published, .arrived, .pictured] {
+                let actions = room.receive(.source(id, event), now: Self.second)
+                #expect(!actions.contains { if case .phase = $0 { true } else { false } })
+            }
+        }
+        #expect(!room.phases.isRunning)
+    }
+
+    @Test("a scene that is no more is not restored")
+    func noScene() {
+        var room = Self.room(endsAt: nil)
+        let isRestored = room.resume("gone")
+        #expect(!isRestored)
+        #expect(room.onAir.scene.id == "pk")
+    }
+}
