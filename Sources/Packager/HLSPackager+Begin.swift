@@ -158,8 +158,7 @@ extension HLSPackager {
                 firstTick: plan.slots.firstFrame(ofSlot: plan.firstSlot + Int64($1.segments.count)), slots: plan.slots,
                 frameStep: $0.frameStep, isolatesKeys: self.settings.iFramePlaylists)
         }
-        let planned = self.opening?.cuts.map { plan.firstTick + $0 } ?? plan.cuts
-        if self.opening != nil { for track in segmenters.indices { segmenters[track].plan(cuts: planned) } }
+        let planned = plan.cuts
         var output: [[TrackSegmenter.Output]] = self.tracks.map { _ in [] }
         if let fill = plan.fill, let slate {
             for track in segmenters.indices {
@@ -287,28 +286,31 @@ extension HLSPackager {
     private func plan(_ now: Int64, _ origin: Int64, _ slate: Slate?, _ publication: Publication) -> Plan {
         let grid = self.settings.grid
         let frames = Int64(grid.segmentFrames)
-        // Never a slot that is published already, even if the clock was set back.
-        let next = (publication.nextFrame + frames - 1) / frames
+        // A successor numbers its slots as if it had cut the room's first ones itself, so that no number falls.
         var slots = SlotTable(grid: grid)
-        if let slate, let unit = slate.unit(grid, trackCount: self.tracks.count).map(Int64.init),
+        var cuts = self.settings.opening?.cuts ?? []
+        slots.plan(cuts: cuts)
+        // Never a slot that is published already, even if the clock was set back.
+        let next = (publication.nextFrame + frames - 1) / frames * frames
+        guard let slate, let unit = slate.unit(grid, trackCount: self.tracks.count).map(Int64.init),
             self.canContinue(at: now)
-        {
-            let end = max(next * frames, self.frame(at: now, origin) / unit * unit)
-            let first = publication.nextFrame
-            guard first < next * frames, first.isMultiple(of: Int64(slate.frames)) else {
-                return Plan(firstSlot: next, firstTick: end, fill: next * frames..<end, slots: slots)
-            }
-            // The worker before ended within the short segments that the room began with, or behind a cut.
-            let cuts =
-                [first] + (self.settings.opening?.cuts.filter { $0 > first && $0 < next * frames } ?? []) + [
-                    next * frames
-                ]
-            slots.plan(cuts: cuts)
-            return Plan(
-                firstSlot: slots.slot(ofFrame: first), firstTick: end, fill: first..<end, slots: slots, cuts: cuts)
+        else {
+            let slot = grid.firstSlot(atOrAfter: now.subtractingReportingOverflow(origin).partialValue)
+            let first = max(grid.firstFrame(ofSlot: slot), next)
+            return Plan(firstSlot: slots.slot(ofFrame: first), firstTick: first, slots: slots, cuts: cuts)
         }
-        let slot = max(grid.firstSlot(atOrAfter: now.subtractingReportingOverflow(origin).partialValue), next)
-        return Plan(firstSlot: slot, firstTick: grid.firstFrame(ofSlot: slot), slots: slots)
+        let end = max(next, self.frame(at: now, origin) / unit * unit)
+        var first = publication.nextFrame
+        if !first.isMultiple(of: Int64(slate.frames)) {
+            // Slate cannot begin there.
+            first = next
+        } else if slots.firstFrame(ofSlot: slots.slot(ofFrame: first)) != first {
+            // The worker before ended behind a cut: one shorter slot, then the grid.
+            cuts += [first, next]
+            slots.plan(cuts: [first, next])
+        }
+        return Plan(
+            firstSlot: slots.slot(ofFrame: first), firstTick: end, fill: first..<end, slots: slots, cuts: cuts)
     }
 
     /// The slots all tracks have filled; published as one.

@@ -92,7 +92,8 @@ extension Publication {
             initialization: reused?.bytes ?? initialization,
             map: reused?.map ?? InitializationSegment(uri: names.initialization(incarnation: state.incarnation)),
             isInitializationWritten: reused != nil, window: window,
-            meter: BandwidthMeter(targetDuration: grid.targetDuration), incarnations: incarnations, keys: keys)
+            meter: BandwidthMeter(targetDuration: grid.targetDuration),
+            meterOfAll: BandwidthMeter(targetDuration: grid.targetDuration), incarnations: incarnations, keys: keys)
     }
 
     /// Whether an initialization segment of before has the track's parameter sets and those of another stream: a publisher whose packets

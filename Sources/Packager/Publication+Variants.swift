@@ -38,8 +38,11 @@ extension Publication {
             guard let track = combination.video ?? combination.audio else { return nil }
             let declared = self.declared(combination)
             let video = combination.video
+            let measured = (video?.meterOfAll.peak ?? 0) + (combination.audio?.meterOfAll.peak ?? 0)
             return MultivariantPlaylist.Variant(
-                uri: track.names.playlist, bandwidth: declared.peak, averageBandwidth: declared.average,
+                uri: track.names.playlist,
+                bandwidth: self.declaresMeasured ? max(declared.peak, measured) : declared.peak,
+                averageBandwidth: declared.average,
                 codecs: [video?.codec, combination.audio?.codec].compactMap { $0 },
                 resolution: video.map { ($0.description.width, $0.description.height) },
                 frameRateMilli: video.map { Int64(self.grid.fps) * 1_000 / Int64(max(1, $0.description.frameStep)) },

@@ -19,6 +19,8 @@ struct Publication: Sendable {
     /// Every configuration a track of this run has had, once it has had a second one.
     /// Initialization segments of a track whose names are remembered: a room has a few canvases, a hostile operator many.
     private static let rememberedInitializations = 16
+    /// Variants declare what was measured, if that is more than what they declare otherwise.
+    var declaresMeasured = false
     /// Of tracks whose bit rates have changed.
     private var rates: [Int: RateHistory] = [:]
     private var changeCount: Int64 = 0
@@ -82,6 +84,11 @@ struct Publication: Sendable {
                 tracks[index].meter.breakRun()
             } else {
                 tracks[index].meter.append(duration: segment.duration, byteCount: segment.byteCount)
+            }
+            if segment.gap {
+                tracks[index].meterOfAll.breakRun()
+            } else {
+                tracks[index].meterOfAll.append(duration: segment.duration, byteCount: segment.byteCount)
             }
             bytes[tracks[index].names.track] = segment.byteCount
             listed.append(segment)
@@ -157,9 +164,10 @@ struct Publication: Sendable {
         self.tracks[index].description.rates = history.bound
     }
 
-    /// As whoever keeps every segment is to list them.
+    /// The multivariant playlist of a recording, which has every segment: it declares no less than what was measured.
     var multivariantOfAll: MultivariantPlaylist {
         var all = self
+        all.declaresMeasured = true
         for (index, history) in self.rates { all.tracks[index].description.rates = history.highest }
         return all.multivariant
     }

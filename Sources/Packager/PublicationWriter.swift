@@ -42,6 +42,8 @@ struct PublicationWriter: Sendable {
     private var unannounced: [ListedSlot] = []
     var objects: [String: PublishedObject] = [:]
     var writtenMultivariant: [UInt8] = []
+    /// The multivariant playlist that was kept for recordings.
+    private var keptMultivariant = ""
     private(set) var writtenState: [UInt8] = []
     /// The store did not take the last publish whole.
     private var isStale = false
@@ -332,8 +334,12 @@ struct PublicationWriter: Sendable {
                     try store.put(name, bytes: text)
                 }
                 guard self.isStillOurs() else { return .superseded }
+                if let keeper = self.keeper {
+                    let text = self.publication.multivariantOfAll.rendered()
+                    if text != self.keptMultivariant { keeper.keep(multivariant: text) }
+                    self.keptMultivariant = text
+                }
                 if texts.multivariant != self.writtenMultivariant {
-                    self.keeper?.keep(multivariant: self.publication.multivariantOfAll.rendered())
                     try store.put(self.publication.settings.multivariantName, bytes: texts.multivariant)
                     self.writtenMultivariant = texts.multivariant
                 }

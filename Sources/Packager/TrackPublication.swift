@@ -18,6 +18,8 @@ struct TrackPublication: Sendable {
     var isInitializationWritten: Bool
     var window: PlaylistWindow
     var meter: BandwidthMeter
+    /// Measures everything that was listed, the short segments a room begins with included.
+    var meterOfAll: BandwidthMeter
     /// The incarnation in each listed segment's name, by media sequence number: not part of the HLS model.
     var incarnations: [Int64: Int64] = [:]
     /// The incarnation in the name of a number that a worker before this one has told viewers of, and that no state file names.

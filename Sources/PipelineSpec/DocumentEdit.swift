@@ -199,14 +199,21 @@ extension JSONNode {
 
     private func identity(in list: String) -> String? {
         switch list {
-        case "sources":
-            guard let uid = self[key: "uid"] else { return nil }
-            let text = uid.string ?? uid.integer.map { "\($0)" }
-            return text.map { "\($0)/\(self[key: "streamType"]?.string ?? "main")" }
-        case "outputs": return self[key: "outputId"]?.string ?? self[key: "type"]?.string.map { "type \($0)" }
+        case "sources": return self.sourceIdentity
+        case "outputs":
+            if let id = self[key: "outputId"]?.string { return id }
+            return self[key: "type"]?.string.map { "type \($0)" }
         case "scenes": return self[key: "sceneId"]?.string
         case "renditions", "audioRenditions": return self[key: "name"]?.string
         default: return nil
         }
+    }
+
+    private var sourceIdentity: String? {
+        guard let uid = self[key: "uid"] else { return nil }
+        let streamType = self[key: "streamType"]?.string ?? "main"
+        if let text = uid.string { return "\(text)/\(streamType)" }
+        guard let number = uid.integer else { return nil }
+        return "\(number)/\(streamType)"
     }
 }

@@ -161,7 +161,7 @@ extension Unhurried.Pictures {
                 let viewer = try #require(room.viewer)
                 let reader = Reader(viewer, seen)
                 let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "640x360")
-                try room.segments(2)
+                try room.segments(2, countsShort: run < 2)
                 if run < Self.kills {
                     // Behind the first part of a segment of the sound, which is ahead of the pictures; or behind the first part of
                     // the pictures' second GOP, where B-frames may be in flight, or before it.

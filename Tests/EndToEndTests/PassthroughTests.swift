@@ -31,7 +31,7 @@ extension EndToEnd {
             var anna = try publish()
             let ben = try Publisher.pattern("BEN", to: room.url("b"), size: "640x360")
             try room.event("passthrough.began")
-            try room.segments(2)
+            try room.segments(2, countsShort: true)
             let viewer = try #require(room.viewer)
             let ways = viewers.ways.filter { $0 != .page }
             let tabs = try ways.map { ($0, try viewers.watch(viewer, $0)) }

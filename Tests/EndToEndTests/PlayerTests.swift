@@ -20,7 +20,7 @@ extension EndToEnd {
             var ben = try Publisher.pattern("BEN", to: room.url("b"), size: "640x360")
             try room.event("source.live", uid: "2002")
             // As soon as there is a playlist.
-            try room.segments(1)
+            try room.segments(1, countsShort: true)
             let viewer = try #require(room.viewer)
             let tabs = try viewers.ways.map { ($0, try viewers.watch(viewer, $0)) }
             for (way, tab) in tabs {

@@ -38,6 +38,14 @@ extension Unhurried.Doors {
                 "/index.m3u8": ("application/vnd.apple.mpegurl", Array(playlist.utf8)),
             ])
             let tab = try browser.open("\(pages.address)/")
+            // The tab may not have loaded the page yet.
+            try tab.evaluate(
+                """
+                new Promise((done) => {
+                  const look = () => typeof $ === "function" ? done() : setTimeout(look, 10);
+                  look();
+                })
+                """)
             // The numbers below the picture are written twice a second. All times leave a busy machine more than a second.
             try tab.evaluate(
                 """

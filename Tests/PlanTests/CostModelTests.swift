@@ -119,7 +119,7 @@ struct CostModelTests {
         #expect(try cost(", \(rtmp)").egressBitsPerSecond == highest)
         let store = #"{ "type": "http", "outputId": "o", "url": "http://origin.example/1" }"#
         let stored = try cost(", \(store)")
-        #expect(stored.egressBitsPerSecond == plain.writtenBytesPerHour * 8 / 3600)
+        #expect(stored.egressBitsPerSecond / 8 == plain.writtenBytesPerHour / 3600)
         #expect(stored.meanMillicores == plain.meanMillicores)
         let streams = try cost(#", { "type": "hls", "segmentFormat": "ts", "path": "ts" }"#)
         // Each rendition has the sound in it.
