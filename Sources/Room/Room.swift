@@ -212,6 +212,7 @@ package final class Room: Sendable {
         self.announceReady()
         self.announceResumed()
         self.resumeClips()
+        self.resumeEnd()
         self.notePhase()
         self.beginRecording()
         for upload in self.uploads { upload.begin() }
