@@ -162,7 +162,6 @@ extension CommandedState.Source {
         if self.offsetMs != nil { names.append("offsetMs") }
         if self.rotation != nil { names.append("rotation") }
         if self.refusedUntil != nil { names.append("refused") }
-        if self.graceUntil != nil { names.append("grace") }
         return names
     }
 }
