@@ -86,10 +86,7 @@ extension ListenerReply {
         switch durability {
         case .durable: return self
         case .superseded:
-            return .problem(
-                ControlFailure(
-                    code: "superseded", number: 1301, status: 503, what: "a newer worker serves this room",
-                    fix: "send the command to that worker"))
+            return .problem(.workerIsSuperseded)
         case .late:
             var reply = self
             reply.fields[Self.durable] = "false"

@@ -49,6 +49,11 @@ package struct ControlFailure: Error, Sendable, Hashable {
         ControlFailure(code: "superseded", number: 1301, status: 409, what: what, fix: fix)
     }
 
+    /// A newer worker serves the room.
+    package static let workerIsSuperseded = ControlFailure(
+        code: "superseded", number: 1301, status: 503, what: "a newer worker serves this room",
+        fix: "send the command to that worker")
+
     /// What was asked for needs another worker.
     package static func needsRestart(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "needsRestart", number: 0, status: 409, what: what, fix: fix)

@@ -33,6 +33,8 @@ package struct Resumption: Sendable {
     /// The file is not this worker's to go on with, or not all of it: it is kept aside.
     package private(set) var isSetAside = false
     package var refused: [Refusal] = []
+    /// What was read is to be kept aside. Once one worker has done so for a reduced state, the next one has no more to keep.
+    var keepsAside: Bool { self.isSetAside && !(self.isReduced && self.state.attempts > Self.mostAttempts) }
 
     /// - Parameters:
     ///   - settings: As the command line and the pipeline file say.
@@ -160,7 +162,6 @@ extension CommandedState.Source {
         if self.offsetMs != nil { names.append("offsetMs") }
         if self.rotation != nil { names.append("rotation") }
         if self.refusedUntil != nil { names.append("refused") }
-        if self.graceUntil != nil { names.append("grace") }
         return names
     }
 }

@@ -121,8 +121,10 @@ extension Room: RoomControlling {
     }
 
     func checkOpen() throws(ControlFailure) {
-        switch self.state {
+        let (state, outcome) = self.mutable.withLock { ($0.state, $0.outcome) }
+        switch state {
         case .ending, .draining, .closed:
+            if case .superseded? = outcome { throw .workerIsSuperseded }
             throw .roomExited("the room is over", fix: "start another worker for it")
         case .starting, .waiting, .live: return
         }

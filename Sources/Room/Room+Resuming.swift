@@ -60,7 +60,7 @@ extension Room {
         _ resumption: inout Resumption, _ file: ClaimedFile?, superseded: @escaping @Sendable () -> Void
     ) -> CommandStore? {
         guard let file else { return nil }
-        if resumption.isSetAside, let bytes = resumption.bytes { try? file.beside(Resumption.asideSuffix).write(bytes) }
+        if resumption.keepsAside, let bytes = resumption.bytes { try? file.beside(Resumption.asideSuffix).write(bytes) }
         resumption.state.incarnation = file.incarnation
         if resumption.state.isPlain {
             try? file.remove()
@@ -77,7 +77,7 @@ extension Room {
 
     // MARK: Before publishers are let in
 
-    /// What sources contribute, and that the room is to end.
+    /// What sources contribute.
     func resumeSources() {
         let state = self.resumption.withLock { $0.state }
         for (id, known) in state.sources {
@@ -91,8 +91,10 @@ extension Room {
                 id, volume: known.volume.map { Float($0) / 100 }, audioPush: known.audioPush,
                 videoPush: known.videoPush)
         }
-        if state.isEnded { self.end(reason: "control") }
     }
+
+    /// The worker before was told to end the room. Once this one has told that it is ready, and before its first tick.
+    func resumeEnd() { if self.resumption.withLock({ $0.state.isEnded }) { self.end(reason: "control") } }
 
     /// Whom commands have sent away stays away.
     func resumeRefusals() {

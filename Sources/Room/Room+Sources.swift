@@ -96,9 +96,7 @@ extension Room {
             self.published(segment)
             self.perform(self.disk.written(segment, at: self.machine.now()))
         case .playlistEnded: self.events.emit("playlist.ended")
-        case .superseded:
-            self.events.emit("room.superseded")
-            self.superseded()
+        case .superseded: self.tellSuperseded()
         case .outputFailed(let error):
             let now = self.machine.now()
             if let withheld = self.mutable.withLock({ $0.failures.tells(error.code, at: now) }) {

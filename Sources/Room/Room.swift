@@ -57,6 +57,8 @@ package final class Room: Sendable {
         var stopUntil: Int64?
         /// Writes of the output.
         var failures = RepeatedFailures()
+        /// That a newer worker serves the room has been told.
+        var isSupersededTold = false
         /// What outputs lack for good; see ``Room/damage``.
         var damage = OutputDamage()
         /// A directory that was moved away or mounted over, and when that was noticed, on the machine's clock.
@@ -214,6 +216,7 @@ package final class Room: Sendable {
         self.announceReady()
         self.announceResumed()
         self.resumeClips()
+        self.resumeEnd()
         self.notePhase()
         self.beginRecording()
         for upload in self.uploads { upload.begin() }
@@ -379,6 +382,16 @@ package final class Room: Sendable {
     func fail(_ error: MediaError) {
         self.logger.error("the room cannot go on", metadata: ["error": "\(error)"])
         self.stop(.failed(error), .ending, reason: error.what)
+    }
+
+    /// A newer worker has claimed the room, as whoever writes first has found.
+    func tellSuperseded() {
+        let isFirst = self.mutable.withLock { mutable -> Bool in
+            defer { mutable.isSupersededTold = true }
+            return !mutable.isSupersededTold
+        }
+        if isFirst { self.events.emit("room.superseded") }
+        self.superseded()
     }
 
     func superseded() { self.stop(.superseded, .draining, reason: "a newer worker serves this room") }

@@ -143,7 +143,7 @@ extension Room {
         var resumption = claimed.resumption
         settings = resumption.settings
         let start = RoomStart(pipeline, &resumption)
-        let commands = self.openCommands(&resumption, claimed.file) { joint.get()?.superseded() }
+        let commands = self.openCommands(&resumption, claimed.file) { joint.get()?.tellSuperseded() }
         let passthrough = PassthroughDesk(pipeline, ladder, packager.get(), roster.slots) {
             joint.get()?.passthrough(did: $0)
         }

@@ -1,0 +1,226 @@
+import Foundation
+import Glibc
+import Testing
+
+extension Unhurried.Doors {
+    @Suite("A successor restores what was commanded")
+    struct CommandedRoomTests {
+        private static let pk = #""pk": { "scene": "pk", "durationMs": 120000, "endScene": "solo" }, "#
+
+        /// Two sources, texts, scores and a countdown in the scene of the PK.
+        private static func room(_ directory: String, members: String = Self.pk) -> String {
+            Rooms.small(directory, members: members).replacingOccurrences(
+                of: #"{ "sceneId": "pk", "layout": "sideBySide", "uids": ["1001", "2002"] }"#,
+                with: #"""
+                    { "sceneId": "pk", "layout": "sideBySide", "uids": ["1001", "2002"],
+                      "texts": [{ "textId": "left", "text": "a", "x": 8, "y": 8, "size": 16 }],
+                      "scoreBars": [{ "scoreId": "pk", "x": 0, "y": 40, "width": "100%", "height": 16 }],
+                      "countdowns": [{ "countdownId": "clock", "seconds": 60, "x": 8, "y": 64, "size": 16 }] }
+                    """#)
+        }
+
+        @discardableResult
+        private static func command(
+            _ room: RunningRoom, _ method: String, _ path: String, _ body: String = "{}", _ status: Int = 200
+        ) throws -> [String: Any] {
+            let reply = try HTTPClient.request(method, room.control, path, body: body)
+            #expect(reply.status == status, "\(method) \(path): \(reply.body)")
+            #expect(!reply.body.contains(#""durable":false"#), "\(path): the disk of this machine is slow")
+            return reply.json()
+        }
+
+        private static func source(_ room: RunningRoom, _ uid: String) throws -> [String: Any] {
+            let sources = try room.state()["sources"] as? [[String: Any]] ?? []
+            return try #require(sources.first { $0["uid"] as? String == uid }, "\(uid)")
+        }
+
+        private static func publish(_ room: RunningRoom, _ key: String) throws -> Publisher {
+            try Publisher.pattern("ANNA", to: room.url(key), size: "320x180")
+        }
+
+        @Test("after a kill and after a drain: all of it, under the same file", arguments: ["kill", "drain"])
+        func restored(by means: String) throws {
+            let work = try WorkDirectory()
+            let first = try RunningRoom(Self.room(work.path("out")))
+            let publishers = [try Self.publish(first, "a"), try Self.publish(first, "b")]
+            for uid in ["1001", "2002"] { try first.event("source.live", uid: uid) }
+            // A source whose key no file has.
+            let key = first.key("third-stream-key")
+            try Self.command(
+                first, "PATCH", "/v1/room",
+                #"{"room":{"title":"Commanded"},"revision":8,"sources":[{"uid":"1001","streamKey":"\#(first.key("a"))"},"#
+                    + #"{"uid":"2002","streamKey":"\#(first.key("b"))"},{"uid":"3003","streamKey":"\#(key)"}]}"#)
+            try Self.command(first, "POST", "/v1/pk:start")
+            try Self.command(first, "PUT", "/v1/sources/2002", #"{"videoPush":false,"audioPush":false}"#)
+            try Self.command(first, "POST", "/v1/sources/3003:kick", #"{"refuseSeconds":300}"#)
+            try Self.command(first, "PUT", "/v1/scenes/late", #"{"layout":"solo","uids":["2002"],"revision":5}"#)
+            try Self.command(first, "PUT", "/v1/sources/1001", #"{"volume":40}"#)
+            try Self.command(first, "PUT", "/v1/scores/pk", #"{"left":900,"right":100}"#)
+            try Self.command(first, "PUT", "/v1/texts/left", #"{"text":"Anna"}"#)
+            try Self.command(first, "PUT", "/v1/countdowns/clock", #"{"seconds":100}"#)
+            try Self.command(
+                first, "PUT", "/v1/sources/1001/relays/r1",
+                #"{"url":"rtmp://127.0.0.1:9/live/\#(first.key("relay-stream-key"))"}"#)
+            // Scores and texts are written within 100 ms.
+            Thread.sleep(forTimeInterval: 0.3)
+            let before = try first.state()
+            let end = (before["pk"] as? [String: Any])?["endsAt"] as? String
+            #expect(try first.terminate(means == "kill" ? SIGKILL : SIGTERM) == (means == "kill" ? 137 : 143))
+            for publisher in publishers { publisher.stop(SIGKILL) }
+            let path = work.path("out/commands.json")
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            #expect(!text.contains(key) && !text.contains(first.key("a")), "stream keys are hashes")
+            var facts = stat()
+            #expect(stat(path, &facts) == 0 && facts.st_mode & 0o777 == 0o600)
+
+            let second = try RunningRoom(Self.room(work.path("out")))
+            let resumed = try second.event("room.resumed")
+            EndToEnd.report("restored: \(resumed.line)")
+            #expect(resumed.line.contains(#""notRestored":[]"#), "\(resumed.line)")
+            let again = [try Self.publish(second, "a"), try Self.publish(second, "b")]
+            for uid in ["1001", "2002"] { try second.event("source.live", uid: uid) }
+            let state = try second.state()
+            #expect(state["title"] as? String == "Commanded")
+            #expect(try #require(state["revision"] as? Int) >= #require(before["revision"] as? Int))
+            #expect((state["program"] as? [String: Any])?["scene"] as? String == "pk")
+            let pk = try #require(state["pk"] as? [String: Any])
+            #expect(pk["phase"] as? String == "pk" && pk["endsAt"] as? String == end, "\(pk)")
+            let guest = try Self.source(second, "2002")
+            #expect(guest["videoPush"] as? Bool == false && guest["audioPush"] as? Bool == false)
+            #expect(try Self.source(second, "1001")["volume"] as? Int == 40)
+            let relays = try Self.source(second, "1001")["relays"] as? [[String: Any]]
+            #expect(relays?.map { $0["id"] as? String } == ["r1"])
+            // An answer names both sides: the left one is as it was.
+            #expect(try Self.command(second, "PUT", "/v1/scores/pk", #"{"right":101}"#)["left"] as? Int == 900)
+            // What is older than what was taken is refused, as it was before.
+            try Self.command(second, "PATCH", "/v1/room", #"{"room":{"title":"Old"},"revision":8}"#, 409)
+            try Self.command(second, "PUT", "/v1/scenes/late", #"{"layout":"solo","uids":["1001"],"revision":4}"#, 409)
+            // The kick holds, and the key that no file has is good when it is over.
+            let kicked = try Self.publish(second, "third-stream-key")
+            try second.event("ingest.refused")
+            kicked.stop(SIGKILL)
+            try Self.command(second, "POST", "/v1/sources/3003:kick", #"{"refuseSeconds":0}"#)
+            let third = try Self.publish(second, "third-stream-key")
+            try second.event("source.live", uid: "3003")
+            if let viewer = second.viewer {
+                for name in ["commands.json", ".commands.json.1.tmp", "commands.json.aside"] {
+                    #expect(try HTTPClient.request("GET", viewer, "/\(name)").status == 404)
+                }
+            }
+            #expect(try second.end() == 0)
+            #expect(!FileManager.default.fileExists(atPath: path), "nothing of a room that has ended is restored")
+            for publisher in again + [third] { publisher.stop(SIGKILL) }
+        }
+
+        @Test("a PK whose end has passed meanwhile ends; a room that was told to end ends")
+        func passed() throws {
+            let work = try WorkDirectory()
+            let pk = #""pk": { "scene": "pk", "durationMs": 1500, "endScene": "guest" }, "#
+            let first = try RunningRoom(Self.room(work.path("out"), members: pk))
+            let publishers = [try Self.publish(first, "a"), try Self.publish(first, "b")]
+            for uid in ["1001", "2002"] { try first.event("source.live", uid: uid) }
+            try first.event("broadcast.active")
+            try Self.command(first, "POST", "/v1/pk:start")
+            #expect(try first.terminate(SIGKILL) == 137)
+            for publisher in publishers { publisher.stop(SIGKILL) }
+            Thread.sleep(forTimeInterval: 1.5)
+            let second = try RunningRoom(Self.room(work.path("out"), members: pk))
+            let ended = try second.event("pk.ended")
+            #expect(ended.text("reason") == "timer")
+            #expect((try second.state()["program"] as? [String: Any])?["scene"] as? String == "guest")
+            try Self.command(second, "POST", "/v1/room:end", "{}", 202)
+            second.child.signal(SIGKILL)
+            _ = try second.child.wait(timeout: 10)
+            let third = try RunningRoom(Self.room(work.path("out"), members: pk))
+            #expect(try third.event("room.closed").text("outcome") == "ended")
+            #expect(try third.over() == 0)
+            let list = try String(contentsOfFile: work.path("out/180p.m3u8"), encoding: .utf8)
+            #expect(list.contains("#EXT-X-ENDLIST"))
+        }
+
+        @Test("a superseded worker answers 503; the third worker after two that died restores covers alone; --forget")
+        func fenced() throws {
+            let work = try WorkDirectory()
+            let pipeline = Self.room(work.path("out"))
+            let first = try RunningRoom(pipeline)
+            try Self.command(first, "PUT", "/v1/sources/2002", #"{"videoPush":false,"volume":30}"#)
+            try Self.command(first, "PUT", "/v1/program", #"{"sceneId":"pk"}"#)
+            let second = try RunningRoom(pipeline)
+            #expect(try second.event("room.resumed").line.contains(#""reduced":false"#))
+            // Unless it is gone already.
+            let late = try? HTTPClient.request("PUT", first.control, "/v1/sources/2002", body: #"{"videoPush":true}"#)
+            #expect((late?.status ?? 503) == 503, "\(late?.body ?? "")")
+            #expect(try first.child.wait(timeout: 10) == 143)
+            #expect(try Self.source(second, "2002")["videoPush"] as? Bool == false)
+            #expect(try second.terminate(SIGKILL) == 137)
+            let third = try RunningRoom(pipeline)
+            #expect(try third.terminate(SIGKILL) == 137)
+            let fourth = try RunningRoom(pipeline)
+            #expect(try fourth.event("room.resumed").line.contains(#""reduced":true"#))
+            try fourth.event("alarm.set") { $0.line.contains("commands.set_aside") }
+            let guest = try Self.source(fourth, "2002")
+            #expect(guest["videoPush"] as? Bool == false && guest["volume"] as? Int == 100)
+            #expect((try fourth.state()["program"] as? [String: Any])?["scene"] as? String == "solo")
+            #expect(FileManager.default.fileExists(atPath: work.path("out/commands.json.aside")))
+            #expect(try fourth.terminate(SIGKILL) == 137)
+            let fifth = try RunningRoom(pipeline, ["--forget"])
+            #expect(try Self.source(fifth, "2002")["videoPush"] as? Bool == true)
+            #expect(fifth.events("room.resumed").isEmpty)
+            #expect(try fifth.terminate(SIGTERM) == 143)
+        }
+
+        @Test("a pipeline file that has changed meanwhile wins by the members it changes, and undoes no cover")
+        func changedFile() throws {
+            let work = try WorkDirectory()
+            let pipeline = Self.room(work.path("out"))
+            let state = ["--set", "control.stateDirectory=\(work.path("state"))"]
+            let first = try RunningRoom(pipeline, state)
+            try Self.command(first, "PUT", "/v1/sources/2002", #"{"videoPush":false,"volume":30,"rotation":90}"#)
+            #expect(try first.terminate(SIGKILL) == 137)
+            #expect(FileManager.default.fileExists(atPath: work.path("state/e2e.commands.json")))
+            #expect(!FileManager.default.fileExists(atPath: work.path("out/commands.json")))
+            let changed = pipeline.replacingOccurrences(
+                of: #""uid": "2002", "streamKey": "b", "volume": 100"#,
+                with: #""uid": "2002", "streamKey": "b", "volume": 150"#)
+            let second = try RunningRoom(changed, state)
+            let resumed = try second.event("room.resumed").line
+            #expect(resumed.contains(#"{"member":"sources[2002/main].volume""#), "\(resumed)")
+            #expect(resumed.contains(#""sources[2002].rotation""#), "\(resumed)")
+            let guest = try Self.source(second, "2002")
+            #expect(guest["videoPush"] as? Bool == false && guest["volume"] as? Int == 150)
+            #expect(try second.terminate(SIGTERM) == 143)
+        }
+
+        @Test("a full disk holds up no kick and no cover, which are written when there is space again")
+        func fullDisk() throws {
+            let work = try WorkDirectory()
+            guard let disk = try SmallDisk(work.path("small"), size: "64k") else { return }
+            let state = ["--set", "control.stateDirectory=\(disk.path)"]
+            let room = try RunningRoom(Self.room(work.path("out")), state)
+            let filler = "\(disk.path)/filler"
+            FileManager.default.createFile(atPath: filler, contents: Data(count: 64 << 10))
+            if !FileManager.default.fileExists(atPath: filler) {
+                let size = try FileManager.default.attributesOfFileSystem(forPath: disk.path)[.systemFreeSize] as? Int
+                FileManager.default.createFile(atPath: filler, contents: Data(count: size ?? 0))
+            }
+            let begun = Date()
+            let cover = try HTTPClient.request(
+                "PUT", room.control, "/v1/sources/2002", body: #"{"videoPush":false}"#)
+            let kick = try HTTPClient.request(
+                "POST", room.control, "/v1/sources/2002:kick", body: #"{"refuseSeconds":60}"#)
+            for reply in [cover, kick] {
+                #expect(reply.status == 200 && reply.body.contains(#""durable":false"#), "\(reply.body)")
+            }
+            #expect(Date().timeIntervalSince(begun) < 2)
+            #expect(try Self.source(room, "2002")["videoPush"] as? Bool == false)
+            try room.event("alarm.set") { $0.line.contains("commands.not_durable") }
+            try FileManager.default.removeItem(atPath: filler)
+            try room.event("alarm.cleared") { $0.line.contains("commands.not_durable") }
+            #expect(try room.terminate(SIGKILL) == 137)
+            let successor = try RunningRoom(Self.room(work.path("out")), state)
+            #expect(try Self.source(successor, "2002")["videoPush"] as? Bool == false)
+            #expect(try Self.source(successor, "2002")["refused"] is [String: Any])
+            #expect(try successor.terminate(SIGTERM) == 143)
+        }
+    }
+}
