@@ -5,7 +5,9 @@
 ///
 /// Downwards: one step is taken when the lag has been above ``Rules/limit`` for ``Rules/observation`` without falling. The next
 /// step waits until the effect of the one before can be seen: until the change is in force (``noted(lag:at:isPending:)``) and the
-/// lag has been observed again since then. Lag that falls takes no step. A lag of ``Rules/backlog`` beyond the limit is dropped
+/// lag has been observed again since then. Lag that falls takes no step. If the lag grows by ``Rules/runaway`` or more, which a
+/// machine at less than 45 percent of what the room needs makes, then every step but the hold is taken at once, since playlists
+/// would be late before one step after the other was; and the hold, if that does not stop it. A lag of ``Rules/backlog`` beyond the limit is dropped
 /// once per ``Rules/dropDistance``: viewers see one frame for that time, and the next observation starts without lag.
 ///
 /// Upwards: one attempt at a time. The first comes ``Rules/firstDistance`` after the last step. An attempt fails if the lag grows
@@ -56,6 +58,10 @@ package struct Overload: Sendable, Equatable {
         package var rareDrops: Int64 = 8_000_000_000
         /// Milliseconds per second.
         package var steepGrowth: Int64 = 200
+        /// Growth at which one step after the other would take too long. Milliseconds per second.
+        package var runaway: Int64 = 560
+        /// Time that the steps taken at once have to stop the growth, before the hold is taken.
+        package var runawayPatience: Int64 = 800_000_000
         /// A lag that falls by more than this is let fall. Milliseconds per second.
         package var fall: Int64 = 10
         /// Lag beyond the limit that is dropped. Below the 3 s that wait before the encoders.
@@ -114,6 +120,8 @@ package struct Overload: Sendable, Equatable {
     private var aboveHalfSince: Int64?
     private var aboveHalfAt: Int64?
     private var aboveBacklogSince: Int64?
+    /// When all steps but the hold were taken at once.
+    private var leapedAt: Int64?
     /// When the last three backlogs since the last step were dropped.
     private var drops: [Int64] = []
     private var attempt: Attempt?
@@ -167,6 +175,8 @@ package struct Overload: Sendable, Equatable {
         self.lag = max(0, lag)
         self.history.note(self.lag, at: now)
         self.follow(now, isPending)
+        let leap = self.leap(now)
+        if !leap.isEmpty { return leap + self.dropped(now) }
         let needsStep = self.needsStep(now)
         if let attempt = self.attempt, needsStep || self.hasFailed(now) {
             return self.giveUp(attempt, now) + self.dropped(now)
@@ -236,6 +246,27 @@ package struct Overload: Sendable, Equatable {
         self.drops = []
         self.pendingSince = now
         self.observedFrom = now &+ self.rules.settling
+    }
+
+    /// The lag runs away: all steps but the hold at once, then the hold.
+    private mutating func leap(_ now: Int64) -> [Action] {
+        guard self.taken < self.steps.count, let since = self.aboveLimitSince,
+            now &- since >= self.rules.shortObservation,
+            let slope = self.history.slope(since: now &- self.rules.shortObservation)
+        else { return [] }
+        let last = self.steps.count - (self.steps.last == .hold ? 1 : 0)
+        if self.taken < last {
+            guard slope >= self.rules.runaway else { return [] }
+            self.leapedAt = now
+            var actions: [Action] = []
+            while self.taken < last { actions += self.takeStep(now) }
+            return actions
+        }
+        guard let leapedAt = self.leapedAt, slope >= self.rules.steepGrowth,
+            (self.rules.runawayPatience...4 * self.rules.runawayPatience).contains(now &- leapedAt)
+        else { return [] }
+        self.leapedAt = nil
+        return self.takeStep(now)
     }
 
     private mutating func takeStep(_ now: Int64) -> [Action] {

@@ -235,6 +235,20 @@ struct OverloadTests {
         }
     }
 
+    @Test(
+        "three times the capacity from one moment to the next: every step but the hold at once, so that the lag stays below 1.5 s",
+        arguments: [0.0, 0.1, 0.3])
+    func runaway(noise: Double) {
+        for needs in Self.needs.indices {
+            for seed in UInt64(1)...8 {
+                let machine = Machine(capacity: 1.2, needs: Self.needs[needs], noise: noise)
+                let run = Self.run(machine, seconds: 60, seed: seed) { $0 < 10 ? nil : 1.0 / 3 }
+                #expect(run.longestLag < 1.5, "needs \(needs), seed \(seed): \(run.longestLag) s, \(run.times)")
+                #expect(run.times[0] < 11.6, "\(run.times)")
+            }
+        }
+    }
+
     @Test("attempts to do without a step come 30 s after it, then 60, 120, 240 s, up to 32 minutes")
     func distances() {
         let machine = Machine(capacity: 1 / 1.6, needs: Self.needs[0])
