@@ -6,14 +6,15 @@
 /// Downwards: one step is taken when the lag has been above ``Rules/limit`` for ``Rules/observation`` without falling. The next
 /// step waits until the effect of the one before can be seen: until the change is in force (``noted(lag:at:isPending:)``) and the
 /// lag has been observed again since then. Lag that falls takes no step. If the lag grows by ``Rules/runaway`` or more, which a
-/// machine at less than 45 percent of what the room needs makes, then every step but the hold is taken at once, since playlists
-/// would be late before one step after the other was; and the hold, if that does not stop it. A lag of ``Rules/backlog`` beyond the limit is dropped
+/// machine with less than 40 percent of what the room needs makes, then every step but the hold is taken at once, since playlists
+/// would be late before one step after the other was; and the hold half a second later, if the lag still grows. A lag of ``Rules/backlog`` beyond the limit is dropped
 /// once per ``Rules/dropDistance``: viewers see one frame for that time, and the next observation starts without lag.
 ///
 /// Upwards: one attempt at a time. The first comes ``Rules/firstDistance`` after the last step. An attempt fails if the lag grows
 /// beyond half of the limit before the next attempt is due; the level that held is then taken again at once, and the distance to the
 /// next attempt at the same level doubles. An attempt that succeeds lets the next one take back twice as many steps. Two
-/// attempts are ``Rules/attemptDistance`` apart at least. A hold is first tried after ``Rules/holdDistance``.
+/// attempts are ``Rules/attemptDistance`` apart at least. A hold is tried after ``Rules/holdDistance``
+/// and then after twice the distance each time, without that: a still frame is worse than an attempt.
 ///
 /// Invariants:
 /// 1. Steps are taken in their order and taken back in reverse order, so ``Step/hold`` is taken only if every other step is.
@@ -59,9 +60,9 @@ package struct Overload: Sendable, Equatable {
         /// Milliseconds per second.
         package var steepGrowth: Int64 = 200
         /// Growth at which one step after the other would take too long. Milliseconds per second.
-        package var runaway: Int64 = 560
-        /// Time that the steps taken at once have to stop the growth, before the hold is taken.
-        package var runawayPatience: Int64 = 800_000_000
+        package var runaway: Int64 = 600
+        /// Time that decides on that.
+        package var runawayObservation: Int64 = 600_000_000
         /// A lag that falls by more than this is let fall. Milliseconds per second.
         package var fall: Int64 = 10
         /// Lag beyond the limit that is dropped. Below the 3 s that wait before the encoders.
@@ -120,7 +121,7 @@ package struct Overload: Sendable, Equatable {
     private var aboveHalfSince: Int64?
     private var aboveHalfAt: Int64?
     private var aboveBacklogSince: Int64?
-    /// When all steps but the hold were taken at once.
+    /// When all steps but the hold were taken at once, until it is known whether that suffices.
     private var leapedAt: Int64?
     /// When the last three backlogs since the last step were dropped.
     private var drops: [Int64] = []
@@ -250,23 +251,30 @@ package struct Overload: Sendable, Equatable {
 
     /// The lag runs away: all steps but the hold at once, then the hold.
     private mutating func leap(_ now: Int64) -> [Action] {
-        guard self.taken < self.steps.count, let since = self.aboveLimitSince,
-            now &- since >= self.rules.shortObservation,
-            let slope = self.history.slope(since: now &- self.rules.shortObservation)
-        else { return [] }
-        let last = self.steps.count - (self.steps.last == .hold ? 1 : 0)
-        if self.taken < last {
-            guard slope >= self.rules.runaway else { return [] }
+        guard self.taken < self.steps.count, self.aboveLimitSince != nil else { return [] }
+        guard self.isLastLevel else {
+            guard self.runsAway(now) else { return [] }
             self.leapedAt = now
             var actions: [Action] = []
-            while self.taken < last { actions += self.takeStep(now) }
+            while !self.isLastLevel { actions += self.takeStep(now) }
             return actions
         }
-        guard let leapedAt = self.leapedAt, slope >= self.rules.steepGrowth,
-            (self.rules.runawayPatience...4 * self.rules.runawayPatience).contains(now &- leapedAt)
-        else { return [] }
+        guard let leapedAt = self.leapedAt, now &- leapedAt >= self.rules.shortObservation else { return [] }
         self.leapedAt = nil
+        guard let slope = self.history.slope(since: leapedAt, atLeast: 2), slope >= self.rules.steepGrowth else {
+            return []
+        }
         return self.takeStep(now)
+    }
+
+    /// Whether the lag grows by ``Rules/runaway`` or more in both halves of a time: a machine that stood still for a moment makes
+    /// it grow in one of them.
+    private func runsAway(_ now: Int64) -> Bool {
+        let (start, middle) = (now &- self.rules.runawayObservation, now &- self.rules.runawayObservation / 2)
+        guard let first = self.history.slope(since: start, until: middle, atLeast: 2),
+            let second = self.history.slope(since: middle, atLeast: 2)
+        else { return false }
+        return min(first, second) >= self.rules.runaway
     }
 
     private mutating func takeStep(_ now: Int64) -> [Action] {
@@ -293,10 +301,11 @@ package struct Overload: Sendable, Equatable {
     /// A step is taken: the next attempt waits for twice as long if the last one was lately.
     private mutating func lengthen(_ step: Int, _ now: Int64) {
         let first = self.steps[step] == .hold ? self.rules.holdDistance : self.rules.firstDistance
+        let shortest = self.steps[step] == .hold ? first : self.rules.attemptDistance
         let last = self.distances[step]
         let isLately = self.givenBackAt[step].map { now &- $0 < max(self.rules.memory, last &* 2) } ?? false
         self.distances[step] =
-            isLately ? min(self.rules.longestDistance, max(self.rules.attemptDistance, last &* 2)) : first
+            isLately ? min(self.rules.longestDistance, max(shortest, last &* 2)) : first
         self.dueAt[step] = now &+ self.distances[step]
     }
 
@@ -326,7 +335,7 @@ package struct Overload: Sendable, Equatable {
             now >= self.dueAt[self.taken - 1]
         else { return [] }
         let isHeld = self.steps[self.taken - 1] == .hold
-        if let attemptedAt = self.attemptedAt, now &- attemptedAt < self.rules.attemptDistance { return [] }
+        if !isHeld, let attemptedAt = self.attemptedAt, now &- attemptedAt < self.rules.attemptDistance { return [] }
         let from = self.taken
         var changes: [Action] = []
         for _ in 0..<(isHeld ? 1 : self.stride) where self.taken > 0 && now >= self.dueAt[self.taken - 1] {
@@ -374,11 +383,13 @@ struct LagHistory: Sendable, Equatable {
         self.samples.removeFirst(max(old, self.samples.count - Self.capacity))
     }
 
-    /// By how many milliseconds per second the lag grows since a time: the least squares' line through its samples; `nil` for fewer
-    /// than five.
-    func slope(since time: Int64) -> Int64? {
-        let used = self.samples.drop { $0.time < time }
-        guard let first = used.first, used.count >= 5 else { return nil }
+    /// By how many milliseconds per second the lag grows since a time: the least squares' line through its samples; `nil` for too few
+    /// samples.
+    ///
+    /// - Parameter least: Samples that are needed, at least 2.
+    func slope(since time: Int64, until end: Int64 = .max, atLeast least: Int = 5) -> Int64? {
+        let used = self.samples.drop { $0.time < time }.prefix { $0.time < end }
+        guard let first = used.first, used.count >= least else { return nil }
         var (sumOfTimes, sumOfLags, sumOfProducts, sumOfSquares) = (Int64(0), Int64(0), Int64(0), Int64(0))
         for sample in used {
             let time = (sample.time &- first.time) / 1_000_000

@@ -303,17 +303,18 @@ struct OverloadTests {
         }
     }
 
-    @Test("where only the hold is left it is taken, tried again after five seconds, and then rarely")
+    @Test("where only the hold is left it is taken, and tried again after 5 s, 10 s, 20 s and so on")
     func hold() {
         let run = Self.run(Machine(capacity: 0.15, needs: Self.needs[0]), seconds: 300, seed: 1)
         #expect(run.held && run.longestLag < 2.5)
         let distances = zip(run.attempts.dropFirst(), run.attempts).map { $0 - $1 }
-        #expect(run.attempts.count == 3 && distances.allSatisfy { $0 > 59.9 }, "\(run.attempts)")
+        #expect((4...6).contains(run.attempts.count), "\(run.attempts)")
+        #expect(zip(distances.dropFirst(), distances).allSatisfy { $0 > 1.8 * $1 - 5 }, "\(run.attempts)")
         // Five seconds of a machine that does nothing else are not half a minute of a still picture.
         let short = Self.run(Machine(capacity: 1.25, needs: Self.needs[0]), seconds: 120, seed: 1) {
             (10..<25).contains($0) ? 0.1 : 1.25
         }
-        #expect(short.held && short.times[7] < 15, "\(short.times)")
+        #expect(short.held && short.times[7] < 20, "\(short.times)")
     }
 
     @Test(
