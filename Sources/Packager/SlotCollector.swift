@@ -5,8 +5,8 @@ import MediaTypes
 ///
 /// States: *open* until ``close(cuttingSoundAt:)``, then *closed*. Slots leave in order, each at most once.
 struct SlotCollector: Sendable {
-    /// In an open live room a track this many segments behind the foremost one is given up for the slot: an encoder that
-    /// hangs must not keep the others' viewers waiting longer than they have buffered.
+    /// In an open live room a track that is behind the foremost one by the time of so many whole segments is given up for the slot: an
+    /// encoder that hangs must not keep the others' viewers waiting longer than they have buffered.
     static let longestLag: Int64 = 2
 
     /// Slots that wait for a store that hangs keep their media up to so many: a minute of it. Behind them the oldest are
@@ -71,9 +71,16 @@ struct SlotCollector: Sendable {
         while let newest = self.pending.keys.max(), newest >= self.nextSlot {
             let row = self.pending[self.nextSlot] ?? Array(repeating: nil, count: self.kinds.count)
             let isComplete = row.allSatisfy { $0 != nil }
-            guard isComplete || (!self.waits && newest - self.nextSlot >= Self.longestLag) else { return }
+            guard isComplete || (!self.waits && self.isTooFarBehind(newest)) else { return }
             self.pass(row)
         }
+    }
+
+    /// Segments that were cut short count as long as they are.
+    private func isTooFarBehind(_ newest: Int64) -> Bool {
+        guard let slots = self.slots else { return newest - self.nextSlot >= Self.longestLag }
+        let frames = slots.firstFrame(ofSlot: newest) - slots.firstFrame(ofSlot: self.nextSlot)
+        return frames >= Self.longestLag * Int64(slots.grid.segmentFrames)
     }
 
     private mutating func pass(_ row: [FinishedSegment?]) {

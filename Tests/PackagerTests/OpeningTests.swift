@@ -112,6 +112,26 @@ struct OpeningTests {
     }
 
     @Test(
+        "a rendition whose encoder looks 40 frames ahead is behind by three short segments, and none of them is a gap")
+    func lookahead() throws {
+        let store = MemoryStore()
+        let output = try Output(store, settings: Self.settings())
+        _ = try output.packager.begin(now: Output.origin)
+        for frame in Int64(0)..<240 {
+            for pts in Output.sounds(frame) { output.packager.receive(track: 2, Output.sound(pts)) }
+            guard frame >= 44 else { continue }
+            for track in 0..<2 {
+                var picture = Output.picture(frame - 44)
+                picture.isKey = frame - 44 < 64 ? (frame - 44).isMultiple(of: 16) : (frame - 44).isMultiple(of: 32)
+                output.packager.receive(track: track, picture)
+            }
+            _ = output.packager.step()
+        }
+        #expect(output.events.published.map(\.frames) == [0..<16, 16..<32, 32..<48, 48..<64, 64..<128, 128..<192])
+        for name in Self.playlists.dropLast() { #expect(!store.text(name).contains("#EXT-X-GAP"), "\(name)") }
+    }
+
+    @Test(
         "a worker that is killed within the short segments leaves no hole: the successor's first segment is short, too",
         arguments: [20, 33, 40, 47, 48, 49, 56, 63, 64, 65, 70, 81, 97, 130] as [Int64], [12, 70] as [Int64])
     func killed(frames: Int64, away: Int64) throws {
