@@ -120,7 +120,12 @@ extension Unhurried.Pictures {
             while place + 5 < bytes.count, bytes[place + 4] & 0x1F != 5 { place += 4 + length(place) }
             let size = length(place)
             try #require(size > 200 && place + 4 + size <= bytes.count)
-            for offset in (size / 4)..<(size * 3 / 4) { bytes[place + 4 + offset] = 0xA7 }
+            // Bytes that look random and are never zero: codes of one value can be a legal picture.
+            var state: UInt64 = 1
+            for offset in (size / 4)..<(size * 3 / 4) {
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                bytes[place + 4 + offset] = UInt8(truncatingIfNeeded: state >> 56) | 1
+            }
             try Data(bytes).write(to: URL(fileURLWithPath: path))
         }
 
