@@ -85,7 +85,10 @@ extension Linter {
         if let same = records[number], let off = distance(same), off < half { return number }
         let best = records.compactMap { entry in distance(entry.value).map { (off: $0, number: entry.key) } }
             .min { $0.off < $1.off }
-        guard let best, best.off < half, let found = records[best.number]?.digest?.main else { return nil }
+        // One that starts half its own length away or more is another one, and its own has not come.
+        guard let best, best.off < half, let record = records[best.number], let found = record.digest?.main,
+            best.off < UInt64(max(0, record.listed.duration) / 2)
+        else { return nil }
         // Where segments are short, the one it lies next to may belong to the one before: its own has not come.
         let hasNearer = self.histories[index].records.contains { entry in
             entry.key != number

@@ -107,6 +107,8 @@ struct ControlClient: Sendable {
     private func request(_ method: HTTPMethod, _ path: String, _ body: String?) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: self.base + path)
         request.method = method
+        // A Unix socket's URL has no host, so the client sends no Host field. Spec: RFC 9112 §3.2.
+        if self.base.hasPrefix("http+unix:") { request.headers.add(name: "host", value: "localhost") }
         request.headers.add(name: "user-agent", value: "tandem-ctl/\(TandemVersion.number)")
         if let token = self.token { request.headers.add(name: "authorization", value: "Bearer \(token)") }
         if let body {

@@ -34,7 +34,7 @@ extension EndToEnd {
                         """#), environment: ["ORIGIN_TOKEN": token])
             let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
             defer { publisher.stop(SIGKILL) }
-            try #require(origin.line(from: 0, timeout: 20) { $0 == "playlist 180p.m3u8 2" } != nil)
+            try #require(origin.line(from: 0, timeout: 20) { $0 == "playlist 180p.m3u8 3" } != nil)
             try Self.expectStills(room, [work.path("out") + "/thumb.jpg", work.path("out") + "/thumb-1001.jpg"])
             _ = FileManager.default.createFile(atPath: away, contents: nil)
             try room.event("output.unreachable", timeout: 10) { $0.text("state") == "set" }
@@ -95,7 +95,7 @@ extension EndToEnd {
             let room = try RunningRoom(pipeline, environment: environment)
             let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
             defer { publisher.stop(SIGKILL) }
-            try #require(origin.line(from: 0, timeout: 20) { $0 == "playlist 180p.m3u8 2" } != nil)
+            try #require(origin.line(from: 0, timeout: 20) { $0 == "playlist 180p.m3u8 3" } != nil)
             _ = FileManager.default.createFile(atPath: away, contents: nil)
             // What is live is given up in its time; what the end finds waiting is not.
             if isPatient { try room.segments(2) }
