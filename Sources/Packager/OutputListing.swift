@@ -186,8 +186,11 @@ extension HLSPackager {
         let (start, end) = (segment.start, segment.start &+ segment.duration.ticks)
         let frames = frame(start)..<max(frame(start), frame(end))
         guard self.tracks[index].kind == .audio || frames.count.isMultiple(of: slate.frames) else { return nil }
+        // Its fragments are numbered as those of the segment it replaces.
+        var slots = SlotTable(grid: grid)
+        slots.plan(cuts: self.settings.opening?.cuts ?? [])
         var segmenter = TrackSegmenter(
-            kind: self.tracks[index].kind, grid: grid, firstTick: frames.lowerBound,
+            kind: self.tracks[index].kind, grid: grid, firstTick: frames.lowerBound, slots: slots,
             frameStep: self.tracks[index].frameStep)
         var output = slate.fill(frames, track: index, into: &segmenter)
         output += segmenter.finish()
