@@ -29,7 +29,7 @@ package struct Admission: Sendable {
     /// Where publishers may be; empty: anywhere.
     package var allowedAddresses: [AddressRange] = []
     private var used = NonceStore()
-    /// Of the hashes that ``used`` holds, which a later worker is told.
+    /// Salt of the hashes in ``used``. A later worker gets them, so it needs the same salt.
     private var usedSalt = ""
     /// What ``answer(to:now:)`` or ``giveBack(_:now:)`` has changed last; see ``takeUse()``.
     private var use: KeyUse?

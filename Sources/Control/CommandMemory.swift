@@ -17,7 +17,7 @@ package struct CommandMemory: Sendable {
 /// What was answered under an `Idempotency-Key`.
 package struct KeptReply: Sendable, Hashable {
     package var key: String
-    /// Of the request, in hexadecimal: the same in every process.
+    /// Hash of the request in hexadecimal, the same in every process.
     package var fingerprint: String
     package var status: Int
     package var entityTag: String?

@@ -17,7 +17,7 @@ package struct ClaimedFile: Sendable {
         self.name = name
     }
 
-    /// Of the worker that holds the claim.
+    /// Incarnation of the worker that holds the claim.
     package var incarnation: Int64 { self.claim.incarnation }
 
     /// A file of the same claim whose name ends with `suffix` behind this one's.

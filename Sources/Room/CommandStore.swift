@@ -20,7 +20,7 @@ extension ClaimedFile: CommandPlace {}
 /// Keeps ``CommandedState`` on disk: one writer thread that always writes the newest state, so that commands which come together share
 /// a write.
 ///
-/// Nothing that changes the state waits for a disk. Whoever wants to know when a change is durable is called back, after
+/// Nothing that changes the state waits for a disk. A caller that needs to know when a change is durable is called back, after
 /// ``patience`` at the latest.
 package final class CommandStore: Sendable {
     /// How soon a change must be written.

@@ -1,3 +1,4 @@
+import Control
 import PipelineSpec
 
 extension CommandedState {
@@ -188,7 +189,7 @@ extension CommandedState {
                 continue
             }
             self.replies.append(
-                Reply(
+                KeptReply(
                     key: key, fingerprint: print, status: status, entityTag: reader.text(node, "etag", path),
                     contentType: reader.text(node, "contentType", path), body: reader.text(node, "body", path) ?? ""))
         }

@@ -1,3 +1,4 @@
+import Control
 import MediaTypes
 package import PipelineSpec
 
@@ -166,7 +167,7 @@ extension CommandedState {
         return .object(members)
     }
 
-    private static func json(of reply: Reply) -> JSONNode {
+    private static func json(of reply: KeptReply) -> JSONNode {
         var members = [
             JSONMember("key", .string(reply.key)), JSONMember("fingerprint", .string(reply.fingerprint)),
             JSONMember("status", .integer(reply.status)), JSONMember("body", .string(reply.body)),

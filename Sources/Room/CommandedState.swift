@@ -1,3 +1,4 @@
+package import Control
 package import MediaTypes
 package import PipelineSpec
 
@@ -108,35 +109,13 @@ package struct CommandedState: Sendable, Equatable {
     package struct Relay: Sendable, Equatable {
         package var source: SourceID
         package var id: String
-        /// With its key: it stands in this file alone, as long as the relay runs.
+        /// URL with the stream key. This file alone holds it, and only while the relay runs.
         package var url: String
 
         package init(source: SourceID, id: String, url: String) {
             self.source = source
             self.id = id
             self.url = url
-        }
-    }
-
-    /// What was answered under an idempotency key.
-    package struct Reply: Sendable, Equatable {
-        package var key: String
-        /// Of the request, in hexadecimal.
-        package var fingerprint: String
-        package var status: Int
-        package var entityTag: String?
-        package var contentType: String?
-        package var body: String
-
-        package init(
-            key: String, fingerprint: String, status: Int, entityTag: String?, contentType: String?, body: String
-        ) {
-            self.key = key
-            self.fingerprint = fingerprint
-            self.status = status
-            self.entityTag = entityTag
-            self.contentType = contentType
-            self.body = body
         }
     }
 
@@ -183,9 +162,9 @@ package struct CommandedState: Sendable, Equatable {
     }
 
     package var roomID: String
-    /// Hexadecimal; of every hash in the file.
+    /// Salt of every hash in the file, in hexadecimal.
     package var salt: String
-    /// Of the worker that wrote it.
+    /// Incarnation of the worker that wrote the file.
     package var incarnation: Int64 = 0
     /// Successors that restored this and have not lived for ``Resumption/probation`` yet.
     package var attempts = 0
@@ -209,7 +188,7 @@ package struct CommandedState: Sendable, Equatable {
     package var alarms: [Alarm] = []
     package var clips: [Clip] = []
     /// The oldest first.
-    package var replies: [Reply] = []
+    package var replies: [KeptReply] = []
     /// The oldest first.
     package var usedKeys: [UsedKey] = []
 

@@ -7,14 +7,14 @@
 /// step waits until the effect of the one before can be seen: until the change is in force (``noted(lag:at:isPending:)``) and the
 /// lag has been observed again since then. Lag that falls takes no step. If the lag grows by ``Rules/runaway`` or more, which a
 /// machine with less than 40 percent of what the room needs makes, then every step but the hold is taken at once, since playlists
-/// would be late before one step after the other was; and the hold half a second later, if the lag still grows. A lag of ``Rules/backlog`` beyond the limit is dropped
-/// once per ``Rules/dropDistance``: viewers see one frame for that time, and the next observation starts without lag.
+/// would be late before one step after the other was taken. The hold follows half a second later if the lag still grows. A lag of
+/// ``Rules/backlog`` beyond the limit is dropped once per ``Rules/dropDistance``: viewers see one frame for that time, and the next observation starts without lag.
 ///
 /// Upwards: one attempt at a time. The first comes ``Rules/firstDistance`` after the last step. An attempt fails if the lag grows
 /// beyond half of the limit before the next attempt is due; the level that held is then taken again at once, and the distance to the
 /// next attempt at the same level doubles. An attempt that succeeds lets the next one take back twice as many steps. Two
 /// attempts are ``Rules/attemptDistance`` apart at least. A hold is tried after ``Rules/holdDistance``
-/// and then after twice the distance each time, without that: a still frame is worse than an attempt.
+/// and then after twice the distance each time; ``Rules/attemptDistance`` does not apply, since a still frame is worse than an attempt.
 ///
 /// Invariants:
 /// 1. Steps are taken in their order and taken back in reverse order, so ``Step/hold`` is taken only if every other step is.
@@ -61,7 +61,7 @@ package struct Overload: Sendable, Equatable {
         package var steepGrowth: Int64 = 200
         /// Growth at which one step after the other would take too long. Milliseconds per second.
         package var runaway: Int64 = 600
-        /// Time that decides on that.
+        /// Time for which the growth is observed.
         package var runawayObservation: Int64 = 600_000_000
         /// A lag that falls by more than this is let fall. Milliseconds per second.
         package var fall: Int64 = 10
@@ -267,8 +267,8 @@ package struct Overload: Sendable, Equatable {
         return self.takeStep(now)
     }
 
-    /// Whether the lag grows by ``Rules/runaway`` or more in both halves of a time: a machine that stood still for a moment makes
-    /// it grow in one of them.
+    /// Whether the lag grows by ``Rules/runaway`` or more in both halves of ``Rules/runawayObservation``. A machine that stands still for
+    /// a moment makes it grow in one half only.
     private func runsAway(_ now: Int64) -> Bool {
         let (start, middle) = (now &- self.rules.runawayObservation, now &- self.rules.runawayObservation / 2)
         guard let first = self.history.slope(since: start, until: middle, atLeast: 2),

@@ -160,13 +160,7 @@ extension Room {
 
     package var commandMemory: CommandMemory {
         guard let state = self.commands?.value else { return CommandMemory() }
-        return CommandMemory(
-            revision: state.revision,
-            replies: state.replies.map {
-                KeptReply(
-                    key: $0.key, fingerprint: $0.fingerprint, status: $0.status, entityTag: $0.entityTag,
-                    contentType: $0.contentType, body: $0.body)
-            })
+        return CommandMemory(revision: state.revision, replies: state.replies)
     }
 
     package func beginCommand() { self.commands?.begin() }
@@ -178,10 +172,7 @@ extension Room {
         commands.update(waits ? .now : .soon) { state in
             state.revision = max(state.revision, record.revision)
             guard let kept = record.reply, !state.replies.contains(where: { $0.key == kept.key }) else { return }
-            state.replies.append(
-                CommandedState.Reply(
-                    key: kept.key, fingerprint: kept.fingerprint, status: kept.status, entityTag: kept.entityTag,
-                    contentType: kept.contentType, body: kept.body))
+            state.replies.append(kept)
             if state.replies.count > ControlLedger.keyCapacity { state.replies.removeFirst() }
         }
         commands.end(waits: waits) { durability in

@@ -68,7 +68,7 @@ extension Room {
             resumption.state.attempts += 1
             var state = resumption.state
             state.fileMembers = resumption.file.map { state.hashes(of: $0) } ?? [:]
-            // A disk that takes nothing is noticed by whoever writes next.
+            // If the disk takes nothing, the next write reports it.
             try? file.write(state.bytes)
         }
         resumption.state.fileMembers = [:]

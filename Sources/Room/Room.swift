@@ -384,7 +384,7 @@ package final class Room: Sendable {
         self.stop(.failed(error), .ending, reason: error.what)
     }
 
-    /// A newer worker has claimed the room, as whoever writes first has found.
+    /// A newer worker has claimed the room; the first write that finds this calls it.
     func tellSuperseded() {
         let isFirst = self.mutable.withLock { mutable -> Bool in
             defer { mutable.isSupersededTold = true }

@@ -11,7 +11,7 @@ struct BandwidthTableTests {
             var preset: String
             /// Pixels.
             var height: Int
-            /// Of the video, in bits per second.
+            /// Bit rate of the video in bits per second.
             var bitrate: Int64
             /// `noise`, or a clip's name.
             var clip: String
