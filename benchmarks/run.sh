@@ -7,6 +7,7 @@
 #   run.sh live      rooms on the wall clock alone, at full length
 #   run.sh passthrough   one publisher, and a room that is a PK for 30 % of its time, a rendition passing through
 #   run.sh kernels   the hot loops alone, in half a minute
+#   run.sh allocations   what a PK room takes from the heap, by thread; the places are in work/allocations/allocations.txt
 #   run.sh search    the x264 settings of searches.json over clips (SEARCH_CLIPS=DIR, else generated), for hours
 #   run.sh presets   the room's own presets of presets.json over the same, at the loss that is published
 #   run.sh profile   ordo-one's distributions of the hot loops, for who tunes one
@@ -54,7 +55,7 @@ tools() {
 }
 
 case $mode in
-quick | full | kernels | live | passthrough | search) ;;
+quick | full | kernels | allocations | live | passthrough | search) ;;
 presets) export SEARCH_PLAN=presets.json ;;
 accept | readme | readme-check)
     build BenchTool
@@ -69,7 +70,7 @@ profile)
     exit
     ;;
 *)
-    sed -n '2,17s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,18s/^# \{0,1\}//p' "$0" >&2
     exit 64
     ;;
 esac
@@ -91,7 +92,7 @@ full) parts="kernels r1 places quality allocations live passthrough growth" ;;
 presets) parts=search ;;
 *) parts=$mode ;;
 esac
-[ "$mode" != live ] || [ -f work/r1/b.flv ] || ./r1.sh sources work/r1
+[[ $mode != live && $mode != allocations ]] || [ -f work/r1/b.flv ] || ./r1.sh sources work/r1
 for part in $parts; do "$tool" measure "$part" "$last"; done
 "$tool" page "$last" work/last.html
 if [ "$mode" = full ]; then
@@ -108,7 +109,7 @@ if [ "$mode" = quick ]; then
 fi
 # What had to be measured and was not is a failure, too: a guard without its tool holds nothing.
 case $mode in
-quick | full | kernels | passthrough)
+quick | full | kernels | allocations | passthrough)
     # shellcheck disable=SC2086 # the parts are words
     "$tool" check "$last" $parts
     ;;

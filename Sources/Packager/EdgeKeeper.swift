@@ -64,11 +64,13 @@ final class EdgeKeeper: Sendable {
     /// Makes `record` what a successor finds, with the parts and the initialization segments among `objects`.
     ///
     /// - Parameter mark: How far viewers are shown the edge after this: what is written where the record is not.
-    func keep(_ record: EdgeRecord, _ objects: [LiveUpdate.Object], _ mark: EdgeMark) {
+    func keep(_ record: EdgeRecord, _ objects: [LiveUpdate.Object], _ mark: @autoclosure () -> EdgeMark) {
         let names = record.names
-        let maps = Set(record.tracks.map(\.map))
+        func isNamed(_ object: String) -> Bool {
+            names.contains(object) || record.tracks.contains { $0.map == object }
+        }
         var added: [(name: String, memory: PacketMemory)] = []
-        for object in objects where names.contains(object.name) || maps.contains(object.name) {
+        for object in objects where isNamed(object.name) {
             if case .whole(let memory) = object.content { added.append((object.name, memory)) }
         }
         let promised = record.promised
@@ -76,7 +78,7 @@ final class EdgeKeeper: Sendable {
             state.count += 1
             let isNews = !added.isEmpty || zip(promised, state.promised).contains { $0 > $1 }
             state.promised = promised
-            state.unwritten = state.unwritten.filter { names.contains($0.key) || maps.contains($0.key) }
+            if !state.unwritten.isEmpty { state.unwritten = state.unwritten.filter { isNamed($0.key) } }
             for object in added { state.unwritten[object.name] = object.memory }
             guard state.pending < Self.mostPending else { return (state.count, isNews, nil) }
             state.pending += 1
@@ -84,7 +86,7 @@ final class EdgeKeeper: Sendable {
             return (state.count, isNews, (!state.isSlow && isNews, state.names.subtracting(names)))
         }
         if let work { self.write(record, work, number) }
-        if isNews, self.state.withLock({ $0.written < number }) { self.write(mark) }
+        if isNews, self.state.withLock({ $0.written < number }) { self.write(mark()) }
     }
 
     /// Waits until it is written, where that does not take too long.
