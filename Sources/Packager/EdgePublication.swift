@@ -201,6 +201,9 @@ struct EdgePublication: Sendable {
         guard self.tracks.indices.contains(track) else { return }
         self.tracks[track].give(names: kept.names, from: slot)
         for segment in kept.segments { self.tracks[track].resume(segment, &self.update) }
+        for part in kept.replaced {
+            self.tracks[track].keep(replaced: part.part, name: part.name, of: part.mediaSequence, &self.update)
+        }
     }
 
     /// What a successor needs to know of the live edge.

@@ -8,6 +8,8 @@ struct EdgeTrack: Sendable {
         let mediaSequence: Int64
         let name: String
         var rows: [EdgeRecord.Row]
+        /// Names of parts that the worker before listed of it, and that it is not made of.
+        var replaced: [String] = []
         /// Nanoseconds of media time; set once the playlist no longer names its parts.
         var leavesAt: Int64?
     }
@@ -46,6 +48,8 @@ struct EdgeTrack: Sendable {
     private(set) var dateRanges = DateRangeList()
     /// Names the worker before this one has told viewers, by the number of the part.
     private var givenNames: [Int64: String] = [:]
+    /// See ``KeptEdge/replaced``; until their segment is whole.
+    private var replaced: [String] = []
     /// What the I-frame playlist said when it was taken last.
     var shownIFrames: ShownIFrames?
 
@@ -212,11 +216,12 @@ struct EdgeTrack: Sendable {
                     incarnation: self.incarnation, origin: self.origin,
                     discontinuity: segment.discontinuity, grid: self.grid))
         }
-        if !self.parts.isEmpty {
+        if !self.parts.isEmpty || !self.replaced.isEmpty {
             self.held.append(
                 Held(
                     mediaSequence: number, name: segment.uri,
-                    rows: Self.rows(self.parts, of: number, segment.discontinuity)))
+                    rows: Self.rows(self.parts, of: number, segment.discontinuity), replaced: self.replaced))
+            self.replaced = []
         }
         self.finished.removeAll(keepingCapacity: true)
         self.parts.removeAll(keepingCapacity: true)
@@ -236,6 +241,13 @@ struct EdgeTrack: Sendable {
         self.givenNames = names
         // The hint is listed before the first part comes.
         self.slot = slot
+    }
+
+    /// Viewers of the worker before may still ask for a part that it listed: it keeps its bytes as long as the others.
+    mutating func keep(replaced part: FinishedPart, name: String, of mediaSequence: Int64, _ update: inout LiveUpdate) {
+        let memory = self.track.sealed(part.memory, of: mediaSequence)
+        update.added.append(LiveUpdate.Object(name: name, kind: self.kind, content: .whole(memory)))
+        self.replaced.append(name)
     }
 
     /// The name of a part of the segment in the making, or of the first one after it.
@@ -362,8 +374,9 @@ struct EdgeTrack: Sendable {
         for (index, segment) in self.held.enumerated() {
             var segment = segment
             if let time = segment.leavesAt, time <= now {
-                update.removed += segment.rows.map(\.name)
+                update.removed += segment.rows.map(\.name) + segment.replaced
                 segment.rows = []
+                segment.replaced = []
                 let isTooMany = self.held.count - index > Self.longestUnstored
                 if isTooMany || expired.contains(segment.name) || isStored(segment.name) {
                     update.removed.append(segment.name)

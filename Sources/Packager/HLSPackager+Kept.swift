@@ -17,7 +17,9 @@ struct KeptEdge: Sendable {
     var segments: [KeptSegment] = []
     /// The parts behind them, in order, from the first of the first slot on.
     var parts: [FinishedPart] = []
-    /// Names of them and of the part that was hinted at, by number.
+    /// Parts that were listed behind them and that this run cannot go on with: others take their place.
+    var replaced: [(part: FinishedPart, name: String, mediaSequence: Int64)] = []
+    /// Names of ``parts`` and of the part that was hinted at, by number.
     var names: [Int64: String] = [:]
     /// Frame behind the last; 0 where there is none.
     var end: Int64 = 0
@@ -95,7 +97,9 @@ extension HLSPackager {
         {
             kept.names[number] = nil
             number = last.number
-            kept.names[number] = nil
+            if let name = kept.names.removeValue(forKey: number) {
+                kept.replaced.append((last, name, next + (number - first) / perSlot))
+            }
             kept.parts.removeLast()
         }
         if number > first { kept.end = slots.firstFrame(ofPart: number) }

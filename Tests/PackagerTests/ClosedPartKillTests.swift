@@ -93,6 +93,38 @@ struct ClosedPartKillTests {
         }
     }
 
+    @Test(
+        "a part that a successor does not go on with keeps its bytes for those who were told of it, and leaves with the others"
+    )
+    func replaced() throws {
+        var replaced = 0
+        for frames in Int64(66)..<133 {
+            let store = MemoryStore()
+            let orders = [1, 3].map { Self.order(bFrames: $0, closes: false) }
+            let (before, after) = (EdgeViewer(), EdgeViewer())
+            let first = try Output(store, tracks: Self.tracks)
+            first.packager.attach(before.take)
+            _ = try first.packager.begin(now: Output.origin)
+            Self.feed(first, 0..<frames, orders)
+            let second = try Output(store, tracks: Self.tracks)
+            second.packager.attach(after.take)
+            let beginning = try second.packager.begin(
+                now: SlateTests.nanoseconds(frames + 12), slate: SlateTests.slate(Self.tracks))
+            let known = before.seen.withLock { seen in seen.places.keys.filter { seen.objects[$0] != nil } }
+            for name in known where name.hasSuffix(".m4s") && name.split(separator: ".").count > 2 {
+                #expect(after.object(name) == before.object(name), "\(name), killed after \(frames) frames")
+            }
+            let gone = Set(known).subtracting(after.seen.withLock { Set($0.places.keys) }).filter {
+                after.object($0) != nil
+            }
+            replaced += gone.count
+            Self.feed(second, beginning.firstTick..<beginning.firstTick + 448, orders)
+            #expect(gone.allSatisfy { after.object($0) == nil }, "killed after \(frames) frames")
+            #expect(after.faults.isEmpty, "killed after \(frames) frames: \(after.faults)")
+        }
+        #expect(replaced > 0)
+    }
+
     @Test("the judge: parts of such a publisher that are gone on with would show it")
     func judge() throws {
         let order = Self.order(bFrames: 3, closes: false)
