@@ -16,8 +16,6 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private let pace: TimeAmount
     private var address: String?
     private var isCounted = false
-    /// Whether what was read last begins with a word and a space, as a request does, in clear text.
-    private(set) var hasReadMethod = false
     /// Bytes handed to the socket since the connection was opened.
     private var written = 0
     /// Of those, what the socket had taken when it last took enough.
@@ -55,17 +53,6 @@ final class ConnectionGuard: ChannelDuplexHandler {
             context.channel, from: self.address, unsent: self.unsent)
         self.unsent = 0
     }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let start = self.unwrapInboundIn(data).readableBytesView.prefix(Self.longestMethod)
-        let word = start.prefix(while: Self.isLetter)
-        self.hasReadMethod = !word.isEmpty && start.dropFirst(word.count).first == 0x20
-        context.fireChannelRead(data)
-    }
-
-    private static let longestMethod = 32
-
-    private static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5a).contains(byte & 0xdf) }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         self.written &+= self.unwrapOutboundIn(data).readableBytes

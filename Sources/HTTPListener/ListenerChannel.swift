@@ -71,7 +71,8 @@ struct ListenerChannel: ServerChildChannel {
                 let value = secure.setup(channel: channel, logger: logger)
                 let pipeline = channel.pipeline.syncOperations
                 let security = try pipeline.handler(type: NIOSSLServerHandler.self)
-                try pipeline.addHandler(HandshakeDeadlineHandler(self.limits.idle), position: .after(security))
+                try pipeline.addHandlers(
+                    HandshakeDeadlineHandler(self.limits.idle), MethodReader(), position: .after(security))
                 return value.map { Value(kind: .secure($0), channel: channel) }
             }
         } catch {
@@ -94,6 +95,7 @@ struct ListenerChannel: ServerChildChannel {
         try channel.syncOptions?.setOption(
             .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 16 << 10))
         try channel.pipeline.syncOperations.addHandlers(
+            MethodReader(),
             ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: decoding)),
             self.reader, RequestHandler(self.service, writer: .bytes))
     }

@@ -106,7 +106,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             self.isHead = false
             // RFC 9110 §9.1: a method that the parser does not know; to those that it knows a resource says 405. What does not
             // begin like a method is no HTTP.
-            let hasMethod = (try? context.pipeline.syncOperations.handler(type: ConnectionGuard.self))?.hasReadMethod
+            let hasMethod = (try? context.pipeline.syncOperations.handler(type: MethodReader.self))?.hasMethod
             let isUnknown = error == .invalidMethod && hasMethod == true
             self.begin(ListenerReply(isUnknown ? .notImplemented : .badRequest), context)
         case .waiting, .opening, .sending, .closed: break

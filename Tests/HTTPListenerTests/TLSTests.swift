@@ -214,6 +214,7 @@ struct TLSTests {
             guard let first = Curl.get(url, ["--http2"]) else { return print("SKIPPED TLS with curl: it is missing") }
             #expect(first == "/hello 2 200")
             #expect(Curl.get(url, ["--http1.1"]) == "/hello 1.1 200")
+            #expect(Curl.get(url, ["--http1.1", "-X", "BREW"])?.hasSuffix(" 1.1 501") == true)
             #expect(Curl.get(url, ["--tls-max", "1.1", "--ciphers", "DEFAULT@SECLEVEL=0"]) == " 0 000")
             try CertificateMaker.make(certificate: directory + "/a.crt", key: directory + "/a.key", name: "renewed")
             guard case .renewed = store.look() else {

@@ -1,0 +1,20 @@
+import NIOCore
+
+/// Stands before the HTTP/1.1 parser, above TLS: tells a request with a method that the parser does not know from what is no
+/// HTTP at all, which the parser reports alike.
+final class MethodReader: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    /// What was read last begins with a word and a space, as a request does.
+    private(set) var hasMethod = false
+
+    private static let longest = 32
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let start = self.unwrapInboundIn(data).readableBytesView.prefix(Self.longest)
+        let word = start.prefix { (0x41...0x5a).contains($0 & 0xdf) }
+        self.hasMethod = !word.isEmpty && start.dropFirst(word.count).first == 0x20
+        context.fireChannelRead(data)
+    }
+}
