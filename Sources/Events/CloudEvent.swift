@@ -13,7 +13,7 @@ package struct CloudEvent: Sendable, Hashable {
     /// - Parameters:
     ///   - time: As the event bears it, RFC 3339.
     ///   - subject: What it is about, such as `sources/1001`.
-    package init(_ event: RoomEvent, roomID: String) {
+    package init(_ event: EventRecord, roomID: String) {
         let facts = EventFacts(event.line)
         // Numbers begin anew where the journal and the state are lost, and both count from 1: the time tells those apart.
         let parts = [

@@ -208,7 +208,7 @@ package final class EventDelivery: Sendable {
         receiver.unlessGone { self.book.set(queue.delivered, for: receiver.id) }
     }
 
-    private func post(_ event: RoomEvent, to webhook: Webhook) async -> WebhookQueue.Outcome {
+    private func post(_ event: EventRecord, to webhook: Webhook) async -> WebhookQueue.Outcome {
         let sent = CloudEvent(event, roomID: self.roomID)
         let timestamp = SystemClock.wallClock() / 1_000_000_000
         var fields = HTTPHeaders([

@@ -33,8 +33,8 @@ package final class EventJournal: Sendable {
     package init(directory: String) { self.directory = directory }
 
     /// What earlier workers told, the oldest first; lines that are not whole events are left out.
-    package static func read(directory: String) -> [RoomEvent] {
-        [Self.earlierName, Self.name].flatMap { name -> [RoomEvent] in
+    package static func read(directory: String) -> [EventRecord] {
+        [Self.earlierName, Self.name].flatMap { name -> [EventRecord] in
             WholeRead.tail(of: "\(directory)/\(name)", limit: EventLog.byteCapacity).split(separator: 0x0A).compactMap {
                 EventLine.event(Array($0))
             }
@@ -42,7 +42,7 @@ package final class EventJournal: Sendable {
     }
 
     /// Takes one event. Never blocks.
-    package func append(_ event: RoomEvent) {
+    package func append(_ event: EventRecord) {
         let schedules = self.state.withLock { state in
             guard state.lines.count < Self.waiting else { return false }
             state.lines.append(event.line)

@@ -6,13 +6,13 @@ enum EventLine {
     private static let sequences: ClosedRange<Int64> = 1...9_007_199_254_740_991
 
     /// The event a line of the journal is; `nil` for what is none, such as the half of one.
-    static func event(_ line: [UInt8]) -> RoomEvent? {
+    static func event(_ line: [UInt8]) -> EventRecord? {
         guard line.starts(with: self.typeKey), line.last == UInt8(ascii: "}"),
             let end = line[self.typeKey.count...].firstIndex(of: UInt8(ascii: "\"")),
             let sequence = self.number(after: self.sequenceKey, in: line[end...]), self.sequences.contains(sequence),
             let text = String(validating: line, as: UTF8.self)
         else { return nil }
-        return RoomEvent(
+        return EventRecord(
             sequence: sequence, type: String(decoding: line[self.typeKey.count..<end], as: UTF8.self), line: text)
     }
 

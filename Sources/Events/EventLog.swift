@@ -1,8 +1,8 @@
 import DequeModule
 import Synchronization
 
-/// One thing that happened in the room, as it is told to everybody.
-package struct RoomEvent: Sendable, Hashable {
+/// One event of the room: what the log keeps, the journal stores and webhooks receive.
+package struct EventRecord: Sendable, Hashable {
     /// From 1 on, without a hole over all workers of the room.
     package let sequence: Int64
     /// Dotted, such as `source.live`.
@@ -22,7 +22,7 @@ package struct RoomEvent: Sendable, Hashable {
 package final class EventLog: Sendable {
     /// Some events after a place in the order, the oldest first.
     package struct Page: Sendable, Hashable {
-        package var events: [RoomEvent]
+        package var events: [EventRecord]
         /// Events after the asked place that are not kept any more.
         package var missed: Int64
         /// Number of the latest event of all.
@@ -30,7 +30,7 @@ package final class EventLog: Sendable {
         /// The room tells no more events.
         package var isClosed: Bool
 
-        package init(events: [RoomEvent], missed: Int64 = 0, last: Int64, isClosed: Bool = false) {
+        package init(events: [EventRecord], missed: Int64 = 0, last: Int64, isClosed: Bool = false) {
             (self.events, self.missed, self.last, self.isClosed) = (events, missed, last, isClosed)
         }
 
@@ -39,7 +39,7 @@ package final class EventLog: Sendable {
     }
 
     private struct State {
-        var events: Deque<RoomEvent> = []
+        var events: Deque<EventRecord> = []
         var bytes = 0
         var last: Int64 = 0
         var isClosed = false
@@ -58,7 +58,7 @@ package final class EventLog: Sendable {
 
     /// - Parameter earlier: What workers before this one told, the oldest first; numbering goes on behind it.
     package init(
-        earlier: [RoomEvent] = [], capacity: Int = EventLog.capacity, byteCapacity: Int = EventLog.byteCapacity
+        earlier: [EventRecord] = [], capacity: Int = EventLog.capacity, byteCapacity: Int = EventLog.byteCapacity
     ) {
         self.capacity = max(1, capacity)
         self.byteCapacity = byteCapacity
@@ -73,7 +73,7 @@ package final class EventLog: Sendable {
     package var last: Int64 { self.state.withLock(\.last) }
 
     /// Takes the next event; one whose number is not above the last one's is left out.
-    package func append(_ event: RoomEvent) {
+    package func append(_ event: EventRecord) {
         let observers = self.state.withLock { state -> [@Sendable () -> Void] in
             guard event.sequence > state.last, !state.isClosed else { return [] }
             Self.add(event, to: &state, capacity: self.capacity, bytes: self.byteCapacity)
@@ -126,7 +126,7 @@ package final class EventLog: Sendable {
         _ = self.state.withLock { $0.observers.removeValue(forKey: observer) }
     }
 
-    private static func add(_ event: RoomEvent, to state: inout State, capacity: Int, bytes: Int) {
+    private static func add(_ event: EventRecord, to state: inout State, capacity: Int, bytes: Int) {
         state.last = event.sequence
         state.events.append(event)
         state.bytes += event.line.utf8.count
@@ -137,7 +137,7 @@ package final class EventLog: Sendable {
     }
 
     /// Index of the first event above `sequence`: binary search, since a room that recovers may have holes.
-    private static func index(after sequence: Int64, in events: Deque<RoomEvent>) -> Int {
+    private static func index(after sequence: Int64, in events: Deque<EventRecord>) -> Int {
         var (low, high) = (0, events.count)
         while low < high {
             let middle = (low + high) / 2

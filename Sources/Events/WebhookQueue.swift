@@ -45,7 +45,7 @@ package struct WebhookQueue: Sendable, Hashable {
     }
 
     /// The event to send now; `nil`: none that is wanted is there. Skips those that are not wanted.
-    package mutating func next(in page: EventLog.Page) -> RoomEvent? {
+    package mutating func next(in page: EventLog.Page) -> EventRecord? {
         guard !self.isDisabled else { return nil }
         for event in page.events where event.sequence > self.delivered {
             if self.wants(event.type) { return event }
@@ -73,7 +73,7 @@ package struct WebhookQueue: Sendable, Hashable {
     /// - Parameters:
     ///   - now: Monotonic, in nanoseconds.
     ///   - jitter: Of 0…999, chosen anew each time: workers whose receiver was away do not come back all at once.
-    package mutating func attempted(_ event: RoomEvent, _ outcome: Outcome, now: Int64, jitter: Int64) -> Notice? {
+    package mutating func attempted(_ event: EventRecord, _ outcome: Outcome, now: Int64, jitter: Int64) -> Notice? {
         let reason: String
         var asked: Int64 = 0
         switch outcome {

@@ -37,13 +37,13 @@ struct EdgeMark: Sendable, Hashable {
     /// - Returns: `nil` for a damaged file.
     init?(_ bytes: [UInt8]) {
         guard let root = JSONReader.read(bytes)?.object, root["version"] == .integer(1),
-            let incarnation = root["incarnation"]?.integer, (1...RoomState.largestNumber).contains(incarnation),
+            let incarnation = root["incarnation"]?.integer, (1...StateFile.largestNumber).contains(incarnation),
             let list = root["tracks"]?.array
         else { return nil }
         var tracks: [Track] = []
         for value in list {
             guard let row = value.array, row.count == 3, let name = row[0].string, TrackNames.isValid(name),
-                let whole = row[1].integer, (0...RoomState.largestNumber).contains(whole), let parts = row[2].integer,
+                let whole = row[1].integer, (0...StateFile.largestNumber).contains(whole), let parts = row[2].integer,
                 (0...4_096).contains(parts)
             else { return nil }
             tracks.append(Track(name: name, whole: whole, parts: Int(parts)))

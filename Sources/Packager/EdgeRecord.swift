@@ -99,7 +99,7 @@ struct EdgeRecord: Sendable, Hashable {
     /// - Returns: `nil` where it is damaged: what it named is lost then, and nothing else.
     init?(json bytes: [UInt8]) {
         guard let root = JSONReader.read(bytes)?.object, root["version"] == .integer(1),
-            let recorded = root["recorded"]?.integer, (0...RoomState.largestNumber).contains(recorded),
+            let recorded = root["recorded"]?.integer, (0...StateFile.largestNumber).contains(recorded),
             let list = root["tracks"]?.array
         else { return nil }
         var tracks: [Track] = []
@@ -128,7 +128,7 @@ extension EdgeRecord {
 
 extension EdgeRecord.Row {
     fileprivate init?(row: [JSONValue]) {
-        guard row.count == 7, let mediaSequence = row[0].integer, (0...RoomState.largestNumber).contains(mediaSequence),
+        guard row.count == 7, let mediaSequence = row[0].integer, (0...StateFile.largestNumber).contains(mediaSequence),
             let index = row[1].integer, (0...4_096).contains(index), let name = row[2].string,
             TrackNames.isValid(name), let start = row[3].integer, (0...EdgeRecord.lastTick).contains(start),
             let duration = row[4].integer, (1...EdgeRecord.lastTick).contains(duration), let byteCount = row[5].integer,
@@ -142,8 +142,8 @@ extension EdgeRecord.Row {
 
 extension EdgeRecord.Whole {
     fileprivate init?(row: [JSONValue]) {
-        guard row.count == 6, let mediaSequence = row[0].integer, (0...RoomState.largestNumber).contains(mediaSequence),
-            let incarnation = row[1].integer, (1...RoomState.largestNumber).contains(incarnation),
+        guard row.count == 6, let mediaSequence = row[0].integer, (0...StateFile.largestNumber).contains(mediaSequence),
+            let incarnation = row[1].integer, (1...StateFile.largestNumber).contains(incarnation),
             let start = row[2].integer, (0...EdgeRecord.lastTick).contains(start), let duration = row[3].integer,
             (1...EdgeRecord.lastTick).contains(duration), let flags = row[4].integer, (0...3).contains(flags),
             let map = row[5].string, TrackNames.isValid(map)

@@ -21,7 +21,7 @@ extension HLSPackager: OutputDirectory {}
 /// An output whose room has ended, as its directory tells of it: for stores elsewhere that have not all of it yet.
 package struct EndedOutput: OutputDirectory {
     private let store: any SegmentStore
-    private let state: RoomState
+    private let state: StateFile
     private let settings: HLSOutputSettings
     private let keys: RoomKeys?
 
@@ -35,8 +35,8 @@ package struct EndedOutput: OutputDirectory {
         _ settings: HLSOutputSettings, store: (any SegmentStore)? = nil
     ) throws(MediaError) -> EndedOutput? {
         let store = store ?? DirectoryStore(directory: settings.directory)
-        guard let bytes = store.read(RoomState.name) else { return nil }
-        let state = try RoomState(json: bytes, path: store.path(of: RoomState.name) ?? RoomState.name)
+        guard let bytes = store.read(StateFile.name) else { return nil }
+        let state = try StateFile(json: bytes, path: store.path(of: StateFile.name) ?? StateFile.name)
         guard state.ended, state.origin != nil else { return nil }
         return EndedOutput(
             store: store, state: state, settings: settings,
@@ -45,8 +45,8 @@ package struct EndedOutput: OutputDirectory {
 
     /// Which worker a room has had last, as the state file of its directory says; `nil` where it says nothing.
     package static func lastIncarnation(inDirectory directory: String) -> Int64? {
-        guard let bytes = DirectoryStore(directory: directory).read(RoomState.name) else { return nil }
-        return (try? RoomState(json: bytes, path: RoomState.name))?.incarnation
+        guard let bytes = DirectoryStore(directory: directory).read(StateFile.name) else { return nil }
+        return (try? StateFile(json: bytes, path: StateFile.name))?.incarnation
     }
 
     /// Listed numbers that are a gap in at least one track.
@@ -106,7 +106,7 @@ package struct EndedOutput: OutputDirectory {
 
     private func damaged(_ what: String) -> MediaError {
         MediaError(
-            .invalidData, "\(self.settings.directory)/\(RoomState.name) does not fit what lies beside it: \(what)",
+            .invalidData, "\(self.settings.directory)/\(StateFile.name) does not fit what lies beside it: \(what)",
             at: "hls", fix: "take the outputs that are not done out of the room's file, or restore the directory")
     }
 

@@ -26,7 +26,7 @@ extension HLSPackager {
     ) throws(MediaError) -> HLSPackager {
         try self.check(settings, tracks)
         try store.prepare()
-        let (claimed, keys) = try store.exclusively { () throws(MediaError) -> (RoomState, RoomKeys?) in
+        let (claimed, keys) = try store.exclusively { () throws(MediaError) -> (StateFile, RoomKeys?) in
             try self.claim(settings, tracks, store)
         }
         return HLSPackager(
@@ -40,7 +40,7 @@ extension HLSPackager {
     ///   has listed anything, or if its state cannot be read.
     package static func running(in directory: String) -> (tracks: Set<String>, hasAudioOnly: Bool)? {
         let store = DirectoryStore(directory: directory)
-        guard let bytes = store.read(RoomState.name), let state = try? RoomState(json: bytes, path: RoomState.name),
+        guard let bytes = store.read(StateFile.name), let state = try? StateFile(json: bytes, path: StateFile.name),
             !state.ended, !state.tracks.isEmpty
         else { return nil }
         let list = store.read(state.multivariantName).map { String(decoding: $0, as: UTF8.self) } ?? ""
@@ -98,11 +98,11 @@ extension HLSPackager {
 
     private static func claim(
         _ settings: HLSOutputSettings, _ tracks: [TrackDescription], _ store: any SegmentStore
-    ) throws(MediaError) -> (RoomState, RoomKeys?) {
-        let grid = RoomState.Grid(settings.grid)
-        var state = RoomState(incarnation: 0, multivariantName: settings.multivariantName, grid: grid)
-        if let bytes = store.read(RoomState.name) {
-            let old = try RoomState(json: bytes, path: store.path(of: RoomState.name) ?? RoomState.name)
+    ) throws(MediaError) -> (StateFile, RoomKeys?) {
+        let grid = StateFile.Grid(settings.grid)
+        var state = StateFile(incarnation: 0, multivariantName: settings.multivariantName, grid: grid)
+        if let bytes = store.read(StateFile.name) {
+            let old = try StateFile(json: bytes, path: store.path(of: StateFile.name) ?? StateFile.name)
             if old.ended {
                 guard settings.newSession else {
                     throw MediaError(
@@ -125,14 +125,14 @@ extension HLSPackager {
             }
         } else if store.contains(settings.multivariantName), !settings.newSession {
             throw MediaError(
-                .notCreatable, "\(settings.directory) holds playlists but no \(RoomState.name)", at: "hls",
+                .notCreatable, "\(settings.directory) holds playlists but no \(StateFile.name)", at: "hls",
                 fix: "choose an empty directory, or take this one over with --new-session")
         }
         // Before the state: a worker that is killed in between has claimed nothing.
         let keys = try self.claimKeys(settings, isBegun: state.nextMediaSequence > 0, store)
         state.incarnation += 1
         do {
-            try store.put(RoomState.name, bytes: Array(state.json.utf8), durable: true)
+            try store.put(StateFile.name, bytes: Array(state.json.utf8), durable: true)
         } catch {
             throw MediaError(.notCreatable, error.what, at: error.place, fix: "name a directory this user can write")
         }
@@ -140,7 +140,7 @@ extension HLSPackager {
     }
 
     /// Takes away what an ended session has left.
-    private static func remove(_ state: RoomState, _ store: any SegmentStore) throws(MediaError) {
+    private static func remove(_ state: StateFile, _ store: any SegmentStore) throws(MediaError) {
         // Playlists first: nobody is to find a list whose segments are gone.
         try store.remove(state.multivariantName)
         for track in state.tracks {

@@ -45,7 +45,7 @@ package final class HLSPackager: Sendable {
     let store: any SegmentStore
     let clock: any MonotonicClock
     let report: @Sendable (PackagerEvent) -> Void
-    let claimed: RoomState
+    let claimed: StateFile
     /// Of an encrypted room.
     let keys: RoomKeys?
     /// Keeps what is listed beyond the playlists' time; `nil`: nobody.
@@ -76,7 +76,7 @@ package final class HLSPackager: Sendable {
 
     init(
         settings: HLSOutputSettings, tracks: [TrackDescription], store: any SegmentStore, clock: any MonotonicClock,
-        claimed: RoomState, keys: RoomKeys? = nil, keeper: (any SlotKeeping)? = nil,
+        claimed: StateFile, keys: RoomKeys? = nil, keeper: (any SlotKeeping)? = nil,
         report: @escaping @Sendable (PackagerEvent) -> Void
     ) {
         self.settings = settings
@@ -121,7 +121,7 @@ package final class HLSPackager: Sendable {
             // Again where the answer took as long as a pause: the process may have stood still over it. But no third time: a
             // store this slow would be asked with every packet, and each answer would be the next one's pause.
             for _ in 0..<2 {
-                guard !RoomState.isSuperseded(self.claimed.incarnation, in: self.store) else {
+                guard !StateFile.isSuperseded(self.claimed.incarnation, in: self.store) else {
                     self.intake.withLock {
                         $0.isDoubtful = true
                         $0.edge = nil

@@ -28,7 +28,7 @@ extension Publication {
     /// more, and what comes on air now is a range of its own. What an operator has said stays said.
     ///
     /// - Parameter firstTick: First frame of this run.
-    mutating func resumeRanges(_ rows: [RoomState.Range], firstTick: Int64) {
+    mutating func resumeRanges(_ rows: [StateFile.Range], firstTick: Int64) {
         for row in rows {
             self.dateRanges.list(.opened(row.range), mediaSequence: row.mediaSequence, at: 0)
         }
@@ -41,9 +41,9 @@ extension Publication {
     }
 
     /// What the state file keeps of them: the newest, as many as it takes. Written with every segment and every change.
-    var rangeRows: [RoomState.Range] {
-        zip(self.dateRanges.ranges, self.dateRanges.openings).suffix(RoomState.mostRanges).map {
-            RoomState.Range(range: $0, mediaSequence: $1)
+    var rangeRows: [StateFile.Range] {
+        zip(self.dateRanges.ranges, self.dateRanges.openings).suffix(StateFile.mostRanges).map {
+            StateFile.Range(range: $0, mediaSequence: $1)
         }
     }
 }

@@ -13,7 +13,7 @@ extension Publication {
     /// - Throws: ``MediaError/Code/invalidData`` for a state that contradicts itself or a codec configuration that cannot be
     ///   read.
     static func restore(
-        settings: HLSOutputSettings, tracks: [TrackDescription], state: RoomState, origin: Int64,
+        settings: HLSOutputSettings, tracks: [TrackDescription], state: StateFile, origin: Int64,
         store: any SegmentStore, keepsMaps: Bool, keys: RoomKeys? = nil
     ) throws(MediaError) -> Publication {
         let latestDiscontinuity =
@@ -40,7 +40,7 @@ extension Publication {
     }
 
     private static func track(
-        _ description: TrackDescription, settings: HLSOutputSettings, state: RoomState, origin: Int64,
+        _ description: TrackDescription, settings: HLSOutputSettings, state: StateFile, origin: Int64,
         newDiscontinuities: Int64, leftBehind: [RetiredSegment], store: any SegmentStore, keepsMaps: Bool,
         keys: RoomKeys?
     ) throws(MediaError) -> TrackPublication {
@@ -115,13 +115,13 @@ extension Publication {
 
     private static func contradiction(_ place: String) -> MediaError {
         MediaError(
-            .invalidData, "\(RoomState.name) contradicts itself", at: place,
+            .invalidData, "\(StateFile.name) contradicts itself", at: place,
             fix: "move the directory away or choose another one")
     }
 
     /// Segments of tracks that are no longer described: deleted once no viewer can be among them.
     private static func leftBehind(
-        _ state: RoomState, tracks: [TrackDescription], settings: HLSOutputSettings
+        _ state: StateFile, tracks: [TrackDescription], settings: HLSOutputSettings
     ) -> [RetiredSegment] {
         let end = TimeMath.rescale(state.nextFrame, from: Int64(settings.grid.fps), to: TimeMath.nanoseconds)
         let grace = Int64(max(0, min(settings.deleteGraceSeconds, 86_400))) &* TimeMath.nanoseconds

@@ -268,7 +268,7 @@ struct Publication: Sendable {
         let media = self.tracks.flatMap { track in
             track.maps.map(\.uri) + track.window.segments.filter { !$0.gap }.map(\.uri)
         }
-        return media + self.playlistNames + [RoomState.name]
+        return media + self.playlistNames + [StateFile.name]
     }
 
     /// All playlists, the multivariant one among them.
@@ -277,10 +277,10 @@ struct Publication: Sendable {
             + [self.settings.multivariantName]
     }
 
-    var state: RoomState {
-        RoomState(
+    var state: StateFile {
+        StateFile(
             origin: self.origin, incarnation: self.incarnation, ended: self.isEnded,
-            multivariantName: self.settings.multivariantName, grid: RoomState.Grid(self.grid),
+            multivariantName: self.settings.multivariantName, grid: StateFile.Grid(self.grid),
             nextMediaSequence: self.nextMediaSequence, nextFrame: self.nextFrame,
             tracks: self.tracks.enumerated().map { index, track in
                 var state = track.state

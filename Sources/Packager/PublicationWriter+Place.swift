@@ -9,10 +9,10 @@ extension PublicationWriter {
     /// The names lead elsewhere, or what was written is not there.
     private var isPlaceLost: Bool {
         // Some network file systems number a directory anew each time they are asked: its state file tells.
-        if let place = self.place, !place.isCurrent, self.store.read(RoomState.name) != self.writtenState {
+        if let place = self.place, !place.isCurrent, self.store.read(StateFile.name) != self.writtenState {
             return true
         }
-        return !self.writtenState.isEmpty && !self.store.contains(RoomState.name)
+        return !self.writtenState.isEmpty && !self.store.contains(StateFile.name)
             || !self.writtenMultivariant.isEmpty && !self.store.contains(self.publication.settings.multivariantName)
     }
 
@@ -36,7 +36,7 @@ extension PublicationWriter {
         let result = self.publication.hasSegments ? self.publish() : self.writeState()
         guard result == .done else { return result == .superseded ? .superseded : .done }
         // Not before all of it is there: another attempt follows otherwise.
-        guard self.store.contains(RoomState.name),
+        guard self.store.contains(StateFile.name),
             !self.publication.hasSegments || !self.isShown
                 || self.store.contains(self.publication.settings.multivariantName)
         else { return .done }

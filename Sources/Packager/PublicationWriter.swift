@@ -400,7 +400,7 @@ struct PublicationWriter: Sendable {
         var state = self.publication.state
         state.ended = state.ended && self.isEndListed
         let bytes = Array(state.json.utf8)
-        try self.store.put(RoomState.name, bytes: bytes, durable: true)
+        try self.store.put(StateFile.name, bytes: bytes, durable: true)
         self.writtenState = bytes
         self.isStateStale = false
         self.recordedMediaSequence = self.publication.nextMediaSequence
@@ -411,7 +411,7 @@ struct PublicationWriter: Sendable {
     /// The state file names a higher incarnation. One that is missing or damaged names none: this worker writes it anew.
     private mutating func isSuperseded() -> Bool {
         self.assuredAt = self.clock.now()
-        return RoomState.isSuperseded(self.publication.incarnation, in: self.store, known: self.writtenState)
+        return StateFile.isSuperseded(self.publication.incarnation, in: self.store, known: self.writtenState)
     }
 
     /// Asks again where this process may have been stopped since it last asked: a successor does not wait for the lock of

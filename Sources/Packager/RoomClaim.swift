@@ -18,7 +18,7 @@ package struct RoomClaim: Sendable {
     package func whileValid<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R {
         let (store, incarnation) = (self.store, self.incarnation)
         return try store.exclusively { () throws(MediaError) -> R in
-            guard !RoomState.isSuperseded(incarnation, atHeadIn: store) else {
+            guard !StateFile.isSuperseded(incarnation, atHeadIn: store) else {
                 throw MediaError(.superseded, "a newer worker serves this room", at: "commands", fix: "let it")
             }
             return try body()
@@ -30,7 +30,7 @@ extension HLSPackager {
     package var claim: RoomClaim { RoomClaim(store: self.store, incarnation: self.claimed.incarnation) }
 }
 
-extension RoomState {
+extension StateFile {
     /// As ``isSuperseded(_:in:known:)``, for those who have not written the file: of a large file only the beginning is read.
     static func isSuperseded(_ incarnation: Int64, atHeadIn store: any SegmentStore) -> Bool {
         guard let head = store.read(Self.name, prefix: Self.headSize) else { return false }

@@ -56,15 +56,15 @@ struct TrackPublication: Sendable {
     var hasIFrames: Bool { self.kind == .video && self.window.iFrameSequence != nil }
 
     /// The part of the room's state this track has.
-    var state: RoomState.Track {
+    var state: StateFile.Track {
         let maps = self.maps
         var indices: [InitializationSegment: Int] = [:]
         for (index, map) in maps.enumerated() { indices[map] = index }
-        return RoomState.Track(
+        return StateFile.Track(
             name: self.names.track, maps: maps.map(\.uri),
             discontinuitySequence: self.window.discontinuitySequence, longestDuration: self.window.longestDuration,
             entries: self.window.segments.map { segment in
-                RoomState.Entry(
+                StateFile.Entry(
                     mediaSequence: segment.mediaSequence, incarnation: self.incarnations[segment.mediaSequence] ?? 1,
                     start: segment.start, duration: segment.duration.ticks, byteCount: segment.byteCount,
                     map: indices[segment.map] ?? 0, discontinuity: segment.discontinuity, gap: segment.gap,
@@ -75,7 +75,7 @@ struct TrackPublication: Sendable {
                     })
             },
             retired: self.window.retired.map { segment in
-                RoomState.Retired(
+                StateFile.Retired(
                     uri: segment.uri, map: indices[segment.map] ?? 0, deleteAt: segment.deleteAt, gap: segment.gap,
                     byteCount: segment.byteCount)
             }, iFrameSequence: self.window.iFrameSequence)

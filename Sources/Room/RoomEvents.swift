@@ -81,7 +81,7 @@ package final class RoomEvents: Sendable {
             var own = members.map { JSONValue.Member($0.key, $0.value) }
             if let compat = self.compat(type, own) { own.append(.init("compat", compat)) }
             let line = JSONValue.object(common + own).text
-            let event = RoomEvent(sequence: sequence, type: type, line: line)
+            let event = EventRecord(sequence: sequence, type: type, line: line)
             self.write(line)
             self.journal?.append(event)
             self.log.append(event)

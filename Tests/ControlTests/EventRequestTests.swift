@@ -10,7 +10,7 @@ import Control
 struct EventRequestTests {
     private static func told(_ room: FakeRoom, _ numbers: ClosedRange<Int64>) {
         for number in numbers {
-            room.eventLog.append(RoomEvent(sequence: number, type: "a.b", line: "{\"n\":\(number)}"))
+            room.eventLog.append(EventRecord(sequence: number, type: "a.b", line: "{\"n\":\(number)}"))
         }
     }
 

@@ -60,7 +60,7 @@ struct EventDeliveryTests {
     }
 
     private static func tell(_ log: EventLog, _ numbers: ClosedRange<Int64>, type: String = "a.b") {
-        for number in numbers { log.append(RoomEvent(sequence: number, type: type, line: "{}")) }
+        for number in numbers { log.append(EventRecord(sequence: number, type: type, line: "{}")) }
     }
 
     /// What a delivery says of its webhooks.
@@ -183,7 +183,7 @@ struct EventDeliveryTests {
         let directory = try TemporaryDirectory()
         let receiver = Receiver([.serviceUnavailable])
         let url = try await receiver.start()
-        let log = EventLog(earlier: [RoomEvent(sequence: 1, type: "a.b", line: "{}")])
+        let log = EventLog(earlier: [EventRecord(sequence: 1, type: "a.b", line: "{}")])
         let first = EventDelivery([Webhook(url: url)], of: log, roomID: "r", directory: directory.path) { _, _ in }
         first.begin(new: 1)
         Self.tell(log, 2...3)
@@ -191,7 +191,7 @@ struct EventDeliveryTests {
         await first.finish(within: .milliseconds(300))
         receiver.turn(.ok)
         let next = EventLog(
-            earlier: (1...3).map { RoomEvent(sequence: Int64($0), type: "a.b", line: "{}") })
+            earlier: (1...3).map { EventRecord(sequence: Int64($0), type: "a.b", line: "{}") })
         let second = EventDelivery([Webhook(url: url)], of: next, roomID: "r", directory: directory.path) { _, _ in }
         second.begin(new: next.last)
         Self.tell(next, 4...4)
@@ -296,7 +296,7 @@ struct EventDeliveryTests {
         try await Self.until { notices.all.count == 3 }
         log.close()
         await delivery.finish(within: .seconds(20))
-        let next = EventLog(earlier: (1...9).map { RoomEvent(sequence: Int64($0), type: "a.b", line: "{}") })
+        let next = EventLog(earlier: (1...9).map { EventRecord(sequence: Int64($0), type: "a.b", line: "{}") })
         let successor = EventDelivery([webhook], of: next, roomID: "r", directory: directory.path) { _, _ in }
         successor.begin(new: next.last)
         Self.tell(next, 10...10)

@@ -23,7 +23,7 @@ struct EventFormTests {
     func envelope() {
         let line =
             #"{"type":"source.live","time":"2026-11-20T22:12:18.136Z","sequence":42,"roomId":"a.b-1","incarnation":3,"uid":"1001","x":[1]}"#
-        let event = CloudEvent(RoomEvent(sequence: 42, type: "source.live", line: line), roomID: "a.b-1")
+        let event = CloudEvent(EventRecord(sequence: 42, type: "source.live", line: line), roomID: "a.b-1")
         #expect(event.id == "a_b-1-3-42-20261120T221218136Z", "a full stop would part what is signed")
         #expect(
             String(decoding: event.body, as: UTF8.self)
@@ -43,7 +43,7 @@ struct EventFormTests {
     func subject(members: String, uid: String?) {
         let common = #""type":"a.b","time":"2026-11-20T22:12:18.136Z","sequence":1,"roomId":"r","incarnation":1"#
         let line = "{\(common),\(members)}"
-        let event = CloudEvent(RoomEvent(sequence: 1, type: "a.b", line: line), roomID: "r")
+        let event = CloudEvent(EventRecord(sequence: 1, type: "a.b", line: line), roomID: "r")
         let envelope = String(decoding: event.body, as: UTF8.self).prefix { $0 != "[" }
         #expect(envelope.contains(#""subject":"sources/"#) == (uid != nil))
         #expect(uid.map { envelope.contains(#""subject":"sources/\#($0)""#) } ?? true)
@@ -54,7 +54,7 @@ struct EventFormTests {
         func id(_ incarnation: Int, _ sequence: Int64, _ second: Int) -> String {
             let line =
                 #"{"type":"a.b","time":"2026-11-20T22:12:1\#(second).136Z","sequence":\#(sequence),"roomId":"r","incarnation":\#(incarnation)}"#
-            return CloudEvent(RoomEvent(sequence: sequence, type: "a.b", line: line), roomID: "r").id
+            return CloudEvent(EventRecord(sequence: sequence, type: "a.b", line: line), roomID: "r").id
         }
         #expect(Set([id(1, 1, 0), id(2, 1, 0), id(1, 2, 0), id(1, 1, 1)]).count == 4)
         #expect(id(1, 1, 0) == id(1, 1, 0), "the same at every attempt, whoever makes it")

@@ -11,8 +11,8 @@ import Events
 
 @Suite("Event journal")
 struct EventJournalTests {
-    private static func event(_ number: Int64, _ more: String = "") -> RoomEvent {
-        RoomEvent(
+    private static func event(_ number: Int64, _ more: String = "") -> EventRecord {
+        EventRecord(
             sequence: number, type: "source.live",
             line: #"{"type":"source.live","time":"t","sequence":\#(number),"uid":"\#(more)"}"#)
     }

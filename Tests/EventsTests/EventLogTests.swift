@@ -4,8 +4,8 @@ import Events
 
 @Suite("Event log")
 struct EventLogTests {
-    private static func event(_ number: Int64, _ line: String = "{}") -> RoomEvent {
-        RoomEvent(sequence: number, type: "a.b", line: line)
+    private static func event(_ number: Int64, _ line: String = "{}") -> EventRecord {
+        EventRecord(sequence: number, type: "a.b", line: line)
     }
 
     @Test("keeps the latest, in number and in bytes")

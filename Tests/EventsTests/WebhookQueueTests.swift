@@ -6,7 +6,7 @@ import Events
 struct WebhookQueueTests {
     private static func page(_ numbers: [Int64], type: String = "source.live", missed: Int64 = 0) -> EventLog.Page {
         EventLog.Page(
-            events: numbers.map { RoomEvent(sequence: $0, type: type, line: "{}") }, missed: missed,
+            events: numbers.map { EventRecord(sequence: $0, type: type, line: "{}") }, missed: missed,
             last: numbers.last ?? 0, isClosed: false)
     }
 
@@ -18,10 +18,10 @@ struct WebhookQueueTests {
 
         var due: Int64 { self.queue.due }
         var delivered: Int64 { self.queue.delivered }
-        func next(in page: EventLog.Page) -> RoomEvent? { self.queue.next(in: page) }
+        func next(in page: EventLog.Page) -> EventRecord? { self.queue.next(in: page) }
         func missed(_ count: Int64) -> WebhookQueue.Notice? { self.queue.missed(count) }
 
-        func attempted(_ event: RoomEvent, _ outcome: WebhookQueue.Outcome, now: Int64, jitter: Int64)
+        func attempted(_ event: EventRecord, _ outcome: WebhookQueue.Outcome, now: Int64, jitter: Int64)
             -> WebhookQueue.Notice?
         { self.queue.attempted(event, outcome, now: now, jitter: jitter) }
     }
@@ -81,7 +81,7 @@ struct WebhookQueueTests {
         func tell() {
             while told < count, told * interval <= now {
                 told += 1
-                log.append(RoomEvent(sequence: told, type: "a.b", line: "{}"))
+                log.append(EventRecord(sequence: told, type: "a.b", line: "{}"))
             }
         }
         while queue.delivered < count, now < 3_600 * Self.second {

@@ -116,7 +116,7 @@ private final class FuzzRoom: RoomControlling {
     func scenesJSON() -> String { "{}" }
     func sourcesJSON() -> String { "{}" }
     func statisticsJSON(isDebug: Bool) -> String { "{}" }
-    let eventLog = EventLog(earlier: [RoomEvent(sequence: 3, type: "a.b", line: #"{"type":"a.b"}"#)])
+    let eventLog = EventLog(earlier: [EventRecord(sequence: 3, type: "a.b", line: #"{"type":"a.b"}"#)])
     func metricsText() -> String { "a 1\n" }
     func makeClip(_ request: ClipRequest) throws(ControlFailure) -> String { "{}" }
     func clipJSON(_ id: String) throws(ControlFailure) -> String { "{}" }

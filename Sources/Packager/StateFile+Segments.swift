@@ -2,7 +2,7 @@ import HLS
 import LibAV
 import MediaTypes
 
-extension RoomState.Track {
+extension StateFile.Track {
     /// What it lists, as a playlist has it.
     ///
     /// - Parameters:

@@ -1,10 +1,10 @@
 import HLS
 import MediaTypes
 
-/// What a later worker must know to continue an output: the room's state file.
+/// The content of the room's state file, `state.json`: what a later worker needs to continue an output.
 ///
 /// It is written before every publish that uses a new number of it, so that no number is ever given twice.
-struct RoomState: Sendable, Hashable {
+struct StateFile: Sendable, Hashable {
     /// A listed segment. Its name follows from its track, number and incarnation.
     struct Entry: Sendable, Hashable {
         var mediaSequence: Int64

@@ -1,7 +1,7 @@
 import HLS
 import MediaTypes
 
-extension RoomState {
+extension StateFile {
     /// A date range that is listed.
     struct Range: Sendable, Hashable {
         var range: DateRange
@@ -38,11 +38,11 @@ extension RoomState {
     }
 }
 
-extension RoomState.Range {
+extension StateFile.Range {
     fileprivate init?(row: [JSONValue]) {
         guard row.count == 7, let id = row[0].string, let rangeClass = row[1].string, let start = row[2].integer,
             row[3] == .null || row[3].integer != nil, row[4] == .null || row[4].integer != nil,
-            let mediaSequence = row[5].integer, (0...RoomState.largestNumber).contains(mediaSequence),
+            let mediaSequence = row[5].integer, (0...StateFile.largestNumber).contains(mediaSequence),
             let texts = row[6].array?.compactMap(\.string), texts.count.isMultiple(of: 2),
             texts.count == row[6].array?.count
         else { return nil }

@@ -1,7 +1,7 @@
 import HLS
 import MediaTypes
 
-extension RoomState {
+extension StateFile {
     /// Larger numbers are damage, and sums of two must not overflow.
     static let largestNumber: Int64 = 1 << 52
 
@@ -50,7 +50,7 @@ extension RoomState {
     }
 }
 
-extension RoomState.Grid {
+extension StateFile.Grid {
     fileprivate init?(json: [String: JSONValue]) {
         func number(_ key: String) -> Int? { json[key]?.integer.flatMap { Int(exactly: $0) } }
         guard let fps = number("fps"), let gop = number("gopFrames"), let gops = number("segmentGops"),
@@ -60,7 +60,7 @@ extension RoomState.Grid {
     }
 }
 
-extension RoomState.Track {
+extension StateFile.Track {
     // Entries are short rows, because an event playlist has one for every segment of the room:
     // [media sequence, incarnation, start, duration, bytes, map, flags: 1 discontinuity, 2 gap, 4 independent], and behind it
     // for each key frame of an I-frame playlist: start in the segment, offset, bytes.
@@ -87,23 +87,23 @@ extension RoomState.Track {
     fileprivate init?(json: [String: JSONValue]) {
         guard let name = json["name"]?.string, TrackNames.isValid(name),
             let discontinuities = json["discontinuitySequence"]?.integer,
-            (0...RoomState.largestNumber).contains(discontinuities),
-            let longest = json["longestDuration"]?.integer, (0...RoomState.largestNumber * 1_000).contains(longest),
+            (0...StateFile.largestNumber).contains(discontinuities),
+            let longest = json["longestDuration"]?.integer, (0...StateFile.largestNumber * 1_000).contains(longest),
             let maps = json["maps"]?.array?.compactMap(\.string), maps.allSatisfy(TrackNames.isValid),
             maps.count == json["maps"]?.array?.count, let entryRows = json["entries"]?.array,
             let retiredRows = json["retired"]?.array,
             (json["iFrameSequence"]?.integer ?? 0) >= 0,
-            (json["iFrameSequence"]?.integer ?? 0) < RoomState.largestNumber,
+            (json["iFrameSequence"]?.integer ?? 0) < StateFile.largestNumber,
             let rates = Self.rates(json["rates"])
         else { return nil }
-        var entries: [RoomState.Entry] = []
+        var entries: [StateFile.Entry] = []
         for row in entryRows {
-            guard let entry = row.array.flatMap({ RoomState.Entry(row: $0) }), maps.indices.contains(entry.map) else {
+            guard let entry = row.array.flatMap({ StateFile.Entry(row: $0) }), maps.indices.contains(entry.map) else {
                 return nil
             }
             entries.append(entry)
         }
-        var retired: [RoomState.Retired] = []
+        var retired: [StateFile.Retired] = []
         for row in retiredRows {
             guard let fields = row.array, fields.count == 5, let uri = fields[0].string, TrackNames.isValid(uri),
                 let map = fields[1].integer, let deleteAt = fields[2].integer, let gap = fields[3].bool,
@@ -111,7 +111,7 @@ extension RoomState.Track {
                 maps.indices.contains(Int(clamping: map))
             else { return nil }
             retired.append(
-                RoomState.Retired(
+                StateFile.Retired(
                     uri: uri, map: Int(clamping: map), deleteAt: deleteAt, gap: gap, byteCount: Int(clamping: byteCount)
                 ))
         }
@@ -124,13 +124,13 @@ extension RoomState.Track {
     private static func rates(_ value: JSONValue?) -> BitRates?? {
         guard let value else { return .some(nil) }
         guard let numbers = value.array?.compactMap(\.integer), numbers.count == 3, value.array?.count == 3,
-            numbers.allSatisfy({ (0...RoomState.largestNumber).contains($0) })
+            numbers.allSatisfy({ (0...StateFile.largestNumber).contains($0) })
         else { return nil }
         return BitRates(bitrate: numbers[0], maxBitrate: numbers[1], bufferSize: numbers[2])
     }
 }
 
-extension RoomState.Entry {
+extension StateFile.Entry {
     /// Ticks beyond this are damage; sums of two stay far inside 64 bits.
     private static let lastTick: Int64 = 1 << 53
     /// More key frames than pictures in the longest segment are damage.
@@ -139,8 +139,8 @@ extension RoomState.Entry {
     fileprivate init?(row: [JSONValue]) {
         let numbers = row.compactMap(\.integer)
         guard numbers.count == row.count, (7...Self.longestRow).contains(row.count), (row.count - 7).isMultiple(of: 3),
-            (0...RoomState.largestNumber).contains(numbers[0]),
-            (1...RoomState.largestNumber).contains(numbers[1]),
+            (0...StateFile.largestNumber).contains(numbers[0]),
+            (1...StateFile.largestNumber).contains(numbers[1]),
             (0...Self.lastTick).contains(numbers[2]), (1...Self.lastTick).contains(numbers[3]),
             (0...Int64(Int32.max) * 8).contains(numbers[4]), (0...7).contains(numbers[6])
         else { return nil }
