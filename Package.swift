@@ -171,7 +171,7 @@ let package = Package(
         .testTarget(name: "LibAVTests", dependencies: ["LibAV", "MediaTypes"], swiftSettings: judged),
         .testTarget(
             name: "ProgramTests",
-            dependencies: ["TestSupport", "Program", "LibAV", "RTMP", "MediaTypes", "MediaKernels"],
+            dependencies: ["TestSupport", "Program", "LibAV", "RTMP", "Stages", "MediaTypes", "MediaKernels"],
             swiftSettings: judged
         ),
         .testTarget(
@@ -276,7 +276,7 @@ let package = Package(
             name: "RoomTests",
             dependencies: [
                 "TestSupport", "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec", "HLS", "LibAV",
-                "MediaTypes", "MediaKernels", "Push",
+                "Stages", "MediaTypes", "MediaKernels", "Push",
             ],
             swiftSettings: judged),
         .testTarget(

@@ -12,7 +12,7 @@ extension ProgramStage {
             isOffline: true)
         try director.prepare([])
         defer { director.close() }
-        var player = ScenePlayer(director: director)
+        var player = ScenePlayer(director: director, machine: self.machine)
         _ = player.advance(to: 0)
         return player.compose(tick: 0, pictures: [:], covered: []).picture
     }

@@ -2,7 +2,7 @@ import DequeModule
 import Dispatch
 package import LibAV
 package import MediaTypes
-import Stages
+package import Stages
 import Synchronization
 
 /// The room's tick loop: one picture and the sound of its time, every tick, whatever the sources do.
@@ -126,21 +126,23 @@ package final class ProgramStage: Sendable {
     /// Whose pictures nobody needs although they are on air.
     let unseen = Mutex<SourceID?>(nil)
     private let outputs: Outputs
-    private let machine: SystemClock
+    /// What the program thread sleeps on.
+    let machine: any SleepClock
     let shared: Mutex<Shared>
     private let started = DispatchSemaphore(value: 0)
     private let begin = Mutex<Int64?>(nil)
     /// Which scene is on air and what it says.
     package let director: SceneDirector
 
+    /// - Parameter machine: The clock that `clock` follows; the program thread sleeps on it until a tick is due.
     package init(
-        settings: Settings, sources: [SourceID: Source], scene: Scene, clock: ProgramClock, outputs: Outputs,
-        fonts: SceneFonts = .builtIn
+        settings: Settings, sources: [SourceID: Source], scene: Scene, clock: ProgramClock, machine: any SleepClock,
+        outputs: Outputs, fonts: SceneFonts = .builtIn
     ) {
         self.settings = settings
         self.clock = clock
         self.outputs = outputs
-        self.machine = SystemClock()
+        self.machine = machine
         self.shared = Mutex(
             Shared(scene: scene, roster: Roster(sources: sources), volumes: sources.mapValues(\.volume)))
         self.director = SceneDirector(
@@ -234,7 +236,7 @@ package final class ProgramStage: Sendable {
         self.director.prepareOnAir()
         if self.settings.isOffline { CodecSlice.offline.requestForThisThread() }
         var worker = ProgramWorker(
-            sources: self.beginSources(), player: ScenePlayer(director: self.director),
+            sources: self.beginSources(), player: ScenePlayer(director: self.director, machine: self.machine),
             mixer: Mixer(
                 start: self.position(of: first),
                 rampPairs: Int64(self.settings.rampMs * self.settings.sampleRate / 1000),

@@ -1,6 +1,5 @@
 package import LibAV
 package import MediaTypes
-import Stages
 
 /// The scenes as the program thread sees them: takes what the director has ready and composes one canvas a tick.
 /// Never builds, never waits. Used by one thread.
@@ -29,7 +28,7 @@ package struct ScenePlayer {
     }
 
     private let director: SceneDirector
-    private let machine = SystemClock()
+    private let machine: any MonotonicClock
     private var onAir: WarmScene?
     private var crossing: Crossing?
     /// The composition each scene was last shown by.
@@ -57,8 +56,10 @@ package struct ScenePlayer {
     /// How often a pane's picture had a format its graph was not ready for.
     package private(set) var substitutions = 0
 
-    package init(director: SceneDirector) {
+    /// - Parameter machine: Measures ``longestSwap``.
+    package init(director: SceneDirector, machine: any MonotonicClock) {
         self.director = director
+        self.machine = machine
         self.memoryLook = PoolLook(every: director.canvas.fps * 60)
     }
 

@@ -98,7 +98,7 @@ package final class CommandStore: Sendable {
     ///   - superseded: Called once, on the writer's thread, when another worker turns out to serve the room.
     package init(
         _ value: CommandedState, file: RoomDocument?, place: any CommandPlace,
-        clock: any MonotonicClock = SystemClock(), superseded: @escaping @Sendable () -> Void = {}
+        clock: any MonotonicClock, superseded: @escaping @Sendable () -> Void = {}
     ) {
         self.state = Mutex(State(value: value, file: file))
         self.place = place

@@ -20,10 +20,11 @@ final class DiskWatch: Sendable {
     private static let pace: Int64 = 500_000_000
 
     private let places: [DiskUse.Place]
+    private let clock: any MonotonicClock
     private let state: Mutex<State>
     private let wake = DispatchSemaphore(value: 0)
 
-    init(_ pipeline: Pipeline) {
+    init(_ pipeline: Pipeline, clock: any MonotonicClock) {
         var places = ([pipeline.hls?.path].compactMap { $0 } + pipeline.transports.map(\.path)).map {
             DiskUse.Place($0, .live)
         }
@@ -43,6 +44,7 @@ final class DiskWatch: Sendable {
             places.append(place)
         }
         self.places = places
+        self.clock = clock
         self.state = Mutex(State(disk: DiskGuard(limit: pipeline.limits.maxDiskBytes.map(Int64.init))))
     }
 
@@ -76,8 +78,7 @@ final class DiskWatch: Sendable {
         _ perform: @escaping @Sendable ([DiskGuard.Action]) -> Void
     ) {
         guard self.places.contains(where: { !$0.purpose.isEmpty }) else { return }
-        _ = StageThread("disk") {
-            let clock = SystemClock()
+        _ = StageThread("disk") { [clock = self.clock] in
             var counted: DiskUse?
             var countsAt = clock.now()
             while !self.state.withLock(\.isStopped) {

@@ -4,7 +4,6 @@ import Ladder
 import MediaTypes
 import PipelineSpec
 import Push
-import Stages
 import Synchronization
 
 /// Hands the ladder's packets to the renditions that are sent on as FLV tags.
@@ -21,13 +20,13 @@ final class LiveDesk: Sendable {
     let fps: Int
 
     /// `nil` for a room without an audience while it is made.
-    init?(_ pipeline: Pipeline, _ egress: EgressGate) {
+    init?(_ pipeline: Pipeline, _ egress: EgressGate, clock: any MonotonicClock) {
         let hasFiles = pipeline.hls?.http.flv == true && pipeline.hls?.encryption == nil
         let renditions = pipeline.renditions
         guard !renditions.isEmpty, pipeline.clock == .live else { return nil }
         let outputs = LiveOutputs(
             renditions.map { Self.describe($0, in: pipeline) }, makesFiles: hasFiles, egress: egress,
-            clock: SystemClock())
+            clock: clock)
         let pictures = pipeline.pictureRenditions
         var feeds = [[LiveFeed]](repeating: [], count: pictures.count + pipeline.audioRenditions.count)
         for rendition in renditions {

@@ -8,9 +8,6 @@ import Stages
 
 /// What the kernel says of this process.
 enum ProcessFacts {
-    /// CPU seconds so far, in milliseconds.
-    static var cpuMs: Int64 { SystemClock.processCPU() / 1_000_000 }
-
     /// Largest resident size so far, in KiB.
     static var peakMemoryKiB: Int64 {
         var usage = rusage()
@@ -39,15 +36,19 @@ enum ProcessFacts {
     }
 
     /// Under the names that Prometheus' client libraries give them.
-    static func add(to metrics: inout MetricsText) {
+    ///
+    /// - Parameters:
+    ///   - cpu: CPU time so far, in nanoseconds.
+    ///   - startTime: Nanoseconds since the Unix epoch.
+    static func add(to metrics: inout MetricsText, cpu: Int64, startTime: Int64) {
         metrics.family("process_cpu_seconds_total", .counter, "CPU time of this process.")
-        metrics.seconds("process_cpu_seconds_total", nanoseconds: SystemClock.processCPU())
+        metrics.seconds("process_cpu_seconds_total", nanoseconds: cpu)
         metrics.family("process_resident_memory_bytes", .gauge, "Resident memory of this process.")
         metrics.sample("process_resident_memory_bytes", self.residentBytes)
         metrics.family("process_open_fds", .gauge, "Open file descriptors of this process.")
         metrics.sample("process_open_fds", self.openFiles)
         metrics.family("process_start_time_seconds", .gauge, "When this process began, since the Unix epoch.")
-        metrics.seconds("process_start_time_seconds", nanoseconds: self.startTime)
+        metrics.seconds("process_start_time_seconds", nanoseconds: startTime)
         self.addThrottling(to: &metrics)
     }
 
@@ -64,7 +65,4 @@ enum ProcessFacts {
             "Time for which threads of the cgroup might not run because of that.")
         metrics.seconds("tandem_cpu_throttled_seconds_total", nanoseconds: throttling.throttled)
     }
-
-    /// Nanoseconds since the Unix epoch: of the first look at it, which is made when the room opens.
-    static let startTime = SystemClock.wallClock() / 1_000_000 * 1_000_000
 }

@@ -74,7 +74,7 @@ package struct Resumption: Sendable {
     ) -> RoomSettings {
         guard let file = settings.document, let document = state.document else { return settings }
         let (restored, failures) = file.applying(
-            document.edits, revision: document.revision, checks: RoomChecks.here)
+            document.edits, revision: document.revision, checks: RoomChecks.here(wall: settings.clocks.wall))
         refused += failures.map { Refusal(member: $0.edit.name, reason: $0.reason) }
         state.document?.edits.removeAll { edit in failures.contains { $0.edit == edit } }
         state.document?.revision = restored.revision

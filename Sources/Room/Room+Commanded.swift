@@ -3,7 +3,6 @@ package import Control
 import MediaTypes
 import PipelineSpec
 import Program
-import Stages
 
 /// Writes down what commands have changed, after it has come into force.
 extension Room {
@@ -11,7 +10,7 @@ extension Room {
 
     /// Nanoseconds since the Unix epoch: origin + program time once the program runs, the wall clock before.
     var roomTime: Int64 {
-        guard let origin = self.clock.origin, let program = self.clock.now() else { return SystemClock.wallClock() }
+        guard let origin = self.clock.origin, let program = self.clock.now() else { return self.clocks.wall.now() }
         return origin &+ program
     }
 
@@ -19,7 +18,7 @@ extension Room {
     func roomTime(ofLife time: Int64) -> Int64 { self.roomTime &+ (time &- self.machine.now()) }
 
     /// The room time of a time of the wall clock.
-    func roomTime(ofWall time: Int64) -> Int64 { self.roomTime &+ (time &- SystemClock.wallClock()) }
+    func roomTime(ofWall time: Int64) -> Int64 { self.roomTime &+ (time &- self.clocks.wall.now()) }
 
     /// The life's time of a room time.
     func lifeTime(ofRoom time: Int64) -> Int64 { self.machine.now() &+ (time &- self.roomTime) }

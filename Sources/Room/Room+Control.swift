@@ -5,7 +5,6 @@ import Ladder
 package import MediaTypes
 import PipelineSpec
 import Program
-import Stages
 
 extension Room: RoomControlling {
     package var incarnation: Int64 { self.packager?.incarnation ?? 1 }
@@ -27,7 +26,7 @@ extension Room: RoomControlling {
             "roomId": .string(self.pipeline.room.roomID), "title": JSONValue(self.pipeline.room.title),
             "state": phase.state, "since": phase.since, "cause": phase.cause, "desired": .string(state.desired),
             "revision": .integer(revision),
-            "incarnation": .integer(self.incarnation), "time": .string(ProgramDate.format(SystemClock.wallClock())),
+            "incarnation": .integer(self.incarnation), "time": .string(ProgramDate.format(self.clocks.wall.now())),
             "origin": JSONValue(origin.map { ProgramDate.format($0) }),
             "program": [
                 "scene": .string(onAir),

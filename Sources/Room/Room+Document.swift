@@ -5,7 +5,6 @@ import PipelineSpec
 import Push
 import Program
 import Recording
-import Stages
 import Synchronization
 
 /// The parts of the room's document that say how it is to be and how near it is to its limits.
@@ -171,14 +170,14 @@ extension Room {
         if let alarm = self.configurationAlarm.withLock({ $0 }) { alarms.append(alarm) }
         alarms += self.certificateAlarms
         alarms += self.commandAlarms
-        let changes = self.alarms.withLock { $0.update(alarms, at: SystemClock.wallClock()) }
+        let changes = self.alarms.withLock { $0.update(alarms, at: self.clocks.wall.now()) }
         for change in changes { self.tell(change) }
         if !changes.isEmpty { self.noteAnnounced() }
     }
 
     /// What this worker has called wrong is over with it: an alarm's id is of its worker, so no other could tell.
     func endAlarms() {
-        let changes = self.alarms.withLock { $0.update([], at: SystemClock.wallClock(), isLast: true) }
+        let changes = self.alarms.withLock { $0.update([], at: self.clocks.wall.now(), isLast: true) }
         for change in changes { self.tell(change) }
         self.noteAnnounced()
     }

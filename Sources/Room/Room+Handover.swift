@@ -7,7 +7,6 @@ import PipelineSpec
 import Program
 import Push
 import RTMP
-import Stages
 
 /// What a worker hands on beside the scenes and sources: relays, used keys, grace, alarms and clips.
 extension Room {
@@ -56,7 +55,7 @@ extension Room {
 
     /// On the ingest's event loop.
     func note(_ use: Admission.KeyUse) {
-        let now = SystemClock.wallClock() / TimeMath.nanoseconds
+        let now = self.clocks.wall.now() / TimeMath.nanoseconds
         self.commands?.update(.now) { state in
             state.usedKeys.removeAll { $0.digest == use.digest || $0.expiry < now }
             if let expiry = use.expiry {
@@ -102,7 +101,7 @@ extension Room {
 
     func resumeAlarms() {
         let alarms = self.resumption.withLock { $0.state.alarms }
-        let end = SystemClock.wallClock() &+ Self.alarmHold
+        let end = self.clocks.wall.now() &+ Self.alarmHold
         self.alarms.withLock { $0.resume(alarms.map { ($0.id, $0.alarm, $0.setAt) }, until: end) }
     }
 

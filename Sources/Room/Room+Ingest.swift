@@ -41,6 +41,7 @@ extension Room {
         let rtmp = self.pipeline.ingest.rtmp
         var configuration = IngestConfiguration(
             listen: rtmp.listen?.description, admission: self.resumed(admission))
+        configuration.wallClock = { [wall = self.clocks.wall] in wall.now() / TimeMath.nanoseconds }
         configuration.onDuplicate = rtmp.onDuplicate == .reject ? .reject : .takeover
         configuration.session.chunkSize = rtmp.chunkSize
         configuration.session.firstMediaTimeout = Int64(rtmp.firstPacketTimeoutMs) * 1_000_000

@@ -14,7 +14,7 @@ extension Room {
         self.addUploads(&metrics)
         self.addOutputAlarms(&metrics)
         self.addWebhooks(&metrics)
-        ProcessFacts.add(to: &metrics)
+        ProcessFacts.add(to: &metrics, cpu: self.clocks.processCPU.now(), startTime: self.startTime)
         return metrics.text
     }
 

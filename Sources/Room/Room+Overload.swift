@@ -4,7 +4,6 @@ import MediaTypes
 import Packager
 import PipelineSpec
 import Program
-import Stages
 
 /// Leaves things out while the machine cannot keep up; see ``Overload``. Live rooms only, on the life's thread.
 extension Room {
@@ -45,7 +44,7 @@ extension Room {
         else { return }
         let steps = self.overload.overload.steps
         guard self.packager?.hasPublishedBefore == true,
-            let record = OverloadRecord(record, now: SystemClock.wallClock() / 1_000_000),
+            let record = OverloadRecord(record, now: self.clocks.wall.now() / 1_000_000),
             let last = steps.firstIndex(where: { self.name(of: $0) == record.level })
         else {
             self.keep(nil)
@@ -69,7 +68,7 @@ extension Room {
         guard let directory = self.pipeline.hls?.path else { return }
         let record = held.flatMap { held in held.steps.last.map { (self.name(of: $0), held.distance) } }.map {
             OverloadRecord(
-                level: $0, distanceMs: $1 / 1_000_000, writtenAt: SystemClock.wallClock() / 1_000_000)
+                level: $0, distanceMs: $1 / 1_000_000, writtenAt: self.clocks.wall.now() / 1_000_000)
         }
         self.overloadWrites.async {
             let store = DirectoryStore(directory: directory)

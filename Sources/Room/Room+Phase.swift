@@ -1,13 +1,12 @@
 import HLS
 import MediaTypes
-import Stages
 
 /// The room's ``RoomPhase`` and what it is told.
 struct PhaseBook: Sendable {
     var phase = RoomPhase()
     var facts = RoomPhase.Facts()
     /// When the state began, in nanoseconds since the Unix epoch.
-    var since: Int64 = SystemClock.wallClock()
+    var since: Int64
 }
 
 extension Room {
@@ -59,7 +58,7 @@ extension Room {
             if case .failed(let error)? = outcome { failure = error }
             book.facts.hasFailed = failure != nil
             guard let change = book.phase.noted(book.facts) else { return }
-            if change.to != change.from { book.since = SystemClock.wallClock() }
+            if change.to != change.from { book.since = self.clocks.wall.now() }
             self.events.emit(
                 "room.state",
                 [

@@ -2,7 +2,7 @@ package import MediaTypes
 package import Origin
 import Packager
 package import PipelineSpec
-import Stages
+package import Stages
 
 extension Pipeline {
     /// The secrets that viewers' URLs are signed with, one a line; `nil`: anybody may watch.
@@ -15,11 +15,12 @@ extension Pipeline {
 
     /// Who may watch; `nil`: anybody.
     ///
+    /// - Parameter wall: Tells whether a signature has expired.
     /// - Throws: ``MediaError/Code/notReadable``.
-    package func playbackGate() throws(MediaError) -> PlaybackGate? {
+    package func playbackGate(wall: any WallClock) throws(MediaError) -> PlaybackGate? {
         guard let secrets = try self.playbackSecrets() else { return nil }
         return PlaybackGate(room: self.room.roomID, secrets: secrets) {
-            SystemClock.wallClock() / TimeMath.nanoseconds
+            wall.now() / TimeMath.nanoseconds
         }
     }
 

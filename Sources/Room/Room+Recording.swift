@@ -32,10 +32,6 @@ package struct RecordingReport: Sendable {
     /// Nanoseconds between two reports of the progress.
     private static let pace: Int64 = 1_000_000_000
 
-    package init(_ settings: RecordingSettings, events: RoomEvents) {
-        self.init(settings, events: events, clock: SystemClock())
-    }
-
     /// - Parameter clock: Paces what is told, and knows when time is up.
     package init(_ settings: RecordingSettings, events: RoomEvents, clock: any MonotonicClock) {
         self.settings = settings
@@ -107,7 +103,7 @@ extension Room {
         guard !RecordingFinisher(take.settings).isEmpty(wasListed: self.wasPlayed) else {
             return recorder.finished(take.settings)
         }
-        var report = RecordingReport(self.titled(take.settings), events: self.events)
+        var report = RecordingReport(self.titled(take.settings), events: self.events, clock: self.machine)
         report.isOnAir = true
         report.isCalledOff = isOver
         guard report.finish() == nil else { return }

@@ -7,7 +7,6 @@ package import MediaTypes
 import Packager
 import PipelineSpec
 import RTMP
-import Stages
 
 #if canImport(Glibc)
     import Glibc
@@ -58,7 +57,7 @@ extension Room {
         guard let directory = self.pipeline.hls?.path, !self.isOffline else { return }
         let store = DirectoryStore(directory: directory)
         let path = "\(directory)/\(CrashBook.name)"
-        let now = SystemClock.wallClock() / 1_000_000
+        let now = self.clocks.wall.now() / 1_000_000
         if let text = store.read(CrashBook.name) {
             let book = CrashBook(text, modified: Self.modified(path) ?? now, now: now)
             self.refusals.withLock { refusals in
@@ -102,7 +101,7 @@ extension Room {
     func isRefused(_ source: SourceID) -> Bool { self.refusal(of: source) != nil }
 
     private func refusal(of source: SourceID) -> SourceRefusal? {
-        let now = SystemClock.wallClock()
+        let now = self.clocks.wall.now()
         return self.refusals.withLock { refusals in
             guard let refusal = refusals[source], now < refusal.until else {
                 refusals[source] = nil
@@ -118,7 +117,7 @@ extension Room {
         return ["reason": .string(refusal.reason.rawValue), "until": .string(ProgramDate.format(refusal.until))]
     }
 
-    private func machineTime(_ wall: Int64) -> Int64 { self.machine.now() &+ (wall &- SystemClock.wallClock()) }
+    private func machineTime(_ wall: Int64) -> Int64 { self.machine.now() &+ (wall &- self.clocks.wall.now()) }
 
     /// Milliseconds since the Unix epoch.
     private static func modified(_ path: String) -> Int64? {
@@ -136,7 +135,7 @@ extension Room {
         guard !slot.isFile else {
             throw .invalidFormat("source \(id) is a file", fix: "put a scene without it on air", status: 422)
         }
-        let asked = SystemClock.wallClock() &+ Int64(refuseSeconds) &* TimeMath.nanoseconds
+        let asked = self.clocks.wall.now() &+ Int64(refuseSeconds) &* TimeMath.nanoseconds
         let (until, isKick) = self.refusals.withLock { refusals -> (Int64, Bool) in
             // Whom workers died of is let in earlier where that is asked for, by 0, and not by the way.
             if refuseSeconds > 0, let old = refusals[id], old.reason == .quarantined, old.until > asked {

@@ -3,7 +3,6 @@ import MediaTypes
 import Packager
 import PipelineSpec
 import Program
-import Stages
 
 /// Restores what was commanded to the workers before this one: before publishers are let in, and before the first tick.
 extension Room {
@@ -72,7 +71,9 @@ extension Room {
             try? file.write(state.bytes)
         }
         resumption.state.fileMembers = [:]
-        return CommandStore(resumption.state, file: resumption.file, place: file, superseded: superseded)
+        return CommandStore(
+            resumption.state, file: resumption.file, place: file, clock: resumption.settings.clocks.machine,
+            superseded: superseded)
     }
 
     // MARK: Before publishers are let in
@@ -98,7 +99,7 @@ extension Room {
 
     /// Whom commands have sent away stays away.
     func resumeRefusals() {
-        let now = SystemClock.wallClock()
+        let now = self.clocks.wall.now()
         for (id, known) in self.resumption.withLock({ $0.state.sources }) {
             guard let until = known.refusedUntil else { continue }
             if now < until {

@@ -25,11 +25,11 @@ extension Room {
         try self.checkOpen()
         return try self.document.withLock { document throws(ControlFailure) in
             guard let current = document else { throw Self.noDocument }
-            var checks = RoomChecks.here
+            var checks = RoomChecks.here(wall: self.clocks.wall)
             if isRequest {
                 let grants = self.grants(current.effective)
                 if let tree = current.tree(after: body, isPatch: isPatch) { try Self.check(tree, grants) }
-                checks = RoomChecks.forRequests(grants)
+                checks = RoomChecks.forRequests(grants, wall: self.clocks.wall)
             }
             let (next, warnings) = try Self.read(body, isPatch: isPatch, after: current, checks)
             let change = try Self.judge(next, after: current)

@@ -160,7 +160,7 @@ extension Room {
         let grants = self.grants()
         if let tree = Pipeline.document(body) { try Self.check(tree, grants) }
         let report = Scene.parse(
-            body, sceneID: sceneID, in: self.pipeline, checks: RoomChecks.forRequests(grants))
+            body, sceneID: sceneID, in: self.pipeline, checks: RoomChecks.forRequests(grants, wall: self.clocks.wall))
         guard let parsed = report.scene else { throw .refusedScene(report.mistakes) }
         let warnings = JSONValue.array(report.warnings.map { .string("\($0.path): \($0.what)") })
         return try self.desk.withLock { desk throws(ControlFailure) in

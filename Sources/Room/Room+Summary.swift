@@ -7,7 +7,7 @@ extension Room {
         let stats = self.program.stats
         let segments = self.mutable.withLock { $0.segments }
         let latency = self.latency.percentiles()
-        let cpu = ProcessFacts.cpuMs
+        let cpu = self.clocks.processCPU.now() / 1_000_000
         let memory = ProcessFacts.peakMemoryKiB
         var lines = [
             "frames \(stats.ticks), late \(stats.late), lost \(stats.lost), scene switches \(stats.switches), segments \(segments)",

@@ -44,7 +44,7 @@ extension Room {
     }
 
     private func warn(of store: CertificateStore, _ place: String) {
-        guard let problem = store.current.timeProblem(now: SystemClock.wallClock() / TimeMath.nanoseconds) else {
+        guard let problem = store.current.timeProblem(now: self.clocks.wall.now() / TimeMath.nanoseconds) else {
             return
         }
         self.logger.warning(
@@ -53,7 +53,7 @@ extension Room {
 
     /// What is wrong with them now, by the time of day.
     var certificateAlarms: [AlarmBook.Alarm] {
-        let now = SystemClock.wallClock() / TimeMath.nanoseconds
+        let now = self.clocks.wall.now() / TimeMath.nanoseconds
         return self.listeners.certificates.compactMap { store in
             let pair = store.current
             return CertificateAlarm.of(
@@ -64,10 +64,10 @@ extension Room {
 
 extension RoomChecks {
     /// Why a listener could not use the certificate, or its clients would not.
-    static func problem(of settings: TLSSettings) -> SpecChecks.CertificateProblem? {
+    static func problem(of settings: TLSSettings, wall: any WallClock) -> SpecChecks.CertificateProblem? {
         do throws(MediaError) {
             let pair = try CertificatePair.load(CertificateFiles(settings), place: "tls")
-            return pair.timeProblem(now: SystemClock.wallClock() / TimeMath.nanoseconds).map {
+            return pair.timeProblem(now: wall.now() / TimeMath.nanoseconds).map {
                 .doubtful(SpecChecks.Problem("\($0), and clients refuse it", fix: "renew \(settings.certificate)"))
             }
         } catch {

@@ -6,7 +6,6 @@ import LibAV
 import MediaTypes
 import Packager
 import PipelineSpec
-import Stages
 import Synchronization
 import Upload
 
@@ -18,7 +17,7 @@ extension Room {
     ///
     /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
     static func makeUploads(
-        _ pipeline: Pipeline, _ packager: HLSPackager, _ ladder: LadderStage,
+        _ pipeline: Pipeline, _ packager: HLSPackager, _ ladder: LadderStage, clock: any MonotonicClock,
         notify: @escaping @Sendable (_ outputID: String, UploadNotice) -> Void
     ) throws(MediaError) -> [Uploader] {
         var uploads: [Uploader] = []
@@ -35,7 +34,7 @@ extension Room {
             let upload = Uploader(
                 outputID: id, target: target, method: method, rules: UploadRules(store),
                 connections: packager.mediaPlaylistNames.count,
-                files: OutputFiles(directory: packager, outputID: id, slate: slate), clock: SystemClock(),
+                files: OutputFiles(directory: packager, outputID: id, slate: slate), clock: clock,
                 authorities: store.authorities
             ) { notify(id, $0) }
             packager.watchListing { upload.list($0) }

@@ -82,7 +82,10 @@ package final class Room: Sendable {
     /// Sends them to the webhooks; `nil`: nobody does.
     let delivery: EventDelivery?
     let logger: Logger
-    let machine = SystemClock()
+    /// Every clock the room reads.
+    let clocks: Clocks
+    /// When this worker opened the room: nanoseconds since the Unix epoch, in whole milliseconds.
+    let startTime: Int64
     let clock: ProgramClock
     let roster: SourceRoster
     let program: ProgramStage
@@ -94,7 +97,7 @@ package final class Room: Sendable {
     let partLatency: PartLatency
     let recorder: TakeRecorder?
     /// Makes files of what of it is over.
-    let takes = TakeDesk()
+    let takes: TakeDesk
     /// Of a live room: RTMP outputs and HTTP-FLV.
     let live: LiveDesk?
     /// Of a room that lets publishers' packets through.
@@ -106,7 +109,7 @@ package final class Room: Sendable {
     let transports: [TransportStreams]
     let mutable: Mutex<Mutable>
     /// What the room is for others.
-    let phase = Mutex(PhaseBook())
+    let phase: Mutex<PhaseBook>
     let levels = SoundLevelDesk()
     /// Held while a command builds a scene: one command at a time.
     let desk: Mutex<SceneDesk>
@@ -148,6 +151,11 @@ package final class Room: Sendable {
         settings: RoomSettings, events: RoomEvents, delivery: EventDelivery?, logger: Logger, parts: RoomParts
     ) {
         self.settings = settings
+        self.clocks = settings.clocks
+        let now = settings.clocks.wall.now()
+        self.startTime = now / 1_000_000 * 1_000_000
+        self.takes = TakeDesk(clock: settings.clocks.machine)
+        self.phase = Mutex(PhaseBook(since: now))
         self.running = Mutex(settings.pipeline)
         self.document = Mutex(settings.document)
         self.operatorDocument = Mutex(parts.resumption.file?.effective)
@@ -178,7 +186,7 @@ package final class Room: Sendable {
         self.listeners = RoomListeners()
         self.life = RoomLifeBox(parts.start.life)
         self.overload = OverloadGuard(settings.pipeline, renditions: Self.costliestFirst(settings.pipeline))
-        self.disk = DiskWatch(settings.pipeline)
+        self.disk = DiskWatch(settings.pipeline, clock: settings.clocks.machine)
         self.clips = ClipDesk(roomID: settings.pipeline.room.roomID) { [events, commands = parts.commands] clip in
             commands?.update(.soon) { $0.clips.removeAll { $0.id == clip.id } }
             events.emit(clip.state == .ready ? "clip.ready" : "clip.failed", ["clip": clip.json])
@@ -187,6 +195,8 @@ package final class Room: Sendable {
 
     /// The sources there are by now.
     var slots: [SourceID: SourceSlot] { self.roster.slots }
+    /// The monotonic clock.
+    var machine: any SleepClock { self.clocks.machine }
     var pipeline: Pipeline { self.running.withLock { $0 } }
     package var state: State { self.mutable.withLock { $0.state } }
     /// What of the room's leavings is not done when ``run()`` has returned; the next worker finishes it.
@@ -316,7 +326,7 @@ package final class Room: Sendable {
         // The first picture is due one jitter buffer after it came; the wall clock is read once, here.
         let jitter = self.slots.values.map(\.decode.jitterBuffer).min() ?? 200_000_000
         let due = self.slate == nil ? arrival &+ jitter : self.machine.now()
-        let wall = self.settings.origin ?? (SystemClock.wallClock() &+ (due &- self.machine.now()))
+        let wall = self.settings.origin ?? (self.clocks.wall.now() &+ (due &- self.machine.now()))
         if let packager = self.packager, packager.opening != nil {
             self.listeners.holdGate()
             packager.whenShown { [weak self] in self?.listeners.openGate() }
@@ -336,7 +346,7 @@ package final class Room: Sendable {
             case .ended? = self.mutable.withLock({ $0.outcome })
         else { return }
         do {
-            _ = try packager.begin(now: self.settings.origin ?? SystemClock.wallClock())
+            _ = try packager.begin(now: self.settings.origin ?? self.clocks.wall.now())
         } catch {
             // The end is told already; what becomes of the playlists is the newer worker's to say.
             if error.code == .superseded { return self.mutable.withLock { $0.outcome = .superseded } }

@@ -1,7 +1,7 @@
 package import MediaTypes
 package import PipelineSpec
 package import Program
-import Stages
+package import Stages
 import Synchronization
 
 /// What this machine and this build say of a pipeline.
@@ -9,16 +9,19 @@ package enum RoomChecks {
     /// Largest image file, in bytes.
     static let imageLimit = 2_000_000
 
-    package static let here = SpecChecks(
-        image: { Self.problem(ofImage: $0) }, font: { Self.problem(ofFont: $0) },
-        text: { text, fonts in
-            Self.problem(ofText: text, (try? Self.fonts(named: fonts)) ?? Self.systemFonts)
-        },
-        certificate: { Self.problem(of: $0) })
+    /// - Parameter wall: Tells whether a certificate is valid now.
+    package static func here(wall: any WallClock) -> SpecChecks {
+        SpecChecks(
+            image: { Self.problem(ofImage: $0) }, font: { Self.problem(ofFont: $0) },
+            text: { text, fonts in
+                Self.problem(ofText: text, (try? Self.fonts(named: fonts)) ?? Self.systemFonts)
+            },
+            certificate: { Self.problem(of: $0, wall: wall) })
+    }
 
     /// The same for what a request sends: what it may not name is not looked at, so that nobody learns what there is.
-    static func forRequests(_ grants: ResourceGrants) -> SpecChecks {
-        var checks = Self.here
+    static func forRequests(_ grants: ResourceGrants, wall: any WallClock) -> SpecChecks {
+        var checks = Self.here(wall: wall)
         let (image, font, text) = (checks.image, checks.font, checks.text)
         let certificate = checks.certificate
         checks.image = { path in

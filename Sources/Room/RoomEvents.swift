@@ -7,7 +7,7 @@ package import Events
 import HLS
 package import MediaTypes
 package import PipelineSpec
-import Stages
+package import Stages
 import Synchronization
 
 /// The room's one stream of events: a JSON object a line, numbered, in order. It knows nobody.
@@ -29,21 +29,24 @@ package final class RoomEvents: Sendable {
     package let log: EventLog
     private let journal: EventJournal?
     private let vocabularies: [EventVocabulary]
+    private let wall: any WallClock
     private let write: @Sendable (String) -> Void
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - directory: Where events are kept across workers; `nil`: nowhere.
     ///   - vocabularies: Of other products, whose words stand in `compat`.
+    ///   - wall: The time each event bears.
     ///   - write: Gets each line without its newline, from any thread, one at a time; must not block.
     package init(
-        roomID: String, directory: String? = nil, vocabularies: [EventVocabulary] = [],
+        roomID: String, directory: String? = nil, vocabularies: [EventVocabulary] = [], wall: any WallClock,
         write: @escaping @Sendable (String) -> Void
     ) {
         self.roomID = roomID
         self.log = EventLog(earlier: directory.map { EventJournal.read(directory: $0) } ?? [])
         self.journal = directory.map { EventJournal(directory: $0) }
         self.vocabularies = vocabularies
+        self.wall = wall
         self.write = write
     }
 
@@ -64,7 +67,7 @@ package final class RoomEvents: Sendable {
     ///   - type: Dotted, in the field's words: `room.ready`, `source.lost`, `segment.published` …
     ///   - members: What belongs to this type, after the common members.
     package func emit(_ type: String, _ members: KeyValuePairs<String, JSONValue> = [:]) {
-        let time = ProgramDate.format(SystemClock.wallClock())
+        let time = ProgramDate.format(self.wall.now())
         // The lock is held over the hand-over: a reader must see the numbers in order.
         self.state.withLock { state in
             // The log takes nothing behind its end; what becomes of the last deliveries is told all the same.

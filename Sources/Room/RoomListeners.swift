@@ -205,7 +205,7 @@ extension Room {
                 content = gate
                 self.listeners.update { $0.gate = gate }
             }
-            let gate = try self.pipeline.playbackGate()
+            let gate = try self.pipeline.playbackGate(wall: self.clocks.wall)
             let origin = try await OriginServer.start(
                 listen: listen, content: content,
                 allowOrigins: http.allowOrigins, roomTitle: self.pipeline.room.title ?? self.pipeline.room.roomID,

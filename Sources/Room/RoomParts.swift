@@ -8,7 +8,6 @@ import Packager
 import PipelineSpec
 import Program
 import Recording
-import Stages
 import Synchronization
 import Upload
 
@@ -80,19 +79,20 @@ extension Room {
         var settings = found.settings
         let pipeline = settings.pipeline
         let joint = Joint<Room>()
-        let clock = ProgramClock(machine: SystemClock())
+        let machine = settings.clocks.machine
+        let clock = ProgramClock(machine: machine)
         let roster = try self.makeSlots(pipeline, clock, joint)
         let packager = Joint<HLSPackager>()
         let rungs = self.rungs(pipeline)
         let steps = rungs.map { Int64($0.frameStep) }
         let latency = LatencyTracker(tracks: rungs.count)
         let parts = PartLatency(tracks: rungs.count)
-        let live = LiveDesk(pipeline, settings.egress)
+        let live = LiveDesk(pipeline, settings.egress, clock: machine)
         var ladderOutput = LadderStage.Output(
             packet: { track, packet in
                 if steps.indices.contains(track) {
                     let tick = packet.pts / VideoEncoder.ticksPerPicture &* steps[track]
-                    parts.coded(track: track, tick: tick, at: SystemClock().now())
+                    parts.coded(track: track, tick: tick, at: machine.now())
                 }
                 live?.receive(track: track, packet)
                 packager.get()?.receive(track: track, packet)
@@ -114,7 +114,7 @@ extension Room {
             },
             finished: { _ in },
             failed: { error in joint.get()?.fail(error) })
-        ladderOutput.entered = { parts.entered(track: $0, tick: $1, at: SystemClock().now()) }
+        ladderOutput.entered = { parts.entered(track: $0, tick: $1, at: machine.now()) }
         let ladder = try LadderStage.open(
             rungs: rungs, settings: self.ladderSettings(pipeline), output: ladderOutput)
         live?.begin(ladder.parameters)
@@ -127,14 +127,14 @@ extension Room {
                 guard steps.indices.contains(track) else { return }
                 // The last picture the encoder had for it.
                 let last = (frames.upperBound - 1) / steps[track] * steps[track]
-                let now = SystemClock().now()
+                let now = machine.now()
                 parts.published(track: track, lastTick: last, at: now)
                 if let time = clock.program(of: now) { latency.partPublished(track: track, frames, at: time) }
             }
             packager.set(made)
         }
         let uploads = try packager.get().map { made throws(MediaError) in
-            try self.makeUploads(pipeline, made, ladder) { joint.get()?.store($0, did: $1) }
+            try self.makeUploads(pipeline, made, ladder, clock: machine) { joint.get()?.store($0, did: $1) }
         }
         let transports = try packager.get().map { made throws(MediaError) in
             try self.makeTransports(pipeline, made) { joint.get()?.output($0, did: $1) }
@@ -150,7 +150,7 @@ extension Room {
         let snapshots = SnapshotDesk(pipeline, roster)
         let program = try self.makeProgram(
             settings, start, roster.slots, clock, ladder, latency, passthrough, snapshots, joint)
-        let slate = packager.get().flatMap { SlateWork($0, ladder, program, pipeline) }
+        let slate = packager.get().flatMap { SlateWork($0, ladder, program, pipeline, now: settings.clocks.wall.now()) }
         let incarnation = packager.get()?.incarnation ?? 1
         var logger = logger
         logger[metadataKey: "incarnation"] = "\(incarnation)"
@@ -292,7 +292,7 @@ extension Room {
         var hls = try self.hlsSettings(output, pipeline)
         hls.newSession = settings.newSession
         return try HLSPackager.open(
-            hls, tracks: tracks, clock: SystemClock(), keeper: recorder
+            hls, tracks: tracks, clock: settings.clocks.machine, keeper: recorder
         ) { joint.get()?.packager(did: $0) }
     }
 
@@ -368,7 +368,8 @@ extension Room {
             settings: stageSettings, sources: sources,
             scene: SceneMapping.scene(
                 first, in: pipeline, without: start.life.onAir.without, overlays: start.overlays), clock: clock,
-            outputs: outputs, fonts: try RoomChecks.fonts(named: pipeline.canvas.fonts))
+            machine: settings.clocks.machine, outputs: outputs,
+            fonts: try RoomChecks.fonts(named: pipeline.canvas.fonts))
         try stage.prepare(start.desk.shelf.scenes.map { SceneMapping.scene($0, in: pipeline) })
         return stage
     }

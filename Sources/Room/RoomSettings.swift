@@ -7,7 +7,7 @@ package import Control
 package import Egress
 package import MediaTypes
 package import PipelineSpec
-import Stages
+package import Stages
 
 /// What the command line adds to the pipeline file.
 package struct RoomSettings: Sendable {
@@ -40,6 +40,8 @@ package struct RoomSettings: Sendable {
     package private(set) var secretFiles: RoomSecretFiles
     /// Where requests may make the room connect to.
     package let egress: EgressGate
+    /// Every clock the room reads.
+    package let clocks: Clocks
     /// The process's log lines; `nil`: it keeps none.
     package var logs: LogBook?
     /// What the process is made of, for those who ask.
@@ -47,7 +49,7 @@ package struct RoomSettings: Sendable {
 
     package init(
         pipeline: Pipeline, document: RoomDocument? = nil, file: File? = nil, newSession: Bool = false,
-        origin: Int64? = nil
+        origin: Int64? = nil, clocks: Clocks
     ) {
         self.secretFiles = RoomSecretFiles(pipeline)
         self.egress = EgressGate(EgressPolicy(pipeline))
@@ -56,6 +58,7 @@ package struct RoomSettings: Sendable {
         self.file = file
         self.newSession = newSession
         self.origin = origin
+        self.clocks = clocks
     }
 
     /// The settings of a room that goes on with what commands have made of its file. Where requests may make it connect to stays the

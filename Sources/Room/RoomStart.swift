@@ -36,7 +36,8 @@ struct RoomStart: Sendable {
                 self.life.remove(id)
             } else if let body = change.body {
                 let report = Scene.parse(
-                    Array(body.text().utf8), sceneID: id, in: pipeline, checks: RoomChecks.here)
+                    Array(body.text().utf8), sceneID: id, in: pipeline,
+                    checks: RoomChecks.here(wall: resumption.settings.clocks.wall))
                 guard var scene = report.scene else {
                     resumption.state.scenes[id] = nil
                     let mistake = report.mistakes.first.map { "\($0.path): \($0.what)" }

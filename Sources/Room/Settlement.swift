@@ -1,6 +1,5 @@
 package import Control
 package import MediaTypes
-import Stages
 import Synchronization
 
 /// What a worker is doing that finishes what an ended room left behind, for those who watch it.
@@ -19,7 +18,7 @@ package final class Settlement: Sendable {
     private let state: Mutex<State>
 
     /// - Parameter patience: As in ``begin(_:patience:)``.
-    package init(_ doing: String, patience: Int64, clock: any MonotonicClock = SystemClock()) {
+    package init(_ doing: String, patience: Int64, clock: any MonotonicClock) {
         self.clock = clock
         self.state = Mutex(State(doing: doing, patience: patience, lastStep: clock.now()))
     }

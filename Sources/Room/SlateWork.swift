@@ -13,8 +13,10 @@ final class SlateWork: Sendable {
     private let thread = Mutex<StageThread?>(nil)
 
     /// `nil` where nothing is to be filled: a fresh room, one nobody watches any more, or an offline job.
-    init?(_ packager: HLSPackager, _ ladder: LadderStage, _ program: ProgramStage, _ pipeline: Pipeline) {
-        guard pipeline.clock == .live, packager.canContinue(at: SystemClock.wallClock()) else { return nil }
+    ///
+    /// - Parameter now: Nanoseconds since the Unix epoch.
+    init?(_ packager: HLSPackager, _ ladder: LadderStage, _ program: ProgramStage, _ pipeline: Pipeline, now: Int64) {
+        guard pipeline.clock == .live, packager.canContinue(at: now) else { return nil }
         let (frames, width, height) = (packager.slateFrames, pipeline.canvas.width, pipeline.canvas.height)
         let thread = StageThread("slate") {
             let result = Result { () throws(MediaError) in try Self.code(frames, width, height, ladder, program) }

@@ -1,3 +1,4 @@
+import MediaTypes
 import Stages
 import Synchronization
 
@@ -12,12 +13,14 @@ final class TakeDesk: Sendable {
         var isWorking = false
         /// The one that works, or worked last.
         var thread: StageThread?
-        /// Of the system's clock; `nil`: the room goes on.
+        /// On ``clock``; `nil`: the room goes on.
         var deadline: Int64?
     }
 
-    private let clock = SystemClock()
+    private let clock: any MonotonicClock
     private let state = Mutex(State())
+
+    init(clock: any MonotonicClock) { self.clock = clock }
 
     func add(_ work: @escaping Work) {
         self.state.withLock { state in
@@ -48,7 +51,7 @@ final class TakeDesk: Sendable {
 
     /// The room is over: what is not done by then is left to another worker.
     ///
-    /// - Parameter deadline: Of the system's clock, in nanoseconds.
+    /// - Parameter deadline: On ``clock``, in nanoseconds.
     func leave(by deadline: Int64) { self.state.withLock { $0.deadline = deadline } }
 
     /// Once nothing is added any more: waits for what has been. Blocks.

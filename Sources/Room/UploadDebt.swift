@@ -2,7 +2,6 @@ import HLS
 package import MediaTypes
 import Packager
 package import PipelineSpec
-import Stages
 package import Upload
 
 /// What stores elsewhere have not been sent of a room that is over. A worker that is started for it again sends that, and does
@@ -13,6 +12,7 @@ package struct UploadDebt: Sendable {
     /// Nanoseconds there are for it.
     package let time: Int64
     private let events: RoomEvents
+    private let clock: any MonotonicClock
     /// Of stores that cannot be sent to: a secret that cannot be read.
     private let unreachable: [MediaError]
 
@@ -21,7 +21,9 @@ package struct UploadDebt: Sendable {
     /// - Returns: `nil` where the room has not ended, or every store has all of it.
     /// - Throws: ``MediaError/Code/invalidData`` for a damaged directory. A store whose secret cannot be read keeps no other from
     ///   being sent to; ``settle()`` says which.
-    package static func open(_ pipeline: Pipeline, events: RoomEvents) throws(MediaError) -> UploadDebt? {
+    package static func open(
+        _ pipeline: Pipeline, events: RoomEvents, clock: any MonotonicClock
+    ) throws(MediaError) -> UploadDebt? {
         guard let output = pipeline.hls else { return nil }
         let directory = DirectoryStore(directory: output.path)
         let owed = pipeline.uploads.filter { directory.contains(OutputFiles.noteName($0.outputID)) }
@@ -45,7 +47,7 @@ package struct UploadDebt: Sendable {
             let upload = Uploader(
                 outputID: id, target: target, method: method,
                 rules: UploadRules(store).settling(listing, within: time), connections: listing.tracks.count,
-                files: OutputFiles(directory: ended, outputID: id, slate: nil), clock: SystemClock(),
+                files: OutputFiles(directory: ended, outputID: id, slate: nil), clock: clock,
                 authorities: store.authorities
             ) { events.emit($0, of: id) }
             // How far it got with them is noted nowhere.
@@ -53,7 +55,8 @@ package struct UploadDebt: Sendable {
             uploads.append(upload)
         }
         return UploadDebt(
-            uploads: uploads, listing: listing, time: time, events: events, unreachable: unreachable)
+            uploads: uploads, listing: listing, time: time, events: events, clock: clock,
+            unreachable: unreachable)
     }
 
     /// The sheets of stills that image outputs have left, with their indexes. Reads the disk.
@@ -65,7 +68,7 @@ package struct UploadDebt: Sendable {
     ///
     /// - Returns: What is owed still; the next worker goes on with it.
     package func settle() async -> MediaError? {
-        let deadline = SystemClock().now() &+ self.time
+        let deadline = self.clock.now() &+ self.time
         for upload in self.uploads {
             upload.list(self.listing)
             upload.begin()

@@ -6,7 +6,7 @@
 import MediaTypes
 
 /// The machine's clocks, in nanoseconds.
-package struct SystemClock: MonotonicClock {
+package struct SystemClock: SleepClock {
     package init() {}
 
     /// CLOCK_MONOTONIC: never stepped, goes on while the process is stopped.
@@ -33,4 +33,16 @@ package struct SystemClock: MonotonicClock {
         clock_gettime(id, &time)
         return Int64(time.tv_sec) &* TimeMath.nanoseconds &+ Int64(time.tv_nsec)
     }
+}
+
+/// ``SystemClock/wallClock()`` as a value.
+package struct SystemWallClock: WallClock {
+    package init() {}
+    package func now() -> Int64 { SystemClock.wallClock() }
+}
+
+/// ``SystemClock/processCPU()`` as a value.
+package struct SystemProcessCPUClock: MonotonicClock {
+    package init() {}
+    package func now() -> Int64 { SystemClock.processCPU() }
 }

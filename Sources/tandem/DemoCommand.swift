@@ -3,6 +3,7 @@ import Logging
 import MediaTypes
 import PipelineSpec
 import Room
+import Stages
 import Synchronization
 
 struct DemoCommand: AsyncParsableCommand {
@@ -49,7 +50,7 @@ struct DemoCommand: AsyncParsableCommand {
         let display = DemoDisplay(isLive: StandardError.isTerminal && !self.plain, output: self.output)
         let script = DemoScript(duration: self.duration)
         let status = await RoomRunner.run(
-            RoomSettings(pipeline: pipeline, newSession: true), write: { display.received($0) },
+            RoomSettings(pipeline: pipeline, newSession: true, clocks: .system), write: { display.received($0) },
             alongside: { room in await script.play(in: room, display) })
         script.stopPublishers()
         display.finish()

@@ -2,6 +2,7 @@ import ArgumentParser
 import MediaTypes
 import PipelineSpec
 import Room
+import Stages
 
 /// Reads a pipeline file for a command, or says everything that is wrong with it and exits.
 enum PipelineLoading {
@@ -31,7 +32,7 @@ enum PipelineLoading {
             }
             overrides.append(override)
         }
-        let report = Pipeline.parse(bytes, overrides: overrides, checks: RoomChecks.here)
+        let report = Pipeline.parse(bytes, overrides: overrides, checks: RoomChecks.here(wall: Clocks.system.wall))
         StandardError.write(report.text(file: file))
         guard let pipeline = report.pipeline else {
             StandardError.write("\(file): this file cannot be used [\(ErrorCode.configInvalid.rawValue)]\n")

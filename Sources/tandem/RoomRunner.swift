@@ -38,7 +38,7 @@ enum RoomRunner {
         let directory = settings.pipeline.eventDirectory
         let events = RoomEvents(
             roomID: settings.pipeline.room.roomID, directory: directory,
-            vocabularies: settings.pipeline.control.compat, write: write)
+            vocabularies: settings.pipeline.control.compat, wall: settings.clocks.wall, write: write)
         let delivery = EventDelivery(
             webhooks, of: events.log, roomID: settings.pipeline.room.roomID, directory: directory,
             egress: settings.egress
@@ -162,6 +162,7 @@ enum RoomRunner {
         Room.removeEndedLeftovers(settings.pipeline)
         var debts: [MediaError] = []
         var watch: SettlementWatch?
+        let clock = settings.clocks.machine
         events.speakForLastWorker(of: settings.pipeline)
         let pipeline = settings.pipeline
         // A new session goes on with a recording that lacks its end.
@@ -170,11 +171,11 @@ enum RoomRunner {
         let due = RecordingSettings(pipeline)?.dueTakes(roomHasEnded: hasEnded) ?? []
         if !due.isEmpty {
             let begun = await SettlementWatch.begin(
-                "finishing the recording", patience: Self.stepPatience, pipeline, logger)
+                "finishing the recording", patience: Self.stepPatience, pipeline, clock: clock, logger)
             watch = begun
             for recording in due {
                 let error = await Self.onThread("record") {
-                    RecordingReport(recording, events: events).finish { begun.settlement.advanced() }
+                    RecordingReport(recording, events: events, clock: clock).finish { begun.settlement.advanced() }
                 }
                 if let error { debts.append(error) }
             }
@@ -182,14 +183,14 @@ enum RoomRunner {
         var isOwed = watch != nil
         do throws(MediaError) {
             // A new session takes the ended one's directory over, and owes nobody the rest of it.
-            if !settings.newSession, let uploads = try UploadDebt.open(pipeline, events: events) {
+            if !settings.newSession, let uploads = try UploadDebt.open(pipeline, events: events, clock: clock) {
                 isOwed = true
                 let doing = "sending the rest of the room to its stores"
                 let patience = uploads.time &+ LoopLags.endMargin
                 if let watch {
                     watch.settlement.begin(doing, patience: patience)
                 } else {
-                    watch = await SettlementWatch.begin(doing, patience: patience, pipeline, logger)
+                    watch = await SettlementWatch.begin(doing, patience: patience, pipeline, clock: clock, logger)
                 }
                 if let error = await uploads.settle() { debts.append(error) }
             }

@@ -4,6 +4,7 @@ import Logging
 import MediaTypes
 import PipelineSpec
 import Room
+import Stages
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -71,7 +72,7 @@ struct RunCommand: AsyncParsableCommand {
         var settings = RoomSettings(
             pipeline: loaded.pipeline, document: loaded.document,
             file: isFollowed ? RoomSettings.File(path: self.pipeline, bytes: loaded.bytes) : nil,
-            newSession: self.newSession, origin: origin)
+            newSession: self.newSession, origin: origin, clocks: .system)
         settings.endedIsOK = self.endedIsOK
         settings.forgets = self.forget
         let events = StandardOutput.lines()

@@ -13,10 +13,11 @@ struct SettlementWatch {
 
     /// - Parameters:
     ///   - doing, patience: See ``Settlement/begin(_:patience:)``.
+    ///   - clock: Measures how long a step takes.
     static func begin(
-        _ doing: String, patience: Int64, _ pipeline: Pipeline, _ logger: Logger
+        _ doing: String, patience: Int64, _ pipeline: Pipeline, clock: any MonotonicClock, _ logger: Logger
     ) async -> SettlementWatch {
-        let settlement = Settlement(doing, patience: patience)
+        let settlement = Settlement(doing, patience: patience, clock: clock)
         let notices = Task {
             if let notifier = ServiceNotifier.open() { await notifier.follow { settlement.serviceView } }
         }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Origin
 import PipelineSpec
 import Room
+import Stages
 
 struct SignURLCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -51,7 +52,7 @@ struct SignURLCommand: ParsableCommand {
         let pipeline = try PipelineLoading.load(self.pipeline, set: self.set)
         let found: PlaybackGate?
         do {
-            found = try pipeline.playbackGate()
+            found = try pipeline.playbackGate(wall: Clocks.system.wall)
         } catch {
             StandardError.write("\(error)\n")
             throw ExitStatus(error).code

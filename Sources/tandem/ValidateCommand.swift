@@ -1,6 +1,7 @@
 import ArgumentParser
 import PipelineSpec
 import Room
+import Stages
 
 struct ValidateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -38,7 +39,7 @@ struct ValidateCommand: ParsableCommand {
         var isValid = true
         for file in self.files {
             let report = Pipeline.parse(
-                try PipelineLoading.read(file), overrides: overrides, checks: RoomChecks.here)
+                try PipelineLoading.read(file), overrides: overrides, checks: RoomChecks.here(wall: Clocks.system.wall))
             isValid = isValid && report.pipeline != nil
             switch self.format {
             case .json: try StandardOutput.write(report.json(file: file).text() + "\n")

@@ -79,6 +79,56 @@ struct ArchitectureTests {
         }
     }
 
+    /// Names that read a clock of the system directly.
+    private static let systemClocks = [
+        "SystemClock", "SystemWallClock", "SystemProcessCPUClock", ".wallClock()", ".processCPU()", "Clocks.system",
+        "clocks: .system", "ContinuousClock", "SuspendingClock", "NIODeadline.now", "clock_gettime", "gettimeofday",
+        "time(nil)",
+    ]
+
+    private static func readsSystemClock(_ line: String) -> Bool {
+        !line.trimmingCharacters(in: .whitespaces).hasPrefix("//") && self.systemClocks.contains { line.contains($0) }
+    }
+
+    @Test("Room and Program read only the clocks that are passed to them")
+    func injectedClocks() {
+        let files = self.sources.filter { ["Room", "Program"].contains($0.target) }
+        #expect(files.count > 150)
+        for file in files {
+            for (number, line) in file.lines.enumerated() {
+                #expect(!Self.readsSystemClock(line), "\(file.path):\(number + 1) reads a clock of the system")
+            }
+        }
+    }
+
+    @Test("a line that reads a clock of the system is found")
+    func systemClocksAreFound() {
+        let planted = [
+            "    let machine = SystemClock()", "        let now = SystemClock.wallClock()", "let start = Clocks.system",
+            "    let settings = RoomSettings(pipeline: pipeline, clocks: .system)", "let began = ContinuousClock.now",
+            "        configuration.wallClock = { Int64(time(nil)) }",
+        ]
+        for line in planted { #expect(Self.readsSystemClock(line), "\(line)") }
+        let allowed = [
+            "        let now = self.clocks.wall.now()", "    /// ``SystemClock`` in the tool.",
+            "        configuration.wallClock = { wall.now() / TimeMath.nanoseconds }",
+        ]
+        for line in allowed { #expect(!Self.readsSystemClock(line), "\(line)") }
+    }
+
+    @Test("only the commands of the command-line tool choose the clocks of a room")
+    func clocksAreChosenByTheTool() {
+        let roots: Set<String> = [
+            "Sources/tandem/RunCommand.swift", "Sources/tandem/DemoCommand.swift",
+            "Sources/tandem/PipelineLoading.swift", "Sources/tandem/ValidateCommand.swift",
+            "Sources/tandem/SignURLCommand.swift",
+        ]
+        let choosing = self.sources.filter { file in
+            file.lines.contains { $0.contains("Clocks.system") || $0.contains("clocks: .system") }
+        }
+        #expect(Set(choosing.map(\.path)) == roots)
+    }
+
     @Test("files have one subject: none is longer than 600 lines, half are shorter than 150")
     func fileSizes() {
         let sizes = self.sources.map(\.lines.count).sorted()

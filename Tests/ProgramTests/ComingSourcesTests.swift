@@ -1,6 +1,7 @@
 import LibAV
 import MediaTypes
 import Program
+import Stages
 import Synchronization
 import Testing
 
@@ -64,7 +65,7 @@ struct ComingSourcesTests {
         outputs.levels = { outcome.levels.append(Set($0.sources.keys)) }
         let stage = ProgramStage(
             settings: settings, sources: [Self.host: try Self.source(Self.host, 0, 0.125)], scene: Self.solo,
-            clock: ProgramClock(machine: Standing()), outputs: outputs)
+            clock: ProgramClock(machine: Standing()), machine: SystemClock(), outputs: outputs)
         outcome.stage = stage
         stage.start(at: 0)
         stage.run()
@@ -85,10 +86,11 @@ struct ComingSourcesTests {
             settings: ProgramStage.Settings(
                 canvas: Canvases.canvas, sampleRate: 48_000, rampMs: 20, isOffline: false, durationTicks: nil),
             sources: [Self.guest: guest], scene: Self.solo, clock: ProgramClock(machine: Standing()),
+            machine: SystemClock(),
             outputs: ProgramStage.Outputs(
                 picture: { _, _, _ in true }, sound: { _, _ in }, finished: { _ in }))
         defer { stage.director.close() }
-        var player = ScenePlayer(director: stage.director)
+        var player = ScenePlayer(director: stage.director, machine: SystemClock())
         _ = player.advance(to: 0)
         var scene = Self.duo
         scene.panes[1].videoPush = false
@@ -217,6 +219,7 @@ struct ComingSourcesTests {
             settings: ProgramStage.Settings(
                 canvas: Canvases.canvas, sampleRate: 48_000, rampMs: 20, isOffline: true, durationTicks: 1),
             sources: [:], scene: Self.solo, clock: ProgramClock(machine: Standing()),
+            machine: SystemClock(),
             outputs: ProgramStage.Outputs(picture: { _, _, _ in true }, sound: { _, _ in }, finished: { _ in }))
         let told = Mutex(0)
         stage.remove(Self.guest) { told.withLock { $0 += 1 } }

@@ -4,6 +4,7 @@ import MediaKernels
 import MediaTypes
 import Program
 import RTMP
+import Stages
 import Synchronization
 import Testing
 
@@ -123,7 +124,8 @@ struct OfflineRateTests {
                 canvas: canvas, sampleRate: 48_000, rampMs: 1, isOffline: true, durationTicks: ticks),
             sources: [
                 Self.source: ProgramStage.Source(buffer: buffer, name: "1", volume: 1, hold: 0, placeholder: nil)
-            ], scene: scene, clock: ProgramClock(machine: Standing()), outputs: outputs)
+            ], scene: scene, clock: ProgramClock(machine: Standing()), machine: SystemClock(),
+            outputs: outputs)
     }
 
     /// Runs a job as a room does: one thread reads, one decodes, one composes.

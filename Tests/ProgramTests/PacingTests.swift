@@ -1,6 +1,7 @@
 import LibAV
 import MediaTypes
 import Program
+import Stages
 import Testing
 
 @Suite("Pictures a second: no more than the program has a use for")
@@ -87,6 +88,7 @@ struct LongTickTests {
                 canvas: Canvas(width: 64, height: 64, fps: fps), sampleRate: 48_000, rampMs: 20, isOffline: false,
                 durationTicks: 1),
             sources: [:], scene: Scene(sceneID: "empty", panes: [], background: .black), clock: clock,
+            machine: SystemClock(),
             outputs: ProgramStage.Outputs(
                 picture: { _, _, _ in
                     outcome.mixedAtPicture = outcome.mixed

@@ -1,6 +1,7 @@
 import LibAV
 import MediaTypes
 import Program
+import Stages
 import Testing
 
 @Suite("Scenes on air: swaps, formats, covers, transitions")
@@ -28,7 +29,7 @@ struct ScenePlayerTests {
     ) throws -> ScenePlayer {
         try director.prepare(scenes)
         self.foresee(pictures, director)
-        return ScenePlayer(director: director)
+        return ScenePlayer(director: director, machine: SystemClock())
     }
 
     @Test("200 random switches: every canvas is one layout or the other, from the very tick that was answered")
@@ -71,7 +72,7 @@ struct ScenePlayerTests {
         let size = director.canvas
         pictures[Canvases.source(0)] = try Canvases.solid(Canvases.colors[0], width: size.width, height: size.height)
         self.foresee(pictures, director)
-        var player = ScenePlayer(director: director)
+        var player = ScenePlayer(director: director, machine: SystemClock())
         func planes(_ picture: Picture?) -> [UInt] {
             (0..<3).map { picture?.withPlane($0) { plane, _ in UInt(bitPattern: plane.baseAddress) } ?? 0 }
         }
@@ -172,7 +173,7 @@ struct ScenePlayerTests {
         try director.prepare([scene])
         let (even, odd) = (try self.pictures(2), try self.pictures(2))
         self.foresee(even, director)
-        var player = ScenePlayer(director: director)
+        var player = ScenePlayer(director: director, machine: SystemClock())
         // Canvases that wait for encoders, at the beginning alone.
         var waiting: [Picture?] = []
         var wrong = 0
@@ -203,7 +204,7 @@ struct ScenePlayerTests {
         try director.prepare([scene])
         let (even, odd) = (try self.pictures(2), try self.pictures(2))
         self.foresee(even, director)
-        var player = ScenePlayer(director: director)
+        var player = ScenePlayer(director: director, machine: SystemClock())
         var waiting: [Picture?] = []
         func show(_ tick: Int64) -> Picture? {
             _ = player.advance(to: tick)
@@ -335,7 +336,7 @@ struct ScenePlayerTests {
         let scenes = (0..<4).map { Canvases.columns("s\($0)", [$0]) }
         let director = Canvases.director(scenes[0])
         try director.prepare(scenes)
-        var player = ScenePlayer(director: director)
+        var player = ScenePlayer(director: director, machine: SystemClock())
         _ = player.advance(to: 10)
         #expect(try director.setScene(scenes[3], at: 20) == 20)
         #expect(try director.setScene(scenes[1], at: 15) == 15)

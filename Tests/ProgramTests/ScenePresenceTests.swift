@@ -1,5 +1,6 @@
 import MediaTypes
 import Program
+import Stages
 import Testing
 
 /// What decides whether a source's socket is read at once or four times a second.
@@ -39,7 +40,7 @@ struct ScenePresenceTests {
         )
         let director = Canvases.director(first)
         try director.prepare([first, second])
-        var player = ScenePlayer(director: director)
+        var player = ScenePlayer(director: director, machine: SystemClock())
         _ = player.advance(to: 0)
         try director.setScene(second, at: 40)
         #expect(self.presence(director, until: 30).heard == self.sources(0, 1))

@@ -50,7 +50,8 @@ struct CommandStoreTests {
 
     private static func store(_ disk: Disk, superseded: @escaping @Sendable () -> Void = {}) -> CommandStore {
         let store = CommandStore(
-            CommandedState(roomID: "1", salt: "00"), file: nil, place: disk, superseded: superseded)
+            CommandedState(roomID: "1", salt: "00"), file: nil, place: disk, clock: SystemClock(),
+            superseded: superseded)
         store.start()
         return store
     }

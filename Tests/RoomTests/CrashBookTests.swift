@@ -50,7 +50,7 @@ struct CrashBookTests {
     @Test("the quarantined are told of, each with its codec, and who was kicked meanwhile is not")
     func told() {
         let lines = Mutex<[String]>([])
-        let events = RoomEvents(roomID: "1") { line in lines.withLock { $0.append(line) } }
+        let events = RoomEvents(roomID: "1", wall: StandingWall()) { line in lines.withLock { $0.append(line) } }
         events.tellQuarantines([
             Self.a: SourceRefusal(reason: .kicked, until: 1),
             SourceID(uid: "3003"): SourceRefusal(reason: .quarantined, until: 0, codec: "h264"),

@@ -99,7 +99,7 @@ struct EventCompatTests {
     @Test("events bear the words that were asked for, and only those")
     func events() throws {
         let lines = Mutex<[String]>([])
-        let events = RoomEvents(roomID: "r", vocabularies: [.nertc, .agora]) { line in
+        let events = RoomEvents(roomID: "r", vocabularies: [.nertc, .agora], wall: StandingWall()) { line in
             lines.withLock { $0.append(line) }
         }
         events.emit("broadcast.active", ["slate": "false"])

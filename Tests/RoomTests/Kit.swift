@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import Stages
 
 /// Names and times the tests of the room's life share.
 enum Kit {
@@ -30,6 +31,12 @@ enum Kit {
                 durations: PKLife.Durations(countdown: 3 * Self.second, pk: 10 * Self.second, punish: 5 * Self.second),
                 startsWhenReady: startsWhenReady))
     }
+}
+
+/// A wall clock that always tells the same time.
+struct StandingWall: WallClock {
+    var time: Int64 = 0
+    func now() -> Int64 { self.time }
 }
 
 extension RoomLife {

@@ -90,7 +90,7 @@ struct RecordingReportTests {
     func progress() throws {
         try Self.withRecording { settings in
             let lines = Lines()
-            let events = RoomEvents(roomID: "1") { lines.add($0) }
+            let events = RoomEvents(roomID: "1", wall: StandingWall()) { lines.add($0) }
             // Two steps a second: every second one is told.
             let report = RecordingReport(settings, events: events, clock: SteppingClock(step: 500_000_000))
             #expect(report.finish() == nil)
@@ -110,7 +110,7 @@ struct RecordingReportTests {
     func onAir() throws {
         try Self.withRecording { settings in
             let lines = Lines()
-            let events = RoomEvents(roomID: "1", vocabularies: [.flipflop]) { lines.add($0) }
+            let events = RoomEvents(roomID: "1", vocabularies: [.flipflop], wall: StandingWall()) { lines.add($0) }
             var report = RecordingReport(settings, events: events, clock: SteppingClock(step: 1_000))
             report.isOnAir = true
             report.isCalledOff = { true }
@@ -144,7 +144,7 @@ struct RecordingReportTests {
     func unfinished() throws {
         try Self.withRecording { settings in
             let lines = Lines()
-            let events = RoomEvents(roomID: "1") { lines.add($0) }
+            let events = RoomEvents(roomID: "1", wall: StandingWall()) { lines.add($0) }
             let late = RecordingReport(settings, events: events, clock: SteppingClock(step: 1_000_000))
             let debt = late.finish(by: 5_000_000)
             #expect(debt?.code == .unfinished)

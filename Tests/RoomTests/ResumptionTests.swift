@@ -1,6 +1,7 @@
 import MediaTypes
 import PipelineSpec
 import Room
+import Stages
 import Testing
 
 @Suite("What a successor goes on with")
@@ -19,7 +20,7 @@ struct ResumptionTests {
 
     private static func settings(_ text: String) throws -> RoomSettings {
         let document = try RoomDocument.read(Array(text.utf8)).get().document
-        return RoomSettings(pipeline: document.pipeline, document: document)
+        return RoomSettings(pipeline: document.pipeline, document: document, clocks: .system)
     }
 
     /// What a worker of this file wrote down.
