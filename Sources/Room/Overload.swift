@@ -7,7 +7,8 @@
 /// step waits until the effect of the one before can be seen: until the change is in force (``noted(lag:at:isPending:)``) and the
 /// lag has been observed again since then. Lag that falls takes no step. If the lag grows by ``Rules/runaway`` or more, which a
 /// machine with less than 40 percent of what the room needs makes, then every step but the hold is taken at once, since playlists
-/// would be late before one step after the other was taken. The hold follows half a second later if the lag still grows. A lag of
+/// would be late before one step after the other was taken. The hold follows half a second later if the lag still grows, and
+/// the frames that wait for an encoder are dropped with it. A lag of
 /// ``Rules/backlog`` beyond the limit is dropped once per ``Rules/dropDistance``: viewers see one frame for that time, and the next observation starts without lag.
 ///
 /// Upwards: one attempt at a time. The first comes ``Rules/firstDistance`` after the last step. An attempt fails if the lag grows
@@ -264,7 +265,12 @@ package struct Overload: Sendable, Equatable {
         guard let slope = self.history.slope(since: leapedAt, atLeast: 2), slope >= self.rules.steepGrowth else {
             return []
         }
-        return self.takeStep(now)
+        // What waits was composed before the hold, and would be coded at its full price for seconds.
+        let lag = self.lag
+        let hold = self.takeStep(now)
+        self.history = LagHistory()
+        (self.aboveLimitSince, self.aboveHalfSince, self.aboveBacklogSince) = (nil, nil, nil)
+        return hold + [.dropBacklog(lag: lag)]
     }
 
     /// Whether the lag grows by ``Rules/runaway`` or more in both halves of ``Rules/runawayObservation``. A machine that stands still for
