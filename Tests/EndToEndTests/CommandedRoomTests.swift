@@ -7,12 +7,22 @@ extension Unhurried.Doors {
     struct CommandedRoomTests {
         private static let pk = #""pk": { "scene": "pk", "durationMs": 120000, "endScene": "solo" }, "#
 
-        /// Two sources, texts, scores and a countdown in the scene of the PK.
+        /// Three sources side by side, texts, scores and a countdown in the scene of the PK.
         private static func room(_ directory: String, members: String = Self.pk) -> String {
             Rooms.small(directory, members: members).replacingOccurrences(
+                of: #""uid": "2002", "streamKey": "b", "volume": 100 }"#,
+                with: #""uid": "2002", "streamKey": "b", "volume": 100 }, { "uid": "4004", "streamKey": "c" }"#
+            ).replacingOccurrences(
+                // A PK does not end over a source that was kicked until the test is over.
+                of: #""listen": "127.0.0.1:0" } },"#,
+                with: #""listen": "127.0.0.1:0", "reconnectGraceMs": 60000 } },"#
+            ).replacingOccurrences(
                 of: #"{ "sceneId": "pk", "layout": "sideBySide", "uids": ["1001", "2002"] }"#,
                 with: #"""
-                    { "sceneId": "pk", "layout": "sideBySide", "uids": ["1001", "2002"],
+                    { "sceneId": "pk", "panes": [
+                        { "uid": "1001", "x": 0, "y": 0, "width": 106, "height": 180 },
+                        { "uid": "2002", "x": 106, "y": 0, "width": 106, "height": 180 },
+                        { "uid": "4004", "x": 212, "y": 0, "width": 106, "height": 180 }],
                       "texts": [{ "textId": "left", "text": "a", "x": 8, "y": 8, "size": 16 }],
                       "scoreBars": [{ "scoreId": "pk", "x": 0, "y": 40, "width": "100%", "height": 16 }],
                       "countdowns": [{ "countdownId": "clock", "seconds": 60, "x": 8, "y": 64, "size": 16 }] }
@@ -38,20 +48,87 @@ extension Unhurried.Doors {
             try Publisher.pattern("ANNA", to: room.url(key), size: "320x180")
         }
 
-        @Test("after a kill and after a drain: all of it, under the same file", arguments: ["kill", "drain"])
+        /// The publisher of the source 1001, the opponent who is covered and muted, and the one who is kicked: each has a color and
+        /// a tone of its own.
+        private static let cast: [(key: String, color: ColorShares.Color, hertz: Int)] = [
+            ("a", .yellow, 400), ("b", .magenta, 1000), ("c", .lime, 1700),
+        ]
+
+        private static func publishAll(_ room: RunningRoom, _ media: Media) throws -> [Publisher] {
+            try self.cast.map { key, color, hertz in
+                try Publisher.ffmpeg(
+                    media.ffmpeg, to: room.url(key), size: "320x180", hertz: hertz,
+                    picture: "color=c=\(color.rawValue)")
+            }
+        }
+
+        /// Frames that the program has composed so far. What was answered before is in force from the next ones on.
+        private static func tick(_ room: RunningRoom) throws -> Int {
+            try #require((try room.state()["program"] as? [String: Any])?["tick"] as? Int)
+        }
+
+        /// Ticks of the program at which commands were answered and the successor's publisher was live.
+        private struct Moments {
+            var covered: Int
+            var kicked: Int
+            var back = Int.max
+        }
+
+        /// Decodes all that viewers were given by both workers. From the commands on, no frame shows the covered opponent or the kicked
+        /// publisher, and neither is heard. Before the commands both are found, and in the successor the remaining publisher is.
+        private static func expectHidden(_ directory: String, _ moments: Moments, _ media: Media) throws {
+            let listed = Set(try Playlist(contentsOf: "\(directory)/180p.m3u8").segments.map(\.uri))
+            let files = try Files.names(in: directory).filter { $0.hasPrefix("180p-") && $0.hasSuffix(".m4s") }
+            #expect(Set(files) == listed, "what is decoded is all there is")
+            let colors = try ColorShares("\(directory)/180p.m3u8", width: 320, height: 180, media)
+            let tones = try Tones("\(directory)/audio.m3u8", media)
+            let back = Double(moments.back) / 30
+            for (index, moment) in [(1, moments.covered), (2, moments.kicked)] {
+                let (_, color, hertz) = Self.cast[index]
+                // A command acts within one tick and 50 ms, which is less than 2.5 frames. A mute is a ramp.
+                let (told, gone) = (Double(moment) / 30, (Double(moment) + 2.5) / 30)
+                let before = colors.times(with: color, over: 0.2, to: told)
+                let after = colors.times(with: color, over: 0.002, from: gone)
+                let loud = try #require(tones.peak(hertz, to: told), "no sound before")
+                let quiet = try #require(tones.peak(hertz, from: gone + 0.2), "no sound after")
+                EndToEnd.report(
+                    "\(color.rawValue), \(hertz) Hz: \(before.count) frames before the command, \(after.count) after it; "
+                        + String(format: "amplitude %.4f and %.4f", loud, quiet))
+                #expect(before.count >= 10, "the test finds \(color.rawValue) while it is shown")
+                #expect(loud >= 0.03, "the test finds \(hertz) Hz while it is heard")
+                #expect(after.isEmpty, "\(color.rawValue) is shown at \(after.prefix(20)) s, gone since \(gone) s")
+                #expect(quiet <= 0.003, "\(hertz) Hz is heard after \(gone) s")
+            }
+            let shown = colors.times(with: Self.cast[0].color, over: 0.2, from: back)
+            #expect(shown.count >= 30, "the successor shows the publisher that no command hides")
+            #expect(try #require(tones.peak(Self.cast[0].hertz, from: back)) >= 0.02)
+            #expect((colors.times.last ?? 0) - back >= 1)
+        }
+
+        @Test(
+            "after a kill and after a drain: all of it, under the same file; no frame shows a covered or kicked source, and no muted one is heard",
+            arguments: ["kill", "drain"])
         func restored(by means: String) throws {
+            guard let media = Media.find() else { return }
             let work = try WorkDirectory()
             let first = try RunningRoom(Self.room(work.path("out")))
-            let publishers = [try Self.publish(first, "a"), try Self.publish(first, "b")]
-            for uid in ["1001", "2002"] { try first.event("source.live", uid: uid) }
+            let publishers = try Self.publishAll(first, media)
+            for uid in ["1001", "2002", "4004"] { try first.event("source.live", uid: uid) }
             // A source whose key no file has.
             let key = first.key("third-stream-key")
             try Self.command(
                 first, "PATCH", "/v1/room",
                 #"{"room":{"title":"Commanded"},"revision":8,"sources":[{"uid":"1001","streamKey":"\#(first.key("a"))"},"#
-                    + #"{"uid":"2002","streamKey":"\#(first.key("b"))"},{"uid":"3003","streamKey":"\#(key)"}]}"#)
+                    + #"{"uid":"2002","streamKey":"\#(first.key("b"))"},{"uid":"3003","streamKey":"\#(key)"},"#
+                    + #"{"uid":"4004","streamKey":"\#(first.key("c"))"}]}"#)
             try Self.command(first, "POST", "/v1/pk:start")
+            try first.event("program.scene") { $0.text("scene") == "pk" }
+            // All three are seen and heard.
+            try first.segments(1, countsShort: true)
             try Self.command(first, "PUT", "/v1/sources/2002", #"{"videoPush":false,"audioPush":false}"#)
+            let covered = try Self.tick(first)
+            try Self.command(first, "POST", "/v1/sources/4004:kick", #"{"refuseSeconds":300}"#)
+            var moments = Moments(covered: covered, kicked: try Self.tick(first))
             try Self.command(first, "POST", "/v1/sources/3003:kick", #"{"refuseSeconds":300}"#)
             try Self.command(first, "PUT", "/v1/scenes/late", #"{"layout":"solo","uids":["2002"],"revision":5}"#)
             try Self.command(first, "PUT", "/v1/sources/1001", #"{"volume":40}"#)
@@ -77,9 +154,12 @@ extension Unhurried.Doors {
             let resumed = try second.event("room.resumed")
             EndToEnd.report("restored: \(resumed.line)")
             #expect(resumed.line.contains(#""notRestored":[]"#), "\(resumed.line)")
-            let again = [try Self.publish(second, "a"), try Self.publish(second, "b")]
+            // The kicked publisher is refused.
+            let again = try Self.publishAll(second, media)
+            try second.event("ingest.refused")
             for uid in ["1001", "2002"] { try second.event("source.live", uid: uid) }
             let state = try second.state()
+            moments.back = try Self.tick(second)
             #expect(state["title"] as? String == "Commanded")
             #expect(try #require(state["revision"] as? Int) >= #require(before["revision"] as? Int))
             #expect((state["program"] as? [String: Any])?["scene"] as? String == "pk")
@@ -96,8 +176,9 @@ extension Unhurried.Doors {
             try Self.command(second, "PATCH", "/v1/room", #"{"room":{"title":"Old"},"revision":8}"#, 409)
             try Self.command(second, "PUT", "/v1/scenes/late", #"{"layout":"solo","uids":["1001"],"revision":4}"#, 409)
             // The kick holds, and the key that no file has is good when it is over.
+            let mark = second.now
             let kicked = try Self.publish(second, "third-stream-key")
-            try second.event("ingest.refused")
+            try second.event("ingest.refused", from: mark)
             kicked.stop(SIGKILL)
             try Self.command(second, "POST", "/v1/sources/3003:kick", #"{"refuseSeconds":0}"#)
             let third = try Self.publish(second, "third-stream-key")
@@ -107,9 +188,12 @@ extension Unhurried.Doors {
                     #expect(try HTTPClient.request("GET", viewer, "/\(name)").status == 404)
                 }
             }
+            try second.segments(1)
+            #expect(second.events("source.live").allSatisfy { $0.text("uid") != "4004" })
             #expect(try second.end() == 0)
             #expect(!FileManager.default.fileExists(atPath: path), "nothing of a room that has ended is restored")
             for publisher in again + [third] { publisher.stop(SIGKILL) }
+            try Self.expectHidden(work.path("out"), moments, media)
         }
 
         @Test("a PK whose end has passed meanwhile ends; a room that was told to end ends")
