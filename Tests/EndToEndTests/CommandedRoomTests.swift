@@ -7,25 +7,33 @@ extension Unhurried.Doors {
     struct CommandedRoomTests {
         private static let pk = #""pk": { "scene": "pk", "durationMs": 120000, "endScene": "solo" }, "#
 
-        /// Three sources side by side, texts, scores and a countdown in the scene of the PK.
+        /// Two sources, texts, scores and a countdown in the scene of the PK.
         private static func room(_ directory: String, members: String = Self.pk) -> String {
             Rooms.small(directory, members: members).replacingOccurrences(
-                of: #""uid": "2002", "streamKey": "b", "volume": 100 }"#,
-                with: #""uid": "2002", "streamKey": "b", "volume": 100 }, { "uid": "4004", "streamKey": "c" }"#
-            ).replacingOccurrences(
-                // A PK does not end over a source that was kicked until the test is over.
-                of: #""listen": "127.0.0.1:0" } },"#,
-                with: #""listen": "127.0.0.1:0", "reconnectGraceMs": 60000 } },"#
-            ).replacingOccurrences(
                 of: #"{ "sceneId": "pk", "layout": "sideBySide", "uids": ["1001", "2002"] }"#,
                 with: #"""
-                    { "sceneId": "pk", "panes": [
-                        { "uid": "1001", "x": 0, "y": 0, "width": 106, "height": 180 },
-                        { "uid": "2002", "x": 106, "y": 0, "width": 106, "height": 180 },
-                        { "uid": "4004", "x": 212, "y": 0, "width": 106, "height": 180 }],
+                    { "sceneId": "pk", "layout": "sideBySide", "uids": ["1001", "2002"],
                       "texts": [{ "textId": "left", "text": "a", "x": 8, "y": 8, "size": 16 }],
                       "scoreBars": [{ "scoreId": "pk", "x": 0, "y": 40, "width": "100%", "height": 16 }],
                       "countdowns": [{ "countdownId": "clock", "seconds": 60, "x": 8, "y": 64, "size": 16 }] }
+                    """#)
+        }
+
+        /// The same room with a third source in the scene of the PK. The grace outlasts the test, so that a kick does not end the PK.
+        private static func roomOfThree(_ directory: String) -> String {
+            Self.room(directory).replacingOccurrences(
+                of: #""streamKey": "b", "volume": 100 }"#,
+                with: #""streamKey": "b", "volume": 100 }, { "uid": "4004", "streamKey": "c" }"#
+            ).replacingOccurrences(
+                of: #""listen": "127.0.0.1:0" } },"#,
+                with: #""listen": "127.0.0.1:0", "reconnectGraceMs": 120000 } },"#
+            ).replacingOccurrences(
+                of: #""sceneId": "pk", "layout": "sideBySide", "uids": ["1001", "2002"],"#,
+                with: #"""
+                    "sceneId": "pk", "panes": [
+                        { "uid": "1001", "x": 0, "y": 0, "width": 106, "height": 180 },
+                        { "uid": "2002", "x": 106, "y": 0, "width": 106, "height": 180 },
+                        { "uid": "4004", "x": 212, "y": 0, "width": 106, "height": 180 }],
                     """#)
         }
 
@@ -62,7 +70,7 @@ extension Unhurried.Doors {
             }
         }
 
-        /// Frames that the program has composed so far. What was answered before is in force from the next ones on.
+        /// Number of the frame that the program composes next: a command that was answered before is in force in it.
         private static func tick(_ room: RunningRoom) throws -> Int {
             try #require((try room.state()["program"] as? [String: Any])?["tick"] as? Int)
         }
@@ -111,7 +119,7 @@ extension Unhurried.Doors {
         func restored(by means: String) throws {
             guard let media = Media.find() else { return }
             let work = try WorkDirectory()
-            let first = try RunningRoom(Self.room(work.path("out")))
+            let first = try RunningRoom(Self.roomOfThree(work.path("out")))
             let publishers = try Self.publishAll(first, media)
             for uid in ["1001", "2002", "4004"] { try first.event("source.live", uid: uid) }
             // A source whose key no file has.
@@ -150,7 +158,7 @@ extension Unhurried.Doors {
             var facts = stat()
             #expect(stat(path, &facts) == 0 && facts.st_mode & 0o777 == 0o600)
 
-            let second = try RunningRoom(Self.room(work.path("out")))
+            let second = try RunningRoom(Self.roomOfThree(work.path("out")))
             let resumed = try second.event("room.resumed")
             EndToEnd.report("restored: \(resumed.line)")
             #expect(resumed.line.contains(#""notRestored":[]"#), "\(resumed.line)")
@@ -160,6 +168,7 @@ extension Unhurried.Doors {
             for uid in ["1001", "2002"] { try second.event("source.live", uid: uid) }
             let state = try second.state()
             moments.back = try Self.tick(second)
+            let back = second.now
             #expect(state["title"] as? String == "Commanded")
             #expect(try #require(state["revision"] as? Int) >= #require(before["revision"] as? Int))
             #expect((state["program"] as? [String: Any])?["scene"] as? String == "pk")
@@ -188,7 +197,12 @@ extension Unhurried.Doors {
                     #expect(try HTTPClient.request("GET", viewer, "/\(name)").status == 404)
                 }
             }
-            try second.segments(1)
+            // More than a whole segment with the publisher who is back.
+            var segments = 0
+            try second.event("segment.published", from: back) { _ in
+                segments += 1
+                return segments == 2
+            }
             #expect(second.events("source.live").allSatisfy { $0.text("uid") != "4004" })
             #expect(try second.end() == 0)
             #expect(!FileManager.default.fileExists(atPath: path), "nothing of a room that has ended is restored")
