@@ -163,7 +163,9 @@ extension Room {
 
     package var commandMemory: CommandMemory {
         guard let state = self.commands?.value else { return CommandMemory() }
-        return CommandMemory(revision: state.revision, replies: state.replies)
+        return CommandMemory(revision: state.revision, replies: state.replies) { [salt = state.salt] in
+            SealedKey.digest(of: $0, salt: salt, bytes: 12)
+        }
     }
 
     package func beginCommand() { self.commands?.begin() }
