@@ -7,17 +7,23 @@ package struct CommandMemory: Sendable {
     package var revision: Int64
     /// The oldest first.
     package var replies: [KeptReply]
+    /// Turns the fingerprint of a request into what may be written down: a salted hash, the same in every worker of the room. Requests
+    /// contain stream keys, which could be guessed from the fingerprint alone.
+    package var seal: @Sendable (String) -> String
 
-    package init(revision: Int64 = 1, replies: [KeptReply] = []) {
+    package init(
+        revision: Int64 = 1, replies: [KeptReply] = [], seal: @escaping @Sendable (String) -> String = { $0 }
+    ) {
         self.revision = revision
         self.replies = replies
+        self.seal = seal
     }
 }
 
 /// What was answered under an `Idempotency-Key`.
 package struct KeptReply: Sendable, Hashable {
     package var key: String
-    /// Hash of the request in hexadecimal, the same in every process.
+    /// Hash of the request in hexadecimal, as ``CommandMemory/seal`` gives it.
     package var fingerprint: String
     package var status: Int
     package var entityTag: String?

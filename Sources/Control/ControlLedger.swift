@@ -31,6 +31,7 @@ package final class ControlLedger: Sendable {
     private static let longestKey = 128
 
     private let incarnation: Int64
+    private let seal: @Sendable (String) -> String
     private let state: Mutex<State>
 
     /// - Parameters:
@@ -38,6 +39,7 @@ package final class ControlLedger: Sendable {
     ///   - memory: What the workers before it have answered.
     package init(incarnation: Int64, memory: CommandMemory = CommandMemory()) {
         self.incarnation = incarnation
+        self.seal = memory.seal
         var state = State()
         state.revision = max(1, memory.revision)
         for kept in memory.replies.suffix(Self.keyCapacity) where state.kept[kept.key] == nil {
@@ -88,7 +90,7 @@ package final class ControlLedger: Sendable {
         _ request: ListenerRequest, _ body: () throws(ControlFailure) -> ListenerReply
     ) throws(ControlFailure) -> ListenerReply {
         let key = try Self.key(request.head.headerFields[Self.idempotencyKey])
-        if let key, let reply = try self.reserve(key, Self.fingerprint(request)) { return reply }
+        if let key, let reply = try self.reserve(key, self.seal(Self.fingerprint(request))) { return reply }
         var reply: ListenerReply
         do throws(ControlFailure) {
             try self.begin(request.head.headerFields[.ifMatch])

@@ -19,8 +19,8 @@ extension Pipeline {
         package var maxSkewSeconds = 30
         /// How long a key of type alibaba is good, in seconds (1…2,592,000). Default 86,400.
         package var validSeconds = 86_400
-        /// A key is good for one publication; an encoder that comes back needs a new one. What was used is known to this
-        /// worker alone, not to one that takes over. Default false.
+        /// A key is good for one publication; an encoder that comes back needs a new one. A worker that takes over knows which were
+        /// used. Default false.
         package var singleUse = false
 
         package init() {}
@@ -48,7 +48,7 @@ extension Pipeline.Auth {
                 "singleUse", \.singleUse, .boolean,
                 """
                 whether a key is good for one publication only: an encoder that comes back needs a new one; a worker that \
-                takes over does not know which were used
+                takes over knows which were used
                 """),
         ])
 

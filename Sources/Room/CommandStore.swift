@@ -13,9 +13,13 @@ package protocol CommandPlace: Sendable {
     /// - Throws: ``MediaError/Code/superseded`` if another worker has claimed the room, and nothing was written; what the disk says.
     func write(_ bytes: [UInt8]) throws(MediaError)
     func remove() throws(MediaError)
+    /// Removes what was set aside, which may have secrets as well.
+    func removeAside() throws(MediaError)
 }
 
-extension ClaimedFile: CommandPlace {}
+extension ClaimedFile: CommandPlace {
+    package func removeAside() throws(MediaError) { try self.beside(Resumption.asideSuffix).remove() }
+}
 
 /// Keeps ``CommandedState`` on disk: one writer thread that always writes the newest state, so that commands which come together share
 /// a write.
@@ -202,7 +206,7 @@ package final class CommandStore: Sendable {
         _ = thread?.join(within: nanoseconds)
     }
 
-    /// The room is over: nothing is to be restored. Stops, and removes the file.
+    /// The room is over: nothing is to be restored. Stops, and removes the file and what was set aside of it.
     package func discard(within nanoseconds: Int64) {
         self.state.withLock { state in
             state.written = state.sequence
@@ -210,6 +214,7 @@ package final class CommandStore: Sendable {
         }
         self.close(within: nanoseconds)
         try? self.place.remove()
+        try? self.place.removeAside()
     }
 
     // MARK: The writer thread

@@ -17,6 +17,11 @@ struct CommandedReader {
         if !rest.isEmpty { self.unknown[path] = rest.map { JSONMember($0.key, $0.value.bare) } }
     }
 
+    /// What was kept under one path belongs to another.
+    mutating func moveUnknown(from path: String, to other: String) {
+        if let members = self.unknown.removeValue(forKey: path) { self.unknown[other] = members }
+    }
+
     // MARK: Members
 
     private mutating func member<Value>(

@@ -1,4 +1,5 @@
 import Control
+import MediaTypes
 import PipelineSpec
 
 extension CommandedState {
@@ -57,7 +58,9 @@ extension CommandedState {
                 reader.fail("document.edits[\(index)]")
                 continue
             }
-            document.edits.append(DocumentEdit(path.map { .init(text: $0) }, edit[key: "value"]?.bare))
+            let read = DocumentEdit(path.map { .init(text: $0) }, edit[key: "value"]?.bare)
+            reader.keepUnknown(of: edit, Self.path(of: read), known: ["path", "value"])
+            document.edits.append(read)
         }
         self.document = document
     }
@@ -67,7 +70,12 @@ extension CommandedState {
     private mutating func readProgram(_ root: JSONNode, _ reader: inout CommandedReader) {
         if let node = reader.object(root, "onAir", "") { self.onAir = Self.showing(node, "onAir", &reader) }
         for (index, node) in reader.elements(root, "upcoming", "").prefix(1_024).enumerated() {
-            if let showing = Self.showing(node, "upcoming[\(index)]", &reader) { self.upcoming.append(showing) }
+            let path = "upcoming[\(index)]"
+            guard let showing = Self.showing(node, path, &reader) else { continue }
+            // Scenes that go on air leave the list: its indexes are another's then.
+            reader.moveUnknown(from: path, to: Self.path(of: showing))
+            reader.moveUnknown(from: "\(path).transition", to: "\(Self.path(of: showing)).transition")
+            self.upcoming.append(showing)
         }
         for member in reader.entries(root, "scenes", "") {
             let path = "scenes[\(member.key)]"
@@ -93,6 +101,7 @@ extension CommandedState {
             guard let left = reader.integer(member.value, "left", path, in: 0...1_000_000_000),
                 let right = reader.integer(member.value, "right", path, in: 0...1_000_000_000)
             else { continue }
+            reader.keepUnknown(of: member.value, path, known: ["left", "right"])
             self.scores[member.key] = Score(left: left, right: right)
         }
         self.countdowns = reader.numbers(root, "countdowns", "")
@@ -113,6 +122,7 @@ extension CommandedState {
                 reader.integer(made, "durationMs", "\(path).transition", in: 100...5_000) ?? transition.durationMs
             transition.direction =
                 reader.choice(made, "direction", "\(path).transition") ?? transition.direction
+            reader.keepUnknown(of: made, "\(path).transition", known: ["type", "durationMs", "direction"])
             showing.transition = transition
         }
         return showing
@@ -146,7 +156,7 @@ extension CommandedState {
                 reader.fail("sources[\(index)]")
                 continue
             }
-            let path = "sources[\(id)]"
+            let path = Self.path(of: id)
             reader.keepUnknown(of: node, path, known: Self.sourceKeys)
             var source = Source()
             source.videoPush = reader.flag(node, "videoPush", path)
@@ -163,7 +173,7 @@ extension CommandedState {
             source.rotation = reader.integer(node, "rotation", path, in: 0...270)
             source.refusedUntil = reader.number(node, "refusedUntil", path)
             source.graceUntil = reader.number(node, "graceUntil", path)
-            if source != Source() { self.sources[id] = source }
+            if source != Source() || reader.unknown[path] != nil { self.sources[id] = source }
         }
         for (index, node) in reader.elements(root, "relays", "").prefix(1_024).enumerated() {
             let path = "relays[\(index)]"
@@ -173,11 +183,23 @@ extension CommandedState {
                 reader.fail(path)
                 continue
             }
-            self.relays.append(Relay(source: source, id: id, url: url))
+            let relay = Relay(source: source, id: id, url: url)
+            reader.keepUnknown(of: node, Self.path(of: relay), known: ["uid", "streamType", "id", "url"])
+            self.relays.append(relay)
         }
     }
 
+    // MARK: Where unknown members are kept of objects that a list has
+
+    static func path(of source: SourceID) -> String { "sources[\(source)]" }
+    static func path(of edit: DocumentEdit) -> String { "document.edits[\(edit.name)]" }
+    static func path(of showing: Showing) -> String { "upcoming[\(showing.scene) at \(showing.tick)]" }
+    static func path(of relay: Relay) -> String { "relays[\(relay.source)/\(relay.id)]" }
+
     // MARK: What was answered and told
+
+    private static let replyKeys = ["key", "fingerprint", "status", "etag", "contentType", "body"]
+    private static let alarmKeys = ["id", "type", "severity", "kind", "subject", "message", "setAt"]
 
     private mutating func readMemory(_ root: JSONNode, _ reader: inout CommandedReader) {
         for (index, node) in reader.elements(root, "replies", "").enumerated() {
@@ -188,6 +210,7 @@ extension CommandedState {
                 reader.fail(path)
                 continue
             }
+            reader.keepUnknown(of: node, "replies[\(key)]", known: Self.replyKeys)
             self.replies.append(
                 KeptReply(
                     key: key, fingerprint: print, status: status, entityTag: reader.text(node, "etag", path),
@@ -210,6 +233,7 @@ extension CommandedState {
                 reader.fail(path)
                 continue
             }
+            reader.keepUnknown(of: node, "alarms[\(id)]", known: Self.alarmKeys)
             self.alarms.append(
                 Alarm(
                     id: id,
@@ -227,6 +251,7 @@ extension CommandedState {
                 reader.fail(path)
                 continue
             }
+            reader.keepUnknown(of: node, "clips[\(id)]", known: ["id", "name", "rendition", "from", "to"])
             self.clips.append(Clip(id: id, name: name, rendition: rendition, range: from..<to))
         }
     }

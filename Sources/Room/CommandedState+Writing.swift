@@ -56,7 +56,7 @@ extension CommandedState {
         if self.isEnded { root.append(JSONMember("ended", true)) }
         root.add("document", self.document.map { self.json(of: $0) })
         root.add("onAir", self.onAir.map { self.json(of: $0, "onAir") })
-        root.add("upcoming", list: self.upcoming.enumerated().map { self.json(of: $1, "upcoming[\($0)]") })
+        root.add("upcoming", list: self.upcoming.map { self.json(of: $0, Self.path(of: $0)) })
         root.add("scenes", map: self.scenes) { self.json(of: $1, $0) }
         root.add("pk", self.pk.map { self.json(of: $0) })
         root.add(
@@ -64,32 +64,40 @@ extension CommandedState {
             list: self.sources.sorted { $0.key.description < $1.key.description }.map { self.json(of: $1, $0) })
         root.add("texts", map: self.texts) { .string($1) }
         root.add("scores", map: self.scores) {
-            .object([JSONMember("left", .integer($1.left)), JSONMember("right", .integer($1.right))])
+            self.object(
+                [JSONMember("left", .integer($1.left)), JSONMember("right", .integer($1.right))], "scores[\($0)]")
         }
         root.add("countdowns", map: self.countdowns) { .number($1) }
         root.add(
             "relays",
             list: self.relays.map { relay in
-                .object(
+                self.object(
                     Self.members(relay.source) + [
                         JSONMember("id", .string(relay.id)), JSONMember("url", .string(relay.url)),
-                    ])
+                    ], Self.path(of: relay))
             })
         root.add("idleSince", self.idleSince.map { .number($0) })
         root.add("fileMembers", map: self.fileMembers) { .string($1) }
-        root.add("alarms", list: self.alarms.map { Self.json(of: $0) })
+        root.add("alarms", list: self.alarms.map { self.json(of: $0) })
         root.add(
             "clips",
             list: self.clips.map {
-                .object([
-                    JSONMember("id", .string($0.id)), JSONMember("name", .string($0.name)),
-                    JSONMember("rendition", .string($0.rendition)), JSONMember("from", .number($0.range.lowerBound)),
-                    JSONMember("to", .number($0.range.upperBound)),
-                ])
+                self.object(
+                    [
+                        JSONMember("id", .string($0.id)), JSONMember("name", .string($0.name)),
+                        JSONMember("rendition", .string($0.rendition)),
+                        JSONMember("from", .number($0.range.lowerBound)),
+                        JSONMember("to", .number($0.range.upperBound)),
+                    ], "clips[\($0.id)]")
             })
         root.add("usedKeys", list: self.usedKeys.map { .array([.string($0.digest), .number($0.expiry)]) })
-        root.add("replies", list: self.replies.map { Self.json(of: $0) })
-        return .object(root + (self.unknown[""] ?? []))
+        root.add("replies", list: self.replies.map { self.json(of: $0) })
+        return self.object(root, "")
+    }
+
+    /// An object with the members that this version does not know of it.
+    private func object(_ members: [JSONMember], _ path: String) -> JSONNode {
+        .object(members + (self.unknown[path] ?? []))
     }
 
     private func json(of document: Document) -> JSONNode {
@@ -99,9 +107,9 @@ extension CommandedState {
             list: document.edits.map { edit in
                 var members = [JSONMember("path", .array(edit.path.map { .string($0.text) }))]
                 members.add("value", edit.value)
-                return .object(members)
+                return self.object(members, Self.path(of: edit))
             })
-        return .object(members + (self.unknown["document"] ?? []))
+        return self.object(members, "document")
     }
 
     private func json(of showing: Showing, _ path: String) -> JSONNode {
@@ -110,20 +118,21 @@ extension CommandedState {
         members.add(
             "transition",
             showing.transition.map { transition in
-                .object([
-                    JSONMember("type", .string(transition.kind.rawValue)),
-                    JSONMember("durationMs", .integer(transition.durationMs)),
-                    JSONMember("direction", .string(transition.direction.rawValue)),
-                ])
+                self.object(
+                    [
+                        JSONMember("type", .string(transition.kind.rawValue)),
+                        JSONMember("durationMs", .integer(transition.durationMs)),
+                        JSONMember("direction", .string(transition.direction.rawValue)),
+                    ], "\(path).transition")
             })
-        return .object(members + (self.unknown[path] ?? []))
+        return self.object(members, path)
     }
 
     private func json(of scene: SceneChange, _ id: String) -> JSONNode {
         var members = [JSONMember("revision", .integer(scene.revision))]
         members.add("body", scene.body)
         if scene.isRemoved { members.append(JSONMember("removed", true)) }
-        return .object(members + (self.unknown["scenes[\(id)]"] ?? []))
+        return self.object(members, "scenes[\(id)]")
     }
 
     private func json(of pk: PK) -> JSONNode {
@@ -134,7 +143,7 @@ extension CommandedState {
         ]
         members.add("endsAt", pk.endsAt.map { .number($0) })
         if pk.hasStartedItself { members.append(JSONMember("startedItself", true)) }
-        return .object(members + (self.unknown["pk"] ?? []))
+        return self.object(members, "pk")
     }
 
     private func json(of source: Source, _ id: SourceID) -> JSONNode {
@@ -148,7 +157,7 @@ extension CommandedState {
         members.add("rotation", source.rotation.map { .integer($0) })
         members.add("refusedUntil", source.refusedUntil.map { .number($0) })
         members.add("graceUntil", source.graceUntil.map { .number($0) })
-        return .object(members + (self.unknown["sources[\(id)]"] ?? []))
+        return self.object(members, Self.path(of: id))
     }
 
     private static func members(_ source: SourceID) -> [JSONMember] {
@@ -157,24 +166,24 @@ extension CommandedState {
         ]
     }
 
-    private static func json(of entry: Alarm) -> JSONNode {
+    private func json(of entry: Alarm) -> JSONNode {
         var members = [
             JSONMember("id", .string(entry.id)), JSONMember("type", .string(entry.alarm.type)),
             JSONMember("severity", .string(entry.alarm.severity)), JSONMember("kind", .string(entry.alarm.kind)),
             JSONMember("message", .string(entry.alarm.message)), JSONMember("setAt", .number(entry.setAt)),
         ]
         members.add("subject", entry.alarm.subject.map { .string($0) })
-        return .object(members)
+        return self.object(members, "alarms[\(entry.id)]")
     }
 
-    private static func json(of reply: KeptReply) -> JSONNode {
+    private func json(of reply: KeptReply) -> JSONNode {
         var members = [
             JSONMember("key", .string(reply.key)), JSONMember("fingerprint", .string(reply.fingerprint)),
             JSONMember("status", .integer(reply.status)), JSONMember("body", .string(reply.body)),
         ]
         members.add("etag", reply.entityTag.map { .string($0) })
         members.add("contentType", reply.contentType.map { .string($0) })
-        return .object(members)
+        return self.object(members, "replies[\(reply.key)]")
     }
 }
 

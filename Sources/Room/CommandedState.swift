@@ -202,11 +202,13 @@ package struct CommandedState: Sendable, Equatable {
         self.salt = salt
     }
 
-    /// Changes what is known of a source. One of which nothing is known is not listed.
+    /// Changes what is known of a source. A source is listed if commands have changed it, or if a later version has written members
+    /// that this one does not know.
     package mutating func change(_ source: SourceID, _ body: (inout Source) -> Void) {
         var known = self.sources[source] ?? Source()
         body(&known)
-        self.sources[source] = known == Source() ? nil : known
+        let isKnown = known != Source() || self.unknown[Self.path(of: source)] != nil
+        self.sources[source] = isKnown ? known : nil
     }
 
     /// Nothing was commanded that a successor would restore.

@@ -111,6 +111,10 @@ extension Room {
     /// The source has left the room, and what was commanded of it with it.
     func forgetCommanded(_ source: SourceID) {
         self.commands?.update(.now) { state in
+            for relay in state.relays where relay.source == source {
+                state.unknown[CommandedState.path(of: relay)] = nil
+            }
+            state.unknown[CommandedState.path(of: source)] = nil
             state.sources[source] = nil
             state.relays.removeAll { $0.source == source }
         }
@@ -159,7 +163,9 @@ extension Room {
 
     package var commandMemory: CommandMemory {
         guard let state = self.commands?.value else { return CommandMemory() }
-        return CommandMemory(revision: state.revision, replies: state.replies)
+        return CommandMemory(revision: state.revision, replies: state.replies) { [salt = state.salt] in
+            SealedKey.digest(of: $0, salt: salt, bytes: 12)
+        }
     }
 
     package func beginCommand() { self.commands?.begin() }

@@ -16,6 +16,8 @@ extension Room {
     func noteCommanded(_ source: SourceID, relay id: String, url: String?) {
         self.commands?.update(.now) { state in
             state.relays.removeAll { $0.source == source && $0.id == id }
+            // What a later version has said of the relay before is not of this one.
+            state.unknown[CommandedState.path(of: CommandedState.Relay(source: source, id: id, url: ""))] = nil
             if let url { state.relays.append(CommandedState.Relay(source: source, id: id, url: url)) }
         }
     }

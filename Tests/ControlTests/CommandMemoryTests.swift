@@ -63,4 +63,19 @@ struct CommandMemoryTests {
         #expect(Self.reply(second, "/v1/pk:punish", key: "k1").status == 409)
         #expect(Self.reply(second, "/v1/room:end", key: "k2").fields[.eTag] == "\"3.9\"")
     }
+
+    @Test("what a later worker compares of a request is sealed, and the same request has the same seal there")
+    func sealedFingerprint() throws {
+        let seal: @Sendable (String) -> String = { "sealed \($0.utf8.reduce(7) { ($0 * 31 + Int($1)) % 1_000_003 })" }
+        let first = FakeRoom()
+        first.memory.withLock { $0 = CommandMemory(seal: seal) }
+        #expect(Self.reply(first, "/v1/pk:end", key: "k1").status == 200)
+        let kept = try #require(first.records.last?.record.reply)
+        #expect(kept.fingerprint.hasPrefix("sealed "))
+        let second = FakeRoom()
+        second.memory.withLock { $0 = CommandMemory(replies: [kept], seal: seal) }
+        #expect(Self.reply(second, "/v1/pk:end", key: "k1").status == 200)
+        #expect(second.calls.isEmpty)
+        #expect(Self.reply(second, "/v1/pk:punish", key: "k1").status == 409)
+    }
 }

@@ -19,6 +19,24 @@ extension Unhurried.Doors {
                     """#)
         }
 
+        /// The same room with a third source in the scene of the PK. The grace outlasts the test, so that a kick does not end the PK.
+        private static func roomOfThree(_ directory: String) -> String {
+            Self.room(directory).replacingOccurrences(
+                of: #""streamKey": "b", "volume": 100 }"#,
+                with: #""streamKey": "b", "volume": 100 }, { "uid": "4004", "streamKey": "c" }"#
+            ).replacingOccurrences(
+                of: #""listen": "127.0.0.1:0" } },"#,
+                with: #""listen": "127.0.0.1:0", "reconnectGraceMs": 120000 } },"#
+            ).replacingOccurrences(
+                of: #""sceneId": "pk", "layout": "sideBySide", "uids": ["1001", "2002"],"#,
+                with: #"""
+                    "sceneId": "pk", "panes": [
+                        { "uid": "1001", "x": 0, "y": 0, "width": 106, "height": 180 },
+                        { "uid": "2002", "x": 106, "y": 0, "width": 106, "height": 180 },
+                        { "uid": "4004", "x": 212, "y": 0, "width": 106, "height": 180 }],
+                    """#)
+        }
+
         @discardableResult
         private static func command(
             _ room: RunningRoom, _ method: String, _ path: String, _ body: String = "{}", _ status: Int = 200
@@ -38,20 +56,87 @@ extension Unhurried.Doors {
             try Publisher.pattern("ANNA", to: room.url(key), size: "320x180")
         }
 
-        @Test("after a kill and after a drain: all of it, under the same file", arguments: ["kill", "drain"])
+        /// The publisher of the source 1001, the opponent who is covered and muted, and the one who is kicked: each has a color and
+        /// a tone of its own.
+        private static let cast: [(key: String, color: ColorShares.Color, hertz: Int)] = [
+            ("a", .yellow, 400), ("b", .magenta, 1000), ("c", .lime, 1700),
+        ]
+
+        private static func publishAll(_ room: RunningRoom, _ media: Media) throws -> [Publisher] {
+            try self.cast.map { key, color, hertz in
+                try Publisher.ffmpeg(
+                    media.ffmpeg, to: room.url(key), size: "320x180", hertz: hertz,
+                    picture: "color=c=\(color.rawValue)")
+            }
+        }
+
+        /// Number of the frame that the program composes next: a command that was answered before is in force in it.
+        private static func tick(_ room: RunningRoom) throws -> Int {
+            try #require((try room.state()["program"] as? [String: Any])?["tick"] as? Int)
+        }
+
+        /// Ticks of the program at which commands were answered and the successor's publisher was live.
+        private struct Moments {
+            var covered: Int
+            var kicked: Int
+            var back = Int.max
+        }
+
+        /// Decodes all that viewers were given by both workers. From the commands on, no frame shows the covered opponent or the kicked
+        /// publisher, and neither is heard. Before the commands both are found, and in the successor the remaining publisher is.
+        private static func expectHidden(_ directory: String, _ moments: Moments, _ media: Media) throws {
+            let listed = Set(try Playlist(contentsOf: "\(directory)/180p.m3u8").segments.map(\.uri))
+            let files = try Files.names(in: directory).filter { $0.hasPrefix("180p-") && $0.hasSuffix(".m4s") }
+            #expect(Set(files) == listed, "what is decoded is all there is")
+            let colors = try ColorShares("\(directory)/180p.m3u8", width: 320, height: 180, media)
+            let tones = try Tones("\(directory)/audio.m3u8", media)
+            let back = Double(moments.back) / 30
+            for (index, moment) in [(1, moments.covered), (2, moments.kicked)] {
+                let (_, color, hertz) = Self.cast[index]
+                // A command acts within one tick and 50 ms, which is less than 2.5 frames. A mute is a ramp.
+                let (told, gone) = (Double(moment) / 30, (Double(moment) + 2.5) / 30)
+                let before = colors.times(with: color, over: 0.2, to: told)
+                let after = colors.times(with: color, over: 0.002, from: gone)
+                let loud = try #require(tones.peak(hertz, to: told), "no sound before")
+                let quiet = try #require(tones.peak(hertz, from: gone + 0.2), "no sound after")
+                EndToEnd.report(
+                    "\(color.rawValue), \(hertz) Hz: \(before.count) frames before the command, \(after.count) after it; "
+                        + String(format: "amplitude %.4f and %.4f", loud, quiet))
+                #expect(before.count >= 10, "the test finds \(color.rawValue) while it is shown")
+                #expect(loud >= 0.03, "the test finds \(hertz) Hz while it is heard")
+                #expect(after.isEmpty, "\(color.rawValue) is shown at \(after.prefix(20)) s, gone since \(gone) s")
+                #expect(quiet <= 0.003, "\(hertz) Hz is heard after \(gone) s")
+            }
+            let shown = colors.times(with: Self.cast[0].color, over: 0.2, from: back)
+            #expect(shown.count >= 30, "the successor shows the publisher that no command hides")
+            #expect(try #require(tones.peak(Self.cast[0].hertz, from: back)) >= 0.02)
+            #expect((colors.times.last ?? 0) - back >= 1)
+        }
+
+        @Test(
+            "after a kill and after a drain: all of it, under the same file; no frame shows a covered or kicked source, and no muted one is heard",
+            arguments: ["kill", "drain"])
         func restored(by means: String) throws {
+            guard let media = Media.find() else { return }
             let work = try WorkDirectory()
-            let first = try RunningRoom(Self.room(work.path("out")))
-            let publishers = [try Self.publish(first, "a"), try Self.publish(first, "b")]
-            for uid in ["1001", "2002"] { try first.event("source.live", uid: uid) }
+            let first = try RunningRoom(Self.roomOfThree(work.path("out")))
+            let publishers = try Self.publishAll(first, media)
+            for uid in ["1001", "2002", "4004"] { try first.event("source.live", uid: uid) }
             // A source whose key no file has.
             let key = first.key("third-stream-key")
             try Self.command(
                 first, "PATCH", "/v1/room",
                 #"{"room":{"title":"Commanded"},"revision":8,"sources":[{"uid":"1001","streamKey":"\#(first.key("a"))"},"#
-                    + #"{"uid":"2002","streamKey":"\#(first.key("b"))"},{"uid":"3003","streamKey":"\#(key)"}]}"#)
+                    + #"{"uid":"2002","streamKey":"\#(first.key("b"))"},{"uid":"3003","streamKey":"\#(key)"},"#
+                    + #"{"uid":"4004","streamKey":"\#(first.key("c"))"}]}"#)
             try Self.command(first, "POST", "/v1/pk:start")
+            try first.event("program.scene") { $0.text("scene") == "pk" }
+            // All three are seen and heard.
+            try first.segments(1, countsShort: true)
             try Self.command(first, "PUT", "/v1/sources/2002", #"{"videoPush":false,"audioPush":false}"#)
+            let covered = try Self.tick(first)
+            try Self.command(first, "POST", "/v1/sources/4004:kick", #"{"refuseSeconds":300}"#)
+            var moments = Moments(covered: covered, kicked: try Self.tick(first))
             try Self.command(first, "POST", "/v1/sources/3003:kick", #"{"refuseSeconds":300}"#)
             try Self.command(first, "PUT", "/v1/scenes/late", #"{"layout":"solo","uids":["2002"],"revision":5}"#)
             try Self.command(first, "PUT", "/v1/sources/1001", #"{"volume":40}"#)
@@ -73,13 +158,17 @@ extension Unhurried.Doors {
             var facts = stat()
             #expect(stat(path, &facts) == 0 && facts.st_mode & 0o777 == 0o600)
 
-            let second = try RunningRoom(Self.room(work.path("out")))
+            let second = try RunningRoom(Self.roomOfThree(work.path("out")))
             let resumed = try second.event("room.resumed")
             EndToEnd.report("restored: \(resumed.line)")
             #expect(resumed.line.contains(#""notRestored":[]"#), "\(resumed.line)")
-            let again = [try Self.publish(second, "a"), try Self.publish(second, "b")]
+            // The kicked publisher is refused.
+            let again = try Self.publishAll(second, media)
+            try second.event("ingest.refused")
             for uid in ["1001", "2002"] { try second.event("source.live", uid: uid) }
             let state = try second.state()
+            moments.back = try Self.tick(second)
+            let back = second.now
             #expect(state["title"] as? String == "Commanded")
             #expect(try #require(state["revision"] as? Int) >= #require(before["revision"] as? Int))
             #expect((state["program"] as? [String: Any])?["scene"] as? String == "pk")
@@ -96,8 +185,9 @@ extension Unhurried.Doors {
             try Self.command(second, "PATCH", "/v1/room", #"{"room":{"title":"Old"},"revision":8}"#, 409)
             try Self.command(second, "PUT", "/v1/scenes/late", #"{"layout":"solo","uids":["1001"],"revision":4}"#, 409)
             // The kick holds, and the key that no file has is good when it is over.
+            let mark = second.now
             let kicked = try Self.publish(second, "third-stream-key")
-            try second.event("ingest.refused")
+            try second.event("ingest.refused", from: mark)
             kicked.stop(SIGKILL)
             try Self.command(second, "POST", "/v1/sources/3003:kick", #"{"refuseSeconds":0}"#)
             let third = try Self.publish(second, "third-stream-key")
@@ -107,9 +197,17 @@ extension Unhurried.Doors {
                     #expect(try HTTPClient.request("GET", viewer, "/\(name)").status == 404)
                 }
             }
+            // More than a whole segment with the publisher who is back.
+            var segments = 0
+            try second.event("segment.published", from: back) { _ in
+                segments += 1
+                return segments == 2
+            }
+            #expect(second.events("source.live").allSatisfy { $0.text("uid") != "4004" })
             #expect(try second.end() == 0)
             #expect(!FileManager.default.fileExists(atPath: path), "nothing of a room that has ended is restored")
             for publisher in again + [third] { publisher.stop(SIGKILL) }
+            try Self.expectHidden(work.path("out"), moments, media)
         }
 
         @Test("a PK whose end has passed meanwhile ends; a room that was told to end ends")
@@ -166,7 +264,8 @@ extension Unhurried.Doors {
             let fifth = try RunningRoom(pipeline, ["--forget"])
             #expect(try Self.source(fifth, "2002")["videoPush"] as? Bool == true)
             #expect(fifth.events("room.resumed").isEmpty)
-            #expect(try fifth.terminate(SIGTERM) == 143)
+            #expect(try fifth.end() == 0)
+            #expect(!FileManager.default.fileExists(atPath: work.path("out/commands.json.aside")), "it may have keys")
         }
 
         @Test("a pipeline file that has changed meanwhile wins by the members it changes, and undoes no cover")

@@ -13,6 +13,7 @@ struct CommandStoreTests {
     private final class Disk: CommandPlace {
         private struct State {
             var bytes: [UInt8]?
+            var hasAside = true
             var writes = 0
             var failure: MediaError.Code?
             /// Writes that are still kept; `nil`: all.
@@ -34,6 +35,8 @@ struct CommandStoreTests {
 
         func read() -> [UInt8]? { self.state.withLock { $0.bytes } }
         func remove() throws(MediaError) { self.state.withLock { $0.bytes = nil } }
+        func removeAside() throws(MediaError) { self.state.withLock { $0.hasAside = false } }
+        var hasAside: Bool { self.state.withLock { $0.hasAside } }
 
         func write(_ bytes: [UInt8]) throws(MediaError) {
             if self.waits { self.gate.wait() }
@@ -160,13 +163,18 @@ struct CommandStoreTests {
         #expect(disk.writes <= 25)
     }
 
-    @Test("after the room's end the file is gone")
+    @Test("after the room's end the file is gone, and what was set aside; a worker that stops leaves both")
     func discarded() {
         let disk = Disk()
         let store = Self.store(disk)
         #expect(Self.command(store) { $0.isEnded = true } == .durable)
         store.discard(within: 2_000_000_000)
-        #expect(disk.read() == nil)
+        #expect(disk.read() == nil && !disk.hasAside)
+        let handedOn = Disk()
+        let other = Self.store(handedOn)
+        #expect(Self.command(other) { $0.revision = 2 } == .durable)
+        other.close(within: 2_000_000_000)
+        #expect(handedOn.read() != nil && handedOn.hasAside)
     }
 
     /// Forty commands, each of another kind or source.

@@ -117,6 +117,77 @@ struct CommandedStateTests {
         #expect(known == state)
     }
 
+    /// Objects whose keys are ids, and objects that this version keeps as they are.
+    private static let maps = ["texts", "scores", "countdowns", "scenes", "fileMembers", "trackVolumes", "ends"]
+    private static let opaque = ["value", "body"]
+
+    /// The value as a later version may write it: each of its objects has one more member.
+    private static func grown(_ node: JSONNode, _ key: String = "") -> JSONNode {
+        switch node.content {
+        case .array(let elements): return .array(elements.map { self.grown($0, key) })
+        case .object(let members) where !self.opaque.contains(key):
+            let isMap = self.maps.contains(key)
+            let grown = members.map { JSONMember($0.key, self.grown($0.value, isMap ? "" : $0.key)) }
+            return .object(isMap ? grown : grown + [JSONMember("later", .object([JSONMember("of", .string(key))]))])
+        default: return node
+        }
+    }
+
+    @Test("members of a later version are kept in every object, those of lists too")
+    func unknownMembersEverywhere() throws {
+        var state = Self.plain()
+        for (_, change) in Self.changes { change(&state) }
+        let later = Self.grown(state.json).bare
+        #expect(later.text().split(separator: #""later":"#).count >= 17, "the test has put them everywhere")
+        let reading = try #require(CommandedState.read(Array(later.text().utf8)))
+        #expect(reading.problems.isEmpty)
+        #expect(reading.state.json.canonical.text() == later.canonical.text())
+        var known = reading.state
+        known.unknown = [:]
+        #expect(known == state)
+    }
+
+    @Test("a file of a lower minor version, or of none, is read as one of this version")
+    func lowerMinor() throws {
+        var state = Self.plain()
+        for (_, change) in Self.changes { change(&state) }
+        let text = String(decoding: state.bytes, as: UTF8.self)
+        let older = text.replacing(#""minor":0,"#, with: "")
+        #expect(older != text)
+        let reading = try #require(CommandedState.read(Array(older.utf8)))
+        #expect(reading.problems.isEmpty)
+        #expect(reading.state == state)
+        // The members that every version has.
+        let least = try #require(CommandedState.read(Array(#"{"version":1,"roomId":"88231","salt":"00ff"}"#.utf8)))
+        #expect(least.problems.isEmpty)
+        #expect(least.state == Self.plain())
+    }
+
+    @Test("a source of which only a later version has said something stays listed, whatever commands do with it")
+    func laterSource() throws {
+        let text = #"""
+            {"version":1,"minor":9,"roomId":"88231","salt":"00ff",
+            "sources":[{"uid":"2002","streamType":"main","blur":1}]}
+            """#
+        var state = try #require(CommandedState.read(Array(text.utf8))).state
+        state.change(Self.source) { $0.videoPush = false }
+        state.change(Self.source) { $0.videoPush = nil }
+        #expect(String(decoding: state.bytes, as: UTF8.self).contains(#""blur":1"#))
+        #expect(CommandedState.read(state.bytes)?.state == state)
+    }
+
+    @Test("an unknown member of a scheduled scene stays with it when the scene before it has gone on air")
+    func laterSchedule() throws {
+        let text = #"""
+            {"version":1,"minor":9,"roomId":"88231","salt":"00ff",
+            "upcoming":[{"scene":"a","tick":8},{"scene":"b","tick":9,"effect":"x"},{"scene":"c","tick":10}]}
+            """#
+        var state = try #require(CommandedState.read(Array(text.utf8))).state
+        state.upcoming.removeFirst()
+        let written = String(decoding: state.bytes, as: UTF8.self)
+        #expect(written.contains(#"{"scene":"b","tick":9,"effect":"x"},{"scene":"c","tick":10}"#), "\(written)")
+    }
+
     @Test(
         "a bad member is reported and loses none of the others",
         arguments: [

@@ -58,7 +58,7 @@ struct Decoded {
     }
 
     /// Reads a whole picture; `false` at the end.
-    private static func fill(_ frame: inout [UInt8], _ file: Int32) -> Bool {
+    static func fill(_ frame: inout [UInt8], _ file: Int32) -> Bool {
         frame.withUnsafeMutableBytes { bytes in
             var start = 0
             while start < bytes.count {

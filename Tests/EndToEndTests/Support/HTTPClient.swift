@@ -5,6 +5,8 @@ import Glibc
 enum HTTPClient {
     struct Reply {
         var status: Int
+        /// The status line and the header fields.
+        var head: String
         var bytes: [UInt8]
 
         /// The bytes as text; what is no UTF-8 is replaced.
@@ -15,8 +17,12 @@ enum HTTPClient {
         }
     }
 
-    /// - Parameter address: `http://host:port`, as `room.ready` gives it.
-    static func request(_ method: String, _ address: String, _ path: String, body: String = "") throws -> Reply {
+    /// - Parameters:
+    ///   - address: `http://host:port`, as `room.ready` gives it.
+    ///   - fields: More header fields.
+    static func request(
+        _ method: String, _ address: String, _ path: String, body: String = "", fields: [String: String] = [:]
+    ) throws -> Reply {
         let parts = address.replacingOccurrences(of: "http://", with: "").split(separator: ":")
         guard parts.count == 2, let port = UInt16(parts[1]) else { throw Missing("no HTTP address: \(address)") }
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -28,8 +34,9 @@ enum HTTPClient {
         }
         let text =
             "\(method) \(path) HTTP/1.1\r\nHost: \(parts[0]):\(port)\r\nConnection: close\r\n"
-            + (body.isEmpty ? "" : "Content-Type: application/json\r\n") + "Content-Length: \(body.utf8.count)\r\n\r\n"
-            + body
+            + (body.isEmpty ? "" : "Content-Type: application/json\r\n")
+            + fields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)\r\n" }.joined()
+            + "Content-Length: \(body.utf8.count)\r\n\r\n" + body
         _ = Array(text.utf8).withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16_384)
@@ -42,7 +49,9 @@ enum HTTPClient {
         else {
             throw Missing("no HTTP answer to \(method) \(path): \(String(decoding: bytes.prefix(200), as: UTF8.self))")
         }
-        return Reply(status: status, bytes: Array(bytes[end.upperBound...]))
+        return Reply(
+            status: status, head: String(decoding: bytes[..<end.lowerBound], as: UTF8.self),
+            bytes: Array(bytes[end.upperBound...]))
     }
 }
 

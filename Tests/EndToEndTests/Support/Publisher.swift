@@ -20,19 +20,24 @@ final class Publisher: Sendable {
 
     /// ffmpeg as a streamer runs it: real time, key frames every 2 s, AAC 48 kHz.
     static func ffmpeg(
-        _ ffmpeg: String, to url: String, size: String = "1280x720", seconds: Double = 120, hertz: Int = 440
+        _ ffmpeg: String, to url: String, size: String = "1280x720", seconds: Double = 120, hertz: Int = 440,
+        picture: String = "testsrc2"
     ) throws -> Publisher {
         try Publisher(
-            ffmpeg, self.arguments(size: size, seconds: seconds, hertz: hertz, isRealTime: true) + ["-f", "flv", url])
+            ffmpeg,
+            self.arguments(size: size, seconds: seconds, hertz: hertz, isRealTime: true, picture: picture)
+                + ["-f", "flv", url])
     }
 
     /// Test picture and tone, encoded; the caller adds the output.
+    ///
+    /// - Parameter picture: A source of FFmpeg's lavfi, with options of its own or without: `testsrc2`, `color=c=lime`.
     static func arguments(
         size: String, seconds: Double, hertz: Int, isRealTime: Bool, picture: String = "testsrc2", bFrames: Int = 0
     ) -> [String] {
         let pace = isRealTime ? ["-re"] : []
-        return ["-nostdin", "-loglevel", "error"] + pace + ["-f", "lavfi", "-i", "\(picture)=size=\(size):rate=30"]
-            + pace
+        let source = "\(picture)\(picture.contains("=") ? ":" : "=")size=\(size):rate=30"
+        return ["-nostdin", "-loglevel", "error"] + pace + ["-f", "lavfi", "-i", source] + pace
             + [
                 "-f", "lavfi", "-i", "sine=frequency=\(hertz):sample_rate=48000", "-t", "\(seconds)", "-c:v", "libx264",
                 "-preset", "ultrafast", "-bf", "\(bFrames)", "-g", "60", "-keyint_min", "60", "-sc_threshold", "0",

@@ -26,8 +26,23 @@ struct Tones {
         self.first = try media.frameTimes(path, "a:0").first ?? 0
     }
 
+    /// The highest amplitude of a tone, measured over 100 ms at a time from `start` seconds on and up to `end`; nil if there is no
+    /// sound then.
+    ///
+    /// The long measurement keeps apart what ends or begins meanwhile: a step of another tone, 600 Hz away, counts as 1/200 of it.
+    func peak(_ hertz: Int, from start: Double = 0, to end: Double = .infinity) -> Double? {
+        let (window, step) = (Self.window * 10, 0.001)
+        let length = Double(window) / Self.rate
+        return zip(0..., self.level(hertz, over: window)).lazy.filter { index, _ in
+            let time = self.first + Double(index) * step
+            return time >= start && time + length <= end
+        }.map(\.1).max()
+    }
+
     /// Amplitude of a tone, one value a millisecond.
-    func level(_ hertz: Int) -> [Double] {
+    ///
+    /// - Parameter window: Samples over which it is measured.
+    func level(_ hertz: Int, over window: Int = Self.window) -> [Double] {
         var (sine, cosine) = ([0.0], [0.0])
         sine.reserveCapacity(self.samples.count + 1)
         cosine.reserveCapacity(self.samples.count + 1)
@@ -36,11 +51,9 @@ struct Tones {
             sine.append((sine.last ?? 0) + sample * sin(turn))
             cosine.append((cosine.last ?? 0) + sample * cos(turn))
         }
-        return stride(from: 0, to: max(0, self.samples.count - Self.window), by: 48).map { start in
-            let (real, imaginary) = (
-                cosine[start + Self.window] - cosine[start], sine[start + Self.window] - sine[start]
-            )
-            return 2 * (real * real + imaginary * imaginary).squareRoot() / Double(Self.window)
+        return stride(from: 0, to: max(0, self.samples.count - window), by: 48).map { start in
+            let (real, imaginary) = (cosine[start + window] - cosine[start], sine[start + window] - sine[start])
+            return 2 * (real * real + imaginary * imaginary).squareRoot() / Double(window)
         }
     }
 
