@@ -276,7 +276,7 @@ let package = Package(
             name: "RoomTests",
             dependencies: [
                 "TestSupport", "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec", "HLS", "LibAV",
-                "Stages", "MediaTypes", "MediaKernels", "Push",
+                "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP", "HTTPListener", httpTypes, logging,
             ],
             swiftSettings: judged),
         .testTarget(

@@ -1,19 +1,20 @@
-import Admission
+package import Admission
 import AsyncHTTPClient
 import Logging
-import MediaTypes
+package import MediaTypes
 import NIOCore
 import PipelineSpec
-import RTMP
+package import RTMP
 import Stages
 
-/// What the connections of one server share. Lives on the server's one event loop, so it needs no lock.
-final class IngestCore {
+/// What the connections of one server share. Lives on the server's one event loop, so it needs no lock; see
+/// ``IngestServer/perform(_:)``.
+package final class IngestCore {
     private(set) var configuration: IngestConfiguration
-    let clock: any MonotonicClock
+    package let clock: any MonotonicClock
     let logger: Logger
     private var hubs: [SourceID: SourceHub]
-    let emit: @Sendable (IngestEvent) -> Void
+    package let emit: @Sendable (IngestEvent) -> Void
     /// When publishers' bytes that wait are looked after.
     let grid = ReadGrid()
     private var ledger: ConnectionLedger
@@ -74,14 +75,14 @@ final class IngestCore {
     }
 
     /// What becomes of a publisher whose key is right.
-    enum Claim {
+    package enum Claim {
         case accept(SourceHub, isTakeover: Bool)
         /// - Parameter reason: For the operator; the publisher gets no hint.
         case deny(PublishRefusal, reason: String?)
     }
 
     /// Numbers a connection, 1 upwards.
-    func number() -> Int {
+    package func number() -> Int {
         self.connections &+= 1
         return self.connections
     }
@@ -144,23 +145,25 @@ final class IngestCore {
     }
 
     /// Whose key it is.
-    func identify(_ request: PublishRequest) -> Admission.Answer {
+    package func identify(_ request: PublishRequest) -> Admission.Answer {
         let answer = self.admission.answer(to: request.address, now: self.configuration.wallClock())
         if let use = self.admission.takeUse() { self.emit(.keyUsed(use)) }
         return answer
     }
 
     /// Nothing has come of a request that ``identify(_:)`` has found a source for.
-    func giveBack(_ request: PublishRequest) {
+    package func giveBack(_ request: PublishRequest) {
         self.admission.giveBack(request.address, now: self.configuration.wallClock())
         if let use = self.admission.takeUse() { self.emit(.keyUsed(use)) }
     }
 
     /// What whoever wants to publish `source` is told now; nil: it may be published.
-    func refusal(of source: SourceID) -> PublishRefusal? { self.refusals.refusal(of: source, now: self.clock.now()) }
+    package func refusal(of source: SourceID) -> PublishRefusal? {
+        self.refusals.refusal(of: source, now: self.clock.now())
+    }
 
     /// Whether `source` may be published once more now; it counts then.
-    func mayPublish(_ source: SourceID) -> Bool {
+    package func mayPublish(_ source: SourceID) -> Bool {
         let now = self.clock.now()
         return self.publications[source, default: RateBudget(Self.publicationRate, now: now)].take(now: now)
     }
@@ -183,7 +186,7 @@ final class IngestCore {
     func mayLog(from address: IPAddress?) -> Bool { self.lines.take(at: address, now: self.clock.now()) }
 
     /// Gives the source to `handler`, and makes room when it is taken over.
-    func claim(_ source: SourceID, by handler: any PublishingConnection) -> Claim {
+    package func claim(_ source: SourceID, by handler: any PublishingConnection) -> Claim {
         guard let hub = self.hubs[source] else { return .deny(.denied, reason: "\(source) is not here any more") }
         if let refusal = self.refusal(of: source) {
             return .deny(refusal, reason: "\(source) is refused for some time")
@@ -233,7 +236,7 @@ final class IngestCore {
     }
 
     /// `handler` publishes no more.
-    func release(_ source: SourceID, by handler: any PublishingConnection) {
+    package func release(_ source: SourceID, by handler: any PublishingConnection) {
         if self.publishers[source] === handler { self.publishers[source] = nil }
     }
 

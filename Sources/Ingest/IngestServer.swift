@@ -67,6 +67,14 @@ package final class IngestServer: Sendable {
         self.gate.pass { self.loop.execute { [core] in work(core.value) } }
     }
 
+    /// Does `work` on the event loop, and waits for it: for publishers that come by another way than the server's sockets. Not from an
+    /// event loop, and not once the server has stopped.
+    package func perform<Result: Sendable>(
+        _ work: @escaping @Sendable (IngestCore) throws -> Result
+    ) throws -> Result {
+        try self.loop.submit { [core] in try work(core.value) }.wait()
+    }
+
     /// What a publisher has to read that it shall connect anew.
     private static let handOverTime = TimeAmount.milliseconds(500)
 

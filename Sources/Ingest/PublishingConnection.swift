@@ -1,8 +1,8 @@
 import MediaTypes
-import RTMP
+package import RTMP
 
 /// Somebody who publishes, or wants to, through any of the doors. Bound to the server's event loop.
-protocol PublishingConnection: AnyObject {
+package protocol PublishingConnection: AnyObject {
     /// Which connection of this worker it is.
     var number: Int { get }
     /// `IP:PORT`.

@@ -105,7 +105,7 @@ package final class SourceHub: Sendable {
     }
 
     /// Tells all who read it; see ``SourceSubscriber/cut()``. Whoever ends the publication calls this, and hands out the end.
-    func cut() {
+    package func cut() {
         self.delivery.withLock { delivery in
             for (_, subscriber) in delivery.subscribers { subscriber.cut() }
         }

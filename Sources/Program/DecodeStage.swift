@@ -1,8 +1,7 @@
-import Dispatch
 package import LibAV
 import MediaKernels
 package import MediaTypes
-import Stages
+package import Stages
 import Synchronization
 
 /// The thread of one source: coded packets in, pictures and sound on program time out.
@@ -136,14 +135,17 @@ package final class DecodeStage: Sendable {
     private let cutEnds = Atomic<Int>(0)
     private let stopping = Mutex(false)
     private let quarterTurns: Atomic<Int>
-    private let wake = DispatchSemaphore(value: 0)
+    private let wake: any ClockSemaphore
     private let thrift: Mutex<WakeThrift>
     private let events: @Sendable (Event) -> Void
 
+    /// - Parameter machine: The clock that `clock` follows; the stage's thread waits in its time.
     package init(
-        settings: Settings, buffer: SourceBuffer, clock: ProgramClock, events: @escaping @Sendable (Event) -> Void
+        settings: Settings, buffer: SourceBuffer, clock: ProgramClock, machine: any SleepClock,
+        events: @escaping @Sendable (Event) -> Void
     ) {
         self.settings = settings
+        self.wake = machine.makeSemaphore()
         self.buffer = buffer
         // A reader that had to wait reads many packets in a row.
         self.queue =
@@ -256,7 +258,7 @@ package final class DecodeStage: Sendable {
     }
 
     private func work(_ soundWantedUntil: @Sendable @escaping () -> Int64) {
-        self.buffer.need.watch { [weak self] in _ = self?.wake.signal() }
+        self.buffer.need.watch { [weak self] in self?.wake.signal() }
         var worker = DecodeWorker(stage: self, settings: self.settings, clock: self.clock)
         guard self.buffer.isPaced else {
             worker.runLive()
@@ -302,5 +304,5 @@ package final class DecodeStage: Sendable {
     }
 
     /// Waits for `limit` nanoseconds, or until something is new.
-    func wait(for limit: Int64) { _ = self.wake.wait(timeout: .now() + .nanoseconds(Int(max(0, limit)))) }
+    func wait(for limit: Int64) { self.wake.wait(for: limit) }
 }

@@ -2,7 +2,7 @@ import Dispatch
 package import MediaTypes
 import Packager
 package import PipelineSpec
-import Stages
+package import Stages
 import Synchronization
 
 /// Where ``CommandStore`` writes.
@@ -90,10 +90,10 @@ package final class CommandStore: Sendable {
     private static let longestRetry: Int64 = 1_000_000_000
 
     private let place: any CommandPlace
-    private let clock: any MonotonicClock
+    private let clock: any SleepClock
     private let superseded: @Sendable () -> Void
     private let state: Mutex<State>
-    private let wake = DispatchSemaphore(value: 0)
+    private let wake: any ClockSemaphore
     private let timers = DispatchQueue(label: "commands")
     private let thread = Mutex<StageThread?>(nil)
 
@@ -102,11 +102,12 @@ package final class CommandStore: Sendable {
     ///   - superseded: Called once, on the writer's thread, when another worker turns out to serve the room.
     package init(
         _ value: CommandedState, file: RoomDocument?, place: any CommandPlace,
-        clock: any MonotonicClock, superseded: @escaping @Sendable () -> Void = {}
+        clock: any SleepClock, superseded: @escaping @Sendable () -> Void = {}
     ) {
         self.state = Mutex(State(value: value, file: file))
         self.place = place
         self.clock = clock
+        self.wake = clock.makeSemaphore()
         self.superseded = superseded
     }
 
@@ -223,8 +224,7 @@ package final class CommandStore: Sendable {
         while true {
             switch self.next() {
             case .stop: return
-            case .wait(nil): self.wake.wait()
-            case .wait(let time?): _ = self.wake.wait(timeout: .now() + .nanoseconds(Int(clamping: max(0, time))))
+            case .wait(let time): self.wake.wait(for: time)
             case .write(var value, let file, let sequence):
                 value.fileMembers = file.map { value.hashes(of: $0) } ?? [:]
                 do throws(MediaError) {

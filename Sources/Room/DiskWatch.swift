@@ -1,4 +1,3 @@
-import Dispatch
 import MediaTypes
 import Packager
 import PipelineSpec
@@ -20,11 +19,11 @@ final class DiskWatch: Sendable {
     private static let pace: Int64 = 500_000_000
 
     private let places: [DiskUse.Place]
-    private let clock: any MonotonicClock
+    private let clock: any SleepClock
     private let state: Mutex<State>
-    private let wake = DispatchSemaphore(value: 0)
+    private let wake: any ClockSemaphore
 
-    init(_ pipeline: Pipeline, clock: any MonotonicClock) {
+    init(_ pipeline: Pipeline, clock: any SleepClock) {
         var places = ([pipeline.hls?.path].compactMap { $0 } + pipeline.transports.map(\.path)).map {
             DiskUse.Place($0, .live)
         }
@@ -45,6 +44,7 @@ final class DiskWatch: Sendable {
         }
         self.places = places
         self.clock = clock
+        self.wake = clock.makeSemaphore()
         self.state = Mutex(State(disk: DiskGuard(limit: pipeline.limits.maxDiskBytes.map(Int64.init))))
     }
 
@@ -99,7 +99,7 @@ final class DiskWatch: Sendable {
                             return state.disk.measured(use, need: need, at: clock.now())
                         })
                 }
-                _ = self.wake.wait(timeout: .now() + .nanoseconds(Int(Self.pace)))
+                self.wake.wait(for: Self.pace)
             }
         }
     }

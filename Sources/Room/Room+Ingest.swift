@@ -1,5 +1,5 @@
 import Admission
-import Ingest
+package import Ingest
 import MediaTypes
 import PipelineSpec
 import Program
@@ -7,6 +7,9 @@ import RTMP
 import Stages
 
 extension Room {
+    /// Admits publishers; `nil` before ``run()`` has made it ready, and if no source of the room has a stream key.
+    package var ingest: IngestServer? { self.listeners.ingest }
+
     /// Opens the RTMP listener and joins every source's decoder to it.
     func startIngest(_ admission: Admission) async throws(MediaError) {
         let ingest = IngestServer(
@@ -39,8 +42,9 @@ extension Room {
 
     private func ingestConfiguration(_ admission: Admission) throws(MediaError) -> IngestConfiguration {
         let rtmp = self.pipeline.ingest.rtmp
+        let isListening = self.settings.opensListeners
         var configuration = IngestConfiguration(
-            listen: rtmp.listen?.description, admission: self.resumed(admission))
+            listen: isListening ? rtmp.listen?.description : nil, admission: self.resumed(admission))
         configuration.wallClock = { [wall = self.clocks.wall] in wall.now() / TimeMath.nanoseconds }
         configuration.onDuplicate = rtmp.onDuplicate == .reject ? .reject : .takeover
         configuration.session.chunkSize = rtmp.chunkSize
@@ -56,13 +60,13 @@ extension Room {
         configuration.session.limits.chunkStreams = rtmp.maxChunkStreams
         configuration.session.limits.amfDepth = rtmp.maxAmfDepth
         configuration.proxies = self.pipeline.ingest.proxies
-        if let rtmps = self.pipeline.ingest.rtmps,
+        if isListening, let rtmps = self.pipeline.ingest.rtmps,
             let certificates = try self.openCertificates(rtmps.tls, place: "rtmps")
         {
             configuration.secure = IngestConfiguration.Secure(
                 listen: rtmps.listen.description, certificates: certificates)
         }
-        configuration.srt = try self.srtSettings()
+        configuration.srt = isListening ? try self.srtSettings() : nil
         configuration.refused = self.initialRefusals()
         for (id, slot) in self.slots {
             configuration.readPatience[id] = ReadPatience(jitterBuffer: Int64(slot.spec.jitterBufferMs) * 1_000_000)

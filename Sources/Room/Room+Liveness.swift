@@ -35,6 +35,13 @@ extension Room {
         }
     }
 
+    /// Ticks that the program has shown and that not every encoder has begun with; 0 before the program runs.
+    package var unencodedTicks: Int64 {
+        let (state, firstTick) = self.mutable.withLock { ($0.state, $0.firstTick) }
+        guard state == .live, !self.ladder.rungs.isEmpty else { return 0 }
+        return max(0, self.program.tick - (self.ladder.control.enteredByAll ?? firstTick - 1))
+    }
+
     /// By when a room that begins to stop now must be over, on the machine's clock.
     func stopDeadline() -> Int64 {
         let milliseconds = Int64(self.pipeline.shutdown.endTimeoutMs)

@@ -61,7 +61,9 @@ extension Room {
     }
 
     private func newcomer(_ source: Pipeline.Source, in pipeline: Pipeline) throws(MediaError) -> Newcomer {
-        let slot = SourceSlot(spec: source, pipeline: pipeline, clock: self.clock, aligner: self.roster.aligner) {
+        let slot = SourceSlot(
+            spec: source, pipeline: pipeline, clock: self.clock, machine: self.machine, aligner: self.roster.aligner
+        ) {
             [weak self] in self?.source($0, did: $1)
         }
         var relays: [(id: String, url: RTMPURL)] = []

@@ -184,7 +184,7 @@ package final class Room: Sendable {
         self.firstArrival = Mutex(nil)
         self.metadata = Mutex(MetadataDesk())
         self.listeners = RoomListeners()
-        self.life = RoomLifeBox(parts.start.life)
+        self.life = RoomLifeBox(parts.start.life, machine: settings.clocks.machine)
         self.overload = OverloadGuard(settings.pipeline, renditions: Self.costliestFirst(settings.pipeline))
         self.disk = DiskWatch(settings.pipeline, clock: settings.clocks.machine)
         self.clips = ClipDesk(roomID: settings.pipeline.room.roomID) { [events, commands = parts.commands] clip in

@@ -1,4 +1,4 @@
-import Dispatch
+import Stages
 import Synchronization
 
 /// The room's ``RoomLife`` and what waits to be told to it.
@@ -23,9 +23,13 @@ final class RoomLifeBox: Sendable {
 
     let life: Mutex<RoomLife>
     private let inbox = Mutex(Inbox())
-    private let wake = DispatchSemaphore(value: 0)
+    private let wake: any ClockSemaphore
 
-    init(_ life: RoomLife) { self.life = Mutex(life) }
+    /// - Parameter machine: Whose time ``wait(_:)`` takes.
+    init(_ life: RoomLife, machine: any SleepClock) {
+        self.life = Mutex(life)
+        self.wake = machine.makeSemaphore()
+    }
 
     /// - Parameters:
     ///   - time: When it happened, in nanoseconds of ``Room/lifeTime``.
@@ -50,7 +54,7 @@ final class RoomLifeBox: Sendable {
     }
 
     /// Blocks until something was added, at most so many nanoseconds.
-    func wait(_ nanoseconds: Int64) { _ = self.wake.wait(timeout: .now() + .nanoseconds(Int(max(0, nanoseconds)))) }
+    func wait(_ nanoseconds: Int64) { self.wake.wait(for: nanoseconds) }
 
     /// Looks again soon: a command has changed the next deadline.
     func nudge() { self.wake.signal() }

@@ -179,7 +179,7 @@ extension HLSPackager {
 }
 
 extension Room {
-    /// Opens the listeners the pipeline asks for.
+    /// Opens the listeners the pipeline asks for, if ``RoomSettings/opensListeners``; what is behind them is there in any case.
     ///
     /// - Throws: ``MediaError/Code/bindFailed`` and what the secrets' files say.
     func startListeners() async throws(MediaError) {
@@ -194,7 +194,9 @@ extension Room {
         if !self.isOffline { try self.startClients() }
         try self.startPushes()
         var playable: (any OriginContent)?
-        if let packager = self.packager, let hls = self.pipeline.hls, let listen = hls.http.listen {
+        if self.settings.opensListeners, let packager = self.packager, let hls = self.pipeline.hls,
+            let listen = hls.http.listen
+        {
             let http = hls.http
             var content: any OriginContent =
                 hls.lowLatency
@@ -219,7 +221,7 @@ extension Room {
             }
             self.note("viewer", origin.boundAddress)
         }
-        if !self.isOffline {
+        if self.settings.opensListeners, !self.isOffline {
             let (token, readToken) = try self.tokens()
             var doors = self.controlDoors(playable)
             doors.readToken = readToken

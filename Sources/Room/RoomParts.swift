@@ -8,6 +8,7 @@ import Packager
 import PipelineSpec
 import Program
 import Recording
+import Stages
 import Synchronization
 import Upload
 
@@ -81,7 +82,7 @@ extension Room {
         let joint = Joint<Room>()
         let machine = settings.clocks.machine
         let clock = ProgramClock(machine: machine)
-        let roster = try self.makeSlots(pipeline, clock, joint)
+        let roster = try self.makeSlots(pipeline, clock, machine, joint)
         let packager = Joint<HLSPackager>()
         let rungs = self.rungs(pipeline)
         let steps = rungs.map { Int64($0.frameStep) }
@@ -169,12 +170,14 @@ extension Room {
     }
 
     private static func makeSlots(
-        _ pipeline: Pipeline, _ clock: ProgramClock, _ joint: Joint<Room>
+        _ pipeline: Pipeline, _ clock: ProgramClock, _ machine: any SleepClock, _ joint: Joint<Room>
     ) throws(MediaError) -> SourceRoster {
         var slots: [SourceID: SourceSlot] = [:]
         let aligner = WallAligner()
         for source in pipeline.sources {
-            let slot = SourceSlot(spec: source, pipeline: pipeline, clock: clock, aligner: aligner) {
+            let slot = SourceSlot(
+                spec: source, pipeline: pipeline, clock: clock, machine: machine, aligner: aligner
+            ) {
                 joint.get()?.source($0, did: $1)
             }
             if case .file(let path, let loops) = source.input {

@@ -42,6 +42,8 @@ package struct RoomSettings: Sendable {
     package let egress: EgressGate
     /// Every clock the room reads.
     package let clocks: Clocks
+    /// False: the room opens no socket. Whoever opened it brings publishers (``Room/ingest``) and requests to it.
+    package var opensListeners = true
     /// The process's log lines; `nil`: it keeps none.
     package var logs: LogBook?
     /// What the process is made of, for those who ask.

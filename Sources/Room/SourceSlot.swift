@@ -35,7 +35,7 @@ final class SourceSlot: Sendable {
     }
 
     init(
-        spec: Pipeline.Source, pipeline: Pipeline, clock: ProgramClock, aligner: WallAligner,
+        spec: Pipeline.Source, pipeline: Pipeline, clock: ProgramClock, machine: any SleepClock, aligner: WallAligner,
         events: @escaping @Sendable (SourceID, DecodeStage.Event) -> Void
     ) {
         self.spec = spec
@@ -60,7 +60,7 @@ final class SourceSlot: Sendable {
         let voice = Voice()
         self.voice = voice
         self.decode = DecodeStage(
-            settings: settings, buffer: self.buffer, clock: clock,
+            settings: settings, buffer: self.buffer, clock: clock, machine: machine,
             events: { if !voice.isSilent.load(ordering: .relaxed) { events(id, $0) } })
         self.setTrackVolumes()
     }

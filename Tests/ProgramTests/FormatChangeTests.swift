@@ -5,6 +5,7 @@ import MediaKernels
 import MediaTypes
 import Program
 import RTMP
+import Stages
 import Synchronization
 import Testing
 
@@ -61,7 +62,8 @@ struct FormatChangeTests {
             settings: DecodeStage.Settings(
                 source: source, jitterBuffer: 0, offset: 0, sampleRate: 48_000, maxPixels: maxPixels, rotation: rotation
             ),
-            buffer: buffer, clock: ProgramClock(machine: Stopped()), events: { log.take($0) })
+            buffer: buffer, clock: ProgramClock(machine: Stopped()), machine: SystemClock(),
+            events: { log.take($0) })
         let collected = Mutex<[Int]>([])
         let runner = DispatchQueue(label: "decode")
         runner.async { stage.run { .max / 2 } }

@@ -137,7 +137,7 @@ struct OfflineRateTests {
         let clock = ProgramClock(machine: Standing())
         let decode = DecodeStage(
             settings: DecodeStage.Settings(source: Self.source, jitterBuffer: 0, offset: 0, sampleRate: 48_000),
-            buffer: buffer, clock: clock, events: { _ in })
+            buffer: buffer, clock: clock, machine: SystemClock(), events: { _ in })
         let outcome = Mutex(Outcome())
         let program = try Self.program(
             buffer, fps: job.canvas, ticks: ticks,

@@ -4,6 +4,7 @@ import MediaKernels
 import MediaTypes
 import Program
 import RTMP
+import Stages
 import Synchronization
 import Testing
 
@@ -30,6 +31,7 @@ struct OpeningBudgetTests {
                 settings: DecodeStage.Settings(
                     source: StageRun.source, jitterBuffer: 200_000_000, offset: 0, sampleRate: 48_000),
                 buffer: SourceBuffer(source: StageRun.source, isPaced: false), clock: program,
+                machine: SystemClock(),
                 events: { log.take($0) })
             let stage = self.stage
             DispatchQueue(label: "decode").async { stage.run { .max / 2 } }

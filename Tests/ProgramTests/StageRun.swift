@@ -3,6 +3,7 @@ import LibAV
 import MediaKernels
 import MediaTypes
 import Program
+import Stages
 import Synchronization
 
 /// What a source's decode stage reports, kept.
@@ -260,7 +261,11 @@ struct StageRun {
         let settings = DecodeStage.Settings(
             source: self.source, jitterBuffer: jitterBuffer, offset: offset, sampleRate: 48_000,
             holdsDamaged: holdsDamaged)
-        return (log, DecodeStage(settings: settings, buffer: buffer, clock: clock, events: { log.take($0) }))
+        return (
+            log,
+            DecodeStage(
+                settings: settings, buffer: buffer, clock: clock, machine: SystemClock(), events: { log.take($0) })
+        )
     }
 
     private static func start(_ stage: DecodeStage) {

@@ -1,0 +1,67 @@
+import Control
+import Dispatch
+import HTTPListener
+import HTTPTypes
+import PipelineSpec
+import Synchronization
+import Testing
+
+/// The control API, below its listener.
+extension RoomHarness {
+    /// What a request was answered.
+    struct Reply: Sendable {
+        let status: Int
+        let body: String
+
+        /// A member of the answer, of objects in it if `path` names more than one.
+        func member(_ path: String...) -> JSONNode? {
+            path.reduce(JSONParser.parse(Array(self.body.utf8)).root) { $0?[key: $1] }
+        }
+
+        /// An element of the array `list` whose `name` is `value`.
+        func element(_ list: String, _ name: String, _ value: String) -> JSONNode? {
+            guard case .array(let elements)? = self.member(list)?.content else { return nil }
+            return elements.first { $0[key: name]?.string == value }
+        }
+    }
+
+    /// Sends a request and waits for its answer; the room's threads are at rest when this returns.
+    ///
+    /// - Parameter status: What is expected.
+    @discardableResult
+    func command(
+        _ method: HTTPRequest.Method, _ path: String, _ body: String = "{}", status: Int = 200,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Reply {
+        let request = ListenerRequest(
+            head: HTTPRequest(method: method, scheme: nil, authority: nil, path: path),
+            body: .bytes(method == .get ? [] : Array(body.utf8)))
+        let reply = try await offPool { try self.answer(request) }
+        #expect(reply.status == status, "\(method) \(path): \(reply.body)", sourceLocation: sourceLocation)
+        return reply
+    }
+
+    /// The room's document: `GET /v1/room`.
+    func state() async throws -> Reply { try await self.command(.get, "/v1/room") }
+
+    private func answer(_ request: ListenerRequest) throws -> Reply {
+        let (answer, isAnswered) = (Answer(), DispatchSemaphore(value: 0))
+        self.responder.answer(request) { reply in
+            answer.reply.withLock { $0 = reply }
+            isAnswered.signal()
+        }
+        guard isAnswered.wait(timeout: .now() + TestClock.patience) == .success,
+            let reply = answer.reply.withLock({ $0 })
+        else { throw TestClock.Timeout(description: "no answer to \(request.head.path ?? "")") }
+        // What the command hands to the event loop, such as a kick, is done behind this.
+        try self.room.ingest?.perform { _ in }
+        try self.clock.settle()
+        var body = ""
+        if case .bytes(let bytes, let range) = reply.body { body = String(decoding: bytes[range], as: UTF8.self) }
+        return Reply(status: reply.status.code, body: body)
+    }
+
+    private final class Answer: Sendable {
+        let reply = Mutex<ListenerReply?>(nil)
+    }
+}

@@ -1,0 +1,231 @@
+import Control
+import Dispatch
+import Glibc
+import HTTPTypes
+import Ingest
+import Logging
+import MediaTypes
+import PipelineSpec
+import Room
+import Stages
+import Synchronization
+import Testing
+
+/// A room in the test's process, without sockets, whose time the test moves.
+///
+/// The stages are the product's: admission, decoders, program, x264, packager and the directory on disk. Publishers are scripted
+/// (``connect(_:)``), commands are requests to the control API's responder (``command(_:_:_:)``), and time goes on in
+/// ``run(seconds:)`` alone.
+final class RoomHarness: Sendable {
+    /// What the room does as soon as it runs, so that it is known when its threads are at rest.
+    enum Beginning {
+        /// Waits for its first publisher.
+        case waiting
+        /// Shows slate to the viewers of the worker before.
+        case slate
+        /// Is over.
+        case over
+    }
+
+    /// A publication: which frame is due next.
+    private struct Script {
+        var publisher: ScriptedPublisher
+        var began: Int64
+        var next: Int64 = 0
+
+        var due: Int64 { self.began + self.next * RoomHarness.second / ScriptedClip.fps }
+    }
+
+    static let second: Int64 = 1_000_000_000
+    /// 2026-01-01T00:00:00Z.
+    static let date: Int64 = 1_767_225_600 * RoomHarness.second
+
+    let clock: TestClock
+    let wall: TestWallClock
+    let events: ToldEvents
+    let room: Room
+    let responder: ControlResponder
+    private let scripts = Mutex<[String: Script]>([:])
+    private let outcome = Mutex<RoomOutcome?>(nil)
+    private let isOver = DispatchSemaphore(value: 0)
+
+    private init(_ room: Room, _ events: ToldEvents, _ clock: TestClock, _ wall: TestWallClock) {
+        (self.room, self.events, self.clock, self.wall) = (room, events, clock, wall)
+        self.responder = ControlResponder(
+            room: room, guardian: AccessGuard(listen: .unix(path: "unused"), token: nil))
+    }
+
+    /// Opens and runs a room.
+    ///
+    /// - Parameter date: The time of day at which it opens, in nanoseconds since the Unix epoch.
+    static func open(
+        _ pipeline: String, at date: Int64 = RoomHarness.date, _ beginning: Beginning = .waiting
+    ) async throws -> RoomHarness {
+        let clock = TestClock(now: 1_000 * Self.second)
+        let wall = TestWallClock(clock, now: date)
+        let document = try RoomDocument.read(Array(pipeline.utf8)).get().document
+        var settings = RoomSettings(
+            pipeline: document.pipeline, document: document,
+            clocks: Clocks(machine: clock, wall: wall, processCPU: IdleCPUClock()))
+        settings.opensListeners = false
+        let told = ToldEvents()
+        let harness = try await offPool { [settings] in
+            let events = RoomEvents(
+                roomID: settings.pipeline.room.roomID, directory: settings.pipeline.eventDirectory, wall: wall
+            ) { told.take($0) }
+            let logger = Logger(label: "room") { _ in SwiftLogNoOpLogHandler() }
+            return RoomHarness(try Room.open(settings, events: events, logger: logger), told, clock, wall)
+        }
+        Task { [harness] in
+            let outcome = await harness.room.run()
+            harness.outcome.withLock { $0 = outcome }
+            harness.isOver.signal()
+        }
+        // The sources' decoders, the life, the writer of commands and the look at the disk; then the program.
+        let threads = document.pipeline.sources.count + 3
+        try await offPool {
+            try told.wait("room.ready")
+            switch beginning {
+            case .waiting: try clock.waitForThreads(threads)
+            case .slate:
+                try told.wait("program.started")
+                try clock.waitForTimekeeper()
+                try clock.waitForThreads(threads + 1)
+            case .over: break
+            }
+        }
+        return harness
+    }
+
+    // MARK: Time
+
+    /// Lets so much time go by. Publishers send meanwhile; when this returns, the room has done what was due.
+    func run(seconds: Double) async throws {
+        let target = self.clock.now() + Int64((seconds * Double(Self.second)).rounded())
+        try await offPool { try self.advance(to: target) }
+    }
+
+    /// Lets time go by until an event was told.
+    ///
+    /// - Parameters:
+    ///   - start: Events before are not looked at.
+    ///   - limit: Seconds of the room's time, after which the test fails. Exact to 50 ms.
+    ///   - isWanted: Whether it is this event of the type.
+    @discardableResult
+    func run(
+        until type: String, uid: String? = nil, from start: Int = 0, within limit: Double = 5,
+        where isWanted: @escaping @Sendable (ToldEvent) -> Bool = { _ in true }
+    ) async throws -> ToldEvent {
+        let end = self.clock.now() + Int64(limit * Double(Self.second))
+        return try await offPool {
+            while true {
+                if let event = self.events.all(type, uid: uid, from: start).first(where: isWanted) { return event }
+                guard self.clock.now() < end else {
+                    throw TestClock.Timeout(
+                        description: "no \(type) in \(limit) s; told: \(self.events.types(from: start))")
+                }
+                try self.advance(to: self.clock.now() + Self.second / 20)
+            }
+        }
+    }
+
+    private func advance(to target: Int64) throws {
+        while true {
+            try self.sendDue()
+            let next = min(target, self.scripts.withLock { $0.values.map(\.due).min() } ?? .max)
+            try self.clock.advance(to: next) { try self.waitForEncoders() }
+            if next == target { return }
+        }
+    }
+
+    /// Encoders work in real time: a room whose time goes on without them would take itself for overloaded.
+    private func waitForEncoders() throws {
+        let limit = DispatchTime.now() + TestClock.patience
+        while self.room.unencodedTicks > 1 {
+            usleep(100)
+            if .now() > limit { throw TestClock.Timeout(description: "the encoders do not follow the program") }
+        }
+    }
+
+    // MARK: Publishers
+
+    /// A source's publisher connects, is admitted, and sends from now on.
+    ///
+    /// - Throws: ``ScriptedPublisher/Refused``.
+    func connect(_ uid: String) async throws {
+        try await offPool {
+            let publisher = try ScriptedPublisher.connect(HarnessRooms.key(of: uid), to: self.server)
+            self.scripts.withLock { $0[uid] = Script(publisher: publisher, began: self.clock.now()) }
+            try self.sendDue()
+            // The first packet of all starts the program.
+            try self.events.wait("program.started")
+            try self.clock.waitForTimekeeper()
+        }
+    }
+
+    /// As ``connect(_:)``, until the source is live.
+    func goLive(_ uids: String...) async throws {
+        for uid in uids {
+            let start = self.events.count
+            try await self.connect(uid)
+            try await self.run(until: "source.live", uid: uid, from: start)
+        }
+    }
+
+    /// A source's publisher is cut off.
+    func drop(_ uid: String) async throws {
+        let script = self.scripts.withLock { $0.removeValue(forKey: uid) }
+        try await offPool {
+            try script?.publisher.drop(from: self.server)
+            try self.clock.settle()
+        }
+    }
+
+    private var server: IngestServer {
+        get throws {
+            guard let server = self.room.ingest else { throw TestClock.Timeout(description: "the room admits nobody") }
+            return server
+        }
+    }
+
+    private func sendDue() throws {
+        let now = self.clock.now()
+        for (uid, script) in self.scripts.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+            var script = script
+            var items: [SourceItem] = []
+            if script.next == 0 { items.append(.configuration(try ScriptedClip.shared.get().configuration)) }
+            while script.due <= now {
+                items.append(try ScriptedClip.packet(script.next, arrival: now))
+                script.next += 1
+            }
+            guard !items.isEmpty else { continue }
+            let isSent = try script.publisher.send(items, to: self.server)
+            self.scripts.withLock { [script] in $0[uid] = isSent ? script : nil }
+        }
+    }
+
+    // MARK: The end
+
+    /// Lets the room that was told to stop come to its end.
+    func finish() async throws -> RoomOutcome {
+        self.scripts.withLock { $0 = [:] }
+        return try await offPool {
+            // What is behind the program needs no time: the deadlines of the room's end must not pass meanwhile.
+            while self.clock.hasTimekeeper { try self.advance(to: self.clock.now() + Self.second / 10) }
+            guard self.isOver.wait(timeout: .now() + TestClock.patience) == .success,
+                let outcome = self.outcome.withLock({ $0 })
+            else { throw TestClock.Timeout(description: "the room does not end; told: \(self.events.types())") }
+            return outcome
+        }
+    }
+
+    /// Ends the room by command.
+    @discardableResult
+    func end() async throws -> RoomOutcome {
+        try await self.command(.post, "/v1/room:end", status: 202)
+        return try await self.finish()
+    }
+
+    /// Nothing of the room goes on, as if its process had been killed: what it has written stays.
+    func kill() { self.clock.freeze() }
+}

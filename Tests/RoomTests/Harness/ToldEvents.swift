@@ -1,0 +1,62 @@
+import Dispatch
+import PipelineSpec
+import Synchronization
+
+/// One event of a room, as its line says.
+struct ToldEvent: Sendable, CustomStringConvertible {
+    let type: String
+    let line: String
+    private let root: JSONNode?
+
+    init(_ line: String) {
+        self.line = line
+        self.root = JSONParser.parse(Array(line.utf8)).root
+        self.type = self.root?[key: "type"]?.string ?? ""
+    }
+
+    var description: String { self.line }
+
+    /// The text of a member; `nil` for null, and for what is no string.
+    func text(_ name: String) -> String? { self.root?[key: name]?.string }
+    /// The value of a member; `nil` for null, and for what is no number without fraction.
+    func integer(_ name: String) -> Int64? { self.root?[key: name]?.integer }
+}
+
+/// What a room has told, in order.
+final class ToldEvents: Sendable {
+    private let told = Mutex<[ToldEvent]>([])
+    private let news = DispatchSemaphore(value: 0)
+
+    func take(_ line: String) {
+        self.told.withLock { $0.append(ToldEvent(line)) }
+        self.news.signal()
+    }
+
+    /// How many there are: where a search for later ones begins.
+    var count: Int { self.told.withLock { $0.count } }
+
+    /// The events of a type.
+    ///
+    /// - Parameters:
+    ///   - uid: Of a source, as events name it; `nil`: any.
+    ///   - start: Those before are left out.
+    func all(_ type: String, uid: String? = nil, from start: Int = 0) -> [ToldEvent] {
+        self.told.withLock { told in
+            told.dropFirst(start).filter { $0.type == type && (uid == nil || $0.text("uid") == uid) }
+        }
+    }
+
+    /// The types of all events from `start` on, in order.
+    func types(from start: Int = 0) -> [String] { self.told.withLock { $0.dropFirst(start).map(\.type) } }
+
+    /// Blocks until an event of the type was told, in real time: for what threads do that do not wait on a ``TestClock``.
+    @discardableResult
+    func wait(_ type: String, from start: Int = 0) throws -> ToldEvent {
+        let limit = DispatchTime.now() + TestClock.patience
+        while true {
+            if let event = self.all(type, from: start).first { return event }
+            _ = self.news.wait(timeout: .now() + .milliseconds(5))
+            if .now() > limit { throw TestClock.Timeout(description: "no \(type); told: \(self.types(from: start))") }
+        }
+    }
+}

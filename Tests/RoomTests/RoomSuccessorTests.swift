@@ -1,0 +1,121 @@
+import MediaTypes
+import PipelineSpec
+import Room
+import Testing
+
+extension InProcess {
+    @Suite("A successor over the directory of a worker that was killed")
+    struct SuccessorTests {
+        private static func pk(_ milliseconds: Int) -> String {
+            #""pk": { "scene": "pk", "durationMs": \#(milliseconds), "endScene": "guest" },"#
+        }
+
+        /// Both sources are live, and a segment is published.
+        private static func live(_ pipeline: String) async throws -> RoomHarness {
+            let room = try await RoomHarness.open(pipeline)
+            try await room.goLive(HarnessRooms.first, HarnessRooms.second)
+            try await room.run(seconds: 3)
+            try await offPool { try room.events.wait("segment.published") }
+            return room
+        }
+
+        /// Opens the successor so many seconds after the worker before it was killed.
+        private static func successor(
+            of room: RoomHarness, _ pipeline: String, after seconds: Int64, _ beginning: RoomHarness.Beginning = .slate
+        ) async throws -> RoomHarness {
+            room.kill()
+            return try await RoomHarness.open(pipeline, at: room.wall.now() + seconds * RoomHarness.second, beginning)
+        }
+
+        @Test("scene, PK with its end, cover, mute, volume, texts, scores, kick, title and revision are restored")
+        func restored() async throws {
+            let directory = try RoomDirectory()
+            defer { directory.remove() }
+            // The one who is kicked is waited for until the PK is over.
+            let pipeline = HarnessRooms.duel(directory.path, members: Self.pk(20_000), grace: 60_000)
+            let first = try await Self.live(pipeline)
+            try await first.command(.patch, "/v1/room", #"{"room":{"title":"Commanded"},"revision":8}"#)
+            try await first.command(.post, "/v1/pk:start")
+            try await first.command(.put, "/v1/sources/2002", #"{"videoPush":false,"audioPush":false}"#)
+            try await first.command(.put, "/v1/sources/1001", #"{"volume":40}"#)
+            try await first.command(.put, "/v1/texts/left", #"{"text":"Anna"}"#)
+            try await first.command(.put, "/v1/scores/pk", #"{"left":900,"right":100}"#)
+            try await first.command(.post, "/v1/sources/2002:kick", #"{"refuseSeconds":300}"#)
+            // Volumes, texts and scores are written within 100 ms.
+            try await first.run(seconds: 2)
+            let before = try await first.state()
+            let end = try #require(before.member("pk", "endsAt")?.string)
+
+            let second = try await Self.successor(of: first, pipeline, after: 3)
+            let resumed = try #require(second.events.all("room.resumed").first)
+            #expect(resumed.line.contains(#""notRestored":[]"#), "\(resumed)")
+            let state = try await second.state()
+            #expect(state.member("title")?.string == "Commanded")
+            #expect(try #require(state.member("revision")?.integer) >= #require(before.member("revision")?.integer))
+            #expect(state.member("program", "scene")?.string == "pk")
+            #expect(state.member("pk", "phase")?.string == "pk" && state.member("pk", "endsAt")?.string == end)
+            let guest = try #require(state.element("sources", "uid", "2002"))
+            #expect(guest[key: "videoPush"]?.content == .boolean(false))
+            #expect(guest[key: "audioPush"]?.content == .boolean(false))
+            #expect(guest[key: "refused"]?[key: "reason"]?.string == "kicked")
+            #expect(state.element("sources", "uid", "1001")?[key: "volume"]?.integer == 40)
+            // An answer names both sides: the left one is as it was.
+            let score = try await second.command(.put, "/v1/scores/pk", #"{"right":101}"#)
+            #expect(score.member("left")?.integer == 900)
+            try await second.command(.patch, "/v1/room", #"{"room":{"title":"Old"},"revision":8}"#, status: 409)
+            await #expect(throws: ScriptedPublisher.Refused.self) { try await second.connect(HarnessRooms.second) }
+            let over = try await second.run(until: "pk.ended", within: 20)
+            #expect(over.text("at") == end)
+            try await second.end()
+            #expect(throws: (any Error).self) { try directory.text(of: "commands.json") }
+        }
+
+        @Test("a PK whose end has passed meanwhile ends, and what follows it is on air")
+        func passed() async throws {
+            let directory = try RoomDirectory()
+            defer { directory.remove() }
+            let pipeline = HarnessRooms.duel(directory.path, members: Self.pk(2_000))
+            let first = try await Self.live(pipeline)
+            try await first.command(.post, "/v1/pk:start")
+            let second = try await Self.successor(of: first, pipeline, after: 4)
+            try await second.run(seconds: 0.3)
+            let ended = try #require(second.events.all("pk.ended").first)
+            #expect(ended.text("reason") == "timer")
+            #expect(second.events.all("pk.ended").count == 1)
+            #expect(try await second.state().member("program", "scene")?.string == "guest")
+            try await second.end()
+        }
+
+        @Test("a room that was told to end, and killed before it could, ends in its successor")
+        func ended() async throws {
+            let directory = try RoomDirectory()
+            defer { directory.remove() }
+            let pipeline = HarnessRooms.duel(directory.path)
+            let first = try await Self.live(pipeline)
+            try await first.command(.post, "/v1/room:end", status: 202)
+            let second = try await Self.successor(of: first, pipeline, after: 2, .over)
+            guard case .ended = try await second.finish() else {
+                Issue.record("the room goes on")
+                return
+            }
+            #expect(second.events.all("room.closed").map { $0.text("outcome") } == ["ended"])
+            #expect(try directory.text(of: "90p.m3u8").contains("#EXT-X-ENDLIST"))
+        }
+
+        @Test("a kick holds over the change of workers for exactly as long as it was asked for")
+        func kickHolds() async throws {
+            let directory = try RoomDirectory()
+            defer { directory.remove() }
+            let pipeline = HarnessRooms.duel(directory.path)
+            let first = try await Self.live(pipeline)
+            try await first.command(.post, "/v1/sources/2002:kick", #"{"refuseSeconds":10}"#)
+            try await first.run(seconds: 4)
+            let second = try await Self.successor(of: first, pipeline, after: 3)
+            try await second.run(seconds: 2.5)
+            await #expect(throws: ScriptedPublisher.Refused.self) { try await second.connect(HarnessRooms.second) }
+            try await second.run(seconds: 1)
+            try await second.goLive(HarnessRooms.second)
+            try await second.end()
+        }
+    }
+}
