@@ -26,6 +26,15 @@ enum CommittedResults {
         return (timed.isEmpty ? judged : timed).max { $0.result.date < $1.result.date }
     }
 
+    /// The newest result that judged one side's quality.
+    static func newest(
+        _ results: [(name: String, result: BenchResult)], judging side: String
+    ) -> (name: String, result: BenchResult)? {
+        results.filter { $0.result.quality?.contains { $0.side == side } == true }.max {
+            $0.result.date < $1.result.date
+        }
+    }
+
     /// The presets that every whole result of R1 has.
     static let presets = ["oursFast", "oursFaster", "oursLow"]
 

@@ -37,8 +37,14 @@ enum ReadmeTable {
         guard let newest = CommittedResults.newest(results, of: "r1") else {
             throw BenchError("there is no result in benchmarks/results")
         }
-        let plain = CommittedResults.newest(results, withSide: "oursDefault")
-        return self.table(newest.result, name: newest.name, plain: plain)
+        var plain = CommittedResults.newest(results, withSide: "oursDefault")
+        // Timed and judged in sessions of their own.
+        let judged = CommittedResults.newest(results, judging: "oursDefault")
+        if plain?.result.quality == nil, let judged = judged?.result.quality {
+            let peer = (newest.result.quality ?? []).filter { $0.side == "ffmpeg" }
+            plain?.result.quality = judged.filter { $0.side == "oursDefault" } + peer
+        }
+        return self.table(newest.result, name: newest.name, plain: plain, judged: judged?.name)
     }
 
     private static let head = [
@@ -50,7 +56,10 @@ enum ReadmeTable {
     /// - Parameters:
     ///   - name: File of `result`.
     ///   - plain: The result with the room that names no preset, where `result` has none.
-    static func table(_ result: BenchResult, name: String, plain: (name: String, result: BenchResult)?) -> String {
+    ///   - judged: File of the result with that room's quality.
+    static func table(
+        _ result: BenchResult, name: String, plain: (name: String, result: BenchResult)?, judged: String? = nil
+    ) -> String {
         guard let r1 = result.r1 else { return "" }
         var lines = self.head
         for side in R1Side.names {
@@ -72,7 +81,7 @@ enum ReadmeTable {
             lines.append("Presets over FFmpeg with veryfast, CPU time: " + presets.joined(separator: "; ") + ".")
         }
         if let plain, plain.name != name {
-            lines.append(plain.result.r1.map { self.plainNote(plain, $0) } ?? self.judgedNote(plain))
+            lines.append(plain.result.r1.map { self.plainNote(plain, $0, judged) } ?? self.judgedNote(plain))
         }
         if let oneCore = self.oneCore(r1) { lines.append(oneCore) }
         lines.append(r1.scalingNote)
@@ -136,14 +145,17 @@ enum ReadmeTable {
     }
 
     /// Where the row of the room without a preset comes from.
-    private static func plainNote(_ plain: (name: String, result: BenchResult), _ r1: R1Result) -> String {
+    private static func plainNote(
+        _ plain: (name: String, result: BenchResult), _ r1: R1Result, _ judged: String?
+    ) -> String {
+        let quality = judged.flatMap { $0 == plain.name ? nil : "; its quality is of `benchmarks/results/\($0)`" } ?? ""
         let rounds = r1.runs.count { $0.side == "oursDefault" }
         let ratio = r1.presets?["oursDefault"]
         return
             "The row “\(r1.titles["oursDefault"] ?? "")” (veryfast without B-frames, as a room encodes whose pipeline names no "
             + "preset) is of \(rounds) rounds of commit `\(plain.result.commit)`, \(plain.result.date.prefix(10)); over FFmpeg with "
             + "veryfast in the same rounds CPU time \(ratio?["cpu"].map(self.text) ?? "not measured"), wall time "
-            + "\(ratio?["wall"].map(self.text) ?? "not measured") (`benchmarks/results/\(plain.name)`)."
+            + "\(ratio?["wall"].map(self.text) ?? "not measured") (`benchmarks/results/\(plain.name)`)\(quality)."
     }
 
     static func text(_ spread: Spread) -> String {
