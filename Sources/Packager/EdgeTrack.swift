@@ -8,7 +8,7 @@ struct EdgeTrack: Sendable {
         let mediaSequence: Int64
         let name: String
         var rows: [EdgeRecord.Row]
-        /// Names of parts that the worker before listed of it, and that it is not made of.
+        /// Names of parts that the previous worker listed for this segment and that others have replaced.
         var replaced: [String] = []
         /// Nanoseconds of media time; set once the playlist no longer names its parts.
         var leavesAt: Int64?
@@ -243,7 +243,7 @@ struct EdgeTrack: Sendable {
         self.slot = slot
     }
 
-    /// Viewers of the worker before may still ask for a part that it listed: it keeps its bytes as long as the others.
+    /// Keeps a replaced part available as long as its segment's other parts: viewers may have read its URI from the previous worker.
     mutating func keep(replaced part: FinishedPart, name: String, of mediaSequence: Int64, _ update: inout LiveUpdate) {
         let memory = self.track.sealed(part.memory, of: mediaSequence)
         update.added.append(LiveUpdate.Object(name: name, kind: self.kind, content: .whole(memory)))

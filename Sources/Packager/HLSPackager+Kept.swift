@@ -17,7 +17,7 @@ struct KeptEdge: Sendable {
     var segments: [KeptSegment] = []
     /// The parts behind them, in order, from the first of the first slot on.
     var parts: [FinishedPart] = []
-    /// Parts that were listed behind them and that this run cannot go on with: others take their place.
+    /// Parts that the previous worker listed after ``parts`` and that this worker has to replace.
     var replaced: [(part: FinishedPart, name: String, mediaSequence: Int64)] = []
     /// Names of ``parts`` and of the part that was hinted at, by number.
     var names: [Int64: String] = [:]

@@ -265,7 +265,7 @@ package struct Overload: Sendable, Equatable {
         guard let slope = self.history.slope(since: leapedAt, atLeast: 2), slope >= self.rules.steepGrowth else {
             return []
         }
-        // What waits was composed before the hold, and would be coded at its full price for seconds.
+        // Frames that already wait for an encoder are moving pictures, and encoding them would take seconds.
         let lag = self.lag
         let hold = self.takeStep(now)
         self.history = LagHistory()

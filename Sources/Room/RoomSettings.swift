@@ -42,7 +42,7 @@ package struct RoomSettings: Sendable {
     package let egress: EgressGate
     /// Every clock the room reads.
     package let clocks: Clocks
-    /// False: the room opens no socket. Whoever opened it brings publishers (``Room/ingest``) and requests to it.
+    /// Whether the room opens its listeners. A test that opens a room without them connects publishers through ``Room/ingest``.
     package var opensListeners = true
     /// The process's log lines; `nil`: it keeps none.
     package var logs: LogBook?

@@ -1,14 +1,14 @@
 import Dispatch
 
-/// What one thread waits on until another thread signals, or for as long as a clock says; see ``SleepClock/makeSemaphore()``.
+/// A counting semaphore whose timeout is measured by a clock; see ``SleepClock/makeSemaphore()``.
 ///
-/// Counts: each signal ends one wait, also one that begins later. One thread waits at a time; any thread may signal.
+/// Each signal ends one wait, including a wait that begins later. Only one thread waits at a time; any thread may signal.
 package protocol ClockSemaphore: Sendable {
-    /// Ends the wait of now, or else the next one.
+    /// Ends the current wait, or the next one if no thread is waiting.
     func signal()
-    /// Blocks the calling thread until a signal, for at most so many nanoseconds of the clock.
+    /// Blocks the calling thread until a signal, or until the time has passed on the clock.
     ///
-    /// - Parameter nanoseconds: `nil`: there is no limit. Below zero: as zero.
+    /// - Parameter nanoseconds: `nil`: no timeout. Negative values count as 0.
     func wait(for nanoseconds: Int64?)
 }
 
@@ -25,6 +25,6 @@ private struct MachineSemaphore: ClockSemaphore {
 }
 
 extension SleepClock {
-    /// Waits in the machine's time, whatever this clock tells.
+    /// A semaphore that uses the machine's own time, independent of this clock.
     package func makeSemaphore() -> any ClockSemaphore { MachineSemaphore() }
 }

@@ -4,7 +4,7 @@ package import MediaTypes
 package protocol SleepClock: MonotonicClock {
     /// Blocks the calling thread until ``now()`` has reached `deadline`; returns at once if it has.
     func sleep(until deadline: Int64)
-    /// Makes what a thread waits on for another thread, with a limit in this clock's time.
+    /// A new semaphore whose timeouts are measured by this clock.
     func makeSemaphore() -> any ClockSemaphore
 }
 

@@ -22,7 +22,7 @@ final class TestClock: SleepClock {
 
     private struct Sleeper {
         var deadline: Int64
-        /// Of two with the same deadline, the one that came first is woken first.
+        /// Threads with the same deadline are woken in the order in which they began to wait.
         var order: Int
         /// The number of the semaphore it waits on; `nil`: it sleeps until a time.
         var semaphore: Int?
