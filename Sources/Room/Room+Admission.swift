@@ -46,7 +46,7 @@ extension Room {
         guard let server = self.listeners.ingest else { return }
         do throws(MediaError) {
             // With the document, so that no other version of it comes between.
-            try self.document.withLock { _ throws(MediaError) in
+            try self.documentTurn.withLock { _ throws(MediaError) in
                 server.renew(try Self.admission(self.pipeline))
             }
             self.logger.info("stream keys read again")

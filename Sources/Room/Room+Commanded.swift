@@ -129,10 +129,10 @@ extension Room {
     ///   - before: Scenes that the new version says otherwise come before what commands have made of them.
     func noteDocument(_ document: RoomDocument, _ file: RoomDocument?, after before: RoomDocument) {
         if let file {
-            self.fileDocument.withLock { $0 = file }
+            self.value.withLock { $0.documents.file = file }
             self.commands?.setFile(file)
         }
-        guard let commands = self.commands, let file = self.fileDocument.withLock({ $0 }) else { return }
+        guard let commands = self.commands, let file = self.value.withLock({ $0.documents.file }) else { return }
         let salt = commands.value.salt
         let edits = document.edits(from: file) { SealedKey.seal($0, salt: salt) }
         let (old, new) = (before.pipeline, document.pipeline)

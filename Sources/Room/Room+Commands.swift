@@ -8,7 +8,7 @@ extension Room {
     package func restartOutput(_ id: String) throws(ControlFailure) -> String {
         try self.checkOpen()
         // With the document, so that no other version of it comes between.
-        try self.document.withLock { _ throws(ControlFailure) in
+        try self.documentTurn.withLock { _ throws(ControlFailure) in
             let pipeline = self.pipeline
             let output = try Self.output(id, in: pipeline)
             guard case .rtmp(let push) = output, try self.restart(push, in: pipeline) else {
@@ -107,7 +107,7 @@ extension Room {
     }
 
     package func alarmsJSON(_ state: AlarmState) -> String {
-        let entries = self.alarms.withLock(\.entries).filter { entry in
+        let entries = self.value.withLock(\.alarms.entries).filter { entry in
             switch state {
             case .all: true
             case .set: entry.clearedAt == nil

@@ -10,8 +10,8 @@ extension Room: RoomControlling {
     package var incarnation: Int64 { self.packager?.incarnation ?? 1 }
 
     package func stateJSON(revision: Int64) -> String {
-        let (state, origin, segments, addresses) = self.mutable.withLock {
-            ($0.state, $0.origin, $0.segments, $0.addresses)
+        let (state, origin, segments, addresses) = self.value.withLock {
+            ($0.lifecycle.state, $0.lifecycle.origin, $0.output.segments, $0.lifecycle.addresses)
         }
         let (scenes, onAir) = self.desk.withLock { desk in
             desk.advance(to: self.program.tick)
@@ -120,7 +120,7 @@ extension Room: RoomControlling {
     }
 
     func checkOpen() throws(ControlFailure) {
-        let (state, outcome) = self.mutable.withLock { ($0.state, $0.outcome) }
+        let (state, outcome) = self.value.withLock { ($0.lifecycle.state, $0.lifecycle.outcome) }
         switch state {
         case .ending, .draining, .closed:
             if case .superseded? = outcome { throw .workerIsSuperseded }

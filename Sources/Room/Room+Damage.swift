@@ -5,7 +5,7 @@ package import PipelineSpec
 extension Room {
     /// What this worker's outputs lack for good.
     package var damage: OutputDamage {
-        var damage = self.mutable.withLock(\.damage)
+        var damage = self.value.withLock(\.output.damage)
         for output in self.transports {
             let loss = output.loss
             guard loss.segments > 0 else { continue }
@@ -19,12 +19,12 @@ extension Room {
 
     /// An output lacks `count` more segments, or what the error says.
     func lost(_ count: Int64 = 0, of outputID: String, because error: MediaError) {
-        self.mutable.withLock { $0.damage.lost(count, of: outputID, because: error) }
+        self.value.withLock { $0.output.damage.lost(count, of: outputID, because: error) }
     }
 
     /// How the room is judged when it is over; see ``RoomVerdict``.
     package func verdict(_ outcome: RoomOutcome) -> RoomVerdict {
-        let (segments, debt) = self.mutable.withLock { ($0.segments, $0.debt) }
+        let (segments, debt) = self.value.withLock { ($0.output.segments, $0.lifecycle.debt) }
         return RoomVerdict(
             outcome, isOffline: self.isOffline, damage: self.damage, debt: debt, published: segments)
     }

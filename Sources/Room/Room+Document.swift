@@ -16,8 +16,8 @@ extension Room {
 
     /// The ladder, and what each step of it took of the last segment.
     var renditionsJSON: JSONValue {
-        let (bytes, frames) = self.mutable.withLock { ($0.lastSizes, $0.lastFrames) }
-        let fps = Int64(self.pipeline.canvas.fps)
+        let (bytes, frames) = self.value.withLock { ($0.output.lastSizes, $0.output.lastFrames) }
+        let fps = Int64(self.fps)
         return .array(
             self.pipeline.renditions.map { rendition -> JSONValue in
                 let measured = bytes[rendition.name].flatMap { size -> Int64? in
@@ -75,12 +75,9 @@ extension Room {
     /// Milliseconds media takes, beside what it may take by the pipeline's own figures.
     var latencyJSON: JSONValue {
         let now = self.machine.now()
-        let measured = self.latencies.withLock { kept -> JSONValue in
-            if let kept, now &- kept.at < Self.latencyAge { return kept.json }
-            let json = self.measuredLatencies
-            kept = (now, json)
-            return json
-        }
+        let kept = self.value.withLock(\.latencies).flatMap { now &- $0.at < Self.latencyAge ? $0.json : nil }
+        let measured = kept ?? self.measuredLatencies
+        if kept == nil { self.value.withLock { $0.latencies = (now, measured) } }
         var members: [JSONValue.Member] = [
             .init(
                 "program",
@@ -95,7 +92,7 @@ extension Room {
 
     private var measuredLatencies: JSONValue {
         let hls = self.pipeline.hls
-        let fps = Int64(max(1, self.pipeline.canvas.fps))
+        let fps = Int64(max(1, self.fps))
         func milliseconds(_ frames: Int) -> Int64 { Int64(frames) * 1000 / fps }
         let part = milliseconds(hls?.partFrames ?? 0)
         let segment = milliseconds(hls?.segmentFrames ?? 0)
@@ -159,7 +156,7 @@ extension Room {
                     message: "segments cannot be written; memory holds them for a while"))
         }
         alarms += self.damage.alarms
-        if let (path, noticed) = self.mutable.withLock({ $0.restoredPlace }),
+        if let (path, noticed) = self.value.withLock({ $0.output.restoredPlace }),
             let alarm = OutputAlarm.ofPlace(path, noticed: noticed, now: self.machine.now())
         {
             alarms.append(alarm)
@@ -167,17 +164,17 @@ extension Room {
         let lost = self.outputAlarms
         alarms += lost
         self.notePhase { $0.isOutputLost = !lost.isEmpty }
-        if let alarm = self.configurationAlarm.withLock({ $0 }) { alarms.append(alarm) }
+        if let alarm = self.value.withLock({ $0.configurationAlarm }) { alarms.append(alarm) }
         alarms += self.certificateAlarms
         alarms += self.commandAlarms
-        let changes = self.alarms.withLock { $0.update(alarms, at: self.clocks.wall.now()) }
+        let changes = self.value.withLock { $0.alarms.update(alarms, at: self.clocks.wall.now()) }
         for change in changes { self.tell(change) }
         if !changes.isEmpty { self.noteAnnounced() }
     }
 
     /// What this worker has called wrong is over with it: an alarm's id is of its worker, so no other could tell.
     func endAlarms() {
-        let changes = self.alarms.withLock { $0.update([], at: self.clocks.wall.now(), isLast: true) }
+        let changes = self.value.withLock { $0.alarms.update([], at: self.clocks.wall.now(), isLast: true) }
         for change in changes { self.tell(change) }
         self.noteAnnounced()
     }
@@ -198,7 +195,7 @@ extension Room {
             ])
     }
 
-    var alarmsJSON: JSONValue { self.json(of: self.alarms.withLock(\.entries)) }
+    var alarmsJSON: JSONValue { self.json(of: self.value.withLock(\.alarms.entries)) }
 
     func json(of alarms: [AlarmBook.Entry]) -> JSONValue { .array(alarms.map { self.json(of: $0) }) }
 

@@ -14,7 +14,7 @@ extension Room {
         }
         let secrets = self.settings.secretFiles
         let looks = LookThread("files") { isTold in
-            let asked = self.reloads.withLock(\.asked)
+            let asked = self.value.withLock(\.reloads.asked)
             pipeline?.look(isTold: isTold)
             let running = self.pipeline
             for use in RoomSecretFiles.Use.allCases where secrets.haveChanged(use, in: running) || isTold {
@@ -29,9 +29,9 @@ extension Room {
 
     /// Takes everything that stands in files now: pipeline, certificates, tokens, keys, secrets. Returns at once.
     package func reloadFiles() {
-        let asked = self.reloads.withLock { reloads in
-            reloads.asked += 1
-            return reloads.asked
+        let asked = self.value.withLock { value in
+            value.reloads.asked += 1
+            return value.reloads.asked
         }
         guard self.isOffline else { return self.listeners.tellFiles() }
         // Nothing but certificates is followed there.
@@ -41,7 +41,7 @@ extension Room {
         }
     }
 
-    private func noteReloaded(_ asked: Int) { self.reloads.withLock { $0.done = max($0.done, asked) } }
+    private func noteReloaded(_ asked: Int) { self.value.withLock { $0.reloads.done = max($0.reloads.done, asked) } }
 
     /// Another version of the pipeline file, as `PUT /v1/room` takes it.
     private func take(_ bytes: [UInt8]) throws(ControlFailure) {
@@ -57,15 +57,15 @@ extension Room {
     /// - Parameter refusal: `nil`: the file is one the room runs by.
     private func noteFile(_ path: String, _ refusal: ControlFailure?) {
         guard let refusal else {
-            self.configurationAlarm.withLock { $0 = nil }
+            self.value.withLock { $0.configurationAlarm = nil }
             self.logger.info("the pipeline file is in force again", metadata: ["file": "\(path)"])
             self.events.emit("config.restored", ["file": .string(path)])
             return
         }
         // The room is over: nothing is to be mended any more.
         guard refusal.status != 410 else { return }
-        self.configurationAlarm.withLock {
-            $0 = AlarmBook.Alarm(
+        self.value.withLock {
+            $0.configurationAlarm = AlarmBook.Alarm(
                 "config.invalid", "alert_2", kind: "config", subject: path,
                 message: "\(path) is refused, the room runs by the version before: \(refusal.what)")
         }

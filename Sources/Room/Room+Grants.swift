@@ -11,14 +11,11 @@ import Stages
 
 /// What requests may name and where they may make the room connect to: nothing but what the operator's pipeline file allows.
 extension Room {
-    /// What a request may name.
-    ///
-    /// - Parameter document: What the room runs by, with what requests before have been granted; `nil`: look it up. Given by those
-    ///   who hold it.
-    func grants(_ document: JSONNode? = nil) -> ResourceGrants {
-        let running = document ?? self.document.withLock { $0?.effective }
+    /// What a request may name: what the operator wrote, and what requests before have been granted.
+    func grants() -> ResourceGrants {
+        let (written, current) = self.value.withLock { ($0.documents.written, $0.documents.current?.effective) }
         let control = self.pipeline.control
-        return ResourceGrants([self.operatorDocument.withLock { $0 }, running].compactMap { $0 }) { resource in
+        return ResourceGrants([written, current].compactMap { $0 }) { resource in
             switch resource.use {
             case .variable: false
             case .file: OperatorDirectory.isReadable(resource.name, in: control.secretsDirectory)

@@ -24,7 +24,7 @@ extension Room {
 
     /// Begins the relays of commands again, where they may still go.
     func resumeRelays(_ relays: RelayService) {
-        for relay in self.resumption.withLock({ $0.state.relays }) {
+        for relay in self.value.withLock({ $0.resumption.state.relays }) {
             var reason: String?
             if let hub = self.listeners.hub(for: relay.source), let url = RTMPURL(relay.url) {
                 if let refusal = self.settings.egress.policy.refusal(of: EgressPolicy.Target(url)) {
@@ -36,9 +36,9 @@ extension Room {
                 reason = "the source is not here"
             }
             guard let reason else { continue }
-            self.resumption.withLock { resumption in
-                resumption.state.relays.removeAll { $0 == relay }
-                resumption.refused.append(
+            self.value.withLock { value in
+                value.resumption.state.relays.removeAll { $0 == relay }
+                value.resumption.refused.append(
                     Resumption.Refusal(member: "sources[\(relay.source)].relays[\(relay.id)]", reason: reason))
             }
             self.noteCommanded(relay.source, relay: relay.id, url: nil)
@@ -83,7 +83,7 @@ extension Room {
     /// Sources that were lost under a worker before this one are waited for as long as that worker would have.
     func resumeGraces() {
         let now = self.machine.now()
-        for (id, known) in self.resumption.withLock({ $0.state.sources }) {
+        for (id, known) in self.value.withLock({ $0.resumption.state.sources }) {
             guard let until = known.graceUntil, self.slots[id]?.isFile == false else { continue }
             let end = until > 0 ? self.lifeTime(ofRoom: until) : nil
             self.life.life.withLock { $0.resumeLost(id, until: end, now: now) }
@@ -93,7 +93,7 @@ extension Room {
 
     /// Since when nobody has been there, on the life's clock.
     var resumedIdle: Int64? {
-        self.resumption.withLock { $0.state.idleSince }.map { min(self.machine.now(), self.lifeTime(ofRoom: $0)) }
+        self.value.withLock { $0.resumption.state.idleSince }.map { min(self.machine.now(), self.lifeTime(ofRoom: $0)) }
     }
 
     // MARK: Alarms
@@ -102,15 +102,15 @@ extension Room {
     private static let alarmHold: Int64 = 30 * TimeMath.nanoseconds
 
     func resumeAlarms() {
-        let alarms = self.resumption.withLock { $0.state.alarms }
+        let alarms = self.value.withLock { $0.resumption.state.alarms }
         let end = self.clocks.wall.now() &+ Self.alarmHold
-        self.alarms.withLock { $0.resume(alarms.map { ($0.id, $0.alarm, $0.setAt) }, until: end) }
+        self.value.withLock { $0.alarms.resume(alarms.map { ($0.id, $0.alarm, $0.setAt) }, until: end) }
     }
 
     /// The alarms that hold have changed.
     func noteAnnounced() {
         guard let commands = self.commands else { return }
-        let alarms = self.alarms.withLock(\.entries).filter { $0.clearedAt == nil }.map {
+        let alarms = self.value.withLock(\.alarms.entries).filter { $0.clearedAt == nil }.map {
             CommandedState.Alarm(id: self.id(of: $0), alarm: $0.alarm, setAt: $0.setAt)
         }
         commands.update(.soon) { $0.alarms = alarms }
@@ -125,7 +125,7 @@ extension Room {
                     "commands.not_durable", "alert_2", kind: "output",
                     message: "a successor would not restore the last commands: \(problem)"))
         }
-        let (isSetAside, isReduced) = self.resumption.withLock { ($0.isSetAside, $0.isReduced) }
+        let (isSetAside, isReduced) = self.value.withLock { ($0.resumption.isSetAside, $0.resumption.isReduced) }
         if isSetAside {
             let reason = isReduced ? "two workers have died within 30 s of restoring it" : "it cannot be used"
             alarms.append(
@@ -150,7 +150,7 @@ extension Room {
 
     /// Clips that a worker before this one has promised have failed.
     func resumeClips() {
-        for lost in self.resumption.withLock({ $0.state.clips }) {
+        for lost in self.value.withLock({ $0.resumption.state.clips }) {
             let clip = self.clips.noteLost(lost.id, name: lost.name, rendition: lost.rendition, range: lost.range)
             self.events.emit("clip.failed", ["clip": clip.json])
         }

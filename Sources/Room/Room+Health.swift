@@ -77,7 +77,7 @@ extension Room {
     /// How far the program is behind its clock, in nanoseconds; 0 before it runs.
     var programLag: Int64 {
         guard self.state == .live, let now = self.clock.now() else { return 0 }
-        return LoopLags.behind(showing: self.program.tick, fps: self.pipeline.canvas.fps, now: now)
+        return LoopLags.behind(showing: self.program.tick, fps: self.fps, now: now)
     }
 }
 
@@ -111,6 +111,6 @@ extension Room {
         let live = slots.filter { $0.state == .live }.count
         let stats = self.program.stats
         return "\(self.phaseState.rawValue), \(live) of \(slots.count) sources live, "
-            + "\(stats.ticks / Int64(max(1, self.pipeline.canvas.fps))) s on air, \(stats.late) pictures late"
+            + "\(stats.ticks / Int64(max(1, self.fps))) s on air, \(stats.late) pictures late"
     }
 }

@@ -127,7 +127,7 @@ extension Room {
         case .unpublished(let id, let reason): self.left(id, "ingest.unpublished", reason)
         case .lost(let id, let reason): self.left(id, "ingest.lost", reason)
         case .refused(let remote, let key, let reason, let code):
-            guard let silent = self.refusalReports.withLock({ $0.tell(remote, now: self.machine.now()) }) else {
+            guard let silent = self.value.withLock({ $0.refusalReports.tell(remote, now: self.machine.now()) }) else {
                 return
             }
             self.events.emit(

@@ -4,7 +4,7 @@ import Packager
 /// An offline job that waits for something for ever must not look as if it worked.
 extension Room {
     /// Media is being made; behind that the outputs are completed, which has other limits.
-    package var isMakingMedia: Bool { self.mutable.withLock { $0.state != .closed && !$0.isMade } }
+    package var isMakingMedia: Bool { self.value.withLock { $0.lifecycle.state != .closed && !$0.lifecycle.isMade } }
 
     package var jobMarks: JobProgress.Marks {
         let decoded = self.slots.values.reduce(0) { sum, slot in

@@ -22,7 +22,7 @@ extension Room {
     var programTime: Int64? { self.isOffline ? self.time(of: self.program.tick) : self.clock.now() }
 
     func time(of tick: Int64) -> Int64 {
-        TimeMath.scale(tick, by: TimeMath.nanoseconds, over: Int64(self.pipeline.canvas.fps))
+        TimeMath.scale(tick, by: TimeMath.nanoseconds, over: Int64(self.fps))
     }
 
     // MARK: The thread
@@ -203,12 +203,12 @@ extension Room {
     func tick(ofLifeTime time: Int64) -> Int64? {
         guard let program = self.isOffline ? time : self.clock.program(of: time) else { return nil }
         return TimeMath.scale(
-            program, by: Int64(self.pipeline.canvas.fps), over: TimeMath.nanoseconds, rounding: .up)
+            program, by: Int64(self.fps), over: TimeMath.nanoseconds, rounding: .up)
     }
 
     /// A time of the life's clock as a program date-time.
     private func date(_ time: Int64?) -> JSONValue {
-        guard let time, let origin = self.mutable.withLock({ $0.origin }),
+        guard let time, let origin = self.value.withLock({ $0.lifecycle.origin }),
             let program = self.isOffline ? time : self.clock.program(of: time)
         else { return .null }
         return .string(ProgramDate.format(origin &+ program))

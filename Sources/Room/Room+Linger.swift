@@ -18,12 +18,12 @@ extension Room {
             windowSeconds: output?.playlistType == .event ? nil : output?.windowSeconds,
             sinceRequest: self.listeners.sinceViewersRequest)
         let now = self.machine.now()
-        if let until = self.lingering.withLock({ $0.begin(facts, now: now) }) {
+        if let until = self.value.withLock({ $0.lingering.begin(facts, now: now) }) {
             self.listeners.leaveControl()
             self.logger.notice(
                 "the room is over; its viewers are served on",
                 metadata: ["seconds": "\((until &- now) / TimeMath.nanoseconds)"])
-            while !Task.isCancelled, !self.lingering.withLock({ $0.isOver(at: self.machine.now()) }) {
+            while !Task.isCancelled, !self.value.withLock({ $0.lingering.isOver(at: self.machine.now()) }) {
                 try? await Task.sleep(for: Self.lingerLook)
             }
         }
@@ -35,5 +35,5 @@ extension Room {
     /// A second interrupt: ends the lingering of a room that is over.
     ///
     /// - Returns: `false` if the room is not over yet.
-    package func endLingering() -> Bool { self.lingering.withLock { $0.endAsked() } }
+    package func endLingering() -> Bool { self.value.withLock { $0.lingering.endAsked() } }
 }

@@ -14,7 +14,7 @@ extension Room {
     package var isAlive: Bool { self.loopLags.isAlive }
 
     private var loopLags: LoopLags {
-        let (state, firstTick, stopUntil) = self.mutable.withLock { ($0.state, $0.firstTick, $0.stopUntil) }
+        let (state, firstTick, stopUntil) = self.value.withLock { ($0.lifecycle.state, $0.lifecycle.firstTick, $0.lifecycle.stopUntil) }
         if state == .ending || state == .draining {
             return LoopLags(overdue: stopUntil.map { self.machine.now() &- $0 })
         }
@@ -24,12 +24,12 @@ extension Room {
         // Before its first picture an encoder is where the program began.
         let entered = self.ladder.rungs.isEmpty ? nil : self.ladder.control.enteredByAll ?? firstTick
         let encoders = entered.map { self.lag(ofEncodersAt: $0, now: now) }
-        return self.loopProgress.withLock { progress in
+        return self.value.withLock { value in
             var lags = LoopLags(
-                tick: LoopLags.Loop(behind: behind, still: progress.tick.standstill(at: tick, now: machine)))
+                tick: LoopLags.Loop(behind: behind, still: value.loopProgress.tick.standstill(at: tick, now: machine)))
             if let entered, let encoders {
                 lags.encoder = LoopLags.Loop(
-                    behind: encoders, still: progress.encoder.standstill(at: entered, now: machine))
+                    behind: encoders, still: value.loopProgress.encoder.standstill(at: entered, now: machine))
             }
             return lags
         }
@@ -37,7 +37,7 @@ extension Room {
 
     /// Ticks that the program has shown and that not every encoder has begun with; 0 before the program runs.
     package var unencodedTicks: Int64 {
-        let (state, firstTick) = self.mutable.withLock { ($0.state, $0.firstTick) }
+        let (state, firstTick) = self.value.withLock { ($0.lifecycle.state, $0.lifecycle.firstTick) }
         guard state == .live, !self.ladder.rungs.isEmpty else { return 0 }
         return max(0, self.program.tick - (self.ladder.control.enteredByAll ?? firstTick - 1))
     }
@@ -52,7 +52,7 @@ extension Room {
 
     /// As a service manager is told it.
     package var serviceView: ServiceNotices.View {
-        let (state, stopUntil, outcome) = self.mutable.withLock { ($0.state, $0.stopUntil, $0.outcome) }
+        let (state, stopUntil, outcome) = self.value.withLock { ($0.lifecycle.state, $0.lifecycle.stopUntil, $0.lifecycle.outcome) }
         var hasFailed = false
         if case .failed? = outcome { hasFailed = true }
         let phase: ServiceNotices.Phase =
@@ -60,11 +60,11 @@ extension Room {
             case .starting: .starting
             case .waiting, .live: .ready
             case .ending, .draining: .stopping(until: stopUntil ?? .min)
-            case .closed: self.lingering.withLock(\.until).map { .stopping(until: $0 &+ LoopLags.endMargin) } ?? .over
+            case .closed: self.value.withLock(\.lingering.until).map { .stopping(until: $0 &+ LoopLags.endMargin) } ?? .over
             }
         return ServiceNotices.View(
             phase: phase, status: self.statusLine, isAlive: self.isAlive, hasFailed: hasFailed,
-            reloads: self.reloads.withLock { $0 })
+            reloads: self.value.withLock { $0.reloads })
     }
 
     /// How far encoders are behind the room's clock that have begun with a tick, in nanoseconds; a picture that is on its way at

@@ -48,7 +48,7 @@ extension Room {
     private func tick(of time: Int64) -> Int64 {
         guard let program = self.isOffline ? time : self.clock.program(of: time) else { return 0 }
         return TimeMath.scale(
-            program, by: Int64(self.pipeline.canvas.fps), over: TimeMath.nanoseconds, rounding: .up)
+            program, by: Int64(self.fps), over: TimeMath.nanoseconds, rounding: .up)
     }
 
     private static func attributes(_ sceneID: String, _ sources: [SourceID]) -> [DateRange.Attribute] {

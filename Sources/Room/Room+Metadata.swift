@@ -30,7 +30,7 @@ extension Room {
     func source(_ id: SourceID, says name: String, _ values: String) {
         guard self.pipeline.source(id)?.metadata == true else { return }
         let now = self.machine.now()
-        guard self.sourceData.withLock({ $0.take(id, now: now) }) else { return }
+        guard self.value.withLock({ $0.sourceData.take(id, now: now) }) else { return }
         var request = MetadataRequest()
         request.type = "source"
         let (uid, type) = (JSONValue.string(id.uid).text, JSONValue.string(id.streamType.rawValue).text)
@@ -38,7 +38,7 @@ extension Room {
             "{\"uid\":\(uid),\"streamType\":\(type),\"name\":\(JSONValue.string(name).text),\"values\":\(values)}"
         // Before the program begins, or where other events leave no room for it, it is gone.
         let isTaken = (try? self.add(request, leaving: MetadataDesk.reserve)) != nil
-        self.sourceData.withLock { $0.note(id, isTaken: isTaken) }
+        self.value.withLock { $0.sourceData.note(id, isTaken: isTaken) }
     }
 
     /// - Parameter reserve: As in ``MetadataDesk/add(_:id:state:leaving:now:)``.
@@ -54,19 +54,21 @@ extension Room {
         }
         let content = Self.content(request)
         let marks = try Self.stateAttributes(request)
-        let (entry, number) = try self.metadata.withLock { desk throws(ControlFailure) in
+        let frame = Result { () throws(ControlFailure) in try self.tick(at: request.at) }
+        // Two ahead: no encoder has it before every rendition knows of the event.
+        let next = self.program.tick &+ 2
+        let (entry, number) = try self.value.withLock { value throws(ControlFailure) in
             do throws(MetadataDesk.Refusal) {
-                if let id = request.id, let known = try desk.known(id, content: content) {
+                if let id = request.id, let known = try value.metadata.known(id, content: content) {
                     return (known, Int64(0))
                 }
             } catch {
                 throw Self.failure(error, request)
             }
-            // Two ahead: no encoder has it before every rendition knows of the event.
-            let frame = try self.tick(at: request.at) ?? self.program.tick &+ 2
-            let entry = MetadataDesk.Entry(content: content, frame: frame)
+            let asked = try frame.get()
             do throws(MetadataDesk.Refusal) {
-                let number = try desk.add(
+                let entry = MetadataDesk.Entry(content: content, frame: asked ?? next)
+                let number = try value.metadata.add(
                     entry, id: request.id,
                     state: request.state ? (request.type, marks != nil) : nil, leaving: reserve,
                     now: self.machine.now())
@@ -186,7 +188,7 @@ extension Room {
     /// The program has begun, and no picture is coded yet.
     func beginUserData(origin: Int64) {
         guard let sei = self.pipeline.sei else { return }
-        let fps = self.pipeline.canvas.fps
+        let fps = self.fps
         let plan = UserDataPlan(
             identifier: sei.identifier, interval: (Int64(sei.intervalMs) * Int64(fps) + 999) / 1000,
             followsIDR: sei.followIDR, extraInfo: sei.extraInfo, origin: origin, fps: fps)

@@ -50,7 +50,7 @@ extension Room {
         metrics.family("tandem_program_lag_seconds", .gauge, "How far the program is behind its clock.")
         metrics.seconds("tandem_program_lag_seconds", nanoseconds: self.programLag)
         metrics.family("tandem_encoder_queue_seconds", .gauge, "Media that waits to be scaled and encoded.")
-        let queue = Int64(self.ladder.backlog) * TimeMath.nanoseconds / Int64(max(1, self.pipeline.canvas.fps))
+        let queue = Int64(self.ladder.backlog) * TimeMath.nanoseconds / Int64(max(1, self.fps))
         metrics.seconds("tandem_encoder_queue_seconds", nanoseconds: queue)
         metrics.family("tandem_overload_steps", .gauge, "Things left out because the machine cannot keep up.")
         metrics.sample("tandem_overload_steps", Int64(self.overload.overload.active.count))
@@ -111,7 +111,7 @@ extension Room {
                     "tandem_source_frames_total", ["uid": $3, "stream_type": $4, "result": result], count)
             }
         }
-        let data = self.sourceData.withLock { $0 }
+        let data = self.value.withLock { $0.sourceData }
         each("tandem_source_data_total", .counter, "Messages of the publisher to players.") {
             let count = data.count(of: $1.spec.id)
             for (result, value) in [("taken", count.taken), ("dropped", count.dropped)] {
@@ -127,7 +127,7 @@ extension Room {
     private func addOutputs(_ metrics: inout MetricsText) {
         self.addPushes(&metrics)
         metrics.family("tandem_segments_total", .counter, "Segments that were published, of all renditions together.")
-        metrics.sample("tandem_segments_total", self.mutable.withLock(\.segments))
+        metrics.sample("tandem_segments_total", self.value.withLock(\.output.segments))
         let latency = self.latency.histograms
         let names = self.ladder.rungs.map(\.name)
         let encoding = self.partLatency.histograms

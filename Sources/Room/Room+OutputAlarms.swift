@@ -16,7 +16,7 @@ extension Room {
 
     /// The level of every output, as of the last look at the alarms.
     func addOutputAlarms(_ metrics: inout MetricsText) {
-        let set = self.alarms.withLock(\.entries).filter { $0.clearedAt == nil && $0.alarm.kind == "output" }.map(
+        let set = self.value.withLock(\.alarms.entries).filter { $0.clearedAt == nil && $0.alarm.kind == "output" }.map(
             \.alarm)
         metrics.family("tandem_output_alarm_level", .gauge, "0: normal, 1 to 3: alert_1 to alert_3.")
         for output in self.pipeline.outputs {

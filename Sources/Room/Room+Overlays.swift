@@ -72,7 +72,7 @@ extension Room {
                 return
             }
             desk.onAir.tick = tick
-            SceneDesk.begin(&desk.onAir, scene, fps: self.pipeline.canvas.fps)
+            SceneDesk.begin(&desk.onAir, scene, fps: self.fps)
             do throws(ControlFailure) {
                 _ = try self.compose(scene, desk.onAir, at: nil, &desk, isUpdate: true)
             } catch {

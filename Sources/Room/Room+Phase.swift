@@ -11,16 +11,18 @@ struct PhaseBook: Sendable {
 
 extension Room {
     /// What the room is, in one word.
-    package var phaseState: RoomPhase.State { self.phase.withLock { $0.phase.state } }
+    package var phaseState: RoomPhase.State { self.value.withLock { $0.status.phase.state } }
 
     /// Viewers can have something of this worker.
-    var isPlayable: Bool {
-        let (isPlayable, isStarted) = self.mutable.withLock { ($0.isPlayable, $0.isStarted) }
-        return isPlayable || isStarted && self.packager == nil
-    }
+    var isPlayable: Bool { self.value.withLock { $0.isPlayable(hasPackager: self.packager != nil) } }
 
     /// Viewers could, of this worker or of one before it.
-    var wasPlayed: Bool { self.isPlayable || self.packager?.hasPublishedBefore == true }
+    var wasPlayed: Bool { self.value.withLock { self.wasPlayed($0) } }
+
+    /// The same for those who hold the value.
+    func wasPlayed(_ value: borrowing RoomState) -> Bool {
+        value.isPlayable(hasPackager: self.packager != nil) || self.packager?.hasPublishedBefore == true
+    }
 
     /// Looks at the sources that are on air, at overload, and at what the room is because of them; where the life steps.
     func watchPhase() {
@@ -48,17 +50,10 @@ extension Room {
     ///
     /// - Parameter update: What else is known by now.
     func notePhase(_ update: (inout RoomPhase.Facts) -> Void = { _ in }) {
+        let now = self.clocks.wall.now()
         // The event is told with the lock held: two threads that see two changes must not tell them the other way round.
-        self.phase.withLock { book in
-            update(&book.facts)
-            let (lifecycle, outcome, isPlayable) = self.mutable.withLock { ($0.state, $0.outcome, $0.isPlayable) }
-            book.facts.lifecycle = lifecycle
-            book.facts.isPlayable = isPlayable || self.packager == nil
-            var failure: MediaError?
-            if case .failed(let error)? = outcome { failure = error }
-            book.facts.hasFailed = failure != nil
-            guard let change = book.phase.noted(book.facts) else { return }
-            if change.to != change.from { book.since = self.clocks.wall.now() }
+        self.value.withLock { value in
+            guard let (change, failure) = value.judge(hasPackager: self.packager != nil, now: now, update) else { return }
             self.events.emit(
                 "room.state",
                 [
@@ -71,7 +66,7 @@ extension Room {
 
     /// For the state: the word, since when, and why.
     var phaseMembers: (state: JSONValue, since: JSONValue, cause: JSONValue) {
-        let book = self.phase.withLock { $0 }
+        let book = self.value.withLock(\.status)
         return (
             .string(book.phase.state.rawValue), .string(ProgramDate.format(book.since)),
             JSONValue(book.phase.cause?.rawValue)

@@ -12,7 +12,7 @@ extension Room {
     package var progress: RoomProgress {
         let stats = self.program.stats
         return RoomProgress(
-            seconds: Int(stats.ticks) / max(1, self.pipeline.canvas.fps), late: stats.late, lost: stats.lost,
+            seconds: Int(stats.ticks) / max(1, self.fps), late: stats.late, lost: stats.lost,
             sources: self.pipeline.sources.map { source in
                 (source.name ?? source.id.description, self.slots[source.id]?.state.rawValue ?? "idle")
             })

@@ -107,7 +107,7 @@ extension Room {
         report.isOnAir = true
         report.isCalledOff = isOver
         guard report.finish() == nil else { return }
-        self.mutable.withLock { $0.isRecorded = true }
+        self.value.withLock { $0.lifecycle.isRecorded = true }
         recorder.finished(take.settings)
     }
 
@@ -132,7 +132,7 @@ extension Room {
     /// - Returns: What this worker owes.
     func finishRecording(_ outcome: RoomOutcome, by deadline: Int64) async -> MediaError? {
         guard let recorder = self.recorder else { return nil }
-        guard case .ended = outcome, !self.mutable.withLock({ $0.isEndOwed }) else {
+        guard case .ended = outcome, !self.value.withLock({ $0.lifecycle.isEndOwed }) else {
             await self.leaveTakes()
             guard case .ended = outcome, !recorder.unfinished.isEmpty else { return nil }
             // A recording that is finished takes no worker, and the one who writes the end adds to this one.
@@ -172,13 +172,13 @@ extension Room {
         for settings in recorder.unfinished {
             // A room that nobody published to has nothing to make files of, and owes none.
             guard !RecordingFinisher(settings).isEmpty(wasListed: self.wasPlayed) else { continue }
-            self.mutable.withLock { $0.isRecorded = true }
+            self.value.withLock { $0.lifecycle.isRecorded = true }
             let report = RecordingReport(self.titled(settings), events: self.events, clock: self.machine)
             let error = report.finish(by: deadline)
             debt = debt ?? error
         }
         // A take that was stopped under a worker before this one has its files since then.
-        if recorder.hasFiles { self.mutable.withLock { $0.isRecorded = true } }
+        if recorder.hasFiles { self.value.withLock { $0.lifecycle.isRecorded = true } }
         return debt
     }
 
@@ -203,7 +203,7 @@ extension Room {
     /// What becomes of the recording, for the room's last word.
     func recordingWord(_ outcome: RoomOutcome, owed: MediaError?) -> JSONValue {
         outcome.recordingWord(
-            hasRecorder: self.recorder != nil, isRecorded: self.mutable.withLock(\.isRecorded), owed: owed)
+            hasRecorder: self.recorder != nil, isRecorded: self.value.withLock(\.lifecycle.isRecorded), owed: owed)
     }
 
     /// Nanoseconds that a step may take beyond the deadline: a segment's.

@@ -60,9 +60,9 @@ extension Room {
         let now = self.clocks.wall.now() / 1_000_000
         if let text = store.read(CrashBook.name) {
             let book = CrashBook(text, modified: Self.modified(path) ?? now, now: now)
-            self.refusals.withLock { refusals in
+            self.value.withLock { value in
                 for quarantine in book.quarantined(now: now) {
-                    refusals[quarantine.source] = SourceRefusal(
+                    value.refusals[quarantine.source] = SourceRefusal(
                         reason: .quarantined, until: quarantine.until * 1_000_000, codec: quarantine.codec)
                 }
             }
@@ -85,12 +85,12 @@ extension Room {
     }
 
     /// The listeners are open by now.
-    func announceQuarantines() { self.events.tellQuarantines(self.refusals.withLock { $0 }) }
+    func announceQuarantines() { self.events.tellQuarantines(self.value.withLock { $0.refusals }) }
 
     /// What the RTMP server refuses from its start.
     func initialRefusals() -> [SourceID: IngestConfiguration.Refused] {
-        self.refusals.withLock { refusals in
-            refusals.mapValues { refusal in
+        self.value.withLock { value in
+            value.refusals.mapValues { refusal in
                 IngestConfiguration.Refused(
                     refusal: refusal.reason == .kicked ? .kicked : .quarantined, until: self.machineTime(refusal.until))
             }
@@ -102,9 +102,9 @@ extension Room {
 
     private func refusal(of source: SourceID) -> SourceRefusal? {
         let now = self.clocks.wall.now()
-        return self.refusals.withLock { refusals in
-            guard let refusal = refusals[source], now < refusal.until else {
-                refusals[source] = nil
+        return self.value.withLock { value in
+            guard let refusal = value.refusals[source], now < refusal.until else {
+                value.refusals[source] = nil
                 return nil
             }
             return refusal
@@ -136,12 +136,12 @@ extension Room {
             throw .invalidFormat("source \(id) is a file", fix: "put a scene without it on air", status: 422)
         }
         let asked = self.clocks.wall.now() &+ Int64(refuseSeconds) &* TimeMath.nanoseconds
-        let (until, isKick) = self.refusals.withLock { refusals -> (Int64, Bool) in
+        let (until, isKick) = self.value.withLock { value -> (Int64, Bool) in
             // Whom workers died of is let in earlier where that is asked for, by 0, and not by the way.
-            if refuseSeconds > 0, let old = refusals[id], old.reason == .quarantined, old.until > asked {
+            if refuseSeconds > 0, let old = value.refusals[id], old.reason == .quarantined, old.until > asked {
                 return (old.until, false)
             }
-            refusals[id] = refuseSeconds > 0 ? SourceRefusal(reason: .kicked, until: asked) : nil
+            value.refusals[id] = refuseSeconds > 0 ? SourceRefusal(reason: .kicked, until: asked) : nil
             return (asked, true)
         }
         let wasPublishing = slot.isPublishing

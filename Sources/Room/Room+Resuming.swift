@@ -80,7 +80,7 @@ extension Room {
 
     /// What sources contribute.
     func resumeSources() {
-        let state = self.resumption.withLock { $0.state }
+        let state = self.value.withLock { $0.resumption.state }
         for (id, known) in state.sources {
             guard let slot = self.slots[id] else { continue }
             if let offset = known.offsetMs { slot.decode.setOffset(milliseconds: offset) }
@@ -95,15 +95,15 @@ extension Room {
     }
 
     /// The worker before was told to end the room. Once this one has told that it is ready, and before its first tick.
-    func resumeEnd() { if self.resumption.withLock({ $0.state.isEnded }) { self.end(reason: "control") } }
+    func resumeEnd() { if self.value.withLock({ $0.resumption.state.isEnded }) { self.end(reason: "control") } }
 
     /// Whom commands have sent away stays away.
     func resumeRefusals() {
         let now = self.clocks.wall.now()
-        for (id, known) in self.resumption.withLock({ $0.state.sources }) {
+        for (id, known) in self.value.withLock({ $0.resumption.state.sources }) {
             guard let until = known.refusedUntil else { continue }
             if now < until {
-                self.refusals.withLock { $0[id] = SourceRefusal(reason: .kicked, until: until) }
+                self.value.withLock { $0.refusals[id] = SourceRefusal(reason: .kicked, until: until) }
             } else {
                 self.commands?.update(.soon) { $0.change(id) { $0.refusedUntil = nil } }
             }
@@ -112,23 +112,23 @@ extension Room {
 
     /// The PK that ran goes on. When its phase ends is known once the room's clock runs; see ``resumeProgram(at:)``.
     func resumePK() {
-        guard let pk = self.resumption.withLock({ $0.state.pk }) else { return }
+        guard let pk = self.value.withLock({ $0.resumption.state.pk }) else { return }
         let since = self.lifeTime(ofRoom: pk.since)
         let isThere = self.life.life.withLock { life in
             life.resumePK(
                 pk.phase, since: since, endsAt: nil, durations: pk.durations, hasStartedItself: pk.hasStartedItself)
         }
         if isThere { return }
-        self.resumption.withLock { resumption in
-            resumption.state.pk = nil
-            resumption.refused.append(Resumption.Refusal(member: "pk", reason: "the pipeline file has no PK any more"))
+        self.value.withLock { value in
+            value.resumption.state.pk = nil
+            value.resumption.refused.append(Resumption.Refusal(member: "pk", reason: "the pipeline file has no PK any more"))
         }
         self.commands?.update(.soon) { $0.pk = nil }
     }
 
     /// Tells what was restored and what could not be.
     func announceResumed() {
-        let resumption = self.resumption.withLock { $0 }
+        let resumption = self.value.withLock { $0.resumption }
         let restored = resumption.restored
         guard !restored.isEmpty || !resumption.refused.isEmpty else { return }
         for refusal in resumption.refused {
@@ -155,14 +155,14 @@ extension Room {
 
     /// The PK, with the end it had, and scenes that were scheduled. What was due meanwhile is carried out now.
     func resumeProgram(at firstTick: Int64) {
-        let state = self.resumption.withLock { $0.state }
+        let state = self.value.withLock { $0.resumption.state }
         let due = state.upcoming.filter { $0.tick <= firstTick }
         self.desk.withLock { desk in
             if let last = due.last, let scene = desk.shelf[last.scene] {
                 self.resume(last) { () throws(ControlFailure) in
                     let showing = try self.command(scene, nil, &desk)
                     desk.onAir.tick = last.tick
-                    SceneDesk.begin(&desk.onAir, scene, fps: self.pipeline.canvas.fps)
+                    SceneDesk.begin(&desk.onAir, scene, fps: self.fps)
                     self.announce(showing, reason: "room.resumed")
                 }
             }
@@ -211,7 +211,7 @@ extension Room {
     func closeCommands(_ outcome: RoomOutcome, by deadline: Int64) {
         guard let commands = self.commands else { return }
         let time = max(Self.leastClose, deadline &- self.machine.now())
-        if case .ended = outcome, !self.mutable.withLock({ $0.isEndOwed }) { return commands.discard(within: time) }
+        if case .ended = outcome, !self.value.withLock({ $0.lifecycle.isEndOwed }) { return commands.discard(within: time) }
         if case .failed = outcome {} else { commands.update(.soon) { $0.attempts = 0 } }
         commands.close(within: time)
     }

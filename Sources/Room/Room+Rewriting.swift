@@ -10,7 +10,7 @@ import Stages
 /// The room's document, written anew while the room runs: all of it holds from one moment on, or nothing does.
 extension Room {
     package func documentJSON() throws(ControlFailure) -> String {
-        guard let document = self.document.withLock({ $0 }) else { throw Self.noDocument }
+        guard let document = self.value.withLock(\.documents.current) else { throw Self.noDocument }
         return document.shown.text()
     }
 
@@ -23,11 +23,11 @@ extension Room {
         _ body: [UInt8], isPatch: Bool, isDryRun: Bool, isRequest: Bool
     ) throws(ControlFailure) -> String {
         try self.checkOpen()
-        return try self.document.withLock { document throws(ControlFailure) in
-            guard let current = document else { throw Self.noDocument }
+        return try self.documentTurn.withLock { _ throws(ControlFailure) in
+            guard let current = self.value.withLock(\.documents.current) else { throw Self.noDocument }
             var checks = RoomChecks.here(wall: self.clocks.wall)
             if isRequest {
-                let grants = self.grants(current.effective)
+                let grants = self.grants()
                 if let tree = current.tree(after: body, isPatch: isPatch) { try Self.check(tree, grants) }
                 checks = RoomChecks.forRequests(grants, wall: self.clocks.wall)
             }
@@ -41,14 +41,14 @@ extension Room {
                 showing =
                     try isRequest
                     ? self.apply(change, after: current) : self.applyFile(change, after: current)
-                document = change.document
+                self.value.withLock { $0.documents.current = change.document }
                 self.noteDocument(change.document, isRequest ? nil : next, after: current)
                 self.events.emit(
                     "room.changed",
                     ["revision": JSONValue(change.document.revision), "applied": Self.list(change.paths)])
             }
             if !isRequest {
-                self.operatorDocument.withLock { $0 = next.effective }
+                self.value.withLock { $0.documents.written = next.effective }
                 if !change.isChange { self.noteDocument(current, next, after: current) }
             }
             return self.answer(change, showing, isDryRun: isDryRun, warnings)
@@ -145,7 +145,7 @@ extension Room {
         let showing = try self.desk.withLock { desk throws(ControlFailure) -> SceneDesk.Showing? in
             let scenes = try self.sceneChange(from: current.pipeline, to: after, &desk)
             // Scenes are composed with what the room runs by, and with those who are there.
-            self.running.withLock { $0 = after }
+            self.value.withLock { $0.documents.running = after }
             self.bringIn(roster)
             do throws(ControlFailure) {
                 var changed = desk
@@ -163,7 +163,7 @@ extension Room {
                 return showing
             } catch {
                 self.takeBack(roster)
-                self.running.withLock { $0 = before }
+                self.value.withLock { $0.documents.running = before }
                 throw error
             }
         }

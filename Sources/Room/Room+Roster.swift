@@ -140,7 +140,7 @@ extension Room {
         self.listeners.relays?.removeAll(of: id)
         self.passthrough?.remove(id)
         // Whom workers died of stays refused, under whatever name of the file.
-        self.refusals.withLock { if $0[id]?.reason == .kicked { $0[id] = nil } }
+        self.value.withLock { if $0.refusals[id]?.reason == .kicked { $0.refusals[id] = nil } }
         self.forgetCommanded(id)
     }
 
@@ -148,8 +148,8 @@ extension Room {
     private func forget(_ id: SourceID) {
         self.roster.aligner.remove(id)
         self.program.forget(id)
-        self.sourceData.withLock { $0.forget(id) }
-        self.reanchors.withLock { _ = $0.removeValue(forKey: id) }
+        self.value.withLock { $0.sourceData.forget(id) }
+        self.value.withLock { _ = $0.reanchors.removeValue(forKey: id) }
     }
 
     private func tellRemoval(of slot: SourceSlot) {

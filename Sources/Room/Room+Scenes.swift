@@ -62,7 +62,7 @@ extension Room {
         }
         let tick = calendar.tick(at: date)
         let now = self.program.tick
-        let fps = Int64(self.pipeline.canvas.fps)
+        let fps = Int64(self.fps)
         guard tick > now else {
             throw .invalidValue(
                 "at", "the program is at \(ProgramDate.format(calendar.date(of: now))) already",
@@ -107,7 +107,7 @@ extension Room {
     ) throws(ControlFailure) -> SceneDesk.Showing {
         var showing = SceneDesk.Showing(
             sceneID: scene.sceneID, tick: tick ?? self.program.tick + 1, transition: transition, without: without)
-        SceneDesk.begin(&showing, scene, fps: self.pipeline.canvas.fps)
+        SceneDesk.begin(&showing, scene, fps: self.fps)
         showing.tick = try self.compose(scene, showing, at: tick, &desk)
         desk.note(showing, isNow: tick == nil)
         return showing
@@ -222,7 +222,7 @@ extension Room {
         var first: SceneDesk.Showing?
         if desk.onAir.sceneID == scene.sceneID {
             var showing = desk.onAir
-            let new = CountdownEnds.beginning(scene.countdowns, at: self.program.tick, fps: self.pipeline.canvas.fps)
+            let new = CountdownEnds.beginning(scene.countdowns, at: self.program.tick, fps: self.fps)
             showing.ends.merge(new) { old, _ in old }
             showing.tick = try self.compose(
                 scene, showing, at: nil, &changed, isUpdate: scene.transition.kind == .cut)
@@ -231,7 +231,7 @@ extension Room {
         }
         for var showing in desk.upcoming where showing.sceneID == scene.sceneID {
             showing.ends = [:]
-            SceneDesk.begin(&showing, scene, fps: self.pipeline.canvas.fps)
+            SceneDesk.begin(&showing, scene, fps: self.fps)
             showing.tick = try self.compose(scene, showing, at: showing.tick, &changed)
             changed.note(showing, isNow: false)
             first = first ?? showing
@@ -262,7 +262,7 @@ extension Room {
 
     /// Ticks and dates; `nil` until the program has begun.
     var calendar: ProgramCalendar? {
-        self.mutable.withLock { $0.origin }.map { ProgramCalendar(origin: $0, fps: Int64(self.pipeline.canvas.fps)) }
+        self.value.withLock { $0.lifecycle.origin }.map { ProgramCalendar(origin: $0, fps: Int64(self.fps)) }
     }
 
     /// When a tick is, in every word for it; all null until the program has begun.

@@ -63,7 +63,7 @@ extension Room {
                 ["uid": uid, "reason": .string(error.description), "code": .string(code.rawValue)])
         case .reanchored:
             let now = self.machine.now()
-            let count = self.reanchors.withLock { $0[id, default: EventThrottle(now: now)].happened(now: now) }
+            let count = self.value.withLock { $0.reanchors[id, default: EventThrottle(now: now)].happened(now: now) }
             if let count { self.tellReanchored(id, count) }
         case .ended:
             self.life.add(.source(id, slot?.isFile == true ? .finished : .drained), at: self.lifeTime)
@@ -82,8 +82,8 @@ extension Room {
     /// Tells what was held back, once its time has come.
     func tellReanchored() {
         let now = self.machine.now()
-        let due = self.reanchors.withLock { throttles in
-            throttles.keys.compactMap { id in throttles[id]?.due(now: now).map { (id, $0) } }
+        let due = self.value.withLock { value in
+            value.reanchors.keys.compactMap { id in value.reanchors[id]?.due(now: now).map { (id, $0) } }
         }
         for (id, count) in due { self.tellReanchored(id, count) }
     }
@@ -99,7 +99,7 @@ extension Room {
         case .superseded: self.tellSuperseded()
         case .outputFailed(let error):
             let now = self.machine.now()
-            if let withheld = self.mutable.withLock({ $0.failures.tells(error.code, at: now) }) {
+            if let withheld = self.value.withLock({ $0.output.failures.tells(error.code, at: now) }) {
                 self.logger.warning(
                     "an output could not be written", metadata: ["error": "\(error)", "untold": "\(withheld)"])
                 self.events.emit("output.failed", ["reason": .string(error.description)])
@@ -119,7 +119,7 @@ extension Room {
                 + (lost > 0 ? ", but \(lost) segments are lost" : "")
             self.logger.warning(
                 "an output's directory is another one", metadata: ["path": "\(path)", "lost": "\(lost)"])
-            self.mutable.withLock { $0.restoredPlace = (path, self.machine.now()) }
+            self.value.withLock { $0.output.restoredPlace = (path, self.machine.now()) }
             self.commands?.rewrite()
             if lost > 0 {
                 self.lost(
@@ -137,13 +137,12 @@ extension Room {
     }
 
     private func published(_ segment: PublishedSegment) {
-        let isFirst = self.mutable.withLock { mutable -> Bool in
-            mutable.segments += 1
-            mutable.lastSegment = segment.publishedAt
+        let isFirst = self.value.withLock { value -> Bool in
+            value.output.segments += 1
             if !segment.isSlate {
-                (mutable.lastSizes, mutable.lastFrames) = (segment.bytes, Int64(segment.frames.count))
+                (value.output.lastSizes, value.output.lastFrames) = (segment.bytes, Int64(segment.frames.count))
             }
-            return mutable.segments == 1
+            return value.output.segments == 1
         }
         if !segment.isSlate, let time = self.clock.program(of: segment.publishedAt) {
             self.latency.published(segment.frames, at: time)
@@ -158,6 +157,6 @@ extension Room {
         guard isFirst else { return }
         self.events.emit("broadcast.active", ["slate": .bool(segment.isSlate)])
         // Behind the event: what the room is from here on is told after it.
-        self.mutable.withLock { $0.isPlayable = true }
+        self.value.withLock { $0.lifecycle.isPlayable = true }
     }
 }

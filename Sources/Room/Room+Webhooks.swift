@@ -66,7 +66,7 @@ extension Room {
         }
         do throws(MediaError) {
             // With the document, so that no other version of it comes between.
-            try self.document.withLock { _ throws(MediaError) in delivery.replace(try self.pipeline.webhooks()) }
+            try self.documentTurn.withLock { _ throws(MediaError) in delivery.replace(try self.pipeline.webhooks()) }
             self.logger.info("secrets of webhooks read again")
             self.events.emit("webhook.secretsRenewed", [:])
         } catch {

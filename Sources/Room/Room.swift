@@ -28,56 +28,13 @@ package final class Room: Sendable {
         package var opened: State { self == .starting ? .waiting : self }
     }
 
-    /// What changes while the room lives.
-    struct Mutable {
-        var state = State.starting
-        var outcome: RoomOutcome?
-        /// The program has ended, and every encoder is flushed.
-        var isMade = false
-        /// Why the room ended, where it was not told to.
-        var endCode: ErrorCode?
-        var isStarted = false
-        var origin: Int64?
-        var firstTick: Int64 = 0
-        var segments: Int64 = 0
-        /// Viewers have been told that they can play.
-        var isPlayable = false
-        var lastSegment: Int64?
-        /// Bytes of the last segment by track, and how many pictures it is long.
-        var lastSizes: [String: Int] = [:]
-        var lastFrames: Int64 = 0
-        var addresses: [(name: String, address: String)] = []
-        /// What the next worker has to finish.
-        var debt: MediaError?
-        /// The playlists of a room that is over lack their end.
-        var isEndOwed = false
-        /// Files are made of its recording.
-        var isRecorded = false
-        /// When a stopping room must be over, on the machine's clock; `nil`: it is not stopping.
-        var stopUntil: Int64?
-        /// Writes of the output.
-        var failures = RepeatedFailures()
-        /// That a newer worker serves the room has been told.
-        var isSupersededTold = false
-        /// What outputs lack for good; see ``Room/damage``.
-        var damage = OutputDamage()
-        /// A directory that was moved away or mounted over, and when that was noticed, on the machine's clock.
-        var restoredPlace: (path: String, at: Int64)?
-    }
-
     let settings: RoomSettings
-    /// What the room runs by now; only what may change in a running room differs from what it was made from.
-    let running: Mutex<Pipeline>
-    /// What the operator has written: the pipeline file with the flags of the command line, as it was taken last.
-    let operatorDocument: Mutex<JSONNode?>
-    /// The same without what commands have made of it; see ``CommandedState``.
-    let fileDocument: Mutex<RoomDocument?>
     /// Writes down what is commanded; `nil`: no later worker could find it.
     let commands: CommandStore?
-    /// What this worker goes on with.
-    let resumption: Mutex<Resumption>
-    /// What was written, for commands that write anew; `nil`: the room was not made from a document.
-    let document: Mutex<RoomDocument?>
+    /// What the room is at this moment.
+    let value: Mutex<RoomState>
+    /// Held while the document is changed or used as a whole: no other version of it comes between.
+    let documentTurn = Mutex<Void>(())
     package let events: RoomEvents
     /// Sends them to the webhooks; `nil`: nobody does.
     let delivery: EventDelivery?
@@ -107,45 +64,23 @@ package final class Room: Sendable {
     let snapshots: SnapshotDesk
     /// Transport streams for old devices.
     let transports: [TransportStreams]
-    let mutable: Mutex<Mutable>
-    /// What the room is for others.
-    let phase: Mutex<PhaseBook>
     let levels = SoundLevelDesk()
     /// Held while a command builds a scene: one command at a time.
     let desk: Mutex<SceneDesk>
     let tickets = RequestTickets()
-    /// Sources nobody may publish for some time.
-    let refusals = Mutex<[SourceID: SourceRefusal]>([:])
-    let refusalReports = Mutex(RefusalReports())
-    /// Jumps of sources' timestamps that are told.
-    let reanchors = Mutex<[SourceID: EventThrottle]>([:])
     /// Where automatic scenes are built: not on the thread of the source that came or went.
     let layouts = DispatchQueue(label: "layouts")
     /// Where the level of an overload is written down: a disk that hangs holds up nothing else.
     let overloadWrites = DispatchQueue(label: "overload")
     let firstMedia = DispatchSemaphore(value: 0)
-    /// Machine time at which the first decodable packet came.
-    let firstArrival: Mutex<Int64?>
     let listeners: RoomListeners
-    let lingering = Mutex(ViewerLinger())
     let life: RoomLifeBox
     let overload: OverloadGuard
     let disk: DiskWatch
     let clips: ClipDesk
-    /// What is wrong, and was lately.
-    let alarms = Mutex(AlarmBook())
-    /// What is wrong with the file the room runs by.
-    let configurationAlarm = Mutex<AlarmBook.Alarm?>(nil)
-    /// How often its files were to be taken at once.
-    let reloads = Mutex(ServiceNotices.Reloads())
-    /// Since when its loops are where they are.
-    let loopProgress = Mutex((tick: LoopProgress(), encoder: LoopProgress()))
-    /// Latencies as last looked at.
-    let latencies = Mutex<(at: Int64, json: JSONValue)?>(nil)
-    /// What has been said with the pictures, by command.
-    let metadata: Mutex<MetadataDesk>
-    /// What publishers have said with theirs.
-    let sourceData = Mutex(SourceDataBook())
+    /// Frames a second of the canvas.
+    let fps: Int
+    package let isOffline: Bool
 
     init(
         settings: RoomSettings, events: RoomEvents, delivery: EventDelivery?, logger: Logger, parts: RoomParts
@@ -155,13 +90,11 @@ package final class Room: Sendable {
         let now = settings.clocks.wall.now()
         self.startTime = now / 1_000_000 * 1_000_000
         self.takes = TakeDesk(clock: settings.clocks.machine)
-        self.phase = Mutex(PhaseBook(since: now))
-        self.running = Mutex(settings.pipeline)
-        self.document = Mutex(settings.document)
-        self.operatorDocument = Mutex(parts.resumption.file?.effective)
-        self.fileDocument = Mutex(parts.resumption.file)
+        self.value = Mutex(
+            RoomState(running: settings.pipeline, document: settings.document, parts.resumption, now: now))
+        self.fps = settings.pipeline.canvas.fps
+        self.isOffline = settings.pipeline.clock == .offline
         self.commands = parts.commands
-        self.resumption = Mutex(parts.resumption)
         self.events = events
         self.delivery = delivery
         self.logger = logger
@@ -179,10 +112,7 @@ package final class Room: Sendable {
         self.uploads = parts.uploads
         self.snapshots = parts.snapshots
         self.transports = parts.transports
-        self.mutable = Mutex(Mutable())
         self.desk = Mutex(parts.start.desk)
-        self.firstArrival = Mutex(nil)
-        self.metadata = Mutex(MetadataDesk())
         self.listeners = RoomListeners()
         self.life = RoomLifeBox(parts.start.life, machine: settings.clocks.machine)
         self.overload = OverloadGuard(settings.pipeline, renditions: Self.costliestFirst(settings.pipeline))
@@ -197,17 +127,16 @@ package final class Room: Sendable {
     var slots: [SourceID: SourceSlot] { self.roster.slots }
     /// The monotonic clock.
     var machine: any SleepClock { self.clocks.machine }
-    var pipeline: Pipeline { self.running.withLock { $0 } }
-    package var state: State { self.mutable.withLock { $0.state } }
+    var pipeline: Pipeline { self.value.withLock { $0.documents.running } }
+    package var state: State { self.value.withLock { $0.lifecycle.state } }
     /// What of the room's leavings is not done when ``run()`` has returned; the next worker finishes it.
-    package var debt: MediaError? { self.mutable.withLock { $0.debt } }
+    package var debt: MediaError? { self.value.withLock { $0.lifecycle.debt } }
     /// Why the room ended, where it was not told to.
-    package var endCode: ErrorCode? { self.mutable.withLock { $0.endCode } }
-    package var isOffline: Bool { self.pipeline.clock == .offline }
+    package var endCode: ErrorCode? { self.value.withLock { $0.lifecycle.endCode } }
 
     /// The address a listener was bound to: `rtmp`, `viewer` or `control`.
     package func address(_ name: String) -> String? {
-        self.mutable.withLock { $0.addresses.first { $0.name == name }?.address }
+        self.value.withLock { $0.lifecycle.addresses.first { $0.name == name }?.address }
     }
 
     // MARK: Lifecycle
@@ -222,7 +151,7 @@ package final class Room: Sendable {
         } catch {
             return await self.close(.failed(error), by: self.machine.now())
         }
-        self.mutable.withLock { $0.state = $0.state.opened }
+        self.value.withLock { $0.lifecycle.state = $0.lifecycle.state.opened }
         self.announceReady()
         self.announceResumed()
         self.resumeClips()
@@ -287,7 +216,7 @@ package final class Room: Sendable {
             self.mediaArrived(at: self.machine.now())
         }
         self.firstMedia.wait()
-        if let arrival = self.firstArrival.withLock({ $0 }), self.mutable.withLock({ $0.outcome == nil }) {
+        if let arrival = self.value.withLock({ $0.firstArrival }), self.value.withLock({ $0.lifecycle.outcome == nil }) {
             do {
                 try self.begin(arrival: arrival)
             } catch {
@@ -302,11 +231,11 @@ package final class Room: Sendable {
         // One that is over by itself: whoever looks at the room's loops must not take them for loops that hang.
         if !self.isOffline { self.end(reason: "the program is over") }
         self.ladder.finish()
-        let outcome = self.mutable.withLock { mutable -> RoomOutcome in
-            mutable.isMade = true
+        let outcome = self.value.withLock { value -> RoomOutcome in
+            value.lifecycle.isMade = true
             // A program of files that ends by itself ends the room.
-            let outcome = mutable.outcome ?? .ended
-            mutable.outcome = outcome
+            let outcome = value.lifecycle.outcome ?? .ended
+            value.lifecycle.outcome = outcome
             return outcome
         }
         if case .ended = outcome { self.packager?.finish(endlist: true) } else { self.packager?.finish(endlist: false) }
@@ -333,7 +262,7 @@ package final class Room: Sendable {
         }
         let beginning = try self.packager?.begin(now: wall, slate: slate)
         let (origin, firstTick) = (beginning?.origin ?? wall, beginning?.firstTick ?? 0)
-        let time = TimeMath.scale(firstTick, by: TimeMath.nanoseconds, over: Int64(self.pipeline.canvas.fps))
+        let time = TimeMath.scale(firstTick, by: TimeMath.nanoseconds, over: Int64(self.fps))
         self.clock.start(at: due &+ (origin &+ time &- wall), program: time, origin: origin)
         self.started(origin: origin, firstTick: firstTick)
         self.resumeProgram(at: firstTick)
@@ -343,24 +272,19 @@ package final class Room: Sendable {
     /// The room is over before this worker has anything to show: what the workers before it have listed ends all the same.
     private func beginToEnd() {
         guard !self.isOffline, let packager = self.packager, packager.hasPublishedBefore,
-            case .ended? = self.mutable.withLock({ $0.outcome })
+            case .ended? = self.value.withLock({ $0.lifecycle.outcome })
         else { return }
         do {
             _ = try packager.begin(now: self.settings.origin ?? self.clocks.wall.now())
         } catch {
             // The end is told already; what becomes of the playlists is the newer worker's to say.
-            if error.code == .superseded { return self.mutable.withLock { $0.outcome = .superseded } }
+            if error.code == .superseded { return self.value.withLock { $0.lifecycle.outcome = .superseded } }
             self.oweEnd(error.code, error.what, fix: "start the room again, and end it")
         }
     }
 
     private func started(origin: Int64, firstTick: Int64) {
-        self.mutable.withLock {
-            $0.origin = origin
-            $0.firstTick = firstTick
-            $0.isStarted = true
-            if $0.state == .waiting { $0.state = .live }
-        }
+        self.value.withLock { $0.lifecycle.start(origin: origin, firstTick: firstTick) }
         self.events.setProgramTime(origin: origin) { [weak self] in self?.programTime }
         self.startCountdowns(at: firstTick)
         self.beginUserData(origin: origin)
@@ -372,9 +296,9 @@ package final class Room: Sendable {
 
     /// The first decodable packet of any source starts the program.
     func mediaArrived(at arrival: Int64) {
-        let isFirst = self.firstArrival.withLock { first -> Bool in
-            guard first == nil else { return false }
-            first = arrival
+        let isFirst = self.value.withLock { value -> Bool in
+            guard value.firstArrival == nil else { return false }
+            value.firstArrival = arrival
             return true
         }
         if isFirst { self.firstMedia.signal() }
@@ -396,9 +320,9 @@ package final class Room: Sendable {
 
     /// A newer worker has claimed the room; the first write that finds this calls it.
     func tellSuperseded() {
-        let isFirst = self.mutable.withLock { mutable -> Bool in
-            defer { mutable.isSupersededTold = true }
-            return !mutable.isSupersededTold
+        let isFirst = self.value.withLock { value -> Bool in
+            defer { value.lifecycle.isSupersededTold = true }
+            return !value.lifecycle.isSupersededTold
         }
         if isFirst { self.events.emit("room.superseded") }
         self.superseded()
@@ -408,23 +332,20 @@ package final class Room: Sendable {
 
     private func stop(_ outcome: RoomOutcome, _ state: State, reason: String, _ code: ErrorCode? = nil) {
         let until = self.stopDeadline()
-        // With the phase in hand: that the room ends is told before what it is because of that.
-        let isFirst = self.phase.withLock { _ -> Bool in
-            let isFirst = self.mutable.withLock { mutable -> Bool in
-                guard mutable.outcome == nil else { return false }
-                (mutable.outcome, mutable.endCode, mutable.state) = (outcome, code, state)
-                mutable.stopUntil = until
-                return true
-            }
-            guard isFirst else { return false }
+        // With the value in hand: that the room ends is told before what it is because of that.
+        let isFirst = self.value.withLock { value -> Bool in
+            guard value.lifecycle.stop(outcome, state, code, until: until) else { return false }
             self.events.emit(
                 "room.\(state.rawValue)",
-                ["reason": .string(reason), "code": JSONValue(code?.rawValue), "played": .bool(self.wasPlayed)])
+                [
+                    "reason": .string(reason), "code": JSONValue(code?.rawValue),
+                    "played": .bool(self.wasPlayed(value)),
+                ])
             return true
         }
         guard isFirst else {
             // Of a room that is over, or about to be: what is left to end is the time its viewers are served on.
-            self.lingering.withLock { if state == .draining { $0.stopAsked() } else { $0.endAsked() } }
+            self.value.withLock { if state == .draining { $0.lingering.stopAsked() } else { $0.lingering.endAsked() } }
             return
         }
         self.notePhase()
@@ -439,11 +360,11 @@ package final class Room: Sendable {
         return Int64(output.gopFrames * output.segmentGops)
     }
 
-    func owe(_ debt: MediaError) { self.mutable.withLock { $0.debt = $0.debt ?? debt } }
+    func owe(_ debt: MediaError) { self.value.withLock { $0.lifecycle.debt = $0.lifecycle.debt ?? debt } }
 
     private func oweEnd(_ code: MediaError.Code, _ what: String, fix: String) {
         self.owe(MediaError(code, what, at: "hls", fix: fix))
-        self.mutable.withLock { $0.isEndOwed = true }
+        self.value.withLock { $0.lifecycle.isEndOwed = true }
     }
 
     /// - Parameter deadline: Of what the room leaves behind, on the machine's clock.
@@ -463,9 +384,9 @@ package final class Room: Sendable {
         if let debt = await uploaded { self.owe(debt) }
         // It stops at its next segment, long since.
         self.clips.join(within: deadline &- self.machine.now())
-        self.mutable.withLock { mutable in
-            mutable.state = .closed
-            mutable.outcome = mutable.outcome ?? outcome
+        self.value.withLock { value in
+            value.lifecycle.state = .closed
+            value.lifecycle.outcome = value.lifecycle.outcome ?? outcome
         }
         self.notePhase()
         let (verdict, damage) = (self.verdict(outcome), self.damage)
@@ -478,7 +399,7 @@ package final class Room: Sendable {
             (reason, code) = (.string(error.description), .string(error.code.description))
         }
         // A client that reads the event may end the linger at once.
-        self.lingering.withLock { $0.closed() }
+        self.value.withLock { $0.lingering.closed() }
         self.events.emit(
             "room.closed",
             [

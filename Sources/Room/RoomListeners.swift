@@ -234,7 +234,7 @@ extension Room {
     }
 
     func note(_ name: String, _ address: String) {
-        self.mutable.withLock { $0.addresses.append((name, address)) }
+        self.value.withLock { $0.lifecycle.addresses.append((name, address)) }
     }
 
     /// The first event: where everything is.

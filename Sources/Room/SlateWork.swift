@@ -65,7 +65,7 @@ extension Room {
 
     func filled(_ fill: SlateFill) {
         let frames = fill.frames.upperBound - fill.frames.lowerBound
-        let milliseconds = TimeMath.scale(frames, by: 1_000, over: Int64(self.pipeline.canvas.fps))
+        let milliseconds = TimeMath.scale(frames, by: 1_000, over: Int64(self.fps))
         self.events.emit(
             "output.filled",
             [
