@@ -100,13 +100,14 @@ package final class ControlServer: Sendable {
             listener: listener, work: work, responder: responder, tokens: tokens, leaving: leaving)
     }
 
-    /// What reads waits for no command; but for the document, which one may hold while it reads files.
+    /// Reads wait for no command, and commands that need no scene for none that does.
     private static func lane(_ request: ListenerRequest, _ route: ControlRoute?) -> ControlWork.Lane {
         let isReading = request.head.method == .get || request.head.method == .head
         return switch route {
         case .end, .drain: .leaving
         case .document: .document
         case .room: isReading ? .reads : .document
+        case .program, .scene, .countdown, .pk: isReading ? .reads : .scenes
         default: isReading ? .reads : .commands
         }
     }

@@ -14,7 +14,10 @@ final class ControlWork: Sendable {
         case reads
         /// Requests without a token, most of which are refused.
         case strangers
+        /// Commands that take effect at once, such as a cover, a mute or a kick.
         case commands
+        /// Commands that may wait for a scene to be built, one after the other.
+        case scenes
         /// The room's document, which is read and written one after the other.
         case document
         /// The room's end, and its drain.
@@ -23,7 +26,7 @@ final class ControlWork: Sendable {
         fileprivate var threads: Int {
             switch self {
             case .reads, .commands: 2
-            case .strangers, .document, .leaving: 1
+            case .strangers, .scenes, .document, .leaving: 1
             }
         }
     }

@@ -29,4 +29,9 @@ extension ProgramStage {
 
     /// See ``SceneDirector/awaitDrawing(milliseconds:)``.
     package func awaitDrawing() -> Int64? { self.director.awaitDrawing() }
+
+    /// Does something on the thread that builds scenes, before what it does next; for tests.
+    package func onBuilder(_ job: @escaping @Sendable () -> Void) {
+        self.director.builder?.submit(isUrgent: true, job)
+    }
 }

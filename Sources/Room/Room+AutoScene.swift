@@ -26,27 +26,20 @@ extension Room {
     }
 
     /// Lays the automatic scene on air out anew when others are live than it was made for.
-    func layOutAnew() {
-        let failure = self.desk.withLock { desk -> ControlFailure? in
-            desk.advance(to: self.program.tick)
-            guard let scene = desk.shelf[desk.onAir.sceneID], scene.isAutomatic,
-                let live = self.liveUsers(fallback: desk.live), live != desk.live
-            else { return nil }
-            do throws(ControlFailure) {
-                let tick = try self.compose(scene, desk.onAir, at: nil, &desk, isUpdate: scene.transition.kind == .cut)
-                self.events.emit(
-                    "scene.layout",
-                    [
-                        "scene": .string(scene.sceneID), "live": .array(live.map { .string($0) }),
-                        "tick": .integer(tick),
-                    ])
-                return nil
-            } catch {
-                return error
-            }
-        }
-        if let failure {
-            self.logger.warning("the automatic scene keeps its layout", metadata: ["error": "\(failure.what)"])
+    func layOutAnew(_ desk: inout SceneDesk) {
+        guard let scene = desk.shelf[desk.onAir.sceneID], scene.isAutomatic,
+            let live = self.liveUsers(fallback: desk.live), live != desk.live
+        else { return }
+        do throws(ControlFailure) {
+            let tick = try self.compose(scene, desk.onAir, at: nil, &desk, isUpdate: scene.transition.kind == .cut)
+            self.events.emit(
+                "scene.layout",
+                [
+                    "scene": .string(scene.sceneID), "live": .array(live.map { .string($0) }),
+                    "tick": .integer(tick),
+                ])
+        } catch {
+            self.logger.warning("the automatic scene keeps its layout", metadata: ["error": "\(error.what)"])
         }
     }
 }

@@ -25,13 +25,13 @@ extension Room {
 
     // MARK: Scenes
 
-    /// What is on air, what will be, and what the overlays say.
+    /// Writes down what is on air, what will be, and what countdowns say. With the value held.
     ///
-    /// - Parameter wanted: The scene that was asked for; a fallback scene may be on air in its place.
-    func noteCommanded(_ desk: SceneDesk, wanted: String, _ urgency: CommandStore.Urgency = .now) {
+    /// The scene that was asked for counts; a fallback scene may be on air in its place.
+    func noteCommanded(_ desk: SceneDesk, _ value: borrowing RoomState) {
         guard let commands = self.commands else { return }
-        let file = self.pipeline.program.scene
-        commands.update(urgency) { state in
+        let (wanted, file) = (value.life.wanted.id, value.documents.running.program.scene)
+        commands.update(.now) { state in
             let onAir = desk.onAir.sceneID == wanted
             let showing = CommandedState.Showing(
                 scene: wanted, tick: desk.onAir.tick, ends: onAir ? desk.onAir.ends : [:])
@@ -39,16 +39,16 @@ extension Room {
             state.upcoming = desk.upcoming.map {
                 CommandedState.Showing(scene: $0.sceneID, tick: $0.tick, ends: $0.ends, transition: $0.transition)
             }
-            state.texts = desk.overlays.texts
-            state.scores = desk.overlays.scores.mapValues { CommandedState.Score(left: $0.left, right: $0.right) }
             state.countdowns = desk.countdowns.told
         }
     }
 
-    /// The same, for those who do not hold the life.
-    func noteCommanded(_ desk: SceneDesk, _ urgency: CommandStore.Urgency = .now) {
-        if self.commands == nil { return }
-        self.noteCommanded(desk, wanted: self.life.life.withLock { $0.wanted.id }, urgency)
+    /// Writes down what texts and score bars say.
+    func noteCommanded(_ overlays: SceneMapping.Overlays) {
+        self.commands?.update(.soon) { state in
+            state.texts = overlays.texts
+            state.scores = overlays.scores.mapValues { CommandedState.Score(left: $0.left, right: $0.right) }
+        }
     }
 
     /// A command has put a scene.
@@ -139,18 +139,16 @@ extension Room {
         let changed = Set(old.scenes.map(\.sceneID) + new.scenes.map(\.sceneID)).filter {
             old.scene($0) != new.scene($0)
         }
-        self.desk.withLock { desk in
-            commands.update(.now) { state in
-                let isFile = edits.isEmpty && document.revision == file.revision
-                state.document = isFile ? nil : CommandedState.Document(revision: document.revision, edits: edits)
-                for id in changed {
-                    // Where commands have counted on, the next revision is above that.
-                    let revision = desk.shelf[id]?.revision ?? 0
-                    let isAbove = revision > (new.scene(id)?.revision ?? revision)
-                    state.scenes[id] = isAbove ? CommandedState.SceneChange(revision: revision) : nil
-                }
+        let shelf = self.value.withLock(\.scenes.shelf)
+        commands.update(.now) { state in
+            let isFile = edits.isEmpty && document.revision == file.revision
+            state.document = isFile ? nil : CommandedState.Document(revision: document.revision, edits: edits)
+            for id in changed {
+                // Where commands have counted on, the next revision is above that.
+                let revision = shelf[id]?.revision ?? 0
+                let isAbove = revision > (new.scene(id)?.revision ?? revision)
+                state.scenes[id] = isAbove ? CommandedState.SceneChange(revision: revision) : nil
             }
-            self.noteCommanded(desk)
         }
     }
 

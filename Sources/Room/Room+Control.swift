@@ -13,10 +13,7 @@ extension Room: RoomControlling {
         let (state, origin, segments, addresses) = self.value.withLock {
             ($0.lifecycle.state, $0.lifecycle.origin, $0.output.segments, $0.lifecycle.addresses)
         }
-        let (scenes, onAir) = self.desk.withLock { desk in
-            desk.advance(to: self.program.tick)
-            return (desk.shelf.scenes, desk.onAir.sceneID)
-        }
+        let scenes = self.shownScenes
         let stats = self.program.stats
         let phase = self.phaseMembers
         let sources = self.pipeline.sources.compactMap {
@@ -29,8 +26,8 @@ extension Room: RoomControlling {
             "incarnation": .integer(self.incarnation), "time": .string(ProgramDate.format(self.clocks.wall.now())),
             "origin": JSONValue(origin.map { ProgramDate.format($0) }),
             "program": [
-                "scene": .string(onAir),
-                "scenes": .array(scenes.map { .string($0.sceneID) }), "tick": .integer(self.program.tick),
+                "scene": .string(scenes.onAir.sceneID),
+                "scenes": .array(scenes.shelf.scenes.map { .string($0.sceneID) }), "tick": .integer(self.program.tick),
                 "level": self.levelJSON,
             ],
             "pk": self.pkJSON, "sources": .array(sources),

@@ -11,8 +11,8 @@ extension RoomIdle.Rules {
 extension Room {
     /// Ends a room that nobody has published to for as long as its pipeline says; on the thread of the life.
     func watchIdle(_ idle: inout RoomIdle) {
-        let isAnybodyThere = self.life.life.withLock { life in
-            life.sources.values.contains { $0.hasPublisher && $0.state != .ended }
+        let isAnybodyThere = self.value.withLock { value in
+            value.life.sources.values.contains { $0.hasPublisher && $0.state != .ended }
         }
         let rules = RoomIdle.Rules(self.pipeline.idle)
         let before = idle.since

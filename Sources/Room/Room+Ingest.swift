@@ -85,7 +85,7 @@ extension Room {
         switch event {
         case .listening, .listeningSecurely, .listeningForSRT, .connected: break
         case .configuration(let id, let parameters): self.slots[id]?.setCodec(parameters)
-        case .firstVideo(let id), .firstAudio(let id): self.life.add(.source(id, .arrived), at: self.machine.now())
+        case .firstVideo(let id), .firstAudio(let id): self.note(.source(id, .arrived), at: self.machine.now())
         case .publishing(let id, let info):
             let was = self.slots[id]?.state
             self.slots[id]?.setPublishing(true)
@@ -97,8 +97,8 @@ extension Room {
                     "takeover": .bool(info.isTakeover), "was": JSONValue(was?.rawValue),
                 ])
             let now = self.machine.now()
-            if info.isTakeover { self.life.add(.source(id, .takenOver), at: now) }
-            self.life.add(.source(id, .published), at: now)
+            if info.isTakeover { self.note(.source(id, .takenOver), at: now) }
+            self.note(.source(id, .published), at: now)
         case .unsupportedCodec(let id, let codec):
             self.slots[id]?.setError("unsupported codec \(codec)")
             self.events.emit(
@@ -143,6 +143,6 @@ extension Room {
     private func left(_ id: SourceID, _ type: String, _ reason: String, isTakenOver: Bool = false) {
         self.slots[id]?.setPublishing(false)
         self.events.emit(type, ["uid": .string(id.description), "reason": .string(reason)])
-        if !isTakenOver { self.life.add(.source(id, .left(reason: reason)), at: self.machine.now()) }
+        if !isTakenOver { self.note(.source(id, .left(reason: reason)), at: self.machine.now()) }
     }
 }

@@ -27,17 +27,33 @@ extension Room {
 
     // MARK: The thread
 
-    /// Runs until ``RoomLifeBox/finish()``. Blocks.
+    /// Adds what has happened for the life's thread. Returns at once.
+    ///
+    /// - Parameters:
+    ///   - time: When it happened, in nanoseconds of ``lifeTime``.
+    ///   - announce: See ``Happening/announce``.
+    func note(_ event: RoomLife.Event, at time: Int64, announce: (@Sendable () -> Void)? = nil) {
+        self.value.withLock { $0.inbox.append(Happening(event: event, time: time, announce: announce)) }
+        self.lifeWake.signal()
+    }
+
+    func finishLife() {
+        self.value.withLock { $0.isLifeThreadOver = true }
+        self.lifeWake.signal()
+    }
+
+    /// Runs until ``finishLife()``. Blocks.
     func runLife() {
         var health = self.machine.now()
         var released = health
         var idle = RoomIdle(hasHadSource: self.packager?.hasPublishedBefore == true, since: self.resumedIdle)
         let began = health
         var isOnProbation = true
-        while !self.life.isFinished {
+        while true {
             let now = self.machine.now()
-            let deadline = self.life.life.withLock { $0.deadline(after: now) }
-            self.life.wait(min(Self.pollInterval, max(0, (deadline ?? .max) &- now)))
+            let (deadline, isOver) = self.value.withLock { ($0.life.deadline(after: now), $0.isLifeThreadOver) }
+            if isOver { return }
+            self.lifeWake.wait(for: min(Self.pollInterval, max(0, (deadline ?? .max) &- now)))
             self.stepLife()
             self.stepOverload()
             self.watchHealth(&health)
@@ -53,60 +69,65 @@ extension Room {
     /// Tells the life what has happened and what time it is.
     func stepLife() {
         self.tellLevels()
-        let entries = self.life.takeAll()
+        let happenings = self.value.withLock { value in
+            defer { value.inbox.removeAll(keepingCapacity: true) }
+            return value.inbox
+        }
         let arrivals = self.slots.mapValues(\.timedArrivals)
-        let now = self.lifeTime
-        // The desk first, then the life: whoever needs both takes them in this order.
-        self.desk.withLock { desk in
-            desk.advance(to: self.program.tick)
-            let begun = desk.takeBegun()
-            defer { if !begun.isEmpty { self.noteCommanded(desk) } }
-            self.life.life.withLock { life in
-                for entry in entries {
-                    entry.announce?()
-                    self.perform(life.receive(entry.event, now: entry.time), life, &desk)
-                }
-                for scene in begun {
-                    let scene = RoomLife.Scene(scene, in: self.pipeline)
-                    self.perform(life.receive(.commanded(scene), now: now), life, &desk)
-                }
-                self.perform(life.receive(.poll(arrivals), now: now), life, &desk)
+        let (now, tick) = (self.lifeTime, self.program.tick)
+        let isSomethingDue = self.value.withLock { value in
+            for happening in happenings {
+                happening.announce?()
+                self.receive(happening.event, at: happening.time, &value)
             }
+            self.receive(.poll(arrivals), at: now, &value)
+            if let next = value.scenes.upcoming.first, tick >= next.tick { value.sceneWork.isAdvanceDue = true }
+            return !value.sceneWork.isEmpty
         }
         self.watchPhase()
-        // Between two ticks, as all that follows from the files is there.
-        if self.isOffline { self.layOutAnew() }
+        if self.isOffline {
+            // Between two ticks, as all that follows from the files is there.
+            self.changeScenes { desk in
+                self.settle(&desk)
+                self.layOutAnew(&desk)
+            }
+        } else if isSomethingDue {
+            self.requestSettling()
+        }
     }
 
-    func perform(_ actions: [RoomLife.Action], _ life: borrowing RoomLife, _ desk: inout SceneDesk) {
-        var phases: [PKLife.Change] = []
-        var shownAt: Int64?
+    /// Tells the life an event and others what follows from it; what is to be seen of it becomes ``RoomState/sceneWork``.
+    func receive(_ event: RoomLife.Event, at time: Int64, _ value: inout RoomState) {
+        self.perform(value.life.receive(event, now: time), &value)
+    }
+
+    /// With the value held, so that what is told is in the order in which it happened.
+    private func perform(_ actions: [RoomLife.Action], _ value: inout RoomState) {
+        var isPhaseNew = false
         for action in actions {
             switch action {
             case .tell(let id, let change):
-                self.announce(id, change, life.sources[id])
-                if !self.isOffline { self.layouts.async { self.layOutAnew() } }
-            case .pkReady: self.events.emit("pk.ready", ["scene": JSONValue(life.pk?.scene)])
+                self.announce(id, change, value)
+                if !self.isOffline { value.sceneWork.isLayoutDue = true }
+            case .pkReady: self.events.emit("pk.ready", ["scene": JSONValue(value.life.pk?.scene)])
             case .phase(let change):
-                phases.append(change)
-                desk.phaseEndsAt = change.endsAt
-                self.announce(change)
-            case .show(let show): shownAt = self.putOnAir(show, &desk)
+                isPhaseNew = true
+                value.sceneWork.phases.append(change)
+                self.announce(change, origin: value.lifecycle.origin)
+            case .show: value.sceneWork.isShowDue = true
             }
         }
-        if !phases.isEmpty {
-            self.redrawCountdowns(isShown: shownAt != nil, &desk)
-            self.noteCommanded(life.phases, hasStartedItself: life.hasStartedItself)
-            self.noteCommanded(desk, wanted: life.wanted.id)
-        }
-        self.mark(phases, shownAt: shownAt)
+        guard isPhaseNew else { return }
+        self.noteCommanded(value.life.phases, hasStartedItself: value.life.hasStartedItself)
+        // A successor shows its scene even if this worker does not come to it.
+        self.noteCommanded(value.scenes, value)
     }
 
     /// Composes what is to be seen unless it is, and says when. What cannot be composed leaves the picture as it is; the
     /// next change tries again.
     ///
     /// - Returns: The first picture that shows it; `nil` where nothing changes.
-    private func putOnAir(_ show: RoomLife.Show, _ desk: inout SceneDesk) -> Int64? {
+    func putOnAir(_ show: RoomLife.Show, _ desk: inout SceneDesk) -> Int64? {
         guard desk.onAir.sceneID != show.scene.id || desk.onAir.without != show.without else { return nil }
         guard let scene = desk.shelf[show.scene.id] else { return nil }
         do throws(ControlFailure) {
@@ -123,24 +144,24 @@ extension Room {
 
     // MARK: Commands
 
-    /// Lets a command change the phase of the PK, and performs what follows.
+    /// Lets a command change the phase of the PK, and does what follows.
     func commandPK(
         _ change: (inout RoomLife, Int64) throws(PKLife.Refusal) -> [RoomLife.Action]
     ) throws(PKLife.Refusal) {
         let now = self.lifeTime
-        try self.desk.withLock { desk throws(PKLife.Refusal) in
-            desk.advance(to: self.program.tick)
-            try self.life.life.withLock { life throws(PKLife.Refusal) in
-                let actions = try change(&life, now)
-                self.perform(actions, life, &desk)
-            }
+        try self.value.withLock { value throws(PKLife.Refusal) in
+            let actions = try change(&value.life, now)
+            self.perform(actions, &value)
         }
-        self.life.nudge()
+        self.lifeWake.signal()
+        // The phase holds whether or not its scene can be built.
+        self.settleScenes()
     }
 
     // MARK: Words
 
-    private func announce(_ id: SourceID, _ change: SourceLife.Change, _ source: SourceLife?) {
+    private func announce(_ id: SourceID, _ change: SourceLife.Change, _ value: borrowing RoomState) {
+        let source = value.life.sources[id]
         let slot = self.slots[id]
         slot?.setState(change.to)
         // A silent source's last picture gives way after its hold; a new picture ends that.
@@ -157,8 +178,10 @@ extension Room {
                 "uid": .string(id.description), "state": .string(change.to.rawValue),
                 "from": .string(change.from.rawValue), "reason": .string(change.reason),
                 "picture": change.to == .live ? JSONValue(slot?.format?.description) : .null,
-                "graceUntil": self.date(change.to == .reconnecting ? source?.graceUntil : nil),
-                "playable": change.to == .live ? .bool(self.isPlayable) : .null,
+                "graceUntil": self.date(
+                    change.to == .reconnecting ? source?.graceUntil : nil, origin: value.lifecycle.origin),
+                "playable": change.to == .live
+                    ? .bool(value.isPlayable(hasPackager: self.packager != nil)) : .null,
             ])
     }
 
@@ -166,7 +189,7 @@ extension Room {
     func firstFrame(of id: SourceID, _ format: PictureFormat) {
         let key = self.isOffline ? nil : self.slots[id]?.arrivals.firstKey
         let elapsed: Int64? = key.map { (self.machine.now() &- $0) / 1_000_000 }
-        self.life.add(.source(id, .pictured), at: self.lifeTime) { [events = self.events] in
+        self.note(.source(id, .pictured), at: self.lifeTime) { [events = self.events] in
             events.emit(
                 "source.first_frame",
                 [
@@ -176,7 +199,7 @@ extension Room {
         }
     }
 
-    private func announce(_ change: PKLife.Change) {
+    private func announce(_ change: PKLife.Change, origin: Int64?) {
         let type =
             switch change.to {
             case .countdown: "pk.countdown"
@@ -195,7 +218,8 @@ extension Room {
             type,
             [
                 "phase": .string(change.to.rawValue), "from": .string(change.from.rawValue),
-                "at": self.date(change.at), "endsAt": self.date(change.endsAt), "reason": reason, "uid": uid,
+                "at": self.date(change.at, origin: origin), "endsAt": self.date(change.endsAt, origin: origin),
+                "reason": reason, "uid": uid,
             ])
     }
 
@@ -207,20 +231,21 @@ extension Room {
     }
 
     /// A time of the life's clock as a program date-time.
-    private func date(_ time: Int64?) -> JSONValue {
-        guard let time, let origin = self.value.withLock({ $0.lifecycle.origin }),
-            let program = self.isOffline ? time : self.clock.program(of: time)
-        else { return .null }
+    private func date(_ time: Int64?, origin: Int64?) -> JSONValue {
+        guard let time, let origin, let program = self.isOffline ? time : self.clock.program(of: time) else {
+            return .null
+        }
         return .string(ProgramDate.format(origin &+ program))
     }
 
     /// The PK as the state shows it; null when the room has none.
     var pkJSON: JSONValue {
         guard let pk = self.pipeline.pk else { return .null }
-        let phases = self.life.life.withLock { $0.phases }
+        let (phases, origin) = self.value.withLock { ($0.life.phases, $0.lifecycle.origin) }
         let remaining: Int64? = phases.endsAt.map { max(0, $0 &- self.lifeTime) / 1_000_000 }
         return [
-            "phase": .string(phases.phase.rawValue), "scene": .string(pk.scene), "endsAt": self.date(phases.endsAt),
+            "phase": .string(phases.phase.rawValue), "scene": .string(pk.scene),
+            "endsAt": self.date(phases.endsAt, origin: origin),
             "remainingMs": remaining.map { .integer($0) } ?? .null,
         ]
     }

@@ -14,7 +14,9 @@ extension Room {
     package var isAlive: Bool { self.loopLags.isAlive }
 
     private var loopLags: LoopLags {
-        let (state, firstTick, stopUntil) = self.value.withLock { ($0.lifecycle.state, $0.lifecycle.firstTick, $0.lifecycle.stopUntil) }
+        let (state, firstTick, stopUntil) = self.value.withLock {
+            ($0.lifecycle.state, $0.lifecycle.firstTick, $0.lifecycle.stopUntil)
+        }
         if state == .ending || state == .draining {
             return LoopLags(overdue: stopUntil.map { self.machine.now() &- $0 })
         }
@@ -52,7 +54,9 @@ extension Room {
 
     /// As a service manager is told it.
     package var serviceView: ServiceNotices.View {
-        let (state, stopUntil, outcome) = self.value.withLock { ($0.lifecycle.state, $0.lifecycle.stopUntil, $0.lifecycle.outcome) }
+        let (state, stopUntil, outcome) = self.value.withLock {
+            ($0.lifecycle.state, $0.lifecycle.stopUntil, $0.lifecycle.outcome)
+        }
         var hasFailed = false
         if case .failed? = outcome { hasFailed = true }
         let phase: ServiceNotices.Phase =
@@ -60,7 +64,8 @@ extension Room {
             case .starting: .starting
             case .waiting, .live: .ready
             case .ending, .draining: .stopping(until: stopUntil ?? .min)
-            case .closed: self.value.withLock(\.lingering.until).map { .stopping(until: $0 &+ LoopLags.endMargin) } ?? .over
+            case .closed:
+                self.value.withLock(\.lingering.until).map { .stopping(until: $0 &+ LoopLags.endMargin) } ?? .over
             }
         return ServiceNotices.View(
             phase: phase, status: self.statusLine, isAlive: self.isAlive, hasFailed: hasFailed,

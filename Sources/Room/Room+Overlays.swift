@@ -6,21 +6,47 @@ import PipelineSpec
 /// Texts, scores and countdowns by command: they hold in every scene that has them.
 extension Room {
     package func setText(_ id: String, _ text: String) throws(ControlFailure) -> String {
-        try self.change("text", id, isDrawn: true, has: { $0.texts.map(\.textID) }) { desk, _ in
-            desk.overlays.texts[id] = text
+        _ = try self.scenes(with: "text", id) { $0.texts.map(\.textID) }
+        let overlays = self.value.withLock { value in
+            value.overlays.texts[id] = text
             self.program.setText(id, text)
-            return [.init("text", .string(text))]
+            return value.overlays
         }
+        return self.answer("text", id, overlays, [.init("text", .string(text))])
     }
 
     package func setScore(_ id: String, left: Int?, right: Int?) throws(ControlFailure) -> String {
-        try self.change("score", id, isDrawn: true, has: { $0.scoreBars.map(\.scoreID) }) { desk, scenes in
-            let written = scenes.flatMap(\.scoreBars).first { $0.scoreID == id }.map { ($0.left, $0.right) }
-            let old = desk.overlays.scores[id] ?? written ?? (0, 0)
+        let scenes = try self.scenes(with: "score", id) { $0.scoreBars.map(\.scoreID) }
+        let written = scenes.flatMap(\.scoreBars).first { $0.scoreID == id }.map { ($0.left, $0.right) }
+        let (overlays, score) = self.value.withLock { value in
+            let old = value.overlays.scores[id] ?? written ?? (0, 0)
             let score = (left: left ?? old.0, right: right ?? old.1)
-            desk.overlays.scores[id] = score
+            value.overlays.scores[id] = score
             self.program.setScore(id, left: score.left, right: score.right)
-            return [.init("left", JSONValue(score.left)), .init("right", JSONValue(score.right))]
+            return (value.overlays, score)
+        }
+        let members: [JSONValue.Member] = [
+            .init("left", JSONValue(score.left)), .init("right", JSONValue(score.right)),
+        ]
+        return self.answer("score", id, overlays, members)
+    }
+
+    /// Writes the overlays down, and waits until they are drawn: the answer says which tick shows them.
+    private func answer(
+        _ sort: String, _ id: String, _ overlays: SceneMapping.Overlays, _ members: [JSONValue.Member]
+    ) -> String {
+        self.noteCommanded(overlays)
+        let times = self.times(drawnAt: self.program.awaitDrawing())
+        return JSONValue.object([.init("\(sort)Id", .string(id))] + members + times).text
+    }
+
+    /// A scene has been built with these overlays, and counts anew: what commands have said meanwhile is said again.
+    func catchUp(with built: SceneMapping.Overlays) {
+        self.value.withLock { value in
+            for (id, text) in value.overlays.texts where built.texts[id] != text { self.program.setText(id, text) }
+            for (id, score) in value.overlays.scores where built.scores[id].map({ $0 != score }) ?? true {
+                self.program.setScore(id, left: score.left, right: score.right)
+            }
         }
     }
 
@@ -38,8 +64,9 @@ extension Room {
             }
             tick = calendar.tick(at: date)
         }
-        return try self.change("countdown", id, has: { $0.countdowns.map(\.countdownID) }) {
-            desk, scenes throws(ControlFailure) in
+        _ = try self.scenes(with: "countdown", id) { $0.countdowns.map(\.countdownID) }
+        let members = try self.changeScenes { desk throws(ControlFailure) in
+            let scenes = desk.shelf.scenes
             let clocks = scenes.flatMap(\.countdowns).filter { $0.countdownID == id }
             guard clocks.contains(where: { $0.clock == .scene }) else {
                 throw ControlFailure(
@@ -61,11 +88,12 @@ extension Room {
             desk = changed
             return members + self.times(first)
         }
+        return JSONValue.object([.init("countdownId", .string(id))] + members).text
     }
 
     /// The countdowns of the first scene begin with the program.
     func startCountdowns(at tick: Int64) {
-        self.desk.withLock { desk in
+        self.changeScenes { desk in
             guard desk.onAir.tick == 0, !desk.isResumed, let scene = desk.shelf[desk.onAir.sceneID],
                 !scene.countdowns.isEmpty
             else {
@@ -99,29 +127,21 @@ extension Room {
         }
     }
 
-    /// Changes what commands have said of a thing that some scene has.
+    /// The scenes there are.
     ///
-    /// - Parameter isDrawn: The change is drawn beside the program: the answer waits for that and says which tick shows it.
-    private func change(
-        _ sort: String, _ id: String, isDrawn: Bool = false, has: (PipelineSpec.Scene) -> [String],
-        _ body: (inout SceneDesk, [PipelineSpec.Scene]) throws(ControlFailure) -> [JSONValue.Member]
-    ) throws(ControlFailure) -> String {
+    /// - Throws: If none of them has that thing.
+    private func scenes(
+        with sort: String, _ id: String, has: (PipelineSpec.Scene) -> [String]
+    ) throws(ControlFailure) -> [PipelineSpec.Scene] {
         try self.checkOpen()
-        let members = try self.desk.withLock { desk throws(ControlFailure) in
-            let known = Set(desk.shelf.scenes.flatMap(has))
-            guard known.contains(id) else {
-                throw .notFound(
-                    "no scene of this room has the \(sort) \"\(id.prefix(64))\"",
-                    fix: known.isEmpty ? "add one to a scene" : "use one of: \(known.sorted().joined(separator: ", "))")
-            }
-            desk.advance(to: self.program.tick)
-            let members = try body(&desk, desk.shelf.scenes)
-            self.noteCommanded(desk, isDrawn ? .soon : .now)
-            return members
+        let scenes = self.value.withLock(\.scenes.shelf.scenes)
+        let known = Set(scenes.flatMap(has))
+        guard known.contains(id) else {
+            throw .notFound(
+                "no scene of this room has the \(sort) \"\(id.prefix(64))\"",
+                fix: known.isEmpty ? "add one to a scene" : "use one of: \(known.sorted().joined(separator: ", "))")
         }
-        // Outside the lock: nobody else's command waits for a drawing.
-        let times = isDrawn ? self.times(drawnAt: self.program.awaitDrawing()) : []
-        return JSONValue.object([.init("\(sort)Id", .string(id))] + members + times).text
+        return scenes
     }
 }
 

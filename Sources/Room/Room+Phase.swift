@@ -26,7 +26,8 @@ extension Room {
 
     /// Looks at the sources that are on air, at overload, and at what the room is because of them; where the life steps.
     func watchPhase() {
-        let (hasPublisher, hasMedia) = self.life.life.withLock { life -> (Bool, Bool) in
+        let (hasPublisher, hasMedia) = self.value.withLock { value -> (Bool, Bool) in
+            let life = value.life
             let onAir = life.onAir.scene.sources
             let isThere = onAir.contains { life.sources[$0]?.state == .live }
             // Nobody has been there: idle. Nobody is there, nor expected: gone. A file that is over: ended.
@@ -53,7 +54,9 @@ extension Room {
         let now = self.clocks.wall.now()
         // The event is told with the lock held: two threads that see two changes must not tell them the other way round.
         self.value.withLock { value in
-            guard let (change, failure) = value.judge(hasPackager: self.packager != nil, now: now, update) else { return }
+            guard let (change, failure) = value.judge(hasPackager: self.packager != nil, now: now, update) else {
+                return
+            }
             self.events.emit(
                 "room.state",
                 [

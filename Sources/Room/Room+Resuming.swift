@@ -114,14 +114,15 @@ extension Room {
     func resumePK() {
         guard let pk = self.value.withLock({ $0.resumption.state.pk }) else { return }
         let since = self.lifeTime(ofRoom: pk.since)
-        let isThere = self.life.life.withLock { life in
-            life.resumePK(
+        let isThere = self.value.withLock { value in
+            value.life.resumePK(
                 pk.phase, since: since, endsAt: nil, durations: pk.durations, hasStartedItself: pk.hasStartedItself)
         }
         if isThere { return }
         self.value.withLock { value in
             value.resumption.state.pk = nil
-            value.resumption.refused.append(Resumption.Refusal(member: "pk", reason: "the pipeline file has no PK any more"))
+            value.resumption.refused.append(
+                Resumption.Refusal(member: "pk", reason: "the pipeline file has no PK any more"))
         }
         self.commands?.update(.soon) { $0.pk = nil }
     }
@@ -157,7 +158,7 @@ extension Room {
     func resumeProgram(at firstTick: Int64) {
         let state = self.value.withLock { $0.resumption.state }
         let due = state.upcoming.filter { $0.tick <= firstTick }
-        self.desk.withLock { desk in
+        self.changeScenes { desk in
             if let last = due.last, let scene = desk.shelf[last.scene] {
                 self.resume(last) { () throws(ControlFailure) in
                     let showing = try self.command(scene, nil, &desk)
@@ -187,15 +188,18 @@ extension Room {
 
     private func resume(_ pk: CommandedState.PK, at firstTick: Int64, _ desk: inout SceneDesk) {
         let (since, end) = (self.lifeTime(ofRoom: pk.since), pk.endsAt.map { self.lifeTime(ofRoom: $0) })
-        let phase = self.life.life.withLock { life -> PKLife? in
+        let phase = self.value.withLock { value -> PKLife? in
             // A command may have come before this.
-            guard life.phases.phase == pk.phase, life.phases.isRunning, life.phases.endsAt == nil else { return nil }
-            _ = life.resumePK(
+            guard value.life.phases.phase == pk.phase, value.life.phases.isRunning, value.life.phases.endsAt == nil
+            else {
+                return nil
+            }
+            _ = value.life.resumePK(
                 pk.phase, since: since, endsAt: end, durations: pk.durations, hasStartedItself: pk.hasStartedItself)
-            desk.phaseEndsAt = end
-            self.perform(life.receive(.poll([:]), now: self.machine.now()), life, &desk)
-            return life.phases
+            self.receive(.poll([:]), at: self.machine.now(), &value)
+            return value.life.phases
         }
+        self.settle(&desk)
         guard let phase, phase.isRunning, phase.phase == pk.phase else { return }
         self.redrawCountdowns(isShown: false, &desk)
         let change = PKLife.Change(from: pk.phase, to: pk.phase, at: since, endsAt: end)
@@ -211,7 +215,9 @@ extension Room {
     func closeCommands(_ outcome: RoomOutcome, by deadline: Int64) {
         guard let commands = self.commands else { return }
         let time = max(Self.leastClose, deadline &- self.machine.now())
-        if case .ended = outcome, !self.value.withLock({ $0.lifecycle.isEndOwed }) { return commands.discard(within: time) }
+        if case .ended = outcome, !self.value.withLock({ $0.lifecycle.isEndOwed }) {
+            return commands.discard(within: time)
+        }
         if case .failed = outcome {} else { commands.update(.soon) { $0.attempts = 0 } }
         commands.close(within: time)
     }

@@ -123,9 +123,7 @@ extension Room {
 
     /// What comes too early, perhaps for minutes, is refused before files are read and encoders opened to judge the rest.
     private func checkScenes(from before: Pipeline, to after: Pipeline) throws(ControlFailure) {
-        try self.desk.withLock { desk throws(ControlFailure) in
-            _ = try self.sceneChange(from: before, to: after, &desk)
-        }
+        _ = try self.sceneChange(from: before, to: after, self.shownScenes)
     }
 
     /// - Returns: What comes on air by it; `nil`: nothing that is seen has changed.
@@ -142,8 +140,8 @@ extension Room {
         let pushes = try self.pushChange(from: current.pipeline, to: after)
         let webhooks = try self.webhooks(from: current.pipeline, to: after)
         let rates = try self.rateChanges(from: current.pipeline, to: after)
-        let showing = try self.desk.withLock { desk throws(ControlFailure) -> SceneDesk.Showing? in
-            let scenes = try self.sceneChange(from: current.pipeline, to: after, &desk)
+        let showing = try self.changeScenes { desk throws(ControlFailure) -> SceneDesk.Showing? in
+            let scenes = try self.sceneChange(from: current.pipeline, to: after, desk)
             // Scenes are composed with what the room runs by, and with those who are there.
             self.value.withLock { $0.documents.running = after }
             self.bringIn(roster)
@@ -152,10 +150,10 @@ extension Room {
                 changed.leave(roster.leaving)
                 let showing = try self.show(scenes, &changed)
                 desk = changed
-                self.life.life.withLock { life in
-                    for scene in scenes.put { life.replace(RoomLife.Scene(scene, in: after)) }
-                    for id in scenes.removed { life.remove(id) }
-                    if let scene = after.pk?.endScene { life.setEndScene(scene) }
+                self.value.withLock { value in
+                    for scene in scenes.put { value.life.replace(RoomLife.Scene(scene, in: after)) }
+                    for id in scenes.removed { value.life.remove(id) }
+                    if let scene = after.pk?.endScene { value.life.setEndScene(scene) }
                 }
                 // Before another command can tell of a later tick.
                 if let showing { self.announce(showing, reason: "room.changed") }
@@ -253,9 +251,8 @@ extension Room {
 
     /// Scenes that the new version says no otherwise than the one before stay as commands have made them.
     private func sceneChange(
-        from before: Pipeline, to after: Pipeline, _ desk: inout SceneDesk
+        from before: Pipeline, to after: Pipeline, _ desk: SceneDesk
     ) throws(ControlFailure) -> SceneChange {
-        desk.advance(to: self.program.tick)
         var change = SceneChange(shelf: desk.shelf)
         change.put = after.scenes.filter { before.scene($0.sceneID) != $0 }
         change.removed = before.scenes.map(\.sceneID).filter { after.scene($0) == nil }

@@ -3,7 +3,6 @@ import HLS
 import MediaTypes
 import PipelineSpec
 import Program
-import Synchronization
 
 /// Scenes by command. One command at a time; what fails changes nothing.
 extension Room {
@@ -26,17 +25,19 @@ extension Room {
 
     private func setProgram(_ request: ProgramRequest) throws(ControlFailure) -> String {
         try self.checkOpen()
-        let ticket = self.tickets.take()
-        return try self.desk.withLock { desk throws(ControlFailure) in
+        let number = self.value.withLock { value in
+            value.lastRequest &+= 1
+            return value.lastRequest
+        }
+        return try self.changeScenes { desk throws(ControlFailure) in
             guard let scene = desk.shelf[request.sceneID] else {
                 throw .unknownScene(request.sceneID, among: desk.shelf.scenes)
             }
             let tick = try self.tick(at: request.at)
             // What would be replaced before the next tick need not be built.
-            guard tick != nil || self.tickets.isNewest(ticket) else {
+            guard tick != nil || self.value.withLock({ $0.lastRequest == number }) else {
                 throw .superseded("a newer request has changed the program", fix: "send it again if it still holds")
             }
-            desk.advance(to: self.program.tick)
             let before = tick == nil ? desk.onAir : nil
             let showing =
                 tick == nil
@@ -45,7 +46,6 @@ extension Room {
             // A pane that had left may be back in the scene on air.
             let isShown = before?.sceneID == showing.sceneID && before?.without == showing.without
             if !isShown { self.announce(showing, reason: "command") }
-            self.noteCommanded(desk)
             return self.answer(showing, changed: !isShown)
         }
     }
@@ -81,23 +81,19 @@ extension Room {
     func command(
         _ scene: PipelineSpec.Scene, _ transition: PipelineSpec.Transition?, _ desk: inout SceneDesk
     ) throws(ControlFailure) -> SceneDesk.Showing {
-        let now = self.lifeTime
-        return try self.life.life.withLock { life throws(ControlFailure) in
-            let before = life
-            let actions = life.receive(.commanded(RoomLife.Scene(scene, in: self.pipeline)), now: now)
-            let wanted = life.onAir
-            let shown = wanted.scene.id == scene.sceneID ? scene : desk.shelf[wanted.scene.id] ?? scene
-            do throws(ControlFailure) {
-                if desk.onAir.sceneID != shown.sceneID || desk.onAir.without != wanted.without {
-                    _ = try self.show(shown, without: wanted.without, at: nil, transition, &desk)
-                }
-                self.perform(actions, life, &desk)
-                return desk.onAir
-            } catch {
-                life = before
-                throw error
-            }
+        let (now, pipeline) = (self.lifeTime, self.pipeline)
+        let event = RoomLife.Event.commanded(RoomLife.Scene(scene, in: pipeline))
+        // Tried on a copy: the life goes on while the graph is built, and learns of the command when it can be carried out.
+        var life = self.value.withLock(\.life)
+        _ = life.receive(event, now: now)
+        let planned = life.onAir
+        let shown = planned.scene.id == scene.sceneID ? scene : desk.shelf[planned.scene.id] ?? scene
+        if desk.onAir.sceneID != shown.sceneID || desk.onAir.without != planned.without {
+            _ = try self.show(shown, without: planned.without, at: nil, transition, &desk)
         }
+        self.value.withLock { self.receive(event, at: self.lifeTime, &$0) }
+        self.settle(&desk)
+        return desk.onAir
     }
 
     /// Builds and warms the scene and puts it on air.
@@ -119,13 +115,17 @@ extension Room {
         isUpdate: Bool = false
     ) throws(ControlFailure) -> Int64 {
         let live = scene.isAutomatic ? self.liveUsers(fallback: desk.live) : nil
+        let (pipeline, commanded, phaseEnd) = self.value.withLock {
+            ($0.documents.running, $0.overlays, $0.life.phases.endsAt)
+        }
         let mapped = SceneMapping.scene(
-            scene, in: self.pipeline, without: showing.without, live: live,
+            scene, in: pipeline, without: showing.without, live: live,
             overlays: desk.overlays(
-                of: showing, scene, phaseEnd: desk.phaseEndsAt.flatMap { self.tick(ofLifeTime: $0) }),
+                of: showing, scene, commanded, phaseEnd: phaseEnd.flatMap { self.tick(ofLifeTime: $0) }),
             transition: isUpdate ? PipelineSpec.Transition() : showing.transition)
         do {
             let first = try self.program.setScene(mapped, at: tick)
+            self.catchUp(with: commanded)
             self.mark(mapped, without: showing.without, at: first, isScheduled: tick != nil)
             if scene.isAutomatic { desk.live = live }
             return first
@@ -137,18 +137,15 @@ extension Room {
     // MARK: Documents
 
     package func scenesJSON() -> String {
-        let (scenes, onAir, upcoming) = self.desk.withLock { desk in
-            desk.advance(to: self.program.tick)
-            return (desk.shelf.scenes, desk.onAir, desk.upcoming)
-        }
-        let rows = scenes.map { scene -> JSONValue in
+        let desk = self.shownScenes
+        let rows = desk.shelf.scenes.map { scene -> JSONValue in
             [
                 "sceneId": .string(scene.sceneID), "revision": JSONValue(scene.revision),
                 "uids": .array(scene.uids.map { .string($0) }), "auto": .bool(scene.isAutomatic),
-                "onAir": .bool(scene.sceneID == onAir.sceneID),
+                "onAir": .bool(scene.sceneID == desk.onAir.sceneID),
             ]
         }
-        let coming = upcoming.map { showing in
+        let coming = desk.upcoming.map { showing in
             JSONValue.object([.init("sceneId", .string(showing.sceneID))] + self.times(showing.tick))
         }
         let json: JSONValue = ["scenes": .array(rows), "upcoming": .array(coming)]
@@ -163,7 +160,7 @@ extension Room {
             body, sceneID: sceneID, in: self.pipeline, checks: RoomChecks.forRequests(grants, wall: self.clocks.wall))
         guard let parsed = report.scene else { throw .refusedScene(report.mistakes) }
         let warnings = JSONValue.array(report.warnings.map { .string("\($0.path): \($0.what)") })
-        return try self.desk.withLock { desk throws(ControlFailure) in
+        return try self.changeScenes { desk throws(ControlFailure) in
             let (scene, change) = try Self.judge(parsed, report.hasRevision, desk.shelf)
             var members: [JSONValue.Member] = [
                 .init("sceneId", .string(sceneID)), .init("revision", JSONValue(scene.revision)),
@@ -178,15 +175,13 @@ extension Room {
                         what: "the source \(gone), which this scene shows, has just left the room",
                         fix: "send the scene again without it")
                 }
-                desk.advance(to: self.program.tick)
                 if let showing = try self.replace(scene, &desk) {
                     self.announce(showing, reason: "scene.changed")
                     members += self.times(showing.tick)
                 }
                 desk.shelf.put(scene)
-                self.life.life.withLock { $0.replace(known) }
+                self.value.withLock { $0.life.replace(known) }
                 self.noteCommanded(scene: sceneID, revision: scene.revision, body)
-                self.noteCommanded(desk)
                 self.events.emit(
                     "scene.changed", ["scene": .string(sceneID), "revision": JSONValue(scene.revision)])
             }
@@ -242,16 +237,15 @@ extension Room {
 
     package func removeScene(_ sceneID: String) throws(ControlFailure) -> String {
         try self.checkOpen()
-        return try self.desk.withLock { desk throws(ControlFailure) in
+        return try self.changeScenes { desk throws(ControlFailure) in
             guard let scene = desk.shelf[sceneID] else { throw .unknownScene(sceneID, among: desk.shelf.scenes) }
-            desk.advance(to: self.program.tick)
             if desk.isShown(sceneID) {
                 throw ControlFailure(
                     code: "requestFailed", number: 1417, status: 409,
                     what: "the scene \"\(sceneID)\" is on air, or will be", fix: "put another one on air first")
             }
             desk.shelf.remove(sceneID)
-            self.life.life.withLock { $0.remove(sceneID) }
+            self.value.withLock { $0.life.remove(sceneID) }
             self.noteRemoved(scene: scene)
             self.events.emit("scene.removed", ["scene": .string(sceneID)])
             return JSONValue.object([.init("sceneId", .string(sceneID)), .init("removed", true)]).text
@@ -296,18 +290,4 @@ extension Room {
                 "without": .array(showing.without.map(\.description).sorted().map { .string($0) }),
             ])
     }
-}
-
-/// Numbers requests in the order they came, so that of several that wait the newest is known.
-final class RequestTickets: Sendable {
-    private let last = Mutex<UInt64>(0)
-
-    func take() -> UInt64 {
-        self.last.withLock { last in
-            last &+= 1
-            return last
-        }
-    }
-
-    func isNewest(_ ticket: UInt64) -> Bool { self.last.withLock { $0 == ticket } }
 }

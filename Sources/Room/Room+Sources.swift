@@ -26,8 +26,8 @@ extension Room {
     private func read(_ reader: FileReader, into slot: SourceSlot) {
         let machine = self.machine
         slot.setPublishing(true)
-        self.life.add(.source(slot.spec.id, .published), at: self.lifeTime)
-        self.life.add(.source(slot.spec.id, .arrived), at: self.lifeTime)
+        self.note(.source(slot.spec.id, .published), at: self.lifeTime)
+        self.note(.source(slot.spec.id, .arrived), at: self.lifeTime)
         if slot.buffer.isPaced { slot.buffer.setStatus(.live, at: 0) } else { self.mediaArrived(at: machine.now()) }
         do {
             try reader.run(into: slot.decode) { machine.now() }
@@ -51,7 +51,7 @@ extension Room {
             slot?.setFormat(format)
             self.events.emit("source.format", ["uid": uid, "picture": .string(format.description)])
         case .firstSound:
-            self.life.add(.source(id, .sounded), at: self.lifeTime) { [events = self.events] in
+            self.note(.source(id, .sounded), at: self.lifeTime) { [events = self.events] in
                 events.emit("source.sound", ["uid": uid])
             }
         case .undecodable(let error):
@@ -66,9 +66,12 @@ extension Room {
             let count = self.value.withLock { $0.reanchors[id, default: EventThrottle(now: now)].happened(now: now) }
             if let count { self.tellReanchored(id, count) }
         case .ended:
-            self.life.add(.source(id, slot?.isFile == true ? .finished : .drained), at: self.lifeTime)
+            self.note(.source(id, slot?.isFile == true ? .finished : .drained), at: self.lifeTime)
             // Whom nobody waited for was still on air when the life told of it.
-            self.layouts.async { if self.slots[id]?.state == .gone { self.layOutAnew() } }
+            if !self.isOffline {
+                self.value.withLock { $0.sceneWork.isLayoutDue = true }
+                self.requestSettling()
+            }
         }
     }
 

@@ -65,16 +65,16 @@ package final class Room: Sendable {
     /// Transport streams for old devices.
     let transports: [TransportStreams]
     let levels = SoundLevelDesk()
-    /// Held while a command builds a scene: one command at a time.
-    let desk: Mutex<SceneDesk>
-    let tickets = RequestTickets()
-    /// Where automatic scenes are built: not on the thread of the source that came or went.
-    let layouts = DispatchQueue(label: "layouts")
+    /// Held while a scene is built and put on air; see ``changeScenes(_:)``.
+    let sceneTurn = Mutex<Void>(())
+    /// Wakes the scenes' thread.
+    let sceneWake: any ClockSemaphore
+    /// Wakes the life's thread.
+    let lifeWake: any ClockSemaphore
     /// Where the level of an overload is written down: a disk that hangs holds up nothing else.
     let overloadWrites = DispatchQueue(label: "overload")
     let firstMedia = DispatchSemaphore(value: 0)
     let listeners: RoomListeners
-    let life: RoomLifeBox
     let overload: OverloadGuard
     let disk: DiskWatch
     let clips: ClipDesk
@@ -91,7 +91,8 @@ package final class Room: Sendable {
         self.startTime = now / 1_000_000 * 1_000_000
         self.takes = TakeDesk(clock: settings.clocks.machine)
         self.value = Mutex(
-            RoomState(running: settings.pipeline, document: settings.document, parts.resumption, now: now))
+            RoomState(
+                running: settings.pipeline, document: settings.document, parts.resumption, parts.start, now: now))
         self.fps = settings.pipeline.canvas.fps
         self.isOffline = settings.pipeline.clock == .offline
         self.commands = parts.commands
@@ -112,9 +113,9 @@ package final class Room: Sendable {
         self.uploads = parts.uploads
         self.snapshots = parts.snapshots
         self.transports = parts.transports
-        self.desk = Mutex(parts.start.desk)
         self.listeners = RoomListeners()
-        self.life = RoomLifeBox(parts.start.life, machine: settings.clocks.machine)
+        self.sceneWake = settings.clocks.machine.makeSemaphore()
+        self.lifeWake = settings.clocks.machine.makeSemaphore()
         self.overload = OverloadGuard(settings.pipeline, renditions: Self.costliestFirst(settings.pipeline))
         self.disk = DiskWatch(settings.pipeline, clock: settings.clocks.machine)
         self.clips = ClipDesk(roomID: settings.pipeline.room.roomID) { [events, commands = parts.commands] clip in
@@ -173,13 +174,16 @@ package final class Room: Sendable {
         let transportThreads = self.transports.map { output in StageThread("ts") { output.run() } }
         let readers = self.startSources()
         let life = self.isOffline ? nil : StageThread("life") { self.runLife() }
+        let scenes = self.isOffline ? nil : StageThread("scenes") { self.runScenes() }
         self.startDiskWatch()
         self.startImages()
         let outcome = await withCheckedContinuation { continuation in
             _ = StageThread("program", keepsTime: true) { continuation.resume(returning: self.runProgram()) }
         }
-        self.life.finish()
+        self.finishLife()
         life?.join()
+        self.finishScenes()
+        scenes?.join()
         self.tellLevels()
         self.roster.close()
         for thread in readers { thread.join() }
@@ -216,7 +220,8 @@ package final class Room: Sendable {
             self.mediaArrived(at: self.machine.now())
         }
         self.firstMedia.wait()
-        if let arrival = self.value.withLock({ $0.firstArrival }), self.value.withLock({ $0.lifecycle.outcome == nil }) {
+        if let arrival = self.value.withLock({ $0.firstArrival }), self.value.withLock({ $0.lifecycle.outcome == nil })
+        {
             do {
                 try self.begin(arrival: arrival)
             } catch {
@@ -288,7 +293,7 @@ package final class Room: Sendable {
         self.events.setProgramTime(origin: origin) { [weak self] in self?.programTime }
         self.startCountdowns(at: firstTick)
         self.beginUserData(origin: origin)
-        let without = self.desk.withLock { $0.onAir.without }
+        let without = self.shownScenes.onAir.without
         self.mark(self.program.scene, without: without, at: firstTick, isScheduled: false)
         self.events.emit(
             "program.started", ["origin": .string(ProgramDate.format(origin)), "firstTick": .integer(firstTick)])

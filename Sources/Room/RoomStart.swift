@@ -8,6 +8,8 @@ struct RoomStart: Sendable {
     var life: RoomLife
     /// The scene that is on air first; `nil`: the pipeline has none.
     var scene: PipelineSpec.Scene?
+    /// What texts and score bars say by command.
+    var commanded = SceneMapping.Overlays()
     /// What the overlays of ``scene`` say.
     var overlays: SceneMapping.Overlays
 
@@ -18,14 +20,14 @@ struct RoomStart: Sendable {
         self.overlays = SceneMapping.Overlays()
         self.restoreScenes(pipeline, &resumption)
         let state = resumption.state
-        self.desk.overlays.texts = state.texts
-        for (id, score) in state.scores { self.desk.overlays.scores[id] = (score.left, score.right) }
+        self.commanded.texts = state.texts
+        for (id, score) in state.scores { self.commanded.scores[id] = (score.left, score.right) }
         for (id, tick) in state.countdowns { self.desk.countdowns.tell(id, tick) }
         if let onAir = state.onAir { self.restore(onAir, &resumption) }
         self.desk.onAir.without = self.life.onAir.without
         self.scene = self.desk.shelf[self.desk.onAir.sceneID] ?? pipeline.scenes.first
         if let scene = self.scene, !state.isPlain {
-            self.overlays = self.desk.overlays(of: self.desk.onAir, scene, phaseEnd: nil)
+            self.overlays = self.desk.overlays(of: self.desk.onAir, scene, self.commanded, phaseEnd: nil)
         }
     }
 

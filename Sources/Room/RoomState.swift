@@ -12,6 +12,20 @@ struct RoomState: Sendable {
     /// What the room is in one word, for whoever looks at it.
     var status: PhaseBook
     var documents: Documents
+    /// The states of the sources, the PK, and what is to be on air because of both.
+    var life: RoomLife
+    /// What has happened and the life has not been told yet, in order.
+    var inbox: [Happening] = []
+    /// The scenes there are, and what is on air. Changed by those alone who hold ``Room/sceneTurn``.
+    var scenes: SceneDesk
+    /// What texts and score bars say by command, in every scene that has them.
+    var overlays = SceneMapping.Overlays()
+    /// What is to be done about the scenes because of what has happened.
+    var sceneWork = SceneWork()
+    var isLifeThreadOver = false
+    var isSceneThreadOver = false
+    /// The number of the last request that puts a scene on air at once: of several that wait, the newest counts.
+    var lastRequest: UInt64 = 0
     /// What this worker goes on with.
     var resumption: Resumption
     /// Sources that may not be published for some time.
@@ -50,7 +64,10 @@ struct RoomState: Sendable {
     }
 
     /// - Parameter now: Nanoseconds since the Unix epoch.
-    init(running: Pipeline, document: RoomDocument?, _ resumption: Resumption, now: Int64) {
+    init(running: Pipeline, document: RoomDocument?, _ resumption: Resumption, _ start: RoomStart, now: Int64) {
+        self.life = start.life
+        self.scenes = start.desk
+        self.overlays = start.commanded
         self.status = PhaseBook(since: now)
         self.documents = Documents(
             running: running, current: document, written: resumption.file?.effective, file: resumption.file)

@@ -19,10 +19,7 @@ struct SceneDesk: Sendable {
     var onAir: Showing
     /// What commands have put on air at later ticks, in their order; one for each tick.
     var upcoming: [Showing] = []
-    var overlays = SceneMapping.Overlays()
     var countdowns = CountdownEnds()
-    /// When the running phase of the PK ends, on the clock of ``RoomLife``; `nil`: none runs, or it has no end.
-    var phaseEndsAt: Int64?
     /// Scheduled scenes that have come on air and that the room's life has not been told of.
     private var begun: [String] = []
     /// The scene on air, with its countdowns, is that of a worker before this one.
@@ -55,6 +52,8 @@ struct SceneDesk: Sendable {
     mutating func note(_ showing: Showing, isNow: Bool) {
         if isNow {
             self.onAir = showing
+            // The program has shown those before, if only for a tick.
+            self.upcoming.removeAll { $0.tick <= showing.tick }
         } else {
             self.upcoming.removeAll { $0.tick == showing.tick }
             let place = self.upcoming.firstIndex { $0.tick > showing.tick } ?? self.upcoming.endIndex
@@ -83,9 +82,13 @@ struct SceneDesk: Sendable {
 
     /// The overlays of a scene: what commands have said, and when its countdowns end.
     ///
-    /// - Parameter phaseEnd: As ``CountdownEnds/ends(of:began:at:phaseEnd:)``.
-    func overlays(of showing: Showing, _ scene: PipelineSpec.Scene, phaseEnd: Int64?) -> SceneMapping.Overlays {
-        var overlays = self.overlays
+    /// - Parameters:
+    ///   - commanded: What texts and score bars say by command.
+    ///   - phaseEnd: As ``CountdownEnds/ends(of:began:at:phaseEnd:)``.
+    func overlays(
+        of showing: Showing, _ scene: PipelineSpec.Scene, _ commanded: SceneMapping.Overlays, phaseEnd: Int64?
+    ) -> SceneMapping.Overlays {
+        var overlays = commanded
         overlays.ends = self.countdowns.ends(
             of: scene.countdowns, began: showing.ends, at: showing.tick, phaseEnd: phaseEnd)
         return overlays

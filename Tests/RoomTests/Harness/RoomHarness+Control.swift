@@ -3,6 +3,7 @@ import Dispatch
 import HTTPListener
 import HTTPTypes
 import PipelineSpec
+import Stages
 import Synchronization
 import Testing
 
@@ -45,23 +46,57 @@ extension RoomHarness {
     func state() async throws -> Reply { try await self.command(.get, "/v1/room") }
 
     private func answer(_ request: ListenerRequest) throws -> Reply {
-        let (answer, isAnswered) = (Answer(), DispatchSemaphore(value: 0))
-        self.responder.answer(request) { reply in
-            answer.reply.withLock { $0 = reply }
-            isAnswered.signal()
-        }
-        guard isAnswered.wait(timeout: .now() + TestClock.patience) == .success,
-            let reply = answer.reply.withLock({ $0 })
-        else { throw TestClock.Timeout(description: "no answer to \(request.head.path ?? "")") }
+        let reply = try self.begin(request).wait()
         // What the command hands to the event loop, such as a kick, is done behind this.
         try self.room.ingest?.perform { _ in }
         try self.clock.settle()
-        var body = ""
-        if case .bytes(let bytes, let range) = reply.body { body = String(decoding: bytes[range], as: UTF8.self) }
-        return Reply(status: reply.status.code, body: body)
+        return reply
     }
 
-    private final class Answer: Sendable {
-        let reply = Mutex<ListenerReply?>(nil)
+    /// Sends a request, on a thread of its own, and does not wait for its answer.
+    func begin(_ method: HTTPRequest.Method, _ path: String, _ body: String) throws -> Pending {
+        try self.begin(
+            ListenerRequest(
+                head: HTTPRequest(method: method, scheme: nil, authority: nil, path: path),
+                body: .bytes(Array(body.utf8))))
+    }
+
+    private func begin(_ request: ListenerRequest) throws -> Pending {
+        let pending = Pending(request.head.path ?? "")
+        _ = StageThread("command") { [responder] in responder.answer(request) { pending.take($0) } }
+        return pending
+    }
+
+    /// A request that has been sent.
+    final class Pending: Sendable {
+        private let path: String
+        private let answer = Mutex<ListenerReply?>(nil)
+        private let isAnswered = DispatchSemaphore(value: 0)
+
+        fileprivate init(_ path: String) { self.path = path }
+
+        fileprivate func take(_ reply: ListenerReply) {
+            self.answer.withLock { $0 = reply }
+            self.isAnswered.signal()
+        }
+
+        /// `nil`: it has not been answered.
+        var reply: Reply? {
+            self.answer.withLock { $0 }.map { reply in
+                var body = ""
+                if case .bytes(let bytes, let range) = reply.body {
+                    body = String(decoding: bytes[range], as: UTF8.self)
+                }
+                return Reply(status: reply.status.code, body: body)
+            }
+        }
+
+        /// Blocks until it is answered.
+        func wait() throws -> Reply {
+            guard self.isAnswered.wait(timeout: .now() + TestClock.patience) == .success, let reply = self.reply else {
+                throw TestClock.Timeout(description: "no answer to \(self.path)")
+            }
+            return reply
+        }
     }
 }

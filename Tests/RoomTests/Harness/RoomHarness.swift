@@ -81,8 +81,8 @@ final class RoomHarness: Sendable {
             harness.outcome.withLock { $0 = outcome }
             harness.isOver.signal()
         }
-        // The sources' decoders, the life, the writer of commands and the look at the disk; then the program.
-        let threads = document.pipeline.sources.count + 3
+        // The sources' decoders, the life, the scenes, the writer of commands and the look at the disk; then the program.
+        let threads = document.pipeline.sources.count + 4
         try await offPool {
             try told.wait("room.ready")
             switch beginning {

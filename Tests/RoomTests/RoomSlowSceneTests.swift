@@ -1,0 +1,63 @@
+import Dispatch
+import HTTPTypes
+import PipelineSpec
+import Testing
+
+extension InProcess {
+    @Suite("A scene that takes long to build holds up nothing but itself")
+    struct SlowSceneTests {
+        @Test("the state is read, a cover and a kick take effect and a loss is noted while a scene is built")
+        func others() async throws {
+            let directory = try RoomDirectory()
+            defer { directory.remove() }
+            let room = try await RoomHarness.open(
+                HarnessRooms.duel(
+                    directory.path, source: #", "onLost": { "holdMs": 500, "then": "leavePane" }"#))
+            try await room.goLive(HarnessRooms.first, HarnessRooms.second)
+            try await room.command(
+                .put, "/v1/scenes/late", #"{"layout":"sideBySide","uids":["2002","1001"],"revision":1}"#)
+            let gate = DispatchSemaphore(value: 0)
+            room.room.onBuilder { gate.wait() }
+            let late = try await offPool { try room.begin(.put, "/v1/program", #"{"sceneId":"late"}"#) }
+            let mark = room.events.count
+            let seen = try await offPool { () throws -> [Int] in
+                var seen: [Int] = []
+                for (method, path, body) in [
+                    (HTTPRequest.Method.get, "/v1/room", ""), (.get, "/v1/scenes", ""),
+                    (.patch, "/v1/sources/2002", #"{"videoPush":false}"#), (.post, "/v1/sources/1001:kick", "{}"),
+                ] {
+                    seen.append(try room.begin(method, path, body).wait().status)
+                }
+                try room.events.wait("source.lost", from: mark)
+                return seen
+            }
+            #expect(seen == [200, 200, 200, 200])
+            #expect(late.reply == nil, "the scene was built meanwhile: nothing was shown to go on beside it")
+            gate.signal()
+            let answer = try await offPool { try late.wait() }
+            #expect(answer.status == 200, "\(answer.body)")
+            try await room.run(seconds: 0.3)
+            #expect(try await room.state().member("program", "scene")?.string == "late")
+            try await room.end()
+        }
+
+        @Test("a scene that cannot be built in time leaves what is on air, and the revision, as they were")
+        func refused() async throws {
+            let directory = try RoomDirectory()
+            defer { directory.remove() }
+            let room = try await RoomHarness.open(HarnessRooms.duel(directory.path))
+            try await room.goLive(HarnessRooms.first, HarnessRooms.second)
+            try await room.command(.put, "/v1/scenes/late", #"{"layout":"sideBySide","uids":["2002","1001"]}"#)
+            let before = try await room.state().member("revision")?.integer
+            let gate = DispatchSemaphore(value: 0)
+            room.room.onBuilder { gate.wait() }
+            try await room.command(.put, "/v1/program", #"{"sceneId":"late"}"#, status: 422)
+            gate.signal()
+            let state = try await room.state()
+            #expect(state.member("program", "scene")?.string == "solo" && state.member("revision")?.integer == before)
+            try await room.command(.put, "/v1/program", #"{"sceneId":"pk"}"#)
+            #expect(try await room.state().member("program", "scene")?.string == "pk")
+            try await room.end()
+        }
+    }
+}
