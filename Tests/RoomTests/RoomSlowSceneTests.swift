@@ -1,4 +1,3 @@
-import Dispatch
 import HTTPTypes
 import PipelineSpec
 import Testing
@@ -16,15 +15,14 @@ extension InProcess {
             try await room.goLive(HarnessRooms.first, HarnessRooms.second)
             try await room.command(
                 .put, "/v1/scenes/late", #"{"layout":"sideBySide","uids":["2002","1001"],"revision":1}"#)
-            let gate = DispatchSemaphore(value: 0)
-            room.room.onBuilder { gate.wait() }
+            let gate = try await room.blockBuilder()
             let late = try await offPool { try room.begin(.put, "/v1/program", #"{"sceneId":"late"}"#) }
             let mark = room.events.count
             let seen = try await offPool { () throws -> [Int] in
                 var seen: [Int] = []
                 for (method, path, body) in [
                     (HTTPRequest.Method.get, "/v1/room", ""), (.get, "/v1/scenes", ""),
-                    (.patch, "/v1/sources/2002", #"{"videoPush":false}"#), (.post, "/v1/sources/1001:kick", "{}"),
+                    (.put, "/v1/sources/2002", #"{"videoPush":false}"#), (.post, "/v1/sources/1001:kick", "{}"),
                 ] {
                     seen.append(try room.begin(method, path, body).wait().status)
                 }
@@ -49,8 +47,7 @@ extension InProcess {
             try await room.goLive(HarnessRooms.first, HarnessRooms.second)
             try await room.command(.put, "/v1/scenes/late", #"{"layout":"sideBySide","uids":["2002","1001"]}"#)
             let before = try await room.state().member("revision")?.integer
-            let gate = DispatchSemaphore(value: 0)
-            room.room.onBuilder { gate.wait() }
+            let gate = try await room.blockBuilder()
             try await room.command(.put, "/v1/program", #"{"sceneId":"late"}"#, status: 422)
             gate.signal()
             let state = try await room.state()

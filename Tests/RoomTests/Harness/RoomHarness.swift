@@ -204,6 +204,23 @@ final class RoomHarness: Sendable {
         }
     }
 
+    // MARK: Scenes
+
+    /// No scene is built until the semaphore is signalled.
+    func blockBuilder() async throws -> DispatchSemaphore {
+        let (isBlocked, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        self.room.onBuilder {
+            isBlocked.signal()
+            gate.wait()
+        }
+        try await offPool {
+            guard isBlocked.wait(timeout: .now() + TestClock.patience) == .success else {
+                throw TestClock.Timeout(description: "the thread that builds scenes does not come")
+            }
+        }
+        return gate
+    }
+
     // MARK: The end
 
     /// Lets the room that was told to stop come to its end.
