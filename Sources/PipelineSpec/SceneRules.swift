@@ -173,16 +173,10 @@ struct SceneRules {
         for (index, clock) in scene.countdowns.enumerated() {
             let place = "\(clocks)[\(index)]"
             self.checkCorner(clock.x, clock.y, scene, place, &log)
-            guard clock.clock == .pk, log.isSound("\(place).of") else { continue }
-            if self.pipeline.pk == nil, log.isSound("pk") {
-                log.mistake(
-                    "\(place).of", "the pipeline has no PK whose time could be shown",
-                    fix: "add \"pk\" to the pipeline, or remove \"of\" and write \"seconds\"")
-            } else if log.isWritten("\(place).seconds") {
-                log.mistake(
-                    "\(place).seconds", "stands beside \"of\": \"pk\", where the PK's phases say how long they last",
-                    fix: "remove it")
-            }
+            guard clock.clock == .pk, log.isSound("\(place).of"), log.isWritten("\(place).seconds") else { continue }
+            log.mistake(
+                "\(place).seconds", "stands beside \"of\": \"pk\", where the PK's phases say how long they last",
+                fix: "remove it")
         }
     }
 

@@ -86,9 +86,8 @@ enum SceneMistakes {
             #""countdowns": [{"countdownId": "c", "seconds": ^90000}]"#, "countdowns[0].seconds",
             "90000 is out of range", "write an integer from 0 to 86,400"),
         Self.solo(
-            #""countdowns": [{"countdownId": "c", "of": ^"pk"}]"#, "countdowns[0].of",
-            "the pipeline has no PK whose time could be shown",
-            #"add "pk" to the pipeline, or remove "of" and write "seconds""#),
+            #""countdowns": [{"countdownId": "c", "of": "pk", "seconds": ^5}]"#, "countdowns[0].seconds",
+            #"stands beside "of": "pk", where the PK's phases say how long they last"#, "remove it"),
         Self.solo(
             #""transition": {"type": ^"fade"}"#, "transition.type", #"there is no "fade" here"#,
             #"write "cut", "crossfade" or "slide""#),
