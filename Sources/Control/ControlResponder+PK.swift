@@ -10,11 +10,7 @@ extension ControlResponder {
     static func pkCommand(_ verb: ControlRoute.PKVerb, _ body: [UInt8]) throws(ControlFailure) -> PKCommand {
         switch verb {
         case .start:
-            let values = try FlatObject(body: body, keys: ["countdownMs", "durationMs", "punishMs"])
-            return .start(
-                countdownMs: try values.integer("countdownMs", in: Self.countdownRange),
-                durationMs: try values.integer("durationMs", in: Self.phaseRange),
-                punishMs: try values.integer("punishMs", in: Self.phaseRange))
+            return .start(try Self.pkStart(body))
         case .punish:
             let values = try FlatObject(body: body, keys: ["punishMs"])
             return .punish(punishMs: try values.integer("punishMs", in: Self.phaseRange))
@@ -22,5 +18,20 @@ extension ControlResponder {
             _ = try FlatObject(body: body, keys: [])
             return .end
         }
+    }
+
+    private static func pkStart(_ body: [UInt8]) throws(ControlFailure) -> PKCommand.Start {
+        let values = try FlatObject(
+            body: body,
+            keys: ["scene", "countdownScene", "punishScene", "endScene", "countdownMs", "durationMs", "punishMs"])
+        var start = PKCommand.Start()
+        start.scene = try values.string("scene")
+        start.countdownScene = try values.string("countdownScene")
+        start.punishScene = try values.string("punishScene")
+        start.endScene = try values.string("endScene")
+        start.countdownMs = try values.integer("countdownMs", in: Self.countdownRange)
+        start.durationMs = try values.integer("durationMs", in: Self.phaseRange)
+        start.punishMs = try values.integer("punishMs", in: Self.phaseRange)
+        return start
     }
 }

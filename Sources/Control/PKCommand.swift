@@ -1,6 +1,22 @@
-/// What an operator asks of a PK. Milliseconds; `nil`: as the pipeline says; 0 as there.
+/// A command to the PK: `POST /v1/pk:start`, `:punish` or `:end`.
 package enum PKCommand: Sendable, Hashable {
-    case start(countdownMs: Int?, durationMs: Int?, punishMs: Int?)
+    /// What a `pk:start` says. Members that are `nil` are those of the pipeline's `pk`.
+    package struct Start: Sendable, Hashable {
+        /// Ids of scenes.
+        package var scene: String?
+        package var countdownScene: String?
+        package var punishScene: String?
+        package var endScene: String?
+        /// Milliseconds; 0 as in the pipeline: no countdown, no end by itself, no punishment.
+        package var countdownMs: Int?
+        package var durationMs: Int?
+        package var punishMs: Int?
+
+        package init() {}
+    }
+
+    case start(Start)
+    /// - Parameter punishMs: Milliseconds; `nil`: as planned; 0: until a command.
     case punish(punishMs: Int?)
     case end
 }

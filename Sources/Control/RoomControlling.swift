@@ -127,8 +127,8 @@ package protocol RoomControlling: Sendable {
     /// Starts, punishes or ends the PK.
     ///
     /// - Returns: The PK as it is then: one JSON object.
-    /// - Throws: ``ControlFailure`` 409 for a command that does not fit the phase, or whose sources are not there; 404 in a
-    ///   room without PK.
+    /// - Throws: ``ControlFailure`` 422 for a scene that the room does not have; 409 for a command that does not fit the
+    ///   phase, or whose sources are not there; 404 in a room without PK, unless the command starts one and names its scene.
     func changePK(_ command: PKCommand) throws(ControlFailure) -> String
 
     /// Cuts a piece of what is published into a file, in the background.

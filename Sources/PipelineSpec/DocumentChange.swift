@@ -100,7 +100,7 @@ package struct DocumentChange: Sendable {
     /// come and go, which are told from others by their type.
     static let alive = [
         "ext", "room.title", "scenes", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
-        "pk.endScene", "alarms", "shutdown", "idle", "sources.volume", "sources.audioTracks", "sources.offsetMs",
+        "pk", "alarms", "shutdown", "idle", "sources.volume", "sources.audioTracks", "sources.offsetMs",
         "sources.rotation", "sources.expected",
         "sources.streamKey", "sources.streamKeys", "sources.streamKeyFile", "sources.streamKeyEnv",
         "ingest.auth.secretFile", "ingest.auth.secretEnv", "control.events",
@@ -150,8 +150,7 @@ extension Pipeline {
         rest.canvas.bgImages = current.canvas.bgImages
         rest.canvas.backgroundColor = current.canvas.backgroundColor
         rest.program = current.program
-        // Where it is not written it is the program's scene, and changes with it.
-        if rest.pk != nil, let scene = current.pk?.endScene { rest.pk?.endScene = scene }
+        rest.pk = current.pk
         guard rest.fixedOutputs.map(\.output) == current.fixedOutputs.map(\.output) else { return false }
         rest.outputs = current.outputs
         rest.control.events = current.control.events

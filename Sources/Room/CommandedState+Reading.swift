@@ -136,11 +136,15 @@ extension CommandedState {
             punish: reader.number(node, "punishNs", "pk") ?? 0)
         self.pk = PK(
             phase: phase, since: reader.number(node, "since", "pk") ?? 0, endsAt: reader.number(node, "endsAt", "pk"),
-            durations: durations, hasStartedItself: reader.flag(node, "startedItself", "pk") ?? false)
+            durations: durations, hasStartedItself: reader.flag(node, "startedItself", "pk") ?? false,
+            scenes: RoomLife.PK.Scenes(
+                scene: reader.text(node, "scene", "pk"), countdownScene: reader.text(node, "countdownScene", "pk"),
+                punishScene: reader.text(node, "punishScene", "pk"), endScene: reader.text(node, "endScene", "pk")))
     }
 
     private static let pkKeys = [
-        "phase", "since", "endsAt", "countdownNs", "durationNs", "punishNs", "startedItself",
+        "phase", "since", "endsAt", "countdownNs", "durationNs", "punishNs", "startedItself", "scene",
+        "countdownScene", "punishScene", "endScene",
     ]
 
     // MARK: Sources

@@ -143,6 +143,7 @@ extension CommandedState {
         ]
         members.add("endsAt", pk.endsAt.map { .number($0) })
         if pk.hasStartedItself { members.append(JSONMember("startedItself", true)) }
+        members += pk.scenes.members.map { JSONMember($0.name, .string($0.id)) }
         return self.object(members, "pk")
     }
 

@@ -11,7 +11,9 @@ package struct CommandedState: Sendable, Equatable {
     package static let name = "commands.json"
     /// Readers of another version do not read the file. A minor version only adds members.
     package static let version = 1
-    package static let minor = 0
+    ///
+    /// 1: `pk` has the scenes that the command named which started it.
+    package static let minor = 1
     /// Most bytes of the file.
     package static let limit = 256 << 10
 
@@ -66,15 +68,19 @@ package struct CommandedState: Sendable, Equatable {
         package var durations: PKLife.Durations
         /// A PK that starts by itself has done so.
         package var hasStartedItself: Bool
+        /// The scenes that the command named which started the PK.
+        package var scenes: RoomLife.PK.Scenes
 
         package init(
-            phase: PKLife.Phase, since: Int64, endsAt: Int64?, durations: PKLife.Durations, hasStartedItself: Bool
+            phase: PKLife.Phase, since: Int64, endsAt: Int64?, durations: PKLife.Durations, hasStartedItself: Bool,
+            scenes: RoomLife.PK.Scenes = RoomLife.PK.Scenes()
         ) {
             self.phase = phase
             self.since = since
             self.endsAt = endsAt
             self.durations = durations
             self.hasStartedItself = hasStartedItself
+            self.scenes = scenes
         }
     }
 

@@ -69,15 +69,17 @@ extension Room {
 
     // MARK: The PK
 
-    func noteCommanded(_ phases: PKLife, hasStartedItself: Bool) {
+    /// A phase of the PK has begun.
+    func noteCommanded(_ life: RoomLife) {
         guard let commands = self.commands else { return }
+        let (phases, scenes) = (life.phases, life.commandedScenes)
         let (since, end) = (self.roomTime(ofLife: phases.since), phases.endsAt.map { self.roomTime(ofLife: $0) })
         commands.update(.now) { state in
             state.pk =
-                phases.isRunning || hasStartedItself
+                phases.isRunning || life.hasStartedItself || !scenes.isEmpty
                 ? CommandedState.PK(
                     phase: phases.phase, since: since, endsAt: end, durations: phases.durations,
-                    hasStartedItself: hasStartedItself) : nil
+                    hasStartedItself: life.hasStartedItself, scenes: scenes) : nil
         }
     }
 

@@ -118,7 +118,7 @@ extension Room {
             }
         }
         guard isPhaseNew else { return }
-        self.noteCommanded(value.life.phases, hasStartedItself: value.life.hasStartedItself)
+        self.noteCommanded(value.life)
         // A successor shows its scene even if this worker does not come to it.
         self.noteCommanded(value.scenes, value)
     }
@@ -238,14 +238,15 @@ extension Room {
         return .string(ProgramDate.format(origin &+ program))
     }
 
-    /// The PK as the state shows it; null when the room has none.
+    /// The PK as the state shows it; null if the pipeline has none and no command has started one.
     var pkJSON: JSONValue {
-        guard let pk = self.pipeline.pk else { return .null }
-        let (phases, origin) = self.value.withLock { ($0.life.phases, $0.lifecycle.origin) }
+        let (shown, phases, origin) = self.value.withLock { ($0.life.shownPK, $0.life.phases, $0.lifecycle.origin) }
+        guard let pk = shown else { return .null }
         let remaining: Int64? = phases.endsAt.map { max(0, $0 &- self.lifeTime) / 1_000_000 }
         return [
             "phase": .string(phases.phase.rawValue), "scene": .string(pk.scene),
-            "endsAt": self.date(phases.endsAt, origin: origin),
+            "countdownScene": JSONValue(pk.countdownScene), "punishScene": .string(pk.punishScene ?? pk.scene),
+            "endScene": .string(pk.endScene), "endsAt": self.date(phases.endsAt, origin: origin),
             "remainingMs": remaining.map { .integer($0) } ?? .null,
         ]
     }

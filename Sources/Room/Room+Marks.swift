@@ -25,17 +25,18 @@ extension Room {
 
     /// Phases of a PK have begun.
     ///
-    /// - Parameter shownAt: The first picture of the scene that goes with it; `nil`: the picture does not change.
-    func mark(_ phases: [PKLife.Change], shownAt: Int64?) {
-        guard let pk = self.pipeline.pk else { return }
+    /// - Parameters:
+    ///   - scene: The PK's scene; `nil`: there is no PK.
+    ///   - shownAt: The first frame of the scene that goes with it; `nil`: the scene on air does not change.
+    func mark(_ phases: [PKLife.Change], of scene: RoomLife.Scene?, shownAt: Int64?) {
+        guard let scene else { return }
         let next = self.program.tick &+ 1
         for change in phases {
             var attributes: [DateRange.Attribute]?
             if change.to != .idle {
-                let sources = self.pipeline.scene(pk.scene)?.resolvedPanes(canvas: self.pipeline.canvas) ?? []
                 attributes =
                     [DateRange.Attribute("TANDEM-PHASE", change.to.rawValue)]
-                    + Self.attributes(pk.scene, sources.map(\.pane.source))
+                    + Self.attributes(scene.id, scene.sources)
             }
             self.packager?.mark(
                 ProgramMark(

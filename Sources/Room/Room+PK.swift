@@ -1,20 +1,20 @@
 package import Control
 import MediaTypes
+import PipelineSpec
 
 extension Room {
     package func changePK(_ command: PKCommand) throws(ControlFailure) -> String {
         try self.checkOpen()
-        guard self.pipeline.pk != nil else {
-            throw .notFound("this room has no PK", fix: "add \"pk\" to the pipeline, or put a scene on air")
-        }
+        try self.check(command)
         guard self.state == .live else { throw Self.refusal("nobody has published yet", fix: "wait for the sources") }
         do throws(PKLife.Refusal) {
             try self.commandPK { life, now throws(PKLife.Refusal) in
                 switch command {
-                case .start(let countdown, let duration, let punish):
+                case .start(let start):
                     try life.startPK(
-                        countdown: Self.nanoseconds(countdown), duration: Self.nanoseconds(duration),
-                        punish: Self.nanoseconds(punish), now: now)
+                        RoomLife.PK.Scenes(start), countdown: Self.nanoseconds(start.countdownMs),
+                        duration: Self.nanoseconds(start.durationMs), punish: Self.nanoseconds(start.punishMs), now: now
+                    )
                 case .punish(let duration): try life.punishPK(duration: Self.nanoseconds(duration), now: now)
                 case .end: try life.endPK(now: now)
                 }
@@ -25,9 +25,61 @@ extension Room {
         return self.pkJSON.text
     }
 
+    /// Throws 422 if the command names a scene that the room does not have, and 404 if the room has no PK.
+    private func check(_ command: PKCommand) throws(ControlFailure) {
+        let life = self.value.withLock(\.life)
+        var hasPK = life.shownPK != nil
+        if case .start(let start) = command {
+            let scenes = RoomLife.PK.Scenes(start)
+            for member in scenes.members where life.scene(member.id) == nil {
+                throw .invalidValue(
+                    member.name, "there is no scene \"\(member.id.prefix(64))\"",
+                    fix: "use one of: \(life.scenes.map(\.id).joined(separator: ", "))")
+            }
+            hasPK = life.pk != nil || scenes.scene != nil
+        }
+        guard hasPK else {
+            throw .notFound(
+                "this room has no PK", fix: "send pk:start with the \"scene\" of the PK, or add \"pk\" to the pipeline")
+        }
+    }
+
+    /// Throws 409 if a PK runs, and the new version of the pipeline removes `pk` or a scene that the PK still needs.
+    ///
+    /// - Parameter removed: Ids of the scenes that the new version removes.
+    func checkPK(from before: Pipeline, to after: Pipeline, removing removed: [String]) throws(ControlFailure) {
+        let life = self.value.withLock(\.life)
+        guard life.phases.isRunning else { return }
+        let pk = after.pk.map(RoomLife.PK.init)
+        if before.pk != nil, pk == nil {
+            throw Self.refused(
+                "pk", "a PK is running, in phase \(life.phases.phase.rawValue)",
+                fix: "end it first (POST /v1/pk:end), or remove \"pk\" when it is over")
+        }
+        let needed = life.scenesNeeded(by: pk)
+        if let scene = removed.first(where: { needed.contains($0) }) {
+            throw Self.refused(
+                "scenes", "the running PK needs the scene \"\(scene)\"", fix: "remove it when the PK is over")
+        }
+    }
+
+    private static func refused(_ path: String, _ what: String, fix: String) -> ControlFailure {
+        .refused([SpecMistake(path: path, at: .none, what: what, fix: fix)]) { what, fix, _ in
+            self.refusal(what, fix: fix)
+        }
+    }
+
     private static func nanoseconds(_ milliseconds: Int?) -> Int64? { milliseconds.map { Int64($0) &* 1_000_000 } }
 
     private static func refusal(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "requestFailed", number: 1417, status: 409, what: what, fix: fix)
+    }
+}
+
+extension RoomLife.PK.Scenes {
+    init(_ start: PKCommand.Start) {
+        self.init(
+            scene: start.scene, countdownScene: start.countdownScene, punishScene: start.punishScene,
+            endScene: start.endScene)
     }
 }

@@ -115,8 +115,12 @@ extension Room {
         guard let pk = self.value.withLock({ $0.resumption.state.pk }) else { return }
         let since = self.lifeTime(ofRoom: pk.since)
         let isThere = self.value.withLock { value in
-            value.life.resumePK(
-                pk.phase, since: since, endsAt: nil, durations: pk.durations, hasStartedItself: pk.hasStartedItself)
+            value.resumption.refused += pk.scenes.members.filter { value.life.scene($0.id) == nil }.map {
+                Resumption.Refusal(member: "pk.\($0.name)", reason: "there is no scene \"\($0.id)\" any more")
+            }
+            return value.life.resumePK(
+                pk.phase, since: since, endsAt: nil, durations: pk.durations, hasStartedItself: pk.hasStartedItself,
+                scenes: pk.scenes)
         }
         if isThere { return }
         self.value.withLock { value in
@@ -188,22 +192,23 @@ extension Room {
 
     private func resume(_ pk: CommandedState.PK, at firstTick: Int64, _ desk: inout SceneDesk) {
         let (since, end) = (self.lifeTime(ofRoom: pk.since), pk.endsAt.map { self.lifeTime(ofRoom: $0) })
-        let phase = self.value.withLock { value -> PKLife? in
+        let resumed = self.value.withLock { value -> (PKLife, RoomLife.Scene?)? in
             // A command may have come before this.
             guard value.life.phases.phase == pk.phase, value.life.phases.isRunning, value.life.phases.endsAt == nil
             else {
                 return nil
             }
             _ = value.life.resumePK(
-                pk.phase, since: since, endsAt: end, durations: pk.durations, hasStartedItself: pk.hasStartedItself)
+                pk.phase, since: since, endsAt: end, durations: pk.durations, hasStartedItself: pk.hasStartedItself,
+                scenes: pk.scenes)
             self.receive(.poll([:]), at: self.machine.now(), &value)
-            return value.life.phases
+            return (value.life.phases, value.life.pkScene)
         }
         self.settle(&desk)
-        guard let phase, phase.isRunning, phase.phase == pk.phase else { return }
+        guard let (phase, scene) = resumed, phase.isRunning, phase.phase == pk.phase else { return }
         self.redrawCountdowns(isShown: false, &desk)
         let change = PKLife.Change(from: pk.phase, to: pk.phase, at: since, endsAt: end)
-        self.mark([change], shownAt: firstTick)
+        self.mark([change], of: scene, shownAt: firstTick)
     }
 
     // MARK: While the room runs, and at its end

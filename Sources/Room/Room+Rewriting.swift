@@ -153,7 +153,7 @@ extension Room {
                 self.value.withLock { value in
                     for scene in scenes.put { value.life.replace(RoomLife.Scene(scene, in: after)) }
                     for id in scenes.removed { value.life.remove(id) }
-                    if let scene = after.pk?.endScene { value.life.setEndScene(scene) }
+                    value.life.setPK(after.pk.map(RoomLife.PK.init))
                 }
                 // Before another command can tell of a later tick.
                 if let showing { self.announce(showing, reason: "room.changed") }
@@ -259,6 +259,7 @@ extension Room {
         for id in change.removed { change.shelf.remove(id) }
         for scene in change.put { change.shelf.putNext(scene) }
         try self.checkScenes(of: change.shelf, from: before, to: after)
+        try self.checkPK(from: before, to: after, removing: change.removed)
         guard change.shelf.scenes.count <= SceneShelf.limit else {
             throw .limitExceeded(
                 "the room would have \(change.shelf.scenes.count) scenes with those of commands",

@@ -53,10 +53,10 @@ extension Room {
 
     /// The same for those who have the turn.
     func settle(_ desk: inout SceneDesk) {
-        let work = self.value.withLock { $0.sceneWork.take() }
+        let (work, pk) = self.value.withLock { ($0.sceneWork.take(), $0.life.pkScene) }
         let shownAt = work.isShowDue ? self.putOnAir(self.value.withLock(\.life.onAir), &desk) : nil
         if !work.phases.isEmpty { self.redrawCountdowns(isShown: shownAt != nil, &desk) }
-        self.mark(work.phases, shownAt: shownAt)
+        self.mark(work.phases, of: pk, shownAt: shownAt)
         if work.isLayoutDue { self.layOutAnew(&desk) }
     }
 

@@ -244,8 +244,17 @@ extension Room {
                     code: "requestFailed", number: 1417, status: 409,
                     what: "the scene \"\(sceneID)\" is on air, or will be", fix: "put another one on air first")
             }
+            let isRemoved = self.value.withLock { value in
+                if value.life.scenesNeeded(by: value.life.pk).contains(sceneID) { return false }
+                value.life.remove(sceneID)
+                return true
+            }
+            guard isRemoved else {
+                throw ControlFailure(
+                    code: "requestFailed", number: 1417, status: 409,
+                    what: "the running PK needs the scene \"\(sceneID)\"", fix: "remove it when the PK is over")
+            }
             desk.shelf.remove(sceneID)
-            self.value.withLock { $0.life.remove(sceneID) }
             self.noteRemoved(scene: scene)
             self.events.emit("scene.removed", ["scene": .string(sceneID)])
             return JSONValue.object([.init("sceneId", .string(sceneID)), .init("removed", true)]).text

@@ -45,6 +45,9 @@ extension RoomLife.Scene {
 }
 
 extension RoomLife.PK {
+    /// The defaults of a PK in a room whose pipeline has no `pk`.
+    static let unwritten = RoomLife.PK(Pipeline.PK(scene: ""))
+
     init(_ pk: Pipeline.PK) {
         self.init(
             scene: pk.scene, countdownScene: pk.countdownScene, punishScene: pk.punishScene, endScene: pk.endScene,

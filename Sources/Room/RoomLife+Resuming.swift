@@ -16,12 +16,18 @@ extension RoomLife {
     /// - Parameters:
     ///   - since: As `endsAt` on the clock of this value.
     ///   - hasStartedItself: A PK that starts when its sources are there does not start again.
-    /// - Returns: False for a room without a PK.
+    ///   - scenes: The scenes that its command has named. The pipeline's scene is used instead of one that was removed.
+    /// - Returns: False if the PK runs, and neither its command nor the pipeline names a scene for it.
     package mutating func resumePK(
-        _ phase: PKLife.Phase, since: Int64, endsAt: Int64?, durations: PKLife.Durations, hasStartedItself: Bool
+        _ phase: PKLife.Phase, since: Int64, endsAt: Int64?, durations: PKLife.Durations, hasStartedItself: Bool,
+        scenes: PK.Scenes = PK.Scenes()
     ) -> Bool {
-        guard self.pk != nil else { return false }
-        self.setPK(hasStartedItself: hasStartedItself) {
+        let isOver = phase == .idle && self.pk != nil
+        var scenes = isOver ? PK.Scenes() : scenes.filter { self.scene($0) != nil }
+        if self.pk == nil, scenes.scene == nil { scenes = PK.Scenes() }
+        let plan = PK(self.pk, scenes)
+        guard plan != nil || phase == .idle else { return false }
+        self.restorePK(plan, scenes, hasStartedItself: hasStartedItself) {
             $0.resume(phase, since: since, endsAt: endsAt, durations: durations)
         }
         return true

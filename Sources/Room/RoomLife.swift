@@ -115,7 +115,12 @@ package struct RoomLife: Sendable {
     }
 
     package private(set) var scenes: [Scene]
+    /// The PK of the pipeline; `nil`: it has none, and a PK starts only by a command that names its scene.
     package private(set) var pk: PK?
+    /// Scenes that the command named which started the PK. Empty in a room with ``pk`` while no PK runs.
+    package private(set) var commandedScenes = PK.Scenes()
+    /// The PK that runs, or ran last, with the scenes that held when its phase began; `nil`: no PK has started.
+    package private(set) var plan: PK?
     private var absences: [SourceID: Absence]
     package private(set) var sources: [SourceID: SourceLife]
     package private(set) var phases: PKLife
@@ -173,16 +178,21 @@ package struct RoomLife: Sendable {
         return actions + self.settle(now: now)
     }
 
-    /// Starts a PK. Durations that are `nil` are those of the pipeline.
+    /// Starts a PK. Scenes and durations that are `nil` are those of the pipeline.
+    ///
+    /// - Parameter scenes: In a room without ``pk`` at least `scene`; its end scene is the one on air before.
     package mutating func startPK(
-        countdown: Int64? = nil, duration: Int64? = nil, punish: Int64? = nil, now: Int64
+        _ scenes: PK.Scenes = PK.Scenes(), countdown: Int64? = nil, duration: Int64? = nil, punish: Int64? = nil,
+        now: Int64
     ) throws(PKLife.Refusal) -> [Action] {
-        guard let pk = self.pk else { throw Self.noPK }
-        guard let scene = self.scene(pk.scene) else {
+        var scenes = scenes
+        if self.pk == nil { scenes.endScene = scenes.endScene ?? self.wanted.id }
+        guard let pk = PK(self.pk, scenes) else { throw Self.noPK }
+        if let removed = ([pk.scene] + scenes.ids).first(where: { self.scene($0) == nil }) {
             throw PKLife.Refusal(
-                what: "the PK's scene \"\(pk.scene)\" was removed", fix: "put it again: PUT /v1/scenes/\(pk.scene)")
+                what: "the PK's scene \"\(removed)\" was removed", fix: "put it again: PUT /v1/scenes/\(removed)")
         }
-        if let missing = scene.sources.first(where: { self.sources[$0]?.isAbsent ?? true }) {
+        if let missing = self.scene(pk.scene)?.sources.first(where: { self.sources[$0]?.isAbsent ?? true }) {
             throw PKLife.Refusal(what: "source \(missing) is not there", fix: "start the PK when it publishes")
         }
         var durations = pk.durations
@@ -190,32 +200,39 @@ package struct RoomLife: Sendable {
         if let duration { durations.pk = duration }
         if let punish { durations.punish = punish }
         let changes = try self.phases.start(durations, now: now)
+        self.commandedScenes = scenes
         return self.entered(changes) + self.settle(now: now)
     }
 
     package mutating func punishPK(duration: Int64? = nil, now: Int64) throws(PKLife.Refusal) -> [Action] {
-        guard self.pk != nil else { throw Self.noPK }
+        guard self.shownPK != nil else { throw Self.noPK }
         return self.entered(try self.phases.punish(lasting: duration, now: now)) + self.settle(now: now)
     }
 
     package mutating func endPK(now: Int64) throws(PKLife.Refusal) -> [Action] {
-        guard self.pk != nil else { throw Self.noPK }
+        guard self.shownPK != nil else { throw Self.noPK }
         return self.entered(self.phases.end(.command, now: now)) + self.settle(now: now)
     }
 
-    private static let noPK = PKLife.Refusal(what: "this room has no PK", fix: "add \"pk\" to the pipeline")
+    private static let noPK = PKLife.Refusal(
+        what: "this room has no PK", fix: "start one with a \"scene\", or add \"pk\" to the pipeline")
 
     // MARK: Consequences
 
     /// A phase has begun: its scene is asked for.
     private mutating func entered(_ changes: [PKLife.Change]) -> [Action] {
-        guard let pk = self.pk else { return [] }
         for change in changes {
+            let before = self.plan
+            // Scenes that the pipeline has changed meanwhile count from here on.
+            guard let pk = PK(self.pk, self.commandedScenes) ?? before else { continue }
+            self.plan = pk
             switch change.to {
             case .countdown: if let scene = pk.countdownScene { self.want(scene, reason: "pk.countdown") }
             case .pk: self.want(pk.scene, reason: "pk.started")
             case .punish: self.want(pk.punishScene ?? pk.scene, reason: "pk.punish")
-            case .idle: self.want(self.sceneAfterPK(pk, change.reason).id, reason: "pk.ended")
+            case .idle:
+                self.want(self.sceneAfterPK(pk, of: before?.scene ?? pk.scene).id, reason: "pk.ended")
+                if self.pk != nil { self.commandedScenes = PK.Scenes() }
             }
         }
         return changes.map { .phase($0) }
@@ -233,9 +250,11 @@ package struct RoomLife: Sendable {
     }
 
     /// The planned scene, unless only gone sources are in it.
-    private func sceneAfterPK(_ pk: PK, _ reason: PKLife.EndReason?) -> Scene {
+    ///
+    /// - Parameter scene: The scene of the PK that has ended.
+    private func sceneAfterPK(_ pk: PK, of scene: String) -> Scene {
         var candidates = [self.scene(pk.endScene)]
-        for source in self.scene(pk.scene)?.sources ?? [] where self.sources[source]?.isAbsent == true {
+        for source in self.scene(scene)?.sources ?? [] where self.sources[source]?.isAbsent == true {
             if case .fallbackScene(let id)? = self.absences[source] { candidates.append(self.scene(id)) }
         }
         // Then those that lack nobody, then those that have anybody.
@@ -302,23 +321,35 @@ package struct RoomLife: Sendable {
         self.sources[id]?.resumeLost(until: end, now: now)
     }
 
-    mutating func setPK(hasStartedItself: Bool, _ change: (inout PKLife) -> Void) {
-        self.hasStartedItself = hasStartedItself
+    /// Restores a PK. See ``resumePK(_:since:endsAt:durations:hasStartedItself:scenes:)``.
+    mutating func restorePK(
+        _ plan: PK?, _ scenes: PK.Scenes, hasStartedItself: Bool, _ change: (inout PKLife) -> Void
+    ) {
+        (self.plan, self.commandedScenes, self.hasStartedItself) = (plan, scenes, hasStartedItself)
         change(&self.phases)
     }
 
-    /// Another scene comes after the PK.
-    package mutating func setEndScene(_ id: String) { self.pk?.endScene = id }
+    /// Sets the PK of the pipeline; `nil`: it has none any more.
+    ///
+    /// A PK that runs keeps its phase and its durations, and the scenes that its command has named; other scenes count from
+    /// the next phase on. A PK that starts by itself does so at the next event, if all its sources are live and none has
+    /// done so before.
+    package mutating func setPK(_ pk: PK?) {
+        let startsWhenReady = pk?.startsWhenReady == true && self.pk?.startsWhenReady != true
+        if startsWhenReady || pk?.scene != self.pk?.scene { self.wasReady = false }
+        if pk != nil, !self.phases.isRunning { self.commandedScenes = PK.Scenes() }
+        self.pk = pk
+    }
 
     package func scene(_ id: String) -> Scene? { self.scenes.first { $0.id == id } }
 
     /// Everything that follows from the sources' states.
     private mutating func settle(now: Int64) -> [Action] {
         var actions: [Action] = []
+        if self.phases.isRunning, let gone = self.pkScene?.sources.first(where: { self.isGivenUp($0) }) {
+            actions += self.entered(self.phases.end(.sourceGone(gone.description), now: now))
+        }
         if let pk = self.pk, let scene = self.scene(pk.scene) {
-            if self.phases.isRunning, let gone = scene.sources.first(where: { self.isGivenUp($0) }) {
-                actions += self.entered(self.phases.end(.sourceGone(gone.description), now: now))
-            }
             let isReady = scene.sources.allSatisfy { self.sources[$0]?.isPresent ?? false }
             if isReady, !self.wasReady {
                 actions.append(.pkReady)

@@ -19,6 +19,9 @@ final class FakeRoom: RoomControlling {
         self.health = health
     }
 
+    /// The last command to the PK.
+    let pkCommand = Mutex<PKCommand?>(nil)
+
     var calls: [String] { self.log.withLock { $0 } }
 
     /// What its disk does with commands, what it was told of them, and what it knows of workers before it.
@@ -141,6 +144,7 @@ final class FakeRoom: RoomControlling {
 
     func changePK(_ command: PKCommand) throws(ControlFailure) -> String {
         self.note("pk \(command)")
+        self.pkCommand.withLock { $0 = command }
         return #"{"phase":"pk"}"#
     }
 

@@ -129,12 +129,31 @@ struct RoomDocumentTests {
         let end = try DocumentChange(
             from: room(#"\#(scene), "endScene": "solo""#, "solo"), to: room(#"\#(scene), "endScene": "pk""#, "solo"))
         #expect(end.paths == ["pk.endScene"] && end.isChange)
-        #expect(throws: DocumentChange.Refusal.self) {
-            try DocumentChange(from: room(scene, "solo"), to: room(#"\#(scene), "punishMs": 5"#, "solo"))
+    }
+
+    @Test("the PK comes, changes and goes while the room runs")
+    func pk() throws {
+        func room(_ pk: String) throws -> RoomDocument {
+            try Self.read(
+                Documents.room.replacingOccurrences(of: #""control""#, with: #""pk": { \#(pk) }, "control""#))
         }
-        #expect(throws: DocumentChange.Refusal.self) {
-            try DocumentChange(from: Self.read(Documents.room), to: room(scene, "solo"))
-        }
+        let (none, plain) = (try Self.read(Documents.room), try room(#""scene": "pk""#))
+        let added = try DocumentChange(from: none, to: plain)
+        #expect(added.paths == ["pk.scene"] && added.isChange && added.document.pipeline.pk?.scene == "pk")
+        let changed = try DocumentChange(
+            from: plain, to: room(#""scene": "solo", "start": "whenReady", "punishMs": 5"#))
+        #expect(Set(changed.paths) == ["pk.scene", "pk.start", "pk.punishMs"])
+        #expect(changed.document.pipeline.pk?.start == .whenReady)
+        let removed = try DocumentChange(from: plain, to: none)
+        #expect(removed.paths == ["pk.scene"] && removed.isChange && removed.document.pipeline.pk == nil)
+    }
+
+    @Test("a countdown of the PK needs no pk in the pipeline: a command may start one")
+    func countdownOfAPK() throws {
+        let countdown = #""countdowns": [{ "countdownId": "left", "of": "pk" }], "layout": "solo""#
+        let room = try Self.read(
+            Documents.room.replacingOccurrences(of: #""layout": "solo""#, with: countdown))
+        #expect(room.pipeline.pk == nil && room.pipeline.scenes.contains { !$0.countdowns.isEmpty })
     }
 
     @Test(

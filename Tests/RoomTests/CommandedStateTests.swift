@@ -42,6 +42,15 @@ struct CommandedStateTests {
                     hasStartedItself: true)
             }
         ),
+        (
+            "PK with scenes of its command",
+            {
+                $0.pk = CommandedState.PK(
+                    phase: .countdown, since: 1, endsAt: 5, durations: PKLife.Durations(countdown: 1, pk: 2, punish: 3),
+                    hasStartedItself: false,
+                    scenes: .init(scene: "duel", countdownScene: "c", punishScene: "p", endScene: "guest"))
+            }
+        ),
         ("cover", { $0.change(Self.source) { $0.videoPush = false } }),
         ("mute", { $0.change(Self.source) { $0.audioPush = false } }),
         ("volume", { $0.change(Self.source) { $0.volume = 40 } }),
@@ -105,8 +114,8 @@ struct CommandedStateTests {
         var state = Self.plain()
         for (_, change) in Self.changes { change(&state) }
         let text = String(decoding: state.bytes, as: UTF8.self)
-            .replacing(#""minor":0"#, with: #""minor":9,"later":{"a":[1]}"#)
-            .replacing(#""phase":"pk""#, with: #""phase":"pk","boost":2"#)
+            .replacing(#""minor":1"#, with: #""minor":9,"later":{"a":[1]}"#)
+            .replacing(#""phase":"countdown""#, with: #""phase":"countdown","boost":2"#)
             .replacing(#""volume":40"#, with: #""volume":40,"blur":true"#)
         let reading = try #require(CommandedState.read(Array(text.utf8)))
         #expect(reading.problems.isEmpty)
@@ -152,7 +161,7 @@ struct CommandedStateTests {
         var state = Self.plain()
         for (_, change) in Self.changes { change(&state) }
         let text = String(decoding: state.bytes, as: UTF8.self)
-        let older = text.replacing(#""minor":0,"#, with: "")
+        let older = text.replacing(#""minor":1,"#, with: "")
         #expect(older != text)
         let reading = try #require(CommandedState.read(Array(older.utf8)))
         #expect(reading.problems.isEmpty)
@@ -161,6 +170,16 @@ struct CommandedStateTests {
         let least = try #require(CommandedState.read(Array(#"{"version":1,"roomId":"88231","salt":"00ff"}"#.utf8)))
         #expect(least.problems.isEmpty)
         #expect(least.state == Self.plain())
+    }
+
+    @Test("a PK of minor version 0 has the scenes of its pipeline")
+    func pkOfMinor0() throws {
+        let text = #"""
+            {"version":1,"minor":0,"roomId":"88231","salt":"00ff",
+            "pk":{"phase":"pk","since":1,"countdownNs":0,"durationNs":2,"punishNs":0,"endsAt":3}}
+            """#
+        let reading = try #require(CommandedState.read(Array(text.utf8)))
+        #expect(reading.problems.isEmpty && reading.state.pk?.phase == .pk && reading.state.pk?.scenes.isEmpty == true)
     }
 
     @Test("a source of which only a later version has said something stays listed, whatever commands do with it")
@@ -192,7 +211,8 @@ struct CommandedStateTests {
         "a bad member is reported and loses none of the others",
         arguments: [
             (#""scores":{"pk":{"left":900,"right":100}}"#, #""scores":{"pk":{"left":-1,"right":100}}"#),
-            (#""phase":"pk""#, #""phase":"dance""#), (#""videoPush":false"#, #""videoPush":"no""#),
+            (#""phase":"countdown""#, #""phase":"dance""#), (#""punishScene":"p""#, #""punishScene":5"#),
+            (#""videoPush":false"#, #""videoPush":"no""#),
             (#""onAir":{"scene":"pk""#, #""onAir":{"scene":7"#), (#""revision":8"#, #""revision":"8""#),
             (#""ended":true"#, #""ended":1"#), (#""texts":{"#, #""texts":[{"#),
         ])

@@ -146,16 +146,6 @@ struct RoomLifeTests {
         #expect(start.shows == ["pk"])
     }
 
-    @Test("another scene may come after a PK that is running")
-    func endScene() throws {
-        var room = Kit.room()
-        room.everybodyComes(now: 0)
-        _ = try room.startPK(countdown: 0, now: Self.second)
-        room.setEndScene("guest")
-        let end = try room.endPK(now: 2 * Self.second)
-        #expect(end.shows == ["guest"])
-    }
-
     @Test("a fallback scene that nobody is left in gives way")
     func emptyFallback() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")

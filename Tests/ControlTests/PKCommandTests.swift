@@ -1,0 +1,57 @@
+import HTTPListener
+import HTTPTypes
+import Testing
+
+import Control
+
+@Suite("Commands to the PK: what their bodies say")
+struct PKCommandTests {
+    private static func send(_ verb: String, _ body: String) -> (status: Int, text: String, command: PKCommand?) {
+        let room = FakeRoom()
+        let responder = ControlResponder(room: room, guardian: AccessGuard(listen: .unix(path: "/a"), token: nil))
+        let head = HTTPRequest(method: .post, scheme: "http", authority: "a", path: "/v1/pk:\(verb)")
+        let reply = responder.reply(to: ListenerRequest(head: head, body: .bytes(Array(body.utf8))))
+        var text = ""
+        if case .bytes(let bytes, let range) = reply.body { text = String(decoding: bytes[range], as: UTF8.self) }
+        return (reply.status.code, text, room.pkCommand.withLock { $0 })
+    }
+
+    @Test("pk:start with no body, or with one that names nothing, leaves all to the pipeline", arguments: ["", "{}"])
+    func plainStart(body: String) {
+        let answer = Self.send("start", body)
+        #expect(answer.status == 200 && answer.command == .start(PKCommand.Start()))
+    }
+
+    @Test("pk:start names scenes and durations, each to its member")
+    func fullStart() {
+        let answer = Self.send(
+            "start",
+            #"{"scene":"duel","countdownScene":"c","punishScene":"p","endScene":"e","#
+                + #""countdownMs":1,"durationMs":2,"punishMs":3}"#)
+        var start = PKCommand.Start()
+        (start.scene, start.countdownScene, start.punishScene, start.endScene) = ("duel", "c", "p", "e")
+        (start.countdownMs, start.durationMs, start.punishMs) = (1, 2, 3)
+        #expect(answer.status == 200 && answer.command == .start(start))
+    }
+
+    @Test("pk:punish and pk:end are commands of their own")
+    func others() {
+        #expect(Self.send("punish", #"{"punishMs":0}"#).command == .punish(punishMs: 0))
+        #expect(Self.send("punish", "").command == .punish(punishMs: nil))
+        #expect(Self.send("end", "{}").command == .end)
+    }
+
+    @Test(
+        "what is not known or out of range is refused, and the room is told nothing",
+        arguments: [
+            ("start", #"{"sceneId":"pk"}"#, 400, "scene"), ("start", #"{"scene":1}"#, 422, "a string"),
+            ("start", #"{"endScene":null}"#, 422, "endScene"),
+            ("start", #"{"countdownMs":600001}"#, 422, "countdownMs"),
+            ("punish", #"{"scene":"pk"}"#, 400, "punishMs"), ("end", #"{"punishMs":1}"#, 400, "punishMs"),
+        ])
+    func refused(verb: String, body: String, status: Int, named: String) {
+        let answer = Self.send(verb, body)
+        #expect(answer.status == status && answer.text.contains(named), "\(answer)")
+        #expect(answer.command == nil)
+    }
+}
