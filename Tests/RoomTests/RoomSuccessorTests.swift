@@ -86,6 +86,32 @@ extension InProcess {
             try await second.end()
         }
 
+        @Test(
+            "a PK that was commanded goes on in its scenes, whatever the file says of a PK",
+            arguments: ["", Self.pk(5_000)])
+        func commandedPK(members: String) async throws {
+            let directory = try RoomDirectory()
+            defer { directory.remove() }
+            let pipeline = HarnessRooms.duel(directory.path, members: members, grace: 60_000)
+            let first = try await Self.live(pipeline)
+            try await first.command(
+                .post, "/v1/pk:start", #"{"scene":"guest","endScene":"pk","durationMs":12000}"#)
+            try await first.run(seconds: 1)
+            let end = try #require(try await first.state().member("pk", "endsAt")?.string)
+            let second = try await Self.successor(of: first, pipeline, after: 3)
+            let resumed = try #require(second.events.all("room.resumed").first)
+            #expect(resumed.line.contains(#""notRestored":[]"#) && resumed.line.contains(#""pk""#), "\(resumed)")
+            let state = try await second.state()
+            #expect(state.member("pk", "phase")?.string == "pk" && state.member("pk", "endsAt")?.string == end)
+            #expect(state.member("pk", "scene")?.string == "guest" && state.member("pk", "endScene")?.string == "pk")
+            #expect(state.member("program", "scene")?.string == "guest")
+            let over = try await second.run(until: "pk.ended", within: 12)
+            #expect(over.text("at") == end && over.text("reason") == "timer")
+            try await second.run(seconds: 0.3)
+            #expect(try await second.state().member("program", "scene")?.string == "pk")
+            try await second.end()
+        }
+
         @Test("a room that was told to end, and killed before it could, ends in its successor")
         func ended() async throws {
             let directory = try RoomDirectory()
