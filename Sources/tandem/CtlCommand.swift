@@ -182,15 +182,6 @@ struct CtlCommand: ParsableCommand {
         }
     }
 
-    struct PK: AsyncParsableCommand {
-        enum Verb: String, ExpressibleByArgument, CaseIterable { case start, punish, end }
-
-        static let configuration = CommandConfiguration(commandName: "pk", abstract: "Start, punish or end the PK.")
-        @Argument(help: "start, punish or end.") var verb: Verb
-        @OptionGroup var control: ControlOptions
-        func run() async throws { try await self.control.exchange(.POST, "/v1/pk:\(self.verb.rawValue)", [:]) }
-    }
-
     struct Text: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Change a text of the scenes.")
         @Argument(help: "Its textId.") var textID: String

@@ -1,0 +1,56 @@
+import ArgumentParser
+import MediaTypes
+import NIOHTTP1
+
+/// `tandem ctl pk`.
+extension CtlCommand {
+    struct PK: AsyncParsableCommand {
+        enum Verb: String, ExpressibleByArgument, CaseIterable { case start, punish, end }
+
+        static let configuration = CommandConfiguration(
+            commandName: "pk", abstract: "Start, punish or end the PK.",
+            discussion: """
+                Scenes and durations that start does not name are those of pk in the pipeline file. A room without pk needs
+                --scene; then what was on air before comes after the PK, which lasts five minutes.
+
+                    tandem ctl pk start --scene pk --duration-ms 60000 -a http://127.0.0.1:8081
+                """)
+        @Argument(help: "start, punish or end.") var verb: Verb
+        @Option(help: ArgumentHelp("Scene of the PK; its sources are those of the PK.", valueName: "scene-id"))
+        var scene: String?
+        @Option(help: ArgumentHelp("Scene of the countdown.", valueName: "scene-id")) var countdownScene: String?
+        @Option(help: ArgumentHelp("Scene of the punishment.", valueName: "scene-id")) var punishScene: String?
+        @Option(help: ArgumentHelp("Scene after the PK.", valueName: "scene-id")) var endScene: String?
+        @Option(help: "Countdown before it; 0: none.") var countdownMs: Int?
+        @Option(help: "How long it lasts; 0: until a command.") var durationMs: Int?
+        @Option(help: "Punishment after it; start: 0 is none; punish: 0 is until a command.") var punishMs: Int?
+        @OptionGroup var control: ControlOptions
+
+        /// The flags that are given, by their members of the request's body.
+        private var members: [JSONValue.Member] {
+            let scenes = [
+                ("scene", self.scene), ("countdownScene", self.countdownScene), ("punishScene", self.punishScene),
+                ("endScene", self.endScene),
+            ].compactMap { name, id in id.map { JSONValue.Member(name, .string($0)) } }
+            let durations = [
+                ("countdownMs", self.countdownMs), ("durationMs", self.durationMs), ("punishMs", self.punishMs),
+            ].compactMap { name, time in time.map { JSONValue.Member(name, JSONValue($0)) } }
+            return scenes + durations
+        }
+
+        func validate() throws {
+            let known: [String] =
+                switch self.verb {
+                case .start: self.members.map(\.name)
+                case .punish: ["punishMs"]
+                case .end: []
+                }
+            guard let other = self.members.first(where: { !known.contains($0.name) }) else { return }
+            throw ValidationError("pk \(self.verb.rawValue) takes no \(other.name): give it to pk start")
+        }
+
+        func run() async throws {
+            try await self.control.exchange(.POST, "/v1/pk:\(self.verb.rawValue)", .object(self.members))
+        }
+    }
+}
