@@ -7,7 +7,9 @@ let house: [SwiftSetting] = [.enableUpcomingFeature("InternalImportsByDefault")]
 
 /// Most tests are compiled without the optimizer, which takes longer over them than they run; what they test is
 /// optimized, and so are those that work on every sample or byte themselves, or on the clock.
-let judged: [SwiftSetting] = house + [.unsafeFlags(["-Onone", "-no-whole-module-optimization"])]
+/// Without batch mode each file gets a compiler of its own, which loads every module anew: twice the time.
+let judged: [SwiftSetting] =
+    house + [.unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"])]
 
 let nio: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"),
