@@ -11,7 +11,7 @@ extension Room {
 
     // MARK: The program
 
-    package func setProgram(_ body: [UInt8]) throws(ControlFailure) -> String {
+    package func setProgram(_ body: [UInt8]) throws(ControlFailure) -> CommandReply {
         switch ProgramRequest.parse(body) {
         case .success(let request): return try self.setProgram(request)
         case .failure(let refusal): throw .refused(refusal.mistakes, as: ControlFailure.invalidFormat(_:fix:status:))
@@ -23,7 +23,7 @@ extension Room {
         _ = try self.setProgram(ProgramRequest(sceneID))
     }
 
-    private func setProgram(_ request: ProgramRequest) throws(ControlFailure) -> String {
+    private func setProgram(_ request: ProgramRequest) throws(ControlFailure) -> CommandReply {
         try self.checkOpen()
         let number = self.value.withLock { value in
             value.lastRequest &+= 1
@@ -152,7 +152,7 @@ extension Room {
         return json.text
     }
 
-    package func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> String {
+    package func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> CommandReply {
         try self.checkOpen()
         let grants = self.grants()
         if let tree = Pipeline.document(body) { try Self.check(tree, grants) }
@@ -185,7 +185,8 @@ extension Room {
                 self.events.emit(
                     "scene.changed", ["scene": .string(sceneID), "revision": JSONValue(scene.revision)])
             }
-            return JSONValue.object(members + [.init("warnings", warnings)]).text
+            let json = JSONValue.object(members + [.init("warnings", warnings)])
+            return CommandReply(json.text, changed: change != .unchanged)
         }
     }
 
@@ -273,10 +274,10 @@ extension Room {
         ]
     }
 
-    private func answer(_ showing: SceneDesk.Showing, changed: Bool) -> String {
-        JSONValue.object(
-            [.init("sceneId", .string(showing.sceneID)), .init("changed", .bool(changed))] + self.times(showing.tick)
-        ).text
+    private func answer(_ showing: SceneDesk.Showing, changed: Bool) -> CommandReply {
+        let json = JSONValue.object(
+            [.init("sceneId", .string(showing.sceneID)), .init("changed", .bool(changed))] + self.times(showing.tick))
+        return CommandReply(json.text, changed: changed)
     }
 
     func announce(_ showing: SceneDesk.Showing, reason: String) {

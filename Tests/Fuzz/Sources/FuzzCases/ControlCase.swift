@@ -135,9 +135,10 @@ private final class FuzzRoom: RoomControlling {
         JSONText.object([("rendition", JSONText.string(rendition))])
     }
     func end() {}
-    func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> String {
+    func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> CommandReply {
         switch MetadataRequest.parse(body) {
-        case .success(let request): return JSONText.object([("type", JSONText.string(request.type))])
+        case .success(let request):
+            return CommandReply(JSONText.object([("type", JSONText.string(request.type))]), changed: true)
         case .failure(let refusal): throw Self.refusal(refusal.mistakes)
         }
     }
@@ -148,8 +149,8 @@ private final class FuzzRoom: RoomControlling {
 
     func documentJSON() throws(ControlFailure) -> String { self.document.withLock { $0?.shown.text() ?? "{}" } }
 
-    func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> String {
-        try self.document.withLock { document throws(ControlFailure) -> String in
+    func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> CommandReply {
+        try self.document.withLock { document throws(ControlFailure) -> CommandReply in
             guard let current = document else { throw .notFound("there is no document", fix: "start with one") }
             switch isPatch ? current.patched(body) : current.next(body) {
             case .failure(let refusal): throw Self.refusal(refusal.mistakes)
@@ -159,7 +160,7 @@ private final class FuzzRoom: RoomControlling {
                     self.promise(change.document.revision >= current.revision, "a revision that goes back")
                     self.promise(!change.document.shown.text().contains("\"streamKey\":"), "a key is shown")
                     if !isDryRun { document = change.document }
-                    return "{}"
+                    return CommandReply("{}", changed: !isDryRun)
                 } catch {
                     throw .superseded("it is older, or needs another worker", fix: "send another")
                 }
@@ -167,14 +168,15 @@ private final class FuzzRoom: RoomControlling {
         }
     }
 
-    func setProgram(_ body: [UInt8]) throws(ControlFailure) -> String {
+    func setProgram(_ body: [UInt8]) throws(ControlFailure) -> CommandReply {
         switch ProgramRequest.parse(body) {
-        case .success(let request): return JSONText.object([("scene", JSONText.string(request.sceneID))])
+        case .success(let request):
+            return CommandReply(JSONText.object([("scene", JSONText.string(request.sceneID))]), changed: true)
         case .failure(let refusal): throw Self.refusal(refusal.mistakes)
         }
     }
 
-    func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> String {
+    func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> CommandReply {
         let report = Scene.parse(body, sceneID: sceneID, in: self.pipeline)
         guard let scene = report.scene else { throw Self.refusal(report.mistakes) }
         let judged = self.state.withLock { state -> Result<Scene, SceneShelf.Refusal> in
@@ -189,7 +191,8 @@ private final class FuzzRoom: RoomControlling {
         switch judged {
         case .success(let scene):
             self.promise(scene.sceneID == sceneID, "a scene under another name")
-            return JSONText.object([("sceneId", JSONText.string(scene.sceneID)), ("revision", "\(scene.revision)")])
+            let json = JSONText.object([("sceneId", JSONText.string(scene.sceneID)), ("revision", "\(scene.revision)")])
+            return CommandReply(json, changed: true)
         case .failure: throw .superseded("a newer version is known", fix: "send a greater revision")
         }
     }
