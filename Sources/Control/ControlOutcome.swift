@@ -19,7 +19,7 @@ package struct ControlOutcome: Sendable {
     }
 
     /// The reply to a command that may have changed nothing.
-    static func command(_ status: HTTPResponse.Status, _ reply: CommandReply) -> ControlOutcome {
-        ControlOutcome(.json(status, reply.json), changed: reply.changed)
+    static func command(_ status: HTTPResponse.Status, _ reply: some CommandReply) -> ControlOutcome {
+        ControlOutcome(.json(status, reply.json.text), changed: reply.changed)
     }
 }

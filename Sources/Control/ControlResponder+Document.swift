@@ -2,7 +2,7 @@
 extension ControlResponder {
     func setDocument(
         _ body: [UInt8], isPatch: Bool, _ query: [(name: String, value: String)]
-    ) throws(ControlFailure) -> CommandReply {
+    ) throws(ControlFailure) -> DocumentReply {
         try Self.refuseUnknown(query, known: ["dryRun"])
         let isDryRun: Bool
         switch query.last?.value ?? "false" {

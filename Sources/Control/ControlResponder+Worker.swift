@@ -31,7 +31,7 @@ extension ControlResponder {
         return "{\"level\":\"\(book.level.rawValue)\",\"lines\":[\(lines)]}"
     }
 
-    func setLogLevel(_ body: [UInt8]) throws(ControlFailure) -> CommandReply {
+    func setLogLevel(_ body: [UInt8]) throws(ControlFailure) -> LogLevelReply {
         let known = Logger.Level.allCases.map(\.rawValue)
         guard let text = try FlatObject(body: body, keys: ["level"]).string("level") else {
             throw .invalidFormat("the body names no level", fix: "send {\"level\":\"debug\"}")
@@ -44,7 +44,7 @@ extension ControlResponder {
         let book = try self.logBook()
         let isChange = book.level != level
         book.level = level
-        return CommandReply("{\"level\":\"\(level.rawValue)\",\"changed\":\(isChange)}", changed: isChange)
+        return LogLevelReply(level: level.rawValue, changed: isChange)
     }
 
     private func logBook() throws(ControlFailure) -> LogBook {

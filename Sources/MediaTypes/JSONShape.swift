@@ -13,6 +13,8 @@ package indirect enum JSONShape: Sendable, Hashable {
     case date
     /// One of these words.
     case words([String])
+    /// This value and no other.
+    case always(JSONValue)
     case list(JSONShape)
     /// An object with these members and no others.
     case object([JSONField])
@@ -47,6 +49,7 @@ package indirect enum JSONShape: Sendable, Hashable {
         case .number: return [.init("type", "number")]
         case .date: return [.init("type", "string"), .init("pattern", .string(Self.datePattern))]
         case .words(let words): return [.init("type", "string"), .init("enum", .array(words.map { .string($0) }))]
+        case .always(let value): return [.init("const", value)]
         case .list(let element): return [.init("type", "array"), .init("items", element.schema(definitions))]
         case .object(let fields): return Self.object(fields, definitions)
         case .map(let value):
@@ -95,6 +98,7 @@ package indirect enum JSONShape: Sendable, Hashable {
         case .number: .thousandths(1_500)
         case .date: "2026-01-31T20:00:00.000Z"
         case .words(let words): JSONValue(words.first)
+        case .always(let value): value
         case .list(let element): [element.example(defined)]
         case .object(let fields): .object(fields.map { .init($0.name, $0.example(defined)) })
         case .map(let value): ["1001": value.example(defined)]
