@@ -1,15 +1,27 @@
+import Control
 import Events
 import MediaTypes
 import PipelineSpec
 
 /// What of a JSON value does not fit its declared shape.
 enum ShapeCheck {
-    private static let defined = Dictionary(EventDeclaration.shapes.map { ($0.name, $0.shape) }) { first, _ in first }
+    private static let defined = Dictionary(APISchema.all.map { ($0.name, $0.shape) }) { first, _ in first }
 
-    /// What of an event does not fit its declaration.
+    /// What of an event does not fit its declaration. Its members must be in the order of the declaration.
     static func faults(_ type: String, _ event: JSONNode) -> [String] {
         guard let declaration = EventDeclaration.of(type) else { return ["\(type) is not declared"] }
+        guard case .object(let fields) = declaration.shape, case .object(let members) = event.content else {
+            return ["\(type) is no object"]
+        }
+        let names = members.map(\.key)
+        let order = fields.map(\.name).filter { names.contains($0) }
         return self.faults(event, declaration.shape, at: type)
+            + (order == names ? [] : ["\(type): the order is \(names)"])
+    }
+
+    /// What of a reply does not fit the schema of this name.
+    static func faults(reply: JSONNode?, _ schema: String) -> [String] {
+        reply.map { self.faults($0, .named(schema), at: schema) } ?? ["the reply is no JSON"]
     }
 
     /// Everything that is wrong, each with its place.
@@ -31,13 +43,14 @@ enum ShapeCheck {
             fits = true
         case (.range(let range), .integer(let value)): fits = range.contains(value)
         case (.date, .string(let text)): fits = text.count == 24 && text.hasSuffix("Z")
+        case (.always(let value), _): fits = node.text() == value.text
         case (.words(let words), .string(let text)): fits = words.contains(text)
         default: fits = false
         }
         return fits ? [] : ["\(place): \(node.text()) is no \(shape)"]
     }
 
-    /// Members must be declared, complete, and in the order of the declaration.
+    /// Members must be declared and complete.
     private static func faults(_ members: [JSONMember], _ fields: [JSONField], at place: String) -> [String] {
         let names = members.map(\.key)
         var faults = fields.filter { !$0.isOptional && !names.contains($0.name) }.map {
@@ -50,8 +63,6 @@ enum ShapeCheck {
             }
             faults += self.faults(member.value, field.shape, at: "\(place).\(member.key)")
         }
-        let order = fields.map(\.name).filter { names.contains($0) }
-        if faults.isEmpty, order != names { faults.append("\(place): the order is \(names), declared is \(order)") }
         return faults
     }
 }
