@@ -87,15 +87,15 @@ package final class ControlLedger: Sendable {
     ///
     /// - Parameter body: Gets nothing done twice at once for one key. Its failures are replies as well.
     package func carryOut(
-        _ request: ListenerRequest, _ body: () throws(ControlFailure) -> ListenerReply
+        _ request: ListenerRequest, _ body: () throws(ControlFailure) -> ControlOutcome
     ) throws(ControlFailure) -> ListenerReply {
         let key = try Self.key(request.head.headerFields[Self.idempotencyKey])
         if let key, let reply = try self.reserve(key, self.seal(Self.fingerprint(request))) { return reply }
-        var reply: ListenerReply
+        var outcome: ControlOutcome
         do throws(ControlFailure) {
             try self.begin(request.head.headerFields[.ifMatch])
             do throws(ControlFailure) {
-                reply = try body()
+                outcome = try body()
             } catch {
                 self.finish(changed: false)
                 throw error
@@ -105,9 +105,9 @@ package final class ControlLedger: Sendable {
             self.keep(Self.isMomentary(error) ? nil : .problem(error), key)
             throw error
         }
-        reply.fields[.eTag] = self.finish(changed: Self.isChange(reply))
-        self.keep(reply, key)
-        return reply
+        outcome.reply.fields[.eTag] = self.finish(changed: outcome.changed)
+        self.keep(outcome.reply, key)
+        return outcome.reply
     }
 
     private static func isMomentary(_ failure: ControlFailure) -> Bool {
@@ -151,12 +151,6 @@ package final class ControlLedger: Sendable {
             let item = item.filter { $0 != " " && $0 != "\t" }
             return item == "*" || item == tag
         }
-    }
-
-    /// What the room says is as it was is no change.
-    private static func isChange(_ reply: ListenerReply) -> Bool {
-        guard case .bytes(let bytes, let range) = reply.body else { return true }
-        return !String(decoding: bytes[range], as: UTF8.self).contains(#""changed":false"#)
     }
 
     // MARK: Idempotency-Key

@@ -1,11 +1,8 @@
-import HTTPListener
-import HTTPTypes
-
 /// The room's document, changed while it runs.
 extension ControlResponder {
     func setDocument(
         _ body: [UInt8], isPatch: Bool, _ query: [(name: String, value: String)]
-    ) throws(ControlFailure) -> ListenerReply {
+    ) throws(ControlFailure) -> DocumentReply {
         try Self.refuseUnknown(query, known: ["dryRun"])
         let isDryRun: Bool
         switch query.last?.value ?? "false" {
@@ -14,6 +11,6 @@ extension ControlResponder {
         case let other:
             throw .invalidFormat("\"dryRun\" is \"\(other.prefix(32))\"", fix: "use true or false")
         }
-        return .json(.ok, try self.room.setDocument(body, isPatch: isPatch, isDryRun: isDryRun))
+        return try self.room.setDocument(body, isPatch: isPatch, isDryRun: isDryRun)
     }
 }

@@ -1,15 +1,12 @@
-import HTTPListener
-
 extension ControlResponder {
     /// How long a kicked publisher is refused, in seconds.
     private static let refusalRange = 0...86_400
     private static let usualRefusal = 60
 
-    func kick(_ uid: String, _ streamType: String, _ body: [UInt8]) throws(ControlFailure) -> ListenerReply {
+    func kick(_ uid: String, _ streamType: String, _ body: [UInt8]) throws(ControlFailure) -> String {
         let seconds = try FlatObject(body: body, keys: ["refuseSeconds"]).integer(
             "refuseSeconds", in: Self.refusalRange)
-        return .json(
-            .ok,
-            try self.room.kickSource(uid: uid, streamType: streamType, refuseSeconds: seconds ?? Self.usualRefusal))
+        return try self.room.kickSource(
+            uid: uid, streamType: streamType, refuseSeconds: seconds ?? Self.usualRefusal)
     }
 }

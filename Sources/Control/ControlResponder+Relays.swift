@@ -1,9 +1,7 @@
-import HTTPListener
-
 extension ControlResponder {
     func putRelay(
         _ uid: String, _ streamType: String, _ relayID: String, _ body: [UInt8]
-    ) throws(ControlFailure) -> ListenerReply {
+    ) throws(ControlFailure) -> String {
         guard let url = try FlatObject(body: body, keys: ["url"]).string("url") else {
             throw .invalidFormat("the body names no URL", fix: "send {\"url\":\"rtmp://host/app/key\"}")
         }
@@ -11,15 +9,15 @@ extension ControlResponder {
             throw .invalidFormat(
                 "a relay's id is 1 to 64 letters, digits, _ . or -", fix: "choose such a name for it", status: 422)
         }
-        return .json(.ok, try self.room.putRelay(uid: uid, streamType: streamType, relayID: relayID, url: url))
+        return try self.room.putRelay(uid: uid, streamType: streamType, relayID: relayID, url: url)
     }
 
     func deleteRelay(
         _ uid: String, _ streamType: String, _ relayID: String, _ body: [UInt8]
-    ) throws(ControlFailure) -> ListenerReply {
+    ) throws(ControlFailure) -> String {
         _ = try FlatObject(body: body, keys: [])
         try self.room.deleteRelay(uid: uid, streamType: streamType, relayID: relayID)
-        return .json(.ok, JSONText.object([("id", JSONText.string(relayID)), ("deleted", "true")]))
+        return JSONText.object([("id", JSONText.string(relayID)), ("deleted", "true")])
     }
 
     private static func isRelayID(_ text: String) -> Bool {

@@ -1,5 +1,3 @@
-import HTTPListener
-
 /// The requests whose bodies are a few plain values.
 extension ControlResponder {
     /// Milliseconds a source may be shifted.
@@ -7,7 +5,7 @@ extension ControlResponder {
     /// Characters of a text.
     private static let textLimit = 256
 
-    func setSource(_ uid: String, streamType: String?, _ body: [UInt8]) throws(ControlFailure) -> ListenerReply {
+    func setSource(_ uid: String, streamType: String?, _ body: [UInt8]) throws(ControlFailure) -> String {
         let keys = ["volume", "audioTrack", "audioPush", "videoPush", "offsetMs", "rotation", "streamType"]
         let values = try FlatObject(body: body, keys: keys)
         var change = SourceChange()
@@ -40,7 +38,7 @@ extension ControlResponder {
         if let videoPush = change.videoPush { members.append(("videoPush", String(videoPush))) }
         if let offset = change.offsetMs { members.append(("offsetMs", String(offset))) }
         if let rotation = change.rotation { members.append(("rotation", String(rotation))) }
-        return .json(.ok, JSONText.object(members))
+        return JSONText.object(members)
     }
 
     func setText(_ id: String, _ body: [UInt8]) throws(ControlFailure) -> String {

@@ -1,23 +1,22 @@
-import HTTPListener
 import HTTPTypes
 import Logging
 
 /// Requests about the worker itself: alarms, logs, its version, the form of a body.
 extension ControlResponder {
-    func alarms(_ query: [(name: String, value: String)]) throws(ControlFailure) -> ListenerReply {
+    func alarms(_ query: [(name: String, value: String)]) throws(ControlFailure) -> String {
         try Self.refuseUnknown(query, known: ["state"])
         let text = query.last?.value ?? "all"
         guard let state = AlarmState(rawValue: text) else {
             throw .invalidFormat("there is no state \"\(text.prefix(32))\"", fix: "use set, cleared or all")
         }
-        return .json(.ok, self.room.alarmsJSON(state))
+        return self.room.alarmsJSON(state)
     }
 
     // MARK: Logs
 
     private static let usualTail = 200
 
-    func logs(_ query: [(name: String, value: String)]) throws(ControlFailure) -> ListenerReply {
+    func logs(_ query: [(name: String, value: String)]) throws(ControlFailure) -> String {
         try Self.refuseUnknown(query, known: ["tail"])
         var count = Self.usualTail
         if let text = query.last?.value {
@@ -29,10 +28,10 @@ extension ControlResponder {
         }
         let book = try self.logBook()
         let lines = book.tail(count).joined(separator: ",")
-        return .json(.ok, "{\"level\":\"\(book.level.rawValue)\",\"lines\":[\(lines)]}")
+        return "{\"level\":\"\(book.level.rawValue)\",\"lines\":[\(lines)]}"
     }
 
-    func setLogLevel(_ body: [UInt8]) throws(ControlFailure) -> ListenerReply {
+    func setLogLevel(_ body: [UInt8]) throws(ControlFailure) -> LogLevelReply {
         let known = Logger.Level.allCases.map(\.rawValue)
         guard let text = try FlatObject(body: body, keys: ["level"]).string("level") else {
             throw .invalidFormat("the body names no level", fix: "send {\"level\":\"debug\"}")
@@ -45,7 +44,7 @@ extension ControlResponder {
         let book = try self.logBook()
         let isChange = book.level != level
         book.level = level
-        return .json(.ok, "{\"level\":\"\(level.rawValue)\",\"changed\":\(isChange)}")
+        return LogLevelReply(level: level.rawValue, changed: isChange)
     }
 
     private func logBook() throws(ControlFailure) -> LogBook {

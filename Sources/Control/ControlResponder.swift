@@ -36,7 +36,11 @@ package struct ControlResponder: Sendable {
     }
 
     /// Answers at once, or when what is waited for has happened.
-    package func answer(_ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
+    ///
+    /// - Parameter route: What the path of the request names: ``ControlRoute/init(of:)``.
+    package func answer(
+        _ request: ListenerRequest, _ route: ControlRoute?, _ answer: @escaping @Sendable (ListenerReply) -> Void
+    ) {
         if let media = MediaRequest(request, self.doors) {
             let isReading = self.doors.media?.isReading == true
             if let refusal = self.guardian.refusal(of: request.head, isOpen: false, isReading: isReading) {
@@ -44,9 +48,9 @@ package struct ControlResponder: Sendable {
             }
             return media.answer(answer)
         }
-        let (waiting, numbers) = (EventRequest(request), StatisticsRequest(request))
+        let (waiting, numbers) = (EventRequest(request, route), StatisticsRequest(request, route))
         guard waiting != nil || numbers != nil, request.head.method == .get else {
-            return self.reply(to: request, answer)
+            return self.reply(to: request, route, answer)
         }
         if let refusal = self.guardian.refusal(of: request.head, isOpen: false, isReading: true) {
             return answer(.problem(refusal))
@@ -60,21 +64,32 @@ package struct ControlResponder: Sendable {
     }
 
     /// The reply of a request that waits for nothing, and of one to a room that writes nothing down.
-    package func reply(to request: ListenerRequest) -> ListenerReply {
+    package func reply(to request: ListenerRequest, _ route: ControlRoute?) -> ListenerReply {
         let reply = Mutex<ListenerReply?>(nil)
-        self.reply(to: request) { made in reply.withLock { $0 = made } }
+        self.reply(to: request, route) { made in reply.withLock { $0 = made } }
         return reply.withLock { $0 } ?? .problem(Self.unanswered)
+    }
+
+    /// As ``answer(_:_:_:)``, for a caller that has not parsed the path.
+    package func answer(_ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
+        self.answer(request, ControlRoute(of: request), answer)
+    }
+
+    /// As ``reply(to:_:)``, for a caller that has not parsed the path.
+    package func reply(to request: ListenerRequest) -> ListenerReply {
+        self.reply(to: request, ControlRoute(of: request))
     }
 
     private static let unanswered = ControlFailure.requestFailed(
         "the command waits for the disk", fix: "look whether it has come into force")
 
-    private func reply(to request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
+    private func reply(
+        to request: ListenerRequest, _ route: ControlRoute?, _ answer: @escaping @Sendable (ListenerReply) -> Void
+    ) {
         do throws(ControlFailure) {
             guard let target = request.target else {
                 throw .invalidFormat("the path cannot be read", fix: "percent-encode it as UTF-8")
             }
-            let route = ControlRoute(path: target.path)
             let isReading = request.head.method == .get || request.head.method == .head
             if let refusal = self.guardian.refusal(
                 of: request.head, isOpen: route?.isOpen == true, isReading: isReading,
@@ -94,8 +109,9 @@ package struct ControlResponder: Sendable {
             try Self.checkForm(of: request.head, route, body)
             if isReading {
                 let isCommander = self.guardian.refusal(of: request.head, isOpen: false) == nil
-                return answer(
-                    try self.perform(route, method, query: target.query, body: body, isCommander: isCommander))
+                let outcome = try self.perform(
+                    route, method, query: target.query, body: body, isCommander: isCommander)
+                return answer(outcome.reply)
             }
             self.command(request, waits: Self.waits(route, body), answer) { () throws(ControlFailure) in
                 try self.perform(route, method, query: target.query, body: body)
@@ -108,7 +124,7 @@ package struct ControlResponder: Sendable {
     /// Carries out a command. What it is answered waits until it is durable; the thread does not.
     private func command(
         _ request: ListenerRequest, waits: Bool, _ answer: @escaping @Sendable (ListenerReply) -> Void,
-        _ body: () throws(ControlFailure) -> ListenerReply
+        _ body: () throws(ControlFailure) -> ControlOutcome
     ) {
         self.room.beginCommand()
         let (reply, isDone): (ListenerReply, Bool)
@@ -137,7 +153,7 @@ package struct ControlResponder: Sendable {
     private func perform(
         _ route: ControlRoute, _ method: HTTPRequest.Method, query: [(name: String, value: String)], body: [UInt8],
         isCommander: Bool = true
-    ) throws(ControlFailure) -> ListenerReply {
+    ) throws(ControlFailure) -> ControlOutcome {
         switch route {
         case .source, .relay, .kick, .statistics, .statisticsStream, .events, .snapshot, .sourceSnapshot, .page,
             .description, .room, .alarms, .logs:
@@ -145,39 +161,40 @@ package struct ControlResponder: Sendable {
         default: if !route.isProbe { try Self.refuseUnknown(query, known: []) }
         }
         switch route {
-        case .page(let file): return self.page.reply(file)
-        case .description: return ControlPage.description
+        case .page(let file): return ControlOutcome(self.page.reply(file))
+        case .description: return ControlOutcome(ControlPage.description)
         // Those that there are have been answered.
         case .media: throw .notFound("this room has nothing to play", fix: "add an output of type hls")
-        case .state: return self.state(isCommander: isCommander)
+        case .state: return ControlOutcome(self.state(isCommander: isCommander))
         case .room:
             guard method == .put || method == .patch else {
                 try Self.refuseUnknown(query, known: [])
-                return self.state(isCommander: isCommander)
+                return ControlOutcome(self.state(isCommander: isCommander))
             }
-            return try self.setDocument(body, isPatch: method == .patch, query)
+            return .command(.ok, try self.setDocument(body, isPatch: method == .patch, query))
         case .document:
             // The tag first: what changes meanwhile makes it old, and never too new.
             let tag = self.ledger.current.entityTag
             var reply = ListenerReply.json(.ok, try self.room.documentJSON())
             reply.fields[.eTag] = tag
-            return reply
-        case .startup, .liveness, .readiness: return Self.probe(route, self.room.health)
-        case .program: return .json(.ok, try self.room.setProgram(body))
+            return ControlOutcome(reply)
+        case .startup, .liveness, .readiness: return ControlOutcome(Self.probe(route, self.room.health))
+        case .program: return .command(.ok, try self.room.setProgram(body))
         case .scenes: return .json(.ok, self.room.scenesJSON())
         case .scene(let id):
-            return .json(.ok, try method == .delete ? self.room.removeScene(id) : self.room.setScene(id, body))
+            return method == .delete
+                ? .json(.ok, try self.room.removeScene(id)) : .command(.ok, try self.room.setScene(id, body))
         case .sources: return .json(.ok, self.room.sourcesJSON())
         case .metrics:
             let fields: HTTPFields = [.contentType: MetricsText.contentType, .cacheControl: "no-store"]
-            return ListenerReply(.ok, fields: fields, body: .text(self.room.metricsText()))
-        case .events: return try EventRequest.reply(query, from: self.room.eventLog)
+            return ControlOutcome(ListenerReply(.ok, fields: fields, body: .text(self.room.metricsText())))
+        case .events: return ControlOutcome(try EventRequest.reply(query, from: self.room.eventLog))
         case .statisticsStream:
             _ = try Self.isDebug(query)
-            return ListenerReply(.ok, fields: StatisticsRequest.fields)
-        case .alarms: return try self.alarms(query)
-        case .logs: return try self.logs(query)
-        case .logLevel: return try self.setLogLevel(body)
+            return ControlOutcome(ListenerReply(.ok, fields: StatisticsRequest.fields))
+        case .alarms: return .json(.ok, try self.alarms(query))
+        case .logs: return .json(.ok, try self.logs(query))
+        case .logLevel: return .command(.ok, try self.setLogLevel(body))
         case .version:
             return .json(.ok, JSONText.object(self.doors.versions.map { ($0.name, JSONText.string($0.version)) }))
         case .restart(let id):
@@ -195,21 +212,25 @@ package struct ControlResponder: Sendable {
         case .statistics: return .json(.ok, self.room.statisticsJSON(isDebug: try Self.isDebug(query)))
         case .source(let uid):
             try Self.refuseUnknown(query, known: ["streamType"])
-            return method == .put
-                ? try self.setSource(uid, streamType: query.last?.value, body)
-                : .json(
-                    .ok, try self.room.sourceJSON(uid: uid, streamType: query.last?.value ?? Self.defaultStreamType))
+            let streamType = query.last?.value
+            return .json(
+                .ok,
+                method == .put
+                    ? try self.setSource(uid, streamType: streamType, body)
+                    : try self.room.sourceJSON(uid: uid, streamType: streamType ?? Self.defaultStreamType))
         case .relay(let uid, let relayID):
             try Self.refuseUnknown(query, known: ["streamType"])
             let streamType = query.last?.value ?? Self.defaultStreamType
-            return method == .delete
-                ? try self.deleteRelay(uid, streamType, relayID, body)
-                : try self.putRelay(uid, streamType, relayID, body)
+            return .json(
+                .ok,
+                method == .delete
+                    ? try self.deleteRelay(uid, streamType, relayID, body)
+                    : try self.putRelay(uid, streamType, relayID, body))
         case .kick(let uid):
             try Self.refuseUnknown(query, known: ["streamType"])
-            return try self.kick(uid, query.last?.value ?? Self.defaultStreamType, body)
+            return .json(.ok, try self.kick(uid, query.last?.value ?? Self.defaultStreamType, body))
         case .pk(let verb): return .json(.ok, try self.room.changePK(try Self.pkCommand(verb, body)))
-        case .metadata: return .json(.accepted, try self.room.addMetadata(body))
+        case .metadata: return .command(.accepted, try self.room.addMetadata(body))
         case .text(let id): return .json(.ok, try self.setText(id, body))
         case .score(let id): return .json(.ok, try self.setScore(id, body))
         case .countdown(let id): return .json(.ok, try self.setCountdown(id, body))
@@ -217,8 +238,8 @@ package struct ControlResponder: Sendable {
             return method == .post
                 ? .json(.accepted, try self.room.makeClip(try ClipRequest(body: body)))
                 : .json(.ok, self.room.clipsJSON())
-        case .snapshot: return try self.snapshot(of: nil, query)
-        case .sourceSnapshot(let uid): return try self.snapshot(of: uid, query)
+        case .snapshot: return ControlOutcome(try self.snapshot(of: nil, query))
+        case .sourceSnapshot(let uid): return ControlOutcome(try self.snapshot(of: uid, query))
         case .clip(let id): return .json(.ok, try self.room.clipJSON(id))
         case .end:
             _ = try FlatObject(body: body, keys: [])

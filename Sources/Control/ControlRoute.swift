@@ -1,4 +1,4 @@
-import HTTPListener
+package import HTTPListener
 package import HTTPTypes
 
 /// What a request asks for, by method and path.
@@ -108,6 +108,12 @@ package enum ControlRoute: Hashable {
         ("/v1/outputs/", { Self.output($0) }),
         ("/v1/renditions/", { Self.named($0, before: ":keyframe").map { .keyframe(rendition: $0) } }),
     ]
+
+    /// The route of a request; nil if its path cannot be read, or names nothing. Each request is parsed once.
+    package init?(of request: ListenerRequest) {
+        guard let target = request.target else { return nil }
+        self.init(path: target.path)
+    }
 
     package init?(path: String) {
         switch path {

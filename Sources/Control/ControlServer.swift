@@ -78,15 +78,15 @@ package final class ControlServer: Sendable {
                 listen: listen, limits: limits, group: group, place: "control", logger: logger
             ) { request, answer in
                 let reply = Self.naming(request) { answer(origins.opening($0, to: request.head)) }
-                let route = request.target.flatMap { ControlRoute(path: $0.path) }
+                let route = ControlRoute(of: request)
                 if let route, request.head.method == .options { return reply(origins.preflight(request.head, route)) }
                 // An orchestrator's probe is answered however many requests there are, and whatever the others wait for.
-                if route?.isProbe == true { return reply(responder.reply(to: request)) }
+                if route?.isProbe == true { return reply(responder.reply(to: request, route)) }
                 let standing = guardian.standing(of: request.head)
                 guard budgets[standing]?.take(now: Self.now()) == true else { return reply(.problem(Self.overrun)) }
                 if let refusal = leaving.refusal(of: route) { return reply(.problem(refusal)) }
                 let lane = standing == .stranger ? ControlWork.Lane.strangers : Self.lane(request, route)
-                guard work.submit(lane, { responder.answer(request, reply) }) else {
+                guard work.submit(lane, { responder.answer(request, route, reply) }) else {
                     return reply(.problem(Self.standstill))
                 }
             }

@@ -25,10 +25,8 @@ struct EventRequest {
     private let kind: Kind
 
     /// `nil`: no request that waits; one that is wrong is refused by ``reply(_:from:)``.
-    init?(_ request: ListenerRequest) {
-        guard let target = request.target, ControlRoute(path: target.path) == .events,
-            let query = try? EventQuery(target.query)
-        else { return nil }
+    init?(_ request: ListenerRequest, _ route: ControlRoute?) {
+        guard route == .events, let query = try? EventQuery(request.target?.query ?? []) else { return nil }
         if request.head.headerFields[.accept]?.lowercased().contains("text/event-stream") == true {
             let known = request.head.headerFields[.lastEventID].flatMap { Int64($0) }
             self.kind = .stream(after: known ?? query.after)

@@ -22,7 +22,7 @@ package final class ProbeServer: Sendable {
         let listener = try await HTTPListener.start(
             listen: listen, limits: limits, group: nil, place: "control", logger: logger
         ) { request, answer in
-            let route = request.target.flatMap { ControlRoute(path: $0.path) }
+            let route = ControlRoute(of: request)
             guard let route, route.isProbe else { return answer(.problem(Self.over)) }
             guard route.methods.contains(request.head.method) else {
                 return answer(ControlResponder.wrongMethod(request.head.method, route))

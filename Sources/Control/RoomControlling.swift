@@ -27,12 +27,12 @@ package protocol RoomControlling: Sendable {
     /// - Returns: What has changed, by its JSON paths: one JSON object.
     /// - Throws: ``ControlFailure`` 400 for what is no JSON, 422 for mistakes, 409 for an older `revision` and for what no
     ///   running room can take, each with its paths.
-    func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> String
+    func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> DocumentReply
 
     /// Puts a scene on air: at the next tick, or at a program date-time. The answer says when.
     ///
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` for a scene the room does not have, its scenes listed in `fix`.
-    func setProgram(_ body: [UInt8]) throws(ControlFailure) -> String
+    func setProgram(_ body: [UInt8]) throws(ControlFailure) -> ProgramReply
 
     /// The scenes of the room, and which one is on air.
     func scenesJSON() -> String
@@ -40,7 +40,7 @@ package protocol RoomControlling: Sendable {
     /// Adds a scene, or replaces the one of this id; one on air changes as soon as its graph is warm.
     ///
     /// - Throws: ``ControlFailure/superseded(_:fix:)`` for an older `revision`.
-    func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> String
+    func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> SceneReply
 
     /// Takes away a scene that is not on air.
     func removeScene(_ sceneID: String) throws(ControlFailure) -> String
@@ -159,7 +159,7 @@ package protocol RoomControlling: Sendable {
     ///
     /// - Returns: When: one JSON object. The same `id` again changes nothing.
     /// - Throws: ``ControlFailure/limitExceeded(_:fix:)`` for more than the room takes in a second.
-    func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> String
+    func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply
 
     /// The room is over: everything is flushed and the playlists are closed.
     func end()

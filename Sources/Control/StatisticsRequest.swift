@@ -9,10 +9,9 @@ struct StatisticsRequest {
     private let isDebug: Bool
 
     /// `nil`: another request; one that is wrong is refused elsewhere.
-    init?(_ request: ListenerRequest) {
-        guard request.head.method == .get, let target = request.target,
-            ControlRoute(path: target.path) == .statisticsStream,
-            let isDebug = try? ControlResponder.isDebug(target.query)
+    init?(_ request: ListenerRequest, _ route: ControlRoute?) {
+        guard route == .statisticsStream, request.head.method == .get,
+            let isDebug = try? ControlResponder.isDebug(request.target?.query ?? [])
         else { return nil }
         self.isDebug = isDebug
     }

@@ -1,4 +1,4 @@
-import MediaTypes
+package import MediaTypes
 
 /// An event in the envelope that webhooks get.
 ///
@@ -37,6 +37,20 @@ package struct CloudEvent: Sendable, Hashable {
         let envelope = JSONValue.object(members).text
         self.body = Array("\(envelope.dropLast()),\"data\":\(event.line)}".utf8)
     }
+
+    /// The name of the schema of any event.
+    package static let dataName = "AnyEvent"
+
+    /// The envelope with its event.
+    package static let shape = JSONShape.object([
+        JSONField("specversion", .always("1.0")), JSONField("id", .string, "the same at every attempt"),
+        JSONField("source", .string, "/tandem/rooms/, the room, /incarnations/ and the worker"),
+        JSONField("type", .string, "dev.tandem., the event's type, and .v1"),
+        JSONField("subject", .string, "sources/ and the uid, of an event about a source").optional,
+        JSONField("time", .date).optional, JSONField("datacontenttype", .always("application/json")),
+        JSONField("sequence", .string, "the event's number, with leading zeros"),
+        JSONField("data", .named(Self.dataName)),
+    ])
 
     private static func plain(_ roomID: String) -> String {
         String(roomID.map { $0 == "." ? "_" : $0 })

@@ -46,8 +46,7 @@ extension Room {
     /// Another version of the pipeline file, as `PUT /v1/room` takes it.
     private func take(_ bytes: [UInt8]) throws(ControlFailure) {
         try self.listeners.carryOut { () throws(ControlFailure) in
-            try self.writeDocument(bytes, isPatch: false, isDryRun: false, isRequest: false)
-                .contains(#""changed":true"#)
+            try self.writeDocument(bytes, isPatch: false, isDryRun: false, isRequest: false).changed
         }
     }
 

@@ -17,7 +17,7 @@ extension Room {
     /// Names the text of an ID3 tag.
     private static let tagName = "live.tandem.event"
 
-    package func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> String {
+    package func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply {
         switch MetadataRequest.parse(body) {
         case .success(let request): return try self.add(request)
         case .failure(let refusal): throw .refused(refusal.mistakes, as: ControlFailure.invalidFormat(_:fix:status:))
@@ -42,7 +42,7 @@ extension Room {
     }
 
     /// - Parameter reserve: As in ``MetadataDesk/add(_:id:state:leaving:now:)``.
-    private func add(_ request: MetadataRequest, leaving reserve: Int64 = 0) throws(ControlFailure) -> String {
+    private func add(_ request: MetadataRequest, leaving reserve: Int64 = 0) throws(ControlFailure) -> MetadataReply {
         try self.checkOpen()
         guard let packager = self.packager else {
             throw .notFound("this room has no HLS output", fix: "add an output of type hls")
@@ -99,12 +99,8 @@ extension Room {
                     "state": .bool(request.state),
                 ])
         }
-        return JSONValue.object(
-            [
-                .init("id", .string(Self.id(request, number))), .init("type", .string(request.type)),
-                .init("changed", .bool(number > 0)),
-            ] + self.times(entry.frame)
-        ).text
+        return MetadataReply(
+            id: Self.id(request, number), type: request.type, changed: number > 0, effect: self.effect(at: entry.frame))
     }
 
     /// What tells two requests apart.

@@ -36,7 +36,7 @@ extension Room {
         _ sort: String, _ id: String, _ overlays: SceneMapping.Overlays, _ members: [JSONValue.Member]
     ) -> String {
         self.noteCommanded(overlays)
-        let times = self.times(drawnAt: self.program.awaitDrawing())
+        let times = self.times(self.program.awaitDrawing())
         return JSONValue.object([.init("\(sort)Id", .string(id))] + members + times).text
     }
 
@@ -82,7 +82,7 @@ extension Room {
             guard let scene = scenes.first(where: { $0.sceneID == onAir.sceneID && $0.has(countdown: id) }) else {
                 desk = changed
                 // No picture shows it yet.
-                return members + self.times(drawnAt: nil)
+                return members + self.times(nil)
             }
             let first = try self.compose(scene, onAir, at: nil, &changed, isUpdate: true)
             desk = changed

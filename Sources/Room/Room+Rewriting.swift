@@ -14,14 +14,14 @@ extension Room {
         return document.shown.text()
     }
 
-    package func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> String {
+    package func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> DocumentReply {
         try self.writeDocument(body, isPatch: isPatch, isDryRun: isDryRun, isRequest: true)
     }
 
     /// - Parameter isRequest: False for the pipeline file itself, which may name any file and any server.
     func writeDocument(
         _ body: [UInt8], isPatch: Bool, isDryRun: Bool, isRequest: Bool
-    ) throws(ControlFailure) -> String {
+    ) throws(ControlFailure) -> DocumentReply {
         try self.checkOpen()
         return try self.documentTurn.withLock { _ throws(ControlFailure) in
             guard let current = self.value.withLock(\.documents.current) else { throw Self.noDocument }
@@ -330,14 +330,10 @@ extension Room {
 
     private func answer(
         _ change: DocumentChange, _ showing: SceneDesk.Showing?, isDryRun: Bool, _ warnings: [SpecMistake]
-    ) -> String {
-        var members: [JSONValue.Member] = [
-            .init("revision", JSONValue(change.document.revision)),
-            .init("changed", .bool(change.isChange && !isDryRun)), .init("dryRun", .bool(isDryRun)),
-            .init("applied", Self.list(change.paths)),
-        ]
-        if let showing { members += self.times(showing.tick) }
-        members.append(.init("warnings", .array(warnings.map { .string("\($0.path): \($0.what)") })))
-        return JSONValue.object(members).text
+    ) -> DocumentReply {
+        DocumentReply(
+            revision: change.document.revision, changed: change.isChange && !isDryRun, isDryRun: isDryRun,
+            applied: Array(change.paths.prefix(Self.listed)), effect: showing.map { self.effect(at: $0.tick) },
+            warnings: warnings.map { "\($0.path): \($0.what)" })
     }
 }

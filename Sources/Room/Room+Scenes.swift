@@ -11,7 +11,7 @@ extension Room {
 
     // MARK: The program
 
-    package func setProgram(_ body: [UInt8]) throws(ControlFailure) -> String {
+    package func setProgram(_ body: [UInt8]) throws(ControlFailure) -> ProgramReply {
         switch ProgramRequest.parse(body) {
         case .success(let request): return try self.setProgram(request)
         case .failure(let refusal): throw .refused(refusal.mistakes, as: ControlFailure.invalidFormat(_:fix:status:))
@@ -23,7 +23,7 @@ extension Room {
         _ = try self.setProgram(ProgramRequest(sceneID))
     }
 
-    private func setProgram(_ request: ProgramRequest) throws(ControlFailure) -> String {
+    private func setProgram(_ request: ProgramRequest) throws(ControlFailure) -> ProgramReply {
         try self.checkOpen()
         let number = self.value.withLock { value in
             value.lastRequest &+= 1
@@ -152,20 +152,18 @@ extension Room {
         return json.text
     }
 
-    package func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> String {
+    package func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> SceneReply {
         try self.checkOpen()
         let grants = self.grants()
         if let tree = Pipeline.document(body) { try Self.check(tree, grants) }
         let report = Scene.parse(
             body, sceneID: sceneID, in: self.pipeline, checks: RoomChecks.forRequests(grants, wall: self.clocks.wall))
         guard let parsed = report.scene else { throw .refusedScene(report.mistakes) }
-        let warnings = JSONValue.array(report.warnings.map { .string("\($0.path): \($0.what)") })
         return try self.changeScenes { desk throws(ControlFailure) in
             let (scene, change) = try Self.judge(parsed, report.hasRevision, desk.shelf)
-            var members: [JSONValue.Member] = [
-                .init("sceneId", .string(sceneID)), .init("revision", JSONValue(scene.revision)),
-                .init("changed", .bool(change != .unchanged)),
-            ]
+            var reply = SceneReply(
+                sceneID: sceneID, revision: scene.revision, changed: change != .unchanged, effect: nil,
+                warnings: report.warnings.map { "\($0.path): \($0.what)" })
             if change != .unchanged {
                 let known = RoomLife.Scene(scene, in: self.pipeline)
                 // Another document of the room may have come since this one was judged.
@@ -177,7 +175,7 @@ extension Room {
                 }
                 if let showing = try self.replace(scene, &desk) {
                     self.announce(showing, reason: "scene.changed")
-                    members += self.times(showing.tick)
+                    reply.effect = self.effect(at: showing.tick)
                 }
                 desk.shelf.put(scene)
                 self.value.withLock { $0.life.replace(known) }
@@ -185,7 +183,7 @@ extension Room {
                 self.events.emit(
                     "scene.changed", ["scene": .string(sceneID), "revision": JSONValue(scene.revision)])
             }
-            return JSONValue.object(members + [.init("warnings", warnings)]).text
+            return reply
         }
     }
 
@@ -268,33 +266,28 @@ extension Room {
         self.value.withLock { $0.lifecycle.origin }.map { ProgramCalendar(origin: $0, fps: Int64(self.fps)) }
     }
 
-    /// When a tick is, in every word for it; all null until the program has begun.
-    func times(_ tick: Int64) -> [JSONValue.Member] { self.times(drawnAt: tick) }
-
-    /// As ``times(_:)``; all null for a tick that is not known yet, too.
-    func times(drawnAt tick: Int64?) -> [JSONValue.Member] {
-        guard let calendar = self.calendar, let tick else {
-            return [.init("tick", .null), .init("appliesAt", .null), .init("programTimeMs", .null)]
-        }
-        return [
-            .init("tick", .integer(tick)), .init("appliesAt", .string(ProgramDate.format(calendar.date(of: tick)))),
-            .init("programTimeMs", .integer(TimeMath.scale(tick, by: 1000, over: calendar.fps))),
-        ]
+    /// When a tick is, in every word for it; empty until the program has begun, and for a tick that is not known yet.
+    func effect(at tick: Int64?) -> EffectTime {
+        guard let calendar = self.calendar, let tick else { return EffectTime() }
+        return EffectTime(
+            tick: tick, appliesAt: ProgramDate.format(calendar.date(of: tick)),
+            programTimeMs: TimeMath.scale(tick, by: 1000, over: calendar.fps))
     }
 
-    private func answer(_ showing: SceneDesk.Showing, changed: Bool) -> String {
-        JSONValue.object(
-            [.init("sceneId", .string(showing.sceneID)), .init("changed", .bool(changed))] + self.times(showing.tick)
-        ).text
+    /// As ``effect(at:)``, as members of a reply.
+    func times(_ tick: Int64?) -> [JSONValue.Member] { self.effect(at: tick).members }
+
+    private func answer(_ showing: SceneDesk.Showing, changed: Bool) -> ProgramReply {
+        ProgramReply(sceneID: showing.sceneID, changed: changed, effect: self.effect(at: showing.tick))
     }
 
     func announce(_ showing: SceneDesk.Showing, reason: String) {
-        let times = self.times(showing.tick)
-        func value(_ name: String) -> JSONValue { times.first { $0.name == name }?.value ?? .null }
+        let effect = self.effect(at: showing.tick)
         self.events.emit(
             "program.scene",
             [
-                "scene": .string(showing.sceneID), "tick": value("tick"), "appliesAt": value("appliesAt"),
+                "scene": .string(showing.sceneID), "tick": effect.tick.map { .integer($0) } ?? .null,
+                "appliesAt": JSONValue(effect.appliesAt),
                 "reason": .string(reason),
                 "without": .array(showing.without.map(\.description).sorted().map { .string($0) }),
             ])

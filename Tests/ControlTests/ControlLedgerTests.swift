@@ -16,21 +16,25 @@ struct ControlLedgerTests {
         return ListenerRequest(head: head, body: .bytes(Array(body.utf8)))
     }
 
-    private static func reply(_ text: String = "{}") -> ListenerReply { .json(.ok, text) }
+    private static func reply(_ text: String = "{}", changed: Bool = true) -> ControlOutcome {
+        ControlOutcome(.json(.ok, text), changed: changed)
+    }
 
     @Test("the revision grows with each change and stands still without one")
     func revision() throws {
         let ledger = ControlLedger(incarnation: 3)
         #expect(ledger.current.entityTag == "\"3.1\"")
         #expect(try ledger.carryOut(Self.request()) { Self.reply() }.fields[.eTag] == "\"3.2\"")
-        let same = try ledger.carryOut(Self.request()) { Self.reply(#"{"changed":false}"#) }
+        let same = try ledger.carryOut(Self.request()) { Self.reply(changed: false) }
         #expect(same.fields[.eTag] == "\"3.2\"")
+        let text = try ledger.carryOut(Self.request()) { Self.reply(#"{"fix":{"changed":false}}"#) }
+        #expect(text.fields[.eTag] == "\"3.3\"", "what the reply's text says does not count")
         #expect(throws: ControlFailure.self) {
             try ledger.carryOut(Self.request()) { () throws(ControlFailure) in
                 throw .notFound("no", fix: "")
             }
         }
-        #expect(ledger.current.revision == 2)
+        #expect(ledger.current.revision == 3)
     }
 
     @Test(

@@ -23,7 +23,7 @@ struct ControlServerTests {
         let server = try await Self.start("127.0.0.1:0", room: room)
         let reply = try await HTTPProbe(server.boundAddress).request("PUT /v1/program", body: #"{"scene":"pk"}"#)
         #expect(reply.status == 200)
-        #expect(reply.text == "{\"sceneId\":\"pk\",\"tick\":7}\n")
+        #expect(reply.text == #"{"sceneId":"pk","changed":true,"tick":7,"appliesAt":null,"programTimeMs":null}"# + "\n")
         #expect(room.calls == [#"program {"scene":"pk"}"#])
         await server.stop()
     }

@@ -47,7 +47,7 @@ final class FakeRoom: RoomControlling {
 
     func documentJSON() throws(ControlFailure) -> String { #"{"room":{}}"# }
 
-    func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> String {
+    func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> DocumentReply {
         let text = String(decoding: body, as: UTF8.self)
         guard !text.contains("canvas") else {
             throw .needsRestart("canvas: cannot change while the room runs", fix: "run the new file")
@@ -57,19 +57,20 @@ final class FakeRoom: RoomControlling {
             self.hang.wait()
         }
         self.note("document \(isPatch ? "patch" : "whole") \(isDryRun ? "dry " : "")\(text)")
-        return #"{"revision":8,"changed":\#(!isDryRun)}"#
+        return DocumentReply(
+            revision: 8, changed: !isDryRun, isDryRun: isDryRun, applied: [], effect: nil, warnings: [])
     }
 
-    func setProgram(_ body: [UInt8]) throws(ControlFailure) -> String {
+    func setProgram(_ body: [UInt8]) throws(ControlFailure) -> ProgramReply {
         let text = String(decoding: body, as: UTF8.self)
         guard !text.contains("pkk") else {
             throw .notFound("there is no scene \"a\"\u{1}b\"", fix: "use one of: solo, pk")
         }
         self.note("program \(text)")
-        return #"{"sceneId":"pk","tick":7}"#
+        return ProgramReply(sceneID: "pk", changed: true, effect: EffectTime(tick: 7))
     }
 
-    func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> String {
+    func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> SceneReply {
         guard !body.isEmpty else {
             var failure = ControlFailure.invalidLayout("panes[0].x: is missing", fix: "add it")
             failure.details = [.init(path: "panes[0].x", line: 2, column: 5, what: "is missing", fix: "add it")]
@@ -77,7 +78,7 @@ final class FakeRoom: RoomControlling {
         }
         guard body.count > 1 else { throw .superseded("revision 3 is older than 4", fix: "send 5") }
         self.note("scene \(sceneID) \(String(decoding: body, as: UTF8.self))")
-        return #"{"sceneId":"\#(sceneID)"}"#
+        return SceneReply(sceneID: sceneID, revision: 5, changed: true, effect: nil, warnings: [])
     }
 
     func removeScene(_ sceneID: String) throws(ControlFailure) -> String {
@@ -187,10 +188,10 @@ final class FakeRoom: RoomControlling {
 
     func clipsJSON() -> String { #"{"clips":[]}"# }
 
-    func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> String {
+    func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply {
         guard body.count < 1_000 else { throw .inputTooLarge("the event is too large", fix: "send less") }
         self.note("metadata \(String(decoding: body, as: UTF8.self))")
-        return #"{"id":"g1"}"#
+        return MetadataReply(id: "g1", type: "gift", changed: true, effect: EffectTime())
     }
 
     func end() { self.note("end") }

@@ -42,8 +42,12 @@ extension RoomHarness {
         return reply
     }
 
-    /// The room's document: `GET /v1/room`.
-    func state() async throws -> Reply { try await self.command(.get, "/v1/room") }
+    /// The room's state: `GET /v1/room`. It must fit its schema.
+    func state() async throws -> Reply {
+        let reply = try await self.command(.get, "/v1/room")
+        #expect(ShapeCheck.faults(reply: reply.member(), "RoomState") == [])
+        return reply
+    }
 
     private func answer(_ request: ListenerRequest) throws -> Reply {
         let reply = try self.begin(request).wait()

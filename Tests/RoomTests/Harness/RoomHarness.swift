@@ -223,10 +223,10 @@ final class RoomHarness: Sendable {
 
     // MARK: The end
 
-    /// Lets the room that was told to stop come to its end.
+    /// Lets the room that was told to stop come to its end. All its events must fit their declarations.
     func finish() async throws -> RoomOutcome {
         self.scripts.withLock { $0 = [:] }
-        return try await offPool {
+        let outcome = try await offPool {
             // What is behind the program needs no time: the deadlines of the room's end must not pass meanwhile.
             while self.clock.hasTimekeeper { try self.advance(to: self.clock.now() + Self.second / 10) }
             guard self.isOver.wait(timeout: .now() + TestClock.patience) == .success,
@@ -234,6 +234,8 @@ final class RoomHarness: Sendable {
             else { throw TestClock.Timeout(description: "the room does not end; told: \(self.events.types())") }
             return outcome
         }
+        #expect(self.events.faults == [])
+        return outcome
     }
 
     /// Ends the room by command.

@@ -16,6 +16,9 @@ struct ToldEvent: Sendable, CustomStringConvertible {
 
     var description: String { self.line }
 
+    /// What of the event does not fit its declaration.
+    var faults: [String] { self.root.map { ShapeCheck.faults(self.type, $0) } ?? ["no JSON: \(self.line)"] }
+
     /// The text of a member; `nil` for null, and for what is no string.
     func text(_ name: String) -> String? { self.root?[key: name]?.string }
     /// The value of a member; `nil` for null, and for what is no number without fraction.
@@ -45,6 +48,9 @@ final class ToldEvents: Sendable {
             told.dropFirst(start).filter { $0.type == type && (uid == nil || $0.text("uid") == uid) }
         }
     }
+
+    /// What of the events does not fit their declarations.
+    var faults: [String] { self.told.withLock { $0 }.flatMap(\.faults) }
 
     /// The types of all events from `start` on, in order.
     func types(from start: Int = 0) -> [String] { self.told.withLock { $0.dropFirst(start).map(\.type) } }

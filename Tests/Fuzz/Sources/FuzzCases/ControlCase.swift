@@ -135,9 +135,10 @@ private final class FuzzRoom: RoomControlling {
         JSONText.object([("rendition", JSONText.string(rendition))])
     }
     func end() {}
-    func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> String {
+    func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply {
         switch MetadataRequest.parse(body) {
-        case .success(let request): return JSONText.object([("type", JSONText.string(request.type))])
+        case .success(let request):
+            return MetadataReply(id: request.id ?? "n1", type: request.type, changed: true, effect: EffectTime())
         case .failure(let refusal): throw Self.refusal(refusal.mistakes)
         }
     }
@@ -148,8 +149,8 @@ private final class FuzzRoom: RoomControlling {
 
     func documentJSON() throws(ControlFailure) -> String { self.document.withLock { $0?.shown.text() ?? "{}" } }
 
-    func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> String {
-        try self.document.withLock { document throws(ControlFailure) -> String in
+    func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> DocumentReply {
+        try self.document.withLock { document throws(ControlFailure) -> DocumentReply in
             guard let current = document else { throw .notFound("there is no document", fix: "start with one") }
             switch isPatch ? current.patched(body) : current.next(body) {
             case .failure(let refusal): throw Self.refusal(refusal.mistakes)
@@ -159,7 +160,9 @@ private final class FuzzRoom: RoomControlling {
                     self.promise(change.document.revision >= current.revision, "a revision that goes back")
                     self.promise(!change.document.shown.text().contains("\"streamKey\":"), "a key is shown")
                     if !isDryRun { document = change.document }
-                    return "{}"
+                    return DocumentReply(
+                        revision: change.document.revision, changed: !isDryRun, isDryRun: isDryRun,
+                        applied: change.paths, effect: nil, warnings: [])
                 } catch {
                     throw .superseded("it is older, or needs another worker", fix: "send another")
                 }
@@ -167,14 +170,15 @@ private final class FuzzRoom: RoomControlling {
         }
     }
 
-    func setProgram(_ body: [UInt8]) throws(ControlFailure) -> String {
+    func setProgram(_ body: [UInt8]) throws(ControlFailure) -> ProgramReply {
         switch ProgramRequest.parse(body) {
-        case .success(let request): return JSONText.object([("scene", JSONText.string(request.sceneID))])
+        case .success(let request):
+            return ProgramReply(sceneID: request.sceneID, changed: true, effect: EffectTime())
         case .failure(let refusal): throw Self.refusal(refusal.mistakes)
         }
     }
 
-    func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> String {
+    func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> SceneReply {
         let report = Scene.parse(body, sceneID: sceneID, in: self.pipeline)
         guard let scene = report.scene else { throw Self.refusal(report.mistakes) }
         let judged = self.state.withLock { state -> Result<Scene, SceneShelf.Refusal> in
@@ -189,7 +193,8 @@ private final class FuzzRoom: RoomControlling {
         switch judged {
         case .success(let scene):
             self.promise(scene.sceneID == sceneID, "a scene under another name")
-            return JSONText.object([("sceneId", JSONText.string(scene.sceneID)), ("revision", "\(scene.revision)")])
+            return SceneReply(
+                sceneID: scene.sceneID, revision: scene.revision, changed: true, effect: nil, warnings: [])
         case .failure: throw .superseded("a newer version is known", fix: "send a greater revision")
         }
     }

@@ -1,0 +1,59 @@
+import MediaTypes
+
+/// Replies to commands that have no type of their own.
+extension APISchema {
+    static let commands: [APISchema] = [
+        APISchema("SceneRemoval", .object([JSONField("sceneId", .string), JSONField("removed", .always(true))])),
+        APISchema(
+            "SourceChange",
+            .object([
+                JSONField("streamType", .words(["main", "sub"])), JSONField("uid", .string),
+                JSONField("volume", .integer).optional, JSONField("audioTrack", .integer).optional,
+                JSONField("audioPush", .boolean).optional, JSONField("videoPush", .boolean).optional,
+                JSONField("offsetMs", .integer).optional, JSONField("rotation", .integer).optional,
+            ])),
+        APISchema(
+            "SourceKick",
+            .object([
+                JSONField("streamType", .words(["main", "sub"])), JSONField("uid", .string),
+                JSONField("wasPublishing", .boolean), JSONField("refused", .orNull(.named("Refusal"))),
+            ])),
+        APISchema("RelayRemoval", .object([JSONField("id", .string), JSONField("deleted", .always(true))])),
+        APISchema(
+            "TextChange",
+            .object(
+                [
+                    JSONField("textId", .string), JSONField("text", .string),
+                ] + EffectTime.fields)),
+        APISchema(
+            "ScoreChange",
+            .object(
+                [
+                    JSONField("scoreId", .string), JSONField("left", .integer), JSONField("right", .integer),
+                ] + EffectTime.fields)),
+        APISchema(
+            "CountdownChange",
+            .object(
+                [
+                    JSONField("countdownId", .string), JSONField("endsAt", .date, "its end"),
+                ] + EffectTime.fields)),
+        APISchema(
+            "OutputRestart", .object([JSONField("outputId", .string), JSONField("accepted", .always("restart"))])),
+        APISchema(
+            "RecordingStart",
+            .object([
+                JSONField("outputId", .string), JSONField("accepted", .always("start")),
+                JSONField("state", .named("RecordState")),
+            ])),
+        APISchema(
+            "RecordingStop",
+            .object([
+                JSONField("outputId", .string), JSONField("accepted", .always("stop")),
+                JSONField("state", .named("RecordState")),
+            ])),
+        APISchema(
+            "KeyframeRequest", .object([JSONField("rendition", .string), JSONField("accepted", .always("keyframe"))])),
+        APISchema("RoomEnd", .object([JSONField("accepted", .always("end"))])),
+        APISchema("RoomDrain", .object([JSONField("accepted", .always("drain"))])),
+    ]
+}

@@ -1,0 +1,68 @@
+import MediaTypes
+
+/// Lists, the worker itself, and problems.
+extension APISchema {
+    static let lists: [APISchema] = [
+        APISchema(
+            "SceneList",
+            .object([
+                JSONField("scenes", .list(.named("Scene"))),
+                JSONField(
+                    "upcoming",
+                    .list(
+                        .object([JSONField("sceneId", .string)] + EffectTime.fields))),
+            ])),
+        APISchema(
+            "Scene",
+            .object([
+                JSONField("sceneId", .string), JSONField("revision", .integer), JSONField("uids", .list(.string)),
+                JSONField("auto", .boolean, "its layout follows who is there"), JSONField("onAir", .boolean),
+            ])),
+        APISchema("SourceList", .object([JSONField("sources", .list(.named("Source")))])),
+        APISchema("ClipList", .object([JSONField("clips", .list(.named("Clip")))])),
+        APISchema(
+            "EventPage",
+            .object([
+                JSONField("events", .list(.named("Event"))), JSONField("next", .integer, "where to go on"),
+                JSONField("last", .integer, "of all events"), JSONField("missed", .integer, "not kept any more"),
+            ])),
+        APISchema("AlarmList", .object([JSONField("alarms", .list(.named("Alarm")))])),
+        APISchema(
+            "LogPage",
+            .object([
+                JSONField("level", .string, "the least severe lines that are written"),
+                JSONField("lines", .list(.map(.string)), "ts, level, msg, logger, and what the line names"),
+            ])),
+        APISchema("Version", .object([JSONField("version", .string).optional, JSONField("ffmpeg", .string).optional])),
+        APISchema(
+            "HealthReport",
+            .object([
+                JSONField("status", .words(["pass", "fail"])), JSONField("state", .string),
+                JSONField("checks", .map(.string)),
+            ])),
+        APISchema(
+            "Problem", "RFC 9457",
+            .object([
+                JSONField("type", .string, "urn:tandem:error: and the code"), JSONField("title", .string),
+                JSONField("status", .range(400...599)),
+                JSONField(
+                    "code",
+                    .words([
+                        "superseded", "invalidFormat", "roomExited", "limitExceeded", "duplicateId", "notFound",
+                        "requestFailed", "internal", "invalidLayout", "imageError", "authDenied", "inputTooLarge",
+                        "needsRestart",
+                    ])), JSONField("number", .integer, "what live services call it; 0: nothing"),
+                JSONField("detail", .string, "what is wrong"), JSONField("fix", .string, "what to send instead"),
+                JSONField("nertcCode", .integer, "as number"),
+                JSONField(
+                    "errors",
+                    .list(
+                        .object([
+                            JSONField("path", .string, "in the document, such as panes[1].width"),
+                            JSONField("line", .integer, "from 1; 0: unknown"), JSONField("column", .integer),
+                            JSONField("what", .string), JSONField("fix", .string),
+                        ]))
+                ).optional,
+            ])),
+    ]
+}

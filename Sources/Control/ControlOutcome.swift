@@ -1,0 +1,25 @@
+package import HTTPListener
+import HTTPTypes
+
+/// The HTTP reply to a request of the control API, and whether the request changed the room.
+package struct ControlOutcome: Sendable {
+    package var reply: ListenerReply
+    /// ``ControlLedger`` counts the commands that changed something; of a request that only reads it asks nothing.
+    package var changed: Bool
+
+    /// - Parameter changed: True by default: the replies of most commands cannot say otherwise.
+    package init(_ reply: ListenerReply, changed: Bool = true) {
+        self.reply = reply
+        self.changed = changed
+    }
+
+    /// A reply with a JSON body.
+    static func json(_ status: HTTPResponse.Status, _ text: String) -> ControlOutcome {
+        ControlOutcome(.json(status, text))
+    }
+
+    /// The reply to a command that may have changed nothing.
+    static func command(_ status: HTTPResponse.Status, _ reply: some CommandReply) -> ControlOutcome {
+        ControlOutcome(.json(status, reply.json.text), changed: reply.changed)
+    }
+}

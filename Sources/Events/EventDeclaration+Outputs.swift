@@ -1,0 +1,139 @@
+import MediaTypes
+
+/// Events of what the room publishes: segments, outputs, the disk and recordings.
+extension EventDeclaration {
+    static let outputs: [EventDeclaration] = Self.segments + Self.disk + Self.destinations
+
+    private static let segments: [EventDeclaration] = [
+        EventDeclaration("broadcast.active", "Viewers can play: the first playlists are published.", [Self.slate]),
+        EventDeclaration(
+            "segment.published", "A segment of every rendition is in the playlists.",
+            [
+                Self.mediaSequence, JSONField("firstTick", .integer, "Its first frame.", example: 2520),
+                JSONField("ticks", .count, "Its frames.", example: 60),
+                JSONField("bytes", .map(.count), "Its size in bytes, by rendition.", example: ["720p": 611_204]),
+                Self.slate,
+            ]),
+        EventDeclaration(
+            "segment.lost", "A segment could not be written and is a gap.",
+            [Self.mediaSequence, Self.tracks, Self.reason("no space left on device")]),
+        EventDeclaration("playlist.ended", "The playlists are closed."),
+        EventDeclaration(
+            "output.filled", "A successor has filled the time since the worker before it.",
+            [
+                JSONField("reason", .words(["restart"])), Self.mediaSequence,
+                JSONField("segments", .count, "Segments that were filled."),
+                JSONField("firstTick", .integer, "The first frame.", example: 2520),
+                JSONField("ticks", .integer, "Frames.", example: 60),
+                JSONField("durationMs", .integer, "Milliseconds.", example: 2000),
+                JSONField("discontinuity", .boolean, "Whether a discontinuity follows.", example: false),
+            ]),
+        EventDeclaration(
+            "output.bandwidth", "A rendition is above the bit rate that its playlist declares.",
+            [
+                JSONField("track", .string, "The track.", example: "720p"),
+                JSONField("measured", .integer, "Bit/s.", example: 3_100_000),
+                JSONField("declared", .integer, "Bit/s.", example: 2_900_000),
+            ]),
+    ]
+
+    private static let tracks = JSONField("tracks", .list(.string), "The tracks that lack it.", example: ["720p"])
+
+    private static let disk: [EventDeclaration] = [
+        EventDeclaration(
+            "output.disk_low", "A disk has reached 80 or 95 %, or has room again.",
+            [
+                JSONField("level", .words(Self.levels), "The level now.", example: "alert_2"),
+                JSONField("was", .words(Self.levels), "The level before."), Self.state,
+                JSONField("percent", .integer, "How full it is.", example: 81),
+                JSONField("threshold", .integer, "The percentage that counts.", example: 80),
+                JSONField("usedBytes", .integer, example: 81_000_000_000),
+                JSONField("maxBytes", .integer, example: 100_000_000_000),
+                JSONField("path", .orNull(.string), "A directory on the disk.", example: "/var/lib/tandem"),
+                JSONField("freeBytes", .integer, example: 19_000_000_000),
+                JSONField("stopped", .list(.words(["recording", "window", "clips"])), "What is stopped.", example: []),
+                Self.reason("/var/lib/tandem: 19000000000 bytes are free of 100000000000"),
+            ]),
+        EventDeclaration(
+            "output.stalled", "The disk takes no segments, or takes them again.",
+            [JSONField("level", .words(["normal", "alert_2"])), Self.state, Self.reason("a write takes 12 s")]),
+        EventDeclaration(
+            "output.window", "The window of segments on a full disk is limited, or no longer.",
+            [JSONField("segments", .orNull(.integer), "How many are kept; null: all of the window.", example: 6)]),
+    ]
+
+    private static let destinations: [EventDeclaration] = [
+        Self.push("output.connecting", "An RTMP output connects."),
+        Self.push("output.live", "An RTMP output sends.", [JSONField("level", .words(["normal"]))]),
+        EventDeclaration(
+            "output.stopped", "An output has ended: an RTMP output has url and rendition, a recording has path.",
+            [
+                Self.outputID, Self.url.optional, Self.rendition.optional,
+                JSONField("path", .string, "The directory of the recording.").optional, Self.reason("removed"),
+            ]),
+        EventDeclaration(
+            "output.failed", "An output could not be written, and is tried again. An RTMP output has url.",
+            [
+                Self.outputID.optional, Self.url.optional, Self.rendition.optional,
+                JSONField("level", .words(["alert_2"])).optional,
+                JSONField("code", .words(["outputUnreachable", "outputRefused", "outputWedged"]), "Error code.")
+                    .optional,
+                Self.reason("connection refused"), Self.retry.optional,
+            ]),
+        EventDeclaration("output.restarted", "An operator has restarted an RTMP output.", [Self.outputID]),
+        EventDeclaration(
+            "output.started", "An operator has started a recording.",
+            [Self.outputID, JSONField("path", .string, "Its directory.", example: "/rec/88231.2")]),
+        EventDeclaration(
+            "output.unreachable", "An origin or bucket takes nothing, or takes files again.",
+            [
+                Self.outputID, JSONField("level", .words(["normal", "alert_2"]), example: "alert_2"), Self.state,
+                JSONField("code", .words(["outputUnreachable"]), "Error code.").optional,
+                Self.reason("status 503").optional,
+                JSONField("failures", .count, "Attempts that have failed.").optional,
+                JSONField("durationMs", .count, "How long nothing was taken, in ms.").optional,
+            ]),
+        EventDeclaration(
+            "output.lost", "A segment did not reach an origin or bucket.",
+            [Self.outputID, Self.mediaSequence, Self.tracks, JSONField("listedAs", .words(["gap", "slate"]))]),
+        EventDeclaration("output.finished", "An origin or bucket has everything.", [Self.outputID]),
+        EventDeclaration(
+            "output.unfinished", "An origin or bucket lacks files, and a later worker sends them.",
+            [Self.outputID, Self.reason("the store did not take all of it in time")]),
+        EventDeclaration(
+            "output.secretsRenewed", "The credentials of an origin or bucket were read again.", [Self.outputID]),
+        Self.refused(
+            "output.secretsRefused", "The credentials of an origin or bucket cannot be read; the old ones stay.",
+            [Self.outputID]),
+    ]
+
+    private static func push(_ type: String, _ meaning: String, _ others: [JSONField] = []) -> EventDeclaration {
+        EventDeclaration(type, meaning, [Self.outputID, Self.url, Self.rendition] + others)
+    }
+
+    private static let path = JSONField("path", .string, "Directory of the recording.", example: "/rec/88231")
+
+    static let recordings: [EventDeclaration] = [
+        EventDeclaration("recording.finishing", "The files of a recording are made.", [Self.path, Self.onAir]),
+        EventDeclaration(
+            "recording.progress", "How far the files of a recording are.",
+            [
+                JSONField("bytes", .integer, "Bytes that are done.", example: 48_155_520),
+                JSONField("of", .integer, "Bytes in all.", example: 96_311_040),
+            ]),
+        EventDeclaration(
+            "recording.ready", "The files of a recording are complete.",
+            [Self.path, Self.onAir, JSONField("recording", .named("Recording"), "The files.")]),
+        EventDeclaration(
+            "recording.failed", "The files of a recording cannot be made.",
+            [Self.path, Self.onAir, Self.reason("no space left on device")]),
+        EventDeclaration(
+            "recording.unfinished", "A later worker makes the files of a recording.",
+            [Self.path.optional, Self.onAir.optional, Self.reason("the worker had to stop")]),
+        EventDeclaration(
+            "recording.stopped", "The disk has stopped the recording.", [Self.reason("the disk is full")]),
+        EventDeclaration("recording.resumed", "The disk has room again, and the recording goes on."),
+        EventDeclaration("clip.ready", "A clip is ready.", [JSONField("clip", .named("Clip"), "The clip.")]),
+        EventDeclaration("clip.failed", "A clip could not be made.", [JSONField("clip", .named("Clip"), "The clip.")]),
+    ]
+}

@@ -1,0 +1,153 @@
+import MediaTypes
+
+/// Events of the room, its document, its program and its PK.
+extension EventDeclaration {
+    private static let states = [
+        "starting", "waiting", "preparing", "live", "recovering", "degraded", "ending", "draining", "failed", "closed",
+    ]
+
+    static let room: [EventDeclaration] = [
+        EventDeclaration(
+            "room.ready", "The listeners are open.",
+            [
+                JSONField("rtmp", .orNull(.string), "Address of the RTMP listener.", example: "rtmp://0.0.0.0:1935"),
+                JSONField("rtmps", .orNull(.string), "Address of the RTMPS listener.", example: .null),
+                JSONField("srt", .orNull(.string), "Address of the SRT listener.", example: .null),
+                JSONField("viewer", .orNull(.string), "Address for viewers.", example: "http://0.0.0.0:8080"),
+                JSONField(
+                    "playlist", .orNull(.string), "URL of the multivariant playlist.",
+                    example: "http://0.0.0.0:8080/index.m3u8"),
+                JSONField("control", .orNull(.string), "Address of the control API.", example: "http://127.0.0.1:8081"),
+                Self.scene, Self.played,
+            ]),
+        EventDeclaration(
+            "room.state", "The state of the room has changed.",
+            [
+                JSONField("from", .words(Self.states), "The state before.", example: "preparing"),
+                JSONField("to", .words(Self.states), "The state now.", example: "live"),
+                JSONField(
+                    "cause", .orNull(.words(["media", "output", "overload"])), "Why it is recovering or degraded.",
+                    example: .null),
+                JSONField("code", .orNull(.string), "Error code of a room that has failed.", example: .null),
+                JSONField("reason", .orNull(.string), "Why it has failed.", example: .null),
+            ]),
+        EventDeclaration(
+            "room.resumed", "This worker continues with what was commanded to the worker before it.",
+            [
+                JSONField("restored", .list(.string), "What was restored.", example: ["sources.1001.volume"]),
+                JSONField(
+                    "notRestored",
+                    .list(
+                        .object([
+                            JSONField("member", .string, example: "scenes.pk"),
+                            JSONField("reason", .string, example: "the scene shows a source that the room has not"),
+                        ])), "What was not restored, and why."),
+                JSONField(
+                    "reduced", .boolean, "Whether no more than covers, mutes, kicks, document and PK are restored.",
+                    example: false),
+            ]),
+        EventDeclaration(
+            "room.changed", "The room runs by another version of its document.",
+            [
+                JSONField("revision", .integer, "The document's revision.", example: 8),
+                JSONField("applied", .list(.string), "JSON paths that have changed.", example: ["watermarks"]),
+            ]),
+        Self.end("room.ending", "The room ends: viewers get the end of the playlists."),
+        Self.end("room.draining", "This worker stops, and the playlists stay open for a successor."),
+        EventDeclaration("room.superseded", "A newer worker serves the room; this one stops."),
+        EventDeclaration(
+            "room.closed", "The room is closed, and everything but the deliveries of webhooks is done.",
+            [
+                JSONField("outcome", .words(["ended", "damaged", "drained", "superseded", "failed"])),
+                JSONField("reason", .orNull(.string), "Why the room failed.", example: .null),
+                JSONField("code", .orNull(.string), "Error code.", example: .null),
+                Self.played,
+                JSONField(
+                    "recording", .orNull(.words(["ready", "unfinished", "failed"])), "What became of the recording."
+                ).optional,
+                JSONField("unfinished", .orNull(.string), "What another worker has to finish.").optional,
+                JSONField("lostSegments", .count, "Segments that could not be written.").optional,
+                JSONField("damage", .list(.string), "What else was lost, as sentences.").optional,
+                JSONField("summary", .named("Summary"), "What the room did.").optional,
+            ]),
+        EventDeclaration(
+            "room.settled",
+            "Another worker has finished what the closed room left. The incarnation is that of the worker that closed it.",
+            [JSONField("outcome", .words(["ended"]))]),
+    ]
+
+    private static func end(_ type: String, _ meaning: String) -> EventDeclaration {
+        EventDeclaration(
+            type, meaning,
+            [
+                Self.reason("control"), JSONField("code", .orNull(.string), "Error code.", example: .null), Self.played,
+            ])
+    }
+
+    static let program: [EventDeclaration] = [
+        EventDeclaration(
+            "program.started", "The first media that can be decoded has come.",
+            [
+                JSONField("origin", .date, "Program time zero."),
+                JSONField("firstTick", .integer, "The first frame of this worker.", example: 0),
+            ]),
+        EventDeclaration(
+            "program.scene", "A scene goes on air.",
+            [
+                Self.scene, JSONField("tick", .orNull(.integer), "Its first frame.", example: 126),
+                JSONField("appliesAt", .orNull(.date), "Program time of that frame."),
+                JSONField(
+                    "reason", .string, "What put it on air: command, another event's type, or start.",
+                    example: "command"),
+                JSONField("without", .list(.string), "Sources of the scene that it does not show.", example: []),
+            ]),
+        EventDeclaration(
+            "program.failed",
+            "A scene that the loss of a source or a phase of the PK asks for cannot be composed; the one before stays.",
+            [Self.scene, Self.reason("the image is missing. Write it there again")]),
+        EventDeclaration(
+            "scene.changed", "A scene was added or replaced.",
+            [Self.scene, JSONField("revision", .integer, "The scene's revision.", example: 5)]),
+        EventDeclaration("scene.removed", "A scene was deleted.", [Self.scene]),
+        EventDeclaration(
+            "scene.layout", "An automatic scene shows other sources.",
+            [
+                Self.scene, JSONField("live", .list(.string), "The uids that it shows.", example: ["1001", "1002"]),
+                Self.tick,
+            ]),
+        EventDeclaration(
+            "pk.ready", "Every source of the PK is live.",
+            [JSONField("scene", .orNull(.string), "The scene of the PK.", example: "pk")]),
+        Self.phase("pk.countdown", "The countdown before a PK has begun."),
+        Self.phase("pk.started", "The PK has begun."),
+        Self.phase("pk.punish", "The PK is over, and its punishment has begun."),
+        Self.phase("pk.ended", "The PK and its punishment are over."),
+        EventDeclaration(
+            "metadata.taken", "An event for viewers has got its frame.",
+            [
+                JSONField("id", .string, "The event's id.", example: "gift-17"),
+                JSONField("kind", .string, "The event's type.", example: "gift"), Self.tick,
+                JSONField("state", .boolean, "Whether it holds until another of its type.", example: false),
+            ]),
+        EventDeclaration(
+            "audio.levels", "How loud the program and each source are, every audio.levelIntervalMs.",
+            [
+                JSONField("program", .named("SoundLevel"), "The program."),
+                JSONField("sources", .list(.object([Self.uid] + Self.soundLevel)), "Each source, before its volume."),
+            ]),
+    ]
+
+    private static func phase(_ type: String, _ meaning: String) -> EventDeclaration {
+        let phases = JSONShape.words(["idle", "countdown", "pk", "punish"])
+        return EventDeclaration(
+            type, meaning,
+            [
+                JSONField("phase", phases, "The phase now.", example: "pk"),
+                JSONField("from", phases, "The phase before.", example: "countdown"),
+                JSONField("at", .orNull(.date), "Program time of the change."),
+                JSONField("endsAt", .orNull(.date), "Program time at which the phase ends; null: by a command."),
+                JSONField("reason", .orNull(.words(["timer", "command", "sourceLost"])), "Why the phase ended."),
+                JSONField("uid", .orNull(.string), "The source that was lost.", example: .null),
+            ])
+    }
+}

@@ -1,0 +1,178 @@
+import MediaTypes
+
+/// Events of sources: publishers, pulled streams, files and relays.
+extension EventDeclaration {
+    static let sources: [EventDeclaration] = Self.sourceStates + Self.sourceMedia + Self.ingest + Self.connections
+
+    private static let sourceStates: [EventDeclaration] = [
+        Self.state("source.connected", "A publisher has connected."),
+        Self.state("source.publishing", "A publisher may publish, and no frame was decoded yet."),
+        Self.state("source.live", "A source is live: its media is decoded."),
+        Self.state("source.stalled", "A publisher that is still connected sends nothing."),
+        Self.state("source.lost", "A publisher is gone, and the room does not wait for it."),
+        Self.state("source.reconnecting", "A publisher is gone, and has until graceUntil to return."),
+        Self.state("source.lost_final", "The room no longer waits for a publisher."),
+        Self.state("source.ended", "A file source has reached its end."),
+    ]
+
+    private static func state(_ type: String, _ meaning: String) -> EventDeclaration {
+        let states = JSONShape.words([
+            "idle", "connected", "publishing", "live", "stalled", "lost", "reconnecting", "gone", "ended",
+        ])
+        let name = String(type.dropFirst("source.".count))
+        return EventDeclaration(
+            type, meaning,
+            [
+                Self.uid,
+                JSONField("state", states, "The state now.", example: .string(name == "lost_final" ? "gone" : name)),
+                JSONField("from", states, "The state before.", example: "publishing"), Self.reason("first frame"),
+                JSONField(
+                    "picture", .orNull(.string), "Size and frame rate of a source that is live.",
+                    example: name == "live" ? "1280x720 30 fps" : .null),
+                JSONField(
+                    "graceUntil", .orNull(.date), "Program time until which the room waits for the publisher.",
+                    example: name == "reconnecting" ? nil : .null),
+                JSONField(
+                    "playable", .orNull(.boolean), "Of a source that is live: whether viewers can play the room.",
+                    example: name == "live" ? true : .null),
+            ])
+    }
+
+    private static let sourceMedia: [EventDeclaration] = [
+        EventDeclaration(
+            "source.first_frame", "The first frame of a publication was decoded.",
+            [
+                Self.uid, Self.picture,
+                JSONField(
+                    "sinceKeyFrameMs", .orNull(.integer), "Milliseconds since its first key frame arrived.", example: 35
+                ),
+            ]),
+        EventDeclaration("source.sound", "The first audio of a publication was decoded.", [Self.uid]),
+        EventDeclaration("source.format", "A source has another frame size or rate.", [Self.uid, Self.picture]),
+        EventDeclaration(
+            "source.reanchored",
+            "The timestamps of a source have jumped. At most three events at once, then one a second.",
+            [
+                Self.uid, JSONField("reason", .orNull(.string), "What jumped.", example: "gap"),
+                JSONField("count", .count, "Jumps since the event before."),
+            ]),
+        EventDeclaration(
+            "source.undecodable", "The media of a source cannot be decoded.",
+            [Self.uid, Self.reason("codec vp6"), Self.code("unsupportedCodec")]),
+        EventDeclaration(
+            "source.failed", "A file source cannot be read.", [Self.uid, Self.reason("no such file")]),
+        EventDeclaration(
+            "source.health", "The health of a source has another level or other causes.",
+            [
+                Self.uid, JSONField("level", .words(Self.levels), "The level now.", example: "alert_1"),
+                JSONField("was", .words(Self.levels), "The level before."),
+                JSONField("causes", .list(.words(Self.causes)), "The causes of every level, the worst first."),
+                JSONField(
+                    "findings", .list(.named("Finding")), "The causes, each with its level and what was measured."),
+                JSONField("figures", .named("Figures"), "What was measured."),
+            ]),
+        EventDeclaration(
+            "source.added", "A source has joined the running room, and may be published.",
+            [Self.uid, Self.streamType, JSONField("name", .orNull(.string), "Its name.", example: "Anna")]),
+        EventDeclaration(
+            "source.removed", "A source has left the room.",
+            [Self.uid, Self.streamType, JSONField("wasPublishing", .boolean, "Whether a publisher was disconnected.")]),
+        EventDeclaration(
+            "source.changed",
+            "A command has changed what a source contributes. Members that stay as they were are null.",
+            [
+                JSONField("uid", .string, "The source's uid.", example: "1001"), Self.streamType,
+                JSONField("volume", .orNull(.integer), "Volume, in percent.", example: 80),
+                JSONField(
+                    "audioTrack", .orNull(.integer), "The audio track of volume; null: all audio.", example: .null),
+                JSONField("audioPush", .orNull(.boolean), "Whether it is heard.", example: .null),
+                JSONField("videoPush", .orNull(.boolean), "Whether it is seen.", example: .null),
+                JSONField(
+                    "offsetMs", .orNull(.integer), "Shift of all its tracks, in ms; positive: later.", example: .null),
+                JSONField("rotation", .orNull(.integer), "Rotation, in degrees clockwise.", example: .null),
+            ]),
+        EventDeclaration(
+            "source.kicked", "An operator has disconnected a publisher, and its key is refused for a time.",
+            [
+                Self.uid, JSONField("wasPublishing", .boolean, "Whether a publisher was connected."),
+                JSONField("refuseSeconds", .count, "Seconds for which the key is refused.", example: 60),
+            ]),
+        EventDeclaration(
+            "source.quarantined",
+            "Two workers crashed while they decoded a source; its publisher is refused for a time.",
+            [
+                Self.uid, JSONField("codec", .orNull(.string), "The codec.", example: "h264"),
+                Self.reason("two workers died while they decoded it"),
+                JSONField("until", .date, "The wall clock at which it is let in again."),
+            ]),
+        EventDeclaration(
+            "passthrough.began", "A publisher's own packets replace the encoder of a rendition.",
+            [Self.rendition, Self.uid]),
+        EventDeclaration(
+            "passthrough.ended", "The encoder of a rendition works again.",
+            [
+                Self.rendition, Self.uid,
+                JSONField("cause", .string, "Why: the guide on passthrough lists the causes.", example: "scene"),
+            ]),
+    ]
+
+    private static let ingest: [EventDeclaration] = [
+        EventDeclaration(
+            "ingest.publishing", "A publisher was let in.",
+            [
+                Self.uid, JSONField("encoder", .string, "What it calls itself.", example: "OBS 31"), Self.remote,
+                JSONField("takeover", .boolean, "Whether it replaces another publisher of the key.", example: false),
+                JSONField("was", .orNull(.string), "The source's state before.", example: "idle"),
+            ]),
+        EventDeclaration(
+            "ingest.unpublished", "A publisher has ended its stream.",
+            [Self.uid, Self.reason("unpublished by the encoder")]),
+        EventDeclaration(
+            "ingest.lost", "A publisher's connection was lost.", [Self.uid, Self.reason("connection closed")]),
+        EventDeclaration(
+            "ingest.refused", "A publisher was refused.",
+            [
+                Self.remote, JSONField("key", .orNull(.string), "Its key, shortened.", example: "abcd…"),
+                JSONField("code", .orNull(.string), "Error code.", example: "authDenied"),
+                Self.reason("unknown stream key"),
+                JSONField(
+                    "untold", .count, "Refusals of this address since the event before that have none.", example: 0),
+            ]),
+        EventDeclaration("ingest.flapping", "Two encoders compete for a key.", [Self.uid, Self.remote]),
+        EventDeclaration(
+            "ingest.hookFailed", "The publish webhook has failed.",
+            [
+                Self.uid, Self.reason("status 503"),
+                JSONField("allowed", .boolean, "Whether the publisher was let in.", example: false),
+            ]),
+        EventDeclaration("ingest.hookSecretRenewed", "The secret of the publish webhook was read again."),
+        Self.refused(
+            "ingest.hookSecretRefused", "The secret of the publish webhook cannot be read; the old one stays."),
+        EventDeclaration("ingest.keysRenewed", "The stream keys were read again."),
+        Self.refused("ingest.keysRefused", "The stream keys cannot be read; the old ones stay."),
+    ]
+
+    private static let connections: [EventDeclaration] = [
+        Self.relay("relay.connecting", "A relay connects."),
+        Self.relay("relay.live", "A relay sends."),
+        Self.relay(
+            "relay.failed", "A relay has lost its connection, or got none, and tries again.",
+            [Self.reason("connection refused"), Self.retry]),
+        Self.relay("relay.stopped", "A relay has ended.", [Self.reason("deleted")]),
+        EventDeclaration(
+            "pull.connecting", "The room connects to the server of a pulled source.", [Self.uid, Self.url]),
+        EventDeclaration(
+            "pull.failed", "The server of a pulled source does not serve it; the room tries again.",
+            [Self.uid, Self.reason("connection refused"), Self.retry]),
+    ]
+
+    private static func relay(_ type: String, _ meaning: String, _ others: [JSONField] = []) -> EventDeclaration {
+        EventDeclaration(
+            type, meaning, [Self.uid, JSONField("id", .string, "The relay.", example: "r1"), Self.url] + others)
+    }
+
+    /// A file that cannot be taken: what it held before stays in force.
+    static func refused(_ type: String, _ meaning: String, _ others: [JSONField] = []) -> EventDeclaration {
+        EventDeclaration(type, meaning, others + [Self.reason("the file is empty"), Self.fix])
+    }
+}

@@ -1,0 +1,88 @@
+import MediaTypes
+
+/// Events of the worker itself: alarms, load, files that are read again, webhooks.
+extension EventDeclaration {
+    static let worker: [EventDeclaration] = Self.alarms + Self.files + Self.webhooks
+
+    private static let alarms: [EventDeclaration] = [
+        Self.alarm("alarm.set", "Something is wrong, or has become worse or better.", Self.level),
+        Self.alarm(
+            "alarm.cleared", "What an alarm named is over, or its worker is.", JSONField("level", .words(["normal"]))),
+        EventDeclaration(
+            "encoder.overload_step", "The machine is overloaded, and a step is taken against it, or undone.",
+            [
+                JSONField("step", .string, "The step.", example: "encoder"),
+                JSONField("rendition", .orNull(.string), "The rendition of the step.", example: "480p"),
+                JSONField("taken", .boolean, "Whether it is taken, not undone."),
+                JSONField("lagMs", .integer, "How far the program is behind its clock, in ms.", example: 240),
+                JSONField("steps", .count, "Steps that are in force."),
+            ]),
+    ]
+
+    private static func alarm(_ type: String, _ meaning: String, _ level: JSONField) -> EventDeclaration {
+        EventDeclaration(
+            type, meaning,
+            [
+                JSONField("id", .string, "The alarm's id.", example: "1-3"), level,
+                Self.reason("Anna: no data for 4 s"),
+                JSONField("uid", .orNull(.string), "The source, if it is a source's alarm.", example: "1001"),
+                JSONField("alarm", .named("Alarm"), "The alarm, as GET /v1/alarms has it."),
+            ])
+    }
+
+    private static let file = JSONField("file", .string, "The pipeline file.", example: "/etc/tandem/room.json")
+    private static let listener = JSONField("listener", .string, "The listener.", example: "viewer")
+    private static let validUntil = JSONField("validUntil", .date, "End of validity of the certificate in use.")
+
+    private static let files: [EventDeclaration] = [
+        EventDeclaration(
+            "config.invalid", "The pipeline file has changed and is refused; the version before stays in force.",
+            [
+                Self.file, Self.code("invalidLayout"), Self.reason("panes[0].x: is missing"), Self.fix,
+                JSONField(
+                    "errors",
+                    .list(
+                        .object([
+                            JSONField("path", .string, example: "panes[0].x"), JSONField("line", .integer, example: 12),
+                            JSONField("column", .integer, example: 5),
+                            JSONField("what", .string, example: "is missing"),
+                            JSONField("fix", .string, example: "add it"),
+                        ])), "The mistakes, 16 at most."),
+            ]),
+        EventDeclaration("config.restored", "The pipeline file is in force again.", [Self.file]),
+        EventDeclaration(
+            "tls.renewed", "A listener has a new certificate.", [Self.listener, Self.validUntil]),
+        EventDeclaration(
+            "tls.refused", "The new certificate of a listener is refused; the old one stays.",
+            [Self.listener, Self.reason("the key does not belong to the certificate"), Self.fix, Self.validUntil]),
+        EventDeclaration("control.tokensRenewed", "The tokens of the control API were read again."),
+        Self.refused("control.tokensRefused", "The tokens of the control API cannot be read; the old ones stay."),
+        EventDeclaration("playback.secretsRenewed", "The secrets of viewers' URLs were read again."),
+        Self.refused("playback.secretsRefused", "The secrets of viewers' URLs cannot be read; the old ones stay."),
+    ]
+
+    private static let webhooks: [EventDeclaration] = [
+        Self.webhook("webhook.failing", "A webhook receiver takes no events.", [Self.reason("status 503")]),
+        Self.webhook(
+            "webhook.restored", "A webhook receiver takes events again.",
+            [JSONField("failures", .count, "Attempts that have failed.", example: 4)]),
+        Self.webhook(
+            "webhook.disabled", "A webhook receiver wants no more events.",
+            [Self.reason("status 410: it wants no more")]),
+        Self.webhook(
+            "webhook.lost", "A webhook receiver is too far behind, and has lost the oldest events.",
+            [JSONField("events", .count, "Events that were lost.", example: 12)]),
+        Self.webhook(
+            "webhook.removed", "A webhook receiver was removed.",
+            [JSONField("undelivered", .count, "Events that it has not taken.", example: 0)]),
+        EventDeclaration("webhook.secretsRenewed", "The secrets of the webhooks were read again."),
+        Self.refused("webhook.secretsRefused", "The secrets of the webhooks cannot be read; the old ones stay."),
+    ]
+
+    private static func webhook(_ type: String, _ meaning: String, _ others: [JSONField]) -> EventDeclaration {
+        EventDeclaration(
+            type, meaning,
+            [JSONField("webhook", .string, "The receiver, without its secrets.", example: "https://app.example/hook")]
+                + others)
+    }
+}

@@ -1,0 +1,109 @@
+package import MediaTypes
+
+/// The declaration of an event type: when a room emits it, and the members that it has beside ``EventDeclaration/common``.
+///
+/// The table is ``all``. Tests compare it with every place that emits an event, with the events of running rooms and with
+/// the guide. `tandem schema --events` and the API's description print it.
+package struct EventDeclaration: Sendable {
+    /// Dotted, such as `source.live`.
+    package let type: String
+    /// When a room emits it.
+    package let meaning: String
+    package let members: [JSONField]
+
+    init(_ type: String, _ meaning: String, _ members: [JSONField] = []) {
+        self.type = type
+        self.meaning = meaning
+        self.members = members
+    }
+
+    /// Every event type.
+    package static let all = Self.room + Self.program + Self.sources + Self.outputs + Self.recordings + Self.worker
+
+    /// The declaration of a type; nil if there is none.
+    package static func of(_ type: String) -> EventDeclaration? { Self.all.first { $0.type == type } }
+
+    /// The members that every event begins with, and `compat`, which ends it.
+    package static let common: [JSONField] = [
+        JSONField("time", .date, "Wall clock of the worker.", example: "2026-01-31T20:00:04.206Z"),
+        JSONField("sequence", .range(1...Int64.max), "Counts the events of all workers of the room.", example: 7),
+        JSONField("roomId", .string, "The room.", example: "88231"),
+        JSONField("incarnation", .count, "Which worker of the room emitted it; 0 before the worker owns the room."),
+        JSONField("programTimeMs", .integer, "Program time, in ms; absent before the program starts.", example: 4200)
+            .optional,
+        JSONField(
+            "programDateTime", .date, "Program time as in EXT-X-PROGRAM-DATE-TIME; absent before the program starts.",
+            example: "2026-01-31T20:00:04.200Z"
+        ).optional,
+    ]
+
+    static let compat = JSONField(
+        "compat", .open, "Names and codes of other products, if control.compat asks for them.", isOptional: true)
+
+    /// The event as an object: common members, its own, `compat`.
+    package var shape: JSONShape {
+        .object([JSONField("type", .words([self.type]))] + Self.common + self.members + [Self.compat])
+    }
+
+    /// The name of the event's schema: `SourceLostFinal` for `source.lost_final`.
+    package var schemaName: String {
+        self.type.split { $0 == "." || $0 == "_" }.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+            + "Event"
+    }
+
+    /// The schema of the event, with its meaning and one example: the members of ``base(_:)`` and its own.
+    package func schema(_ definitions: String) -> JSONValue {
+        .object(
+            [
+                .init("description", .string(self.meaning)),
+                .init("allOf", [["$ref": .string(definitions + Self.baseName)]]),
+            ] + Self.members([JSONField("type", .words([self.type]))] + self.members, definitions)
+                + [.init("unevaluatedProperties", false), .init("examples", [self.example])])
+    }
+
+    private static let baseName = "Event"
+
+    /// The schema of what all events have in common.
+    static func base(_ definitions: String) -> JSONValue.Member {
+        let fields = [JSONField("type", .string, "The event's type.")] + Self.common + [Self.compat]
+        return .init(Self.baseName, .object(Self.members(fields, definitions)))
+    }
+
+    /// The schema of an object that may have other members.
+    private static func members(_ fields: [JSONField], _ definitions: String) -> [JSONValue.Member] {
+        guard case .object(let keywords) = JSONShape.object(fields).schema(definitions) else { return [] }
+        return keywords.filter { $0.name != "additionalProperties" }
+    }
+
+    /// One event of the type, without the members that some events of the type lack.
+    package var example: JSONValue {
+        let defined = Dictionary(Self.shapes.map { ($0.name, $0.shape) }) { first, _ in first }
+        let members = Self.common + self.members.filter { !$0.isOptional }
+        return .object(
+            [.init("type", .string(self.type))] + members.map { .init($0.name, $0.example(defined)) })
+    }
+
+    /// JSON Schema of a line of events: any of the types.
+    ///
+    /// Spec: JSON Schema 2020-12.
+    package static var document: JSONValue {
+        let definitions = "#/$defs/"
+        return [
+            "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Tandem events",
+            "description": "One line of a room's events, and the data of each webhook request.",
+            "oneOf": Self.references(definitions),
+            "$defs": .object(
+                Self.shapes.map { .init($0.name, $0.shape.schema(definitions)) } + Self.definitions(definitions)),
+        ]
+    }
+
+    /// References to the schemas of all types.
+    package static func references(_ definitions: String) -> JSONValue {
+        .array(Self.all.map { ["$ref": .string(definitions + $0.schemaName)] })
+    }
+
+    /// The schemas of all types and their base, by name, without ``shapes``.
+    package static func definitions(_ definitions: String) -> [JSONValue.Member] {
+        [Self.base(definitions)] + Self.all.map { .init($0.schemaName, $0.schema(definitions)) }
+    }
+}

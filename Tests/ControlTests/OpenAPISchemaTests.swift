@@ -1,0 +1,118 @@
+import Foundation
+import MediaTypes
+import Testing
+
+import Control
+
+@Suite("The API's description: its schemas and webhooks are made from declarations")
+struct OpenAPISchemaTests {
+    private static let file = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Sources/Control/openapi.json")
+
+    /// Where the part that is made begins; all before it is written by hand.
+    private static let start = "    \"schemas\": "
+
+    /// What follows the start, to the end of the file.
+    private static var made: String {
+        "\(self.text(APISchema.components, indentation: 4, column: self.start.count))\n  },\n  \"webhooks\": "
+            + "\(self.text(APISchema.webhooks, indentation: 2, column: 14))\n}\n"
+    }
+
+    private static let width = 120
+
+    /// JSON over several lines, but for objects and arrays that fit into one.
+    ///
+    /// - Parameters:
+    ///   - indentation: Of the line that the value begins in.
+    ///   - column: Where it begins in that line.
+    private static func text(_ value: JSONValue, indentation: Int, column: Int) -> String {
+        let line = Self.line(value)
+        if column + line.count < Self.width { return line }
+        let inner = indentation + 2
+        let space = String(repeating: " ", count: inner)
+        let (open, close, lines): (String, String, [String])
+        switch value {
+        case .object(let members):
+            (open, close) = ("{", "}")
+            lines = members.map { member in
+                let key = "\(space)\(JSONValue.string(member.name).text): "
+                return key + Self.text(member.value, indentation: inner, column: key.count)
+            }
+        case .array(let elements):
+            (open, close) = ("[", "]")
+            lines = elements.map { space + Self.text($0, indentation: inner, column: inner) }
+        default: return line
+        }
+        return "\(open)\n\(lines.joined(separator: ",\n"))\n\(String(repeating: " ", count: indentation))\(close)"
+    }
+
+    private static func line(_ value: JSONValue) -> String {
+        switch value {
+        case .object(let members):
+            "{\(members.map { "\(JSONValue.string($0.name).text): \(Self.line($0.value))" }.joined(separator: ", "))}"
+        case .array(let elements): "[\(elements.map(Self.line).joined(separator: ", "))]"
+        default: value.text
+        }
+    }
+
+    @Test("openapi.json holds what the declarations make")
+    func golden() throws {
+        let text = try String(contentsOf: Self.file, encoding: .utf8)
+        let start = try #require(text.range(of: Self.start))
+        let new = text[..<start.upperBound] + Self.made
+        if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1" {
+            try String(new).write(to: Self.file, atomically: true, encoding: .utf8)
+        }
+        let isSame = text == new
+        #expect(isSame, "Sources/Control/openapi.json is out of date: accept the new schemas with UPDATE_GOLDEN=1")
+    }
+
+    @Test("every JSON reply of a route has a schema with a name, and each schema of a reply is one of them")
+    func names() throws {
+        let root = try JSONSerialization.jsonObject(with: try Data(contentsOf: Self.file)) as? [String: Any]
+        let paths = try #require(root?["paths"] as? [String: [String: [String: Any]]])
+        var judged = 0
+        for (path, methods) in paths {
+            for (method, operation) in methods {
+                let responses = try #require(operation["responses"] as? [String: [String: Any]])
+                for (status, response) in responses where status.hasPrefix("2") {
+                    let media = (response["content"] as? [String: [String: Any]])?["application/json"]
+                    // The pipeline's schema describes the one, OpenAPI the other.
+                    guard let media, !["/v1/document", "/openapi.json"].contains(path) else { continue }
+                    let name = (media["schema"] as? [String: Any])?["$ref"] as? String ?? ""
+                    let known = APISchema.all.map { "#/components/schemas/\($0.name)" }
+                    #expect(known.contains(name), "\(method) \(path) \(status)")
+                    judged += 1
+                }
+            }
+        }
+        #expect(judged > 35)
+        #expect(Set(APISchema.all.map(\.name)).count == APISchema.all.count)
+    }
+
+    @Test("a reply has the members of its schema, in their order")
+    func replies() {
+        let effect = EffectTime(tick: 7, appliesAt: "2026-01-31T20:00:00.000Z", programTimeMs: 280)
+        let program = ProgramReply(sceneID: "pk", changed: false, effect: effect)
+        #expect(
+            program.json.text
+                == #"{"sceneId":"pk","changed":false,"tick":7,"appliesAt":"2026-01-31T20:00:00.000Z","programTimeMs":280}"#
+        )
+        var scene = SceneReply(sceneID: "pk", revision: 5, changed: true, effect: nil, warnings: ["a: b"])
+        #expect(scene.json.text == #"{"sceneId":"pk","revision":5,"changed":true,"warnings":["a: b"]}"#)
+        scene.effect = EffectTime()
+        #expect(
+            scene.json.text
+                == #"{"sceneId":"pk","revision":5,"changed":true,"tick":null,"appliesAt":null,"programTimeMs":null,"#
+                + #""warnings":["a: b"]}"#)
+        let document = DocumentReply(
+            revision: 8, changed: false, isDryRun: true, applied: ["pk"], effect: nil, warnings: [])
+        #expect(
+            document.json.text == #"{"revision":8,"changed":false,"dryRun":true,"applied":["pk"],"warnings":[]}"#)
+        let metadata = MetadataReply(id: "g", type: "gift", changed: true, effect: EffectTime())
+        #expect(
+            metadata.json.text
+                == #"{"id":"g","type":"gift","changed":true,"tick":null,"appliesAt":null,"programTimeMs":null}"#)
+    }
+}
