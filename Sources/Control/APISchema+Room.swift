@@ -40,7 +40,8 @@ extension APISchema {
         APISchema(
             "PK",
             .object([
-                JSONField("phase", .words(["idle", "countdown", "pk", "punish"])), JSONField("scene", .string, "sceneId of the PK; its sources are those of the PK"),
+                JSONField("phase", .words(["idle", "countdown", "pk", "punish"])),
+                JSONField("scene", .string, "sceneId of the PK; its sources are those of the PK"),
                 JSONField("countdownScene", .orNull(.string), "null: the scene on air stays"),
                 JSONField("punishScene", .string), JSONField("endScene", .string, "sceneId after all"),
                 JSONField("endsAt", .orNull(.date), "end of the phase"), JSONField("remainingMs", .orNull(.integer)),
