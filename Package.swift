@@ -9,7 +9,8 @@ let house: [SwiftSetting] = [.enableUpcomingFeature("InternalImportsByDefault")]
 /// optimized, and so are those that work on every sample or byte themselves, or on the clock.
 /// Without batch mode each file gets a compiler of its own, which loads every module anew: twice the time.
 let judged: [SwiftSetting] =
-    house + [.unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"])]
+    house
+    + [.unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode", "-num-threads", "0"])]
 
 let nio: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"),
