@@ -70,8 +70,9 @@ struct FaultTableTests {
         // A PK of two rooms.
         ("NetEase 1", .reason("the room listens once its pipeline is complete, so nothing can come before it")),
         ("NetEase 2", .tests([real + "SceneControlTests"])), ("NetEase 3", .tests([real + "RelayTests"])),
-        ("NetEase 4", .tests([real + "PKTests"])), ("NetEase 5", .tests([real + "PKTests", real + "DateRangeTests"])),
-        ("NetEase 6", .tests([real + "LossTests", real + "PKTests"])),
+        ("NetEase 4", .tests([room + "RoomPKTests"])),
+        ("NetEase 5", .tests([room + "RoomPKTests", real + "DateRangeTests"])),
+        ("NetEase 6", .tests([real + "LossTests", room + "RoomPKTests"])),
         ("NetEase 7", .tests([real + "SceneControlTests"])), ("NetEase 8", .tests([program + "MixerSoundTests"])),
         ("NetEase 9", .tests([real + "CanvasTests"])),
         (
