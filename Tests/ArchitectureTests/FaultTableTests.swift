@@ -59,7 +59,7 @@ struct FaultTableTests {
         ("P20", .tests([program + "SourceTimelineFaultTests"])),
         // A phone's screen.
         ("ReplayKit 1", .tests([program + "SourceTimelineFaultTests", room + "SourceLifeTests"])),
-        ("ReplayKit 2", .tests([real + "LifecycleTests"])),
+        ("ReplayKit 2", .tests([room + "RoomLifecycleTests"])),
         ("ReplayKit 3", .tests([program + "SourceTimelineFaultTests", room + "SourceLifeTests"])),
         ("ReplayKit 4", .tests([program + "FormatChangeTests", real + "FormatTests"])),
         ("ReplayKit 5", .tests([program + "SourceTimelineFaultTests", real + "TrackTests"])),

@@ -1,6 +1,5 @@
 import Foundation
 import Glibc
-import HLS
 import Testing
 
 extension EndToEnd {
@@ -90,47 +89,6 @@ extension EndToEnd {
             #expect(list.components(separatedBy: "#EXT-X-KEY:METHOD=AES-128,URI=").count > 3)
             #expect(try room.end() == 0)
             anna.stop()
-        }
-
-        @Test("an encrypted room leaves a clear recording and clear clips, and not among what is served")
-        func leavings() throws {
-            guard let media = Media.find() else { return }
-            let work = try WorkDirectory()
-            func pipeline(record: String) -> String {
-                Rooms.small(work.path("out")).replacingOccurrences(
-                    of: #""windowSeconds": 3600"#, with: #""windowSeconds": 3600, "encryption": {}"#
-                ).replacingOccurrences(
-                    of: #""outputs": ["#, with: #""outputs": [ { "type": "record", "path": "\#(record)" },"#)
-            }
-            try FileManager.default.createDirectory(
-                atPath: work.path("out/inside"), withIntermediateDirectories: true)
-            try FileManager.default.createSymbolicLink(
-                atPath: work.path("link"), withDestinationPath: work.path("out/inside"))
-            for (record, said) in [("out/rec", "would lie in"), ("link", "would hold in the clear")] {
-                let refused = try Command.tandem(["run", "-"], input: pipeline(record: work.path(record)))
-                #expect(refused.code == 65 && refused.errors.contains(said), "\(refused.code) \(refused.errors)")
-            }
-            let room = try RunningRoom(pipeline(record: work.path("rec")))
-            let anna = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
-            defer { anna.stop(SIGKILL) }
-            try room.segments(3)
-            let origin = try #require(
-                room.events("program.started").first?.text("origin").flatMap { ProgramDate.parse($0) })
-            let dates = [1, 3].map { ProgramDate.format(origin + $0 * 1_000_000_000) }
-            let body = #"{"from":"\#(dates[0])","to":"\#(dates[1])"}"#
-            let reply = try HTTPClient.request("POST", room.control, "/v1/clips", body: body)
-            #expect(reply.status == 202, "\(reply.body)")
-            let clip = try room.event("clip.ready", timeout: 20).object("clip")
-            let path = try #require(clip["path"] as? String)
-            #expect(path.hasPrefix(work.path("rec/clips")) && clip["durationMs"] as? Int == 2000, "\(clip)")
-            #expect(try media.complaints(path) == "")
-            #expect(try room.end() == 0)
-            #expect(!room.events("recording.ready").isEmpty && room.events("recording.stopped").isEmpty)
-            #expect(try media.complaints(work.path("rec/180p.mp4")) == "")
-            let frames = room.events("segment.published").compactMap { $0.integer("ticks") }.reduce(0, +)
-            #expect(try media.frameCount(work.path("rec/180p.mp4")) == frames)
-            #expect(try !Files.text(work.path("rec/180p.m3u8")).contains("EXT-X-KEY"))
-            #expect(try Files.text(work.path("out/180p.m3u8")).contains("EXT-X-KEY"))
         }
 
         // MARK: Attacks
