@@ -277,7 +277,7 @@ let package = Package(
         .testTarget(
             name: "RoomTests",
             dependencies: [
-                "TestSupport", "HLSTestKit", "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec",
+                "TestSupport", "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec",
                 "HLSLint", "HLS", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
                 "HTTPListener", httpTypes, logging,
             ],
