@@ -278,8 +278,9 @@ let package = Package(
         .testTarget(
             name: "RoomTests",
             dependencies: [
-                "TestSupport", "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec", "HLS", "LibAV",
-                "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP", "HTTPListener", httpTypes, logging,
+                "TestSupport", "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec",
+                "HLSLint", "HLS", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
+                "HTTPListener", httpTypes, logging,
             ],
             swiftSettings: judged),
         .testTarget(

@@ -59,7 +59,7 @@ struct FaultTableTests {
         ("P20", .tests([program + "SourceTimelineFaultTests"])),
         // A phone's screen.
         ("ReplayKit 1", .tests([program + "SourceTimelineFaultTests", room + "SourceLifeTests"])),
-        ("ReplayKit 2", .tests([real + "LifecycleTests"])),
+        ("ReplayKit 2", .tests([room + "RoomLifecycleTests"])),
         ("ReplayKit 3", .tests([program + "SourceTimelineFaultTests", room + "SourceLifeTests"])),
         ("ReplayKit 4", .tests([program + "FormatChangeTests", real + "FormatTests"])),
         ("ReplayKit 5", .tests([program + "SourceTimelineFaultTests", real + "TrackTests"])),
@@ -69,17 +69,18 @@ struct FaultTableTests {
         ("ReplayKit 10", .reason("no media: the state of a source, which the control API's tests read")),
         // A PK of two rooms.
         ("NetEase 1", .reason("the room listens once its pipeline is complete, so nothing can come before it")),
-        ("NetEase 2", .tests([real + "SceneControlTests"])), ("NetEase 3", .tests([real + "RelayTests"])),
-        ("NetEase 4", .tests([real + "PKTests"])), ("NetEase 5", .tests([real + "PKTests", real + "DateRangeTests"])),
-        ("NetEase 6", .tests([real + "LossTests", real + "PKTests"])),
-        ("NetEase 7", .tests([real + "SceneControlTests"])), ("NetEase 8", .tests([program + "MixerSoundTests"])),
-        ("NetEase 9", .tests([real + "CanvasTests"])),
+        ("NetEase 2", .tests([room + "RoomSceneTests"])), ("NetEase 3", .tests([real + "RelayTests"])),
+        ("NetEase 4", .tests([room + "RoomPKTests"])),
+        ("NetEase 5", .tests([room + "RoomPKTests", room + "RoomDateRangeTests"])),
+        ("NetEase 6", .tests([real + "LossTests", room + "RoomPKTests"])),
+        ("NetEase 7", .tests([room + "RoomSceneTests"])), ("NetEase 8", .tests([program + "MixerSoundTests"])),
+        ("NetEase 9", .tests([room + "RoomOutputTests"])),
         (
             "NetEase 10",
             .reason("no media: whether somebody is there is in the state, which the control API's tests read")
         ),
-        ("NetEase 11", .tests([real + "SceneControlTests"])),
-        ("NetEase 12", .tests([real + "AutoSceneTests"])),
+        ("NetEase 11", .tests([room + "RoomSceneTests"])),
+        ("NetEase 12", .tests([room + "RoomSceneTests"])),
     ]
 
     @Test("no row is missing")

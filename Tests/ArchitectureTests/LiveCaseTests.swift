@@ -317,7 +317,7 @@ struct LiveCaseTests {
         (
             63, "two workers, one directory",
             .tests([
-                "a second worker on the same directory takes over: the first publishes nothing more and exits 143",
+                "a second worker on the same directory takes over: the first publishes nothing more and is superseded",
                 "a worker that stood still while another took the room shows nothing under a new number",
             ])
         ),

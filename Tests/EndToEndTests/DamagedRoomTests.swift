@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Stores {
     @Suite("A disk that is full: what is lost is counted, and the exit code tells jobs and live rooms apart")
     struct DamagedRoomTests {
         /// Takes all but `left` bytes of a disk.

@@ -207,59 +207,5 @@ extension EndToEnd {
             #expect(numbers == Array(from..<(from + numbers.count)), "in order, none lost")
             #expect(numbers.last == room.events.last?.integer("sequence"))
         }
-
-        @Test("a rendition's bit rate goes up and down: no discontinuity, BANDWIDTH never below what is listed")
-        func rates() throws {
-            guard let media = Media.find() else { return }
-            let work = try WorkDirectory()
-            let room = try RunningRoom(Rooms.small(work.path("out")))
-            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
-            defer { publisher.stop() }
-            try room.event("source.live")
-            let viewer = try #require(room.viewer)
-            func set(_ bitrate: Int, status: Int = 200) throws -> [String: Any] {
-                try Self.patch(
-                    room,
-                    #"{"renditions":[{"name":"180p","width":320,"height":180,"video":{"bitrate":\#(bitrate),"preset":"ultrafast"}}]}"#,
-                    status: status)
-            }
-            func measured() throws -> Int {
-                // What was under way when it was asked for, then one that is all of it.
-                try room.segments(3)
-                let renditions = try room.state()["renditions"] as? [[String: Any]]
-                return renditions?.first?["measuredBitrate"] as? Int ?? 0
-            }
-            func bandwidth() throws -> Int {
-                let text = try HTTPClient.request("GET", viewer, "/index.m3u8").body
-                let value = text.firstMatch(of: /:BANDWIDTH=([0-9]+)/).flatMap { Int($0.output.1) }
-                return try #require(value, "\(text)")
-            }
-            let (before, declared) = (try measured(), try bandwidth())
-            let low = try set(100_000)
-            #expect(low["applied"] as? [String] == ["renditions[0].video.bitrate"], "\(low)")
-            let after = try measured()
-            #expect(try bandwidth() == declared, "segments by the higher rate are listed")
-            _ = try set(600_000)
-            #expect((try room.state()["renditions"] as? [[String: Any]])?.first?["bitrate"] as? Int == 600_000)
-            let (high, raised) = (try measured(), try bandwidth())
-            EndToEnd.report("measured bit rates of 300,000, 100,000 and 600,000: \(before), \(after), \(high)")
-            #expect(before > 200_000 && after < 150_000 && high > 400_000)
-            #expect(raised > declared + 300_000, "\(declared) to \(raised)")
-            let refused = try set(20_000_000, status: 409)
-            #expect(refused["code"] as? String == "needsRestart")
-            #expect(
-                (refused["errors"] as? [[String: Any]])?.first?["path"] as? String == "renditions[0].video",
-                "\(refused)")
-            try Self.expectOnTime(room)
-            #expect(try room.end() == 0)
-            let playlist = try Files.text(work.path("out/180p.m3u8"))
-            #expect(
-                !playlist.contains("#EXT-X-DISCONTINUITY\n")
-                    && playlist.components(separatedBy: "#EXT-X-MAP").count == 2)
-            let lint = try Child(EndToEnd.binary, ["lint-hls", work.path("out/index.m3u8")], environment: [:])
-            #expect(try lint.wait(timeout: 20) == 0, "\(lint.outputLines)")
-            #expect(try media.complaints(work.path("out/index.m3u8")) == "")
-            #expect(room.events("output.bandwidth").isEmpty)
-        }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Stores {
     @Suite("A room's files are changed while it runs")
     struct FileTests {
         /// What the kubelet does when a ConfigMap or a Secret has changed: the link `..data` is turned.

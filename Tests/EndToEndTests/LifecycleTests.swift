@@ -1,40 +1,10 @@
 import Foundation
 import Glibc
-import HLS
 import Testing
 
 extension Unhurried.Doors {
     @Suite("Lifecycle: how a room ends, and what an orchestrator is told")
     struct LifecycleTests {
-        @Test("ReplayKit 2: unpublish does not end the room: it goes on in time, and the publisher can come back")
-        func unpublish() throws {
-            guard let media = Media.find() else { return }
-            let work = try WorkDirectory()
-            let room = try RunningRoom(Rooms.small(work.path("out")))
-            let first = try Publisher.ffmpeg(media.ffmpeg, to: room.url("a"), size: "320x180")
-            try room.event("source.live", uid: "1001")
-            try room.event("segment.published")
-            let start = room.now
-            let left = Date().timeIntervalSince1970
-            first.child.signal(SIGKILL)
-            let lost = try room.event("source.lost", uid: "1001", from: start, timeout: 5)
-            EndToEnd.report(
-                "source.lost \(String(format: "%.3f", lost.time - left)) s after the publisher was killed (bar: 1)")
-            #expect(lost.time - left <= 1)
-            // Behind the short segments that a room begins with.
-            let before = try room.segments(2)
-            let after = try room.segments(2)
-            #expect(
-                abs(after.time - before.time - 2 * 64.0 / 30) <= 0.5, "two segments in \(after.time - before.time) s")
-            let back = room.now
-            let second = try Publisher.ffmpeg(media.ffmpeg, to: room.url("a"), size: "320x180")
-            try room.event("source.live", uid: "1001", from: back)
-            try room.segments(1)
-            #expect(try room.end() == 0)
-            second.stop()
-            #expect(try media.complaints(work.path("out/index.m3u8")) == "")
-        }
-
         @Test("a signal ends the lingering at once; the exit code stays the room's", arguments: [SIGTERM, SIGINT])
         func signalled(signal: Int32) throws {
             let work = try WorkDirectory()
@@ -81,103 +51,6 @@ extension Unhurried.Doors {
                 try Command.tandem($0, input: Rooms.small(work.path("out"))).code
             }
             #expect(again == [73, 0])
-        }
-
-        @Test("SIGTERM drains: 143, playlists open; the successor continues numbers and time")
-        func drain() throws {
-            guard let media = Media.find() else { return }
-            let work = try WorkDirectory()
-            let directory = work.path("out")
-            var lastSequence = -1
-            var origins: [String?] = []
-            var firstTicks: [Int] = []
-            for run in 1...2 {
-                let room = try RunningRoom(Rooms.small(directory))
-                let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
-                let first = try room.event("segment.published")
-                #expect(first.integer("mediaSequence") == lastSequence + 1, "run \(run)")
-                #expect(first.integer("incarnation") == run)
-                try room.segments(1)
-                if run == 1 {
-                    #expect(try room.terminate(SIGTERM) == 143)
-                    for (name, playlist) in try Playlist.all(in: directory) { #expect(!playlist.isEnded, "\(name)") }
-                } else {
-                    #expect(try room.terminate(SIGINT) == 0)
-                }
-                publisher.stop()
-                origins.append(room.events("program.started").first?.text("origin"))
-                firstTicks += room.events("segment.published").compactMap { $0.integer("firstTick") }
-                if run == 1 {
-                    lastSequence = try #require(room.events("segment.published").last?.integer("mediaSequence"))
-                }
-            }
-            #expect(origins[0] != nil && origins[0] == origins[1], "one origin for the life of the room")
-            for (name, playlist) in try Playlist.all(in: directory) {
-                #expect(playlist.isEnded && playlist.mistakes.isEmpty, "\(name): \(playlist.mistakes)")
-                #expect(playlist.segments.allSatisfy { !$0.isDiscontinuity }, "\(name): the outage is slate")
-                #expect(Set(playlist.segments.map(\.map)).count == 1, "\(name)")
-                try self.expectDates(playlist, name)
-                guard name == "180p.m3u8" else { continue }
-                let origin = try #require(origins[0].flatMap { ProgramDate.parse($0) })
-                let dates = firstTicks.map { Double(origin) / 1e9 + Double($0) / 30 }
-                let listed = playlist.segments.map { $0.date ?? 0 }
-                #expect(listed.count == dates.count)
-                #expect(zip(listed, dates).allSatisfy { abs($0 - $1) < 0.002 }, "a date is the origin plus the tick")
-            }
-            #expect(try media.complaints(work.path("out/180p.m3u8")) == "")
-        }
-
-        @Test("a room that is ended before anybody has come back ends what the worker before has listed")
-        func endsWhatItFound() throws {
-            let work = try WorkDirectory()
-            let directory = work.path("out")
-            let first = try RunningRoom(Rooms.small(directory))
-            let publisher = try Publisher.pattern("ANNA", to: first.url("a"), size: "320x180")
-            try first.segments(2)
-            #expect(try first.terminate(SIGTERM) == 143)
-            publisher.stop()
-            // As long ago as no slate fills: nothing is on air until somebody publishes.
-            let path = "\(directory)/state.json"
-            let text = try Files.text(path)
-            let match = text.firstMatch(of: /"origin": ([0-9]+)/)
-            let origin = try #require(match.flatMap { Int64($0.output.1) })
-            let earlier = origin - 7_200_000_000_000
-            try text.replacingOccurrences(of: "\"origin\": \(origin),", with: "\"origin\": \(earlier),")
-                .write(toFile: path, atomically: true, encoding: .utf8)
-            let second = try RunningRoom(Rooms.small(directory))
-            #expect(try second.end() == 0)
-            #expect(second.events("program.started").isEmpty && second.events("playlist.ended").count == 1)
-            let lists = try Playlist.all(in: directory)
-            #expect(!lists.isEmpty)
-            for (name, playlist) in lists { #expect(playlist.isEnded && playlist.segments.count >= 2, "\(name)") }
-        }
-
-        /// Each segment's date is the one before plus its duration.
-        private func expectDates(_ playlist: Playlist, _ name: String) throws {
-            for (before, after) in zip(playlist.segments, playlist.segments.dropFirst()) {
-                let (old, new) = (try #require(before.date), try #require(after.date))
-                let gap = new - old - before.duration
-                #expect(abs(gap) < 0.03, "\(name) \(after.uri): \(gap) s")
-            }
-        }
-
-        @Test("a second worker on the same directory takes over: the first publishes nothing more and exits 143")
-        func superseded() throws {
-            let work = try WorkDirectory()
-            let first = try RunningRoom(Rooms.small(work.path("out")))
-            let one = try Publisher.pattern("ANNA", to: first.url("a"), size: "320x180")
-            try first.event("segment.published")
-            let second = try RunningRoom(Rooms.small(work.path("out")))
-            let two = try Publisher.pattern("ANNA", to: second.url("a"), size: "320x180")
-            #expect(try first.child.wait(timeout: 20) == 143)
-            #expect(first.events("room.superseded").count == 1)
-            try second.segments(1)
-            #expect(try second.end() == 0)
-            for publisher in [one, two] { publisher.stop() }
-            for (name, playlist) in try Playlist.all(in: work.path("out")) {
-                #expect(playlist.isEnded && playlist.mistakes.isEmpty, "\(name): \(playlist.mistakes)")
-                #expect(Set(playlist.segments.map(\.uri)).count == playlist.segments.count, "\(name)")
-            }
         }
 
         @Test("a directory whose room has ended is refused with 73, and taken with --new-session")

@@ -65,29 +65,6 @@ extension Unhurried.Pictures {
             #expect(differing.isEmpty && first.count { $0.key.hasSuffix(".m4s") } >= 4, "\(differing)")
         }
 
-        @Test("an automatic scene is laid out anew behind the last picture of a file, at the same one in every run")
-        func automatic() throws {
-            guard let media = Media.find() else { return }
-            let work = try WorkDirectory()
-            try media.make(work.path("a.mp4"), size: "320x180", seconds: 3)
-            try media.make(work.path("b.mp4"), size: "320x180", seconds: 1)
-            let pipeline = Rooms.offline(
-                (work.path("a.mp4"), work.path("b.mp4")), seconds: 3, renditions: Rooms.small,
-                outputs: #"{ "type": "raw", "path": "\#(work.path("canvas.y4m"))" }"#,
-                canvas: #""width": 320, "height": 180"#
-            ).replacingOccurrences(
-                of: #""layout": "sideBySide", "uids": ["1001", "2002"]"#, with: #""layout": "auto""#)
-            var ticks: [Int] = []
-            for _ in 0..<3 {
-                let result = try Command.tandem(["run", "-"], input: pipeline)
-                try #require(result.code == 0, "\(result.errors)")
-                let marker = #""live":["1001"],"tick":"#
-                let rest = try #require(result.output.range(of: marker).map { result.output[$0.upperBound...] })
-                ticks.append(try #require(Int(rest.prefix { $0.isNumber })))
-            }
-            #expect(Set(ticks).count == 1 && ticks.allSatisfy { (30...31).contains($0) }, "\(ticks)")
-        }
-
         @Test("bytes that were overwritten inside one slice of a file are found by lint-hls")
         func overwrittenSliceIsFound() throws {
             guard let media = Media.find() else { return }

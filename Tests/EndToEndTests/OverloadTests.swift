@@ -81,36 +81,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("a successor begins with the level that its worker before held; a room that begins takes none")
-        func handedOn() throws {
-            guard let media = Media.find() else { return }
-            let work = try WorkDirectory()
-            let directory = work.path("out")
-            try media.make(work.path("a.flv"), size: "320x180", seconds: 4)
-            func keep() throws {
-                let now = Int(Date().timeIntervalSince1970 * 1000)
-                let record = #"{"version":1,"level":"halfPictures","distanceMs":60000,"writtenAt":\#(now)}"#
-                try Data(record.utf8).write(to: URL(fileURLWithPath: "\(directory)/overload.json"))
-            }
-            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-            try keep()
-            let first = try RunningRoom(Rooms.small(directory))
-            let publisher = try Publisher(EndToEnd.binary, ["publish", work.path("a.flv"), first.url("a"), "--loop"])
-            try first.segments(3)
-            #expect(first.events("encoder.overload_step").isEmpty)
-            first.child.stop(SIGKILL)
-            publisher.stop(SIGKILL)
-            try keep()
-            // Its first event is `room.ready`, as always.
-            let next = try RunningRoom(Rooms.small(directory))
-            try next.event("encoder.overload_step") { $0.text("step") == "halfPictures" }
-            let steps = next.events("encoder.overload_step")
-            #expect(steps.map { $0.text("step") } == ["decoding", "halfPictures"])
-            #expect(steps.allSatisfy { $0.line.contains("\"taken\":true") && $0.integer("lagMs") == 0 })
-            try next.event("alarm.set") { $0.line.contains("this machine cannot keep up") }
-            #expect(try next.end() == 0)
-        }
-
         /// When steps were taken and segments came, in seconds from the overload's start: what a late segment waited for.
         private static func timeline(_ steps: [Event], _ published: [Double], start: Double) -> String {
             let taken = steps.map { step in

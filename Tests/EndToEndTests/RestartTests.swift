@@ -49,6 +49,8 @@ extension Unhurried.Pictures {
                 let publisher = try Publisher.pattern("ANNA", to: room.url("a"))
                 try room.segments(2)
                 Thread.sleep(forTimeInterval: 0.3 * Double(run % 7))
+                // A worker that is killed from outside accuses nobody.
+                #expect(room.events("source.quarantined").isEmpty)
                 let code = try run < Self.kills ? room.terminate(SIGKILL) : room.end()
                 #expect(code == (run < Self.kills ? 128 + SIGKILL : 0))
                 publisher.stop()
@@ -56,6 +58,7 @@ extension Unhurried.Pictures {
                 if run < Self.kills { Thread.sleep(forTimeInterval: 1.5) }
             }
             #expect(numbers == Array(0..<numbers.count), "each number once, in order: \(numbers)")
+            #expect(!FileManager.default.fileExists(atPath: "\(directory)/crashes.jsonl"))
             let lists = try Playlist.all(in: directory)
             #expect(lists.map(\.name).sorted() == Self.steps.keys.sorted())
             for (name, playlist) in lists {

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Stores {
     @Suite("An offline job whose file gives nothing any more")
     struct StalledJobTests {
         @Test("it ends with 66 after ten seconds without progress, and names the file that it waited for")

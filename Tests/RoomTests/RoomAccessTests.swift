@@ -16,6 +16,7 @@ extension InProcess {
             let reply = try await room.command(.post, "/v1/sources/1001:kick", #"{"refuseSeconds":300}"#)
             #expect(reply.member("wasPublishing")?.content == .boolean(true))
             #expect(reply.member("refused", "reason")?.string == "kicked")
+            #expect(room.events.all("source.kicked", uid: HarnessRooms.first).first?.integer("refuseSeconds") == 300)
             #expect(room.events.all("source.kicked", uid: HarnessRooms.first, from: mark).count == 1)
             #expect(room.events.all("ingest.lost", uid: HarnessRooms.first, from: mark).count == 1)
             try await room.run(seconds: 299)
@@ -40,6 +41,56 @@ extension InProcess {
             #expect(reply.member("refused")?.content == .null)
             try await room.goLive(HarnessRooms.first)
             try await room.command(.post, "/v1/sources/9:kick", status: 404)
+            let sub = try await room.command(
+                .post, "/v1/sources/1001:kick?streamType=sub", #"{"refuseSeconds":0}"#, status: 404)
+            #expect(sub.body.contains("1001 (sub)"), "\(sub.body)")
+            try await room.end()
+        }
+
+        /// What a takeover tells, always in this order.
+        private static let takeover = [
+            "ingest.lost", "ingest.publishing", "source.reconnecting", "source.first_frame", "source.live",
+        ]
+
+        @Test("two encoders fight for a key: the third takeover in ten seconds is refused, and an event says so")
+        func flapping() async throws {
+            let directory = try RoomDirectory()
+            defer { directory.remove() }
+            let room = try await RoomHarness.open(HarnessRooms.duel(directory.path))
+            for round in 0..<3 {
+                let mark = room.events.count
+                try await room.goLive(HarnessRooms.first)
+                guard round > 0 else { continue }
+                let told = room.events.types(from: mark).filter { Self.takeover.contains($0) }
+                #expect(told == Self.takeover, "round \(round)")
+            }
+            let mark = room.events.count
+            await #expect(throws: ScriptedPublisher.Refused.self) { try await room.connect(HarnessRooms.first) }
+            #expect(room.events.all("ingest.flapping", uid: HarnessRooms.first, from: mark).count == 1)
+            // The one that is on stays.
+            try await room.run(seconds: 2)
+            #expect(try await room.command(.get, "/v1/sources/1001").member("state")?.string == "live")
+            #expect(room.events.all("source.lost").isEmpty)
+            try await room.end()
+        }
+
+        @Test("X02: an encoder whose old connection is half open is let in at once, by takeover, which is no loss")
+        func halfOpen() async throws {
+            let directory = try RoomDirectory()
+            defer { directory.remove() }
+            let room = try await RoomHarness.open(HarnessRooms.duel(directory.path))
+            try await room.goLive(HarnessRooms.first)
+            room.silence(HarnessRooms.first)
+            try await room.run(until: "source.stalled", uid: HarnessRooms.first)
+            let mark = room.events.count
+            try await room.goLive(HarnessRooms.first)
+            let publishing = try #require(
+                room.events.all("ingest.publishing", uid: HarnessRooms.first, from: mark).first)
+            let live = try #require(room.events.all("source.live", uid: HarnessRooms.first, from: mark).first)
+            #expect(
+                try #require(live.integer("programTimeMs")) - #require(publishing.integer("programTimeMs")) <= 1_000)
+            #expect(room.events.all("source.reconnecting", uid: HarnessRooms.first, from: mark).count == 1)
+            #expect(room.events.all("source.lost").isEmpty)
             try await room.end()
         }
 
@@ -60,39 +111,41 @@ extension InProcess {
             #expect(room.events.all("room.closed").map { $0.text("code") } == ["idleTimeout"])
         }
 
-        @Test("waiting, preparing, live, recovering, live again, and over when nobody comes back")
-        func everybodyLeft() async throws {
+        @Test("nine publishers drop and reconnect at once: all are back within 1 s of their key frames")
+        func nine() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
-            let room = try await RoomHarness.open(
-                HarnessRooms.duel(directory.path, members: #""idle": { "maxIdleSeconds": 20 },"#))
-            try await room.goLive(HarnessRooms.first)
-            // A segment is published in real time.
-            try await room.run(seconds: 3)
-            try await offPool { try room.events.wait("broadcast.active") }
-            try await room.run(until: "room.state") { $0.text("to") == "live" }
-            #expect(try await room.state().member("state")?.string == "live")
-            try await room.drop(HarnessRooms.first)
-            try await room.run(seconds: 0.2)
-            #expect(try await room.state().member("state")?.string == "recovering")
-            #expect(try await room.state().member("cause")?.string == "media")
-            try await room.run(seconds: 15)
-            try await room.goLive(HarnessRooms.first)
-            try await room.run(seconds: 0.2)
-            #expect(try await room.state().member("state")?.string == "live")
+            let uids = (1...9).map { "\($0)" }
+            let sources = uids.map { #"{ "uid": "\#($0)", "streamKey": "\#(HarnessRooms.key(of: $0))" }"# }
+            let names = uids.map { "\"\($0)\"" }.joined(separator: ", ")
+            let pipeline = """
+                {
+                  "room": { "roomId": "nine" }, "ingest": { "rtmp": { "listen": "127.0.0.1:0" } },
+                  "sources": [\(sources.joined(separator: ", "))],
+                  "canvas": { "width": 480, "height": 270, "fps": 10 },
+                  "scenes": [{ "sceneId": "all", "layout": "grid", "uids": [\(names)] }],
+                  "renditions": [{ "name": "90p", "width": 160, "height": 90,
+                    "video": { "bitrate": 100000, "preset": "ultrafast" } }],
+                  "outputs": [
+                    { "type": "hls", "path": "\(directory.path)", "lowLatency": false, "http": { "listen": null } }
+                  ]
+                }
+                """
+            let room = try await RoomHarness.open(pipeline)
+            for uid in uids { try await room.connect(uid) }
+            for uid in uids { try await room.run(until: "source.live", uid: uid) }
+            try await room.run(seconds: 1)
             let mark = room.events.count
-            try await room.drop(HarnessRooms.first)
-            try await room.run(seconds: 19.8)
-            #expect(room.events.all("room.ending", from: mark).isEmpty)
-            let ending = try await room.run(until: "room.ending", from: mark, within: 0.5)
-            #expect(ending.text("code") == "idleTimeout")
-            _ = try await room.finish()
-            let states = room.events.all("room.state")
-            #expect(
-                states.compactMap { $0.text("to") } == [
-                    "waiting", "preparing", "live", "recovering", "live", "recovering", "ending", "closed",
-                ])
-            #expect(states.dropFirst().map { $0.text("from") } == states.dropLast().map { $0.text("to") })
+            for uid in uids { try await room.drop(uid) }
+            for uid in uids { try await room.run(until: "source.lost", uid: uid, from: mark, within: 2) }
+            let again = room.events.count
+            for uid in uids { try await room.connect(uid) }
+            for uid in uids {
+                let frame = try await room.run(until: "source.first_frame", uid: uid, from: again, within: 2)
+                #expect(try #require(frame.integer("sinceKeyFrameMs")) <= 1_000)
+                try await room.run(until: "source.live", uid: uid, from: again)
+            }
+            try await room.end()
         }
     }
 }

@@ -28,7 +28,9 @@ extension InProcess {
             try await room.end()
         }
 
-        @Test("countdown, PK and punishment begin by themselves, each when the one before it is over")
+        @Test(
+            "NetEase 4, NetEase 5: countdown, PK and punishment begin by themselves, each when the one before it is over"
+        )
         func phases() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -47,10 +49,15 @@ extension InProcess {
             #expect(room.events.all("pk.ready").count == 1 && told.last?.text("reason") == "timer")
             #expect(room.events.all("program.scene").map { $0.text("scene") } == ["pk", "guest", "solo"])
             try await room.command(.post, "/v1/pk:punish", status: 409)
+            // The durations of a request count for the PK that it starts, and for no other.
+            let again = try await room.command(.post, "/v1/pk:start", #"{"countdownMs":0,"durationMs":60000}"#)
+            #expect(again.member("phase")?.string == "pk" && again.member("remainingMs")?.integer == 60_000)
+            try await room.run(seconds: 0.2)
+            #expect(try await room.state().member("program", "scene")?.string == "pk")
             try await room.end()
         }
 
-        @Test("a source that is back within its grace leaves the PK alone; one that is not ends it")
+        @Test("NetEase 6: a source that is back within its grace leaves the PK alone; one that is not ends it")
         func grace() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -79,6 +86,9 @@ extension InProcess {
             #expect(
                 try await room.state().member("program", "scene")?.string == "solo",
                 "it is live, and in no scene until a command shows it")
+            try await room.command(.put, "/v1/program", #"{"scene":"pk"}"#)
+            try await room.run(seconds: 0.2)
+            #expect(try await room.state().member("program", "scene")?.string == "pk")
             try await room.end()
         }
     }

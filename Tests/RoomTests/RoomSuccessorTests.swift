@@ -143,5 +143,67 @@ extension InProcess {
             try await second.goLive(HarnessRooms.second)
             try await second.end()
         }
+
+        @Test(
+            "a superseded worker answers 503; the third worker after two that died restores covers alone; --forget restores nothing"
+        )
+        func fenced() async throws {
+            let directory = try RoomDirectory()
+            defer { directory.remove() }
+            let pipeline = HarnessRooms.duel(directory.path, members: Self.pk(120_000))
+            let first = try await RoomHarness.open(pipeline)
+            try await first.command(.put, "/v1/sources/2002", #"{"videoPush":false,"volume":30}"#)
+            try await first.command(.put, "/v1/program", #"{"sceneId":"pk"}"#)
+            let second = try await RoomHarness.open(pipeline, at: first.wall.now())
+            #expect(second.events.all("room.resumed").first?.member("reduced")?.content == .boolean(false))
+            try await first.command(.put, "/v1/sources/2002", #"{"videoPush":true}"#, status: 503)
+            guard case .superseded = try await first.finish() else {
+                Issue.record("the first worker has not been superseded")
+                return
+            }
+            func guest(_ room: RoomHarness) async throws -> RoomHarness.Reply {
+                try await room.command(.get, "/v1/sources/2002")
+            }
+            #expect(try await guest(second).member("videoPush")?.content == .boolean(false))
+            let third = try await Self.successor(of: second, pipeline, after: 1, .waiting)
+            let fourth = try await Self.successor(of: third, pipeline, after: 1, .waiting)
+            #expect(fourth.events.all("room.resumed").first?.member("reduced")?.content == .boolean(true))
+            try await fourth.run(until: "alarm.set") {
+                $0.member("alarm", "type")?.string == "commands.set_aside"
+            }
+            #expect(try await guest(fourth).member("videoPush")?.content == .boolean(false))
+            #expect(try await guest(fourth).member("volume")?.integer == 100)
+            #expect(try await fourth.state().member("program", "scene")?.string == "solo")
+            #expect(directory.exists("commands.json.aside"))
+            fourth.kill()
+            let fifth = try await RoomHarness.open(pipeline, at: fourth.wall.now()) { $0.forgets = true }
+            #expect(try await guest(fifth).member("videoPush")?.content == .boolean(true))
+            #expect(fifth.events.all("room.resumed").isEmpty)
+            try await fifth.end()
+            #expect(!directory.exists("commands.json.aside"), "it may have keys")
+        }
+
+        @Test("a pipeline file that has changed meanwhile wins by the members it changes, and undoes no cover")
+        func changedFile() async throws {
+            let (directory, kept) = (try RoomDirectory(), try RoomDirectory())
+            defer { for directory in [directory, kept] { directory.remove() } }
+            func pipeline(volume: Int) -> String {
+                HarnessRooms.duel(
+                    directory.path, members: #""control": { "stateDirectory": "\#(kept.path)/state" },"#,
+                    source: #", "volume": \#(volume)"#)
+            }
+            let first = try await RoomHarness.open(pipeline(volume: 100))
+            try await first.command(
+                .put, "/v1/sources/2002", #"{"videoPush":false,"volume":30,"rotation":90}"#)
+            first.kill()
+            #expect(kept.exists("state/harness.commands.json") && !directory.exists("commands.json"))
+            let second = try await RoomHarness.open(pipeline(volume: 150), at: first.wall.now())
+            let resumed = try #require(second.events.all("room.resumed").first?.line)
+            #expect(resumed.contains(#"{"member":"sources[2002/main].volume""#), "\(resumed)")
+            #expect(resumed.contains(#""sources[2002].rotation""#), "\(resumed)")
+            let guest = try await second.command(.get, "/v1/sources/2002")
+            #expect(guest.member("videoPush")?.content == .boolean(false) && guest.member("volume")?.integer == 150)
+            try await second.end()
+        }
     }
 }

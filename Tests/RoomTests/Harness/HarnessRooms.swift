@@ -8,6 +8,9 @@ enum HarnessRooms {
     /// The stream key of a source.
     static func key(of uid: String) -> String { "key-of-\(uid)" }
 
+    /// What the publisher of a source sends unless a test asks for something else: 2002 sends what tells it from the others.
+    static func look(of uid: String) -> ScriptedClip.Look { uid == self.second ? .light : .dark }
+
     /// Two sources; the scenes `solo` (1001), `guest` (2002) and `pk` (both).
     ///
     /// - Parameters:
@@ -15,9 +18,11 @@ enum HarnessRooms {
     ///   - members: More members of the document, JSON with a comma at the end.
     ///   - source: More members of the second source, JSON with a comma at the beginning.
     ///   - grace: Milliseconds that a lost publisher has to come back.
+    ///   - hls: More members of the HLS output, JSON with a comma at the beginning.
+    ///   - outputs: More outputs, JSON with a comma at the beginning.
     static func duel(
         _ directory: String, members: String = "", source: String = "", scene: String = "solo", fps: Int = 10,
-        grace: Int = 15_000
+        grace: Int = 15_000, hls: String = "", outputs: String = ""
     ) -> String {
         """
         {
@@ -40,9 +45,12 @@ enum HarnessRooms {
             { "name": "90p", "width": 160, "height": 90, "video": { "bitrate": 100000, "preset": "ultrafast" } }
           ],
           "outputs": [
-            { "type": "hls", "path": "\(directory)", "lowLatency": false, "http": { "listen": null } }
+            { "type": "hls", "path": "\(directory)", "lowLatency": false, "http": { "listen": null }\(hls) }\(outputs)
           ]
         }
         """
     }
+
+    /// An output that writes each frame of the program to `canvas.y4m`; see ``CanvasFrames``.
+    static func raw(_ directory: String) -> String { #", { "type": "raw", "path": "\#(directory)/canvas.y4m" }"# }
 }

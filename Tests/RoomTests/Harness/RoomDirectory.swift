@@ -10,8 +10,24 @@ struct RoomDirectory {
         try FileManager.default.createDirectory(atPath: self.path, withIntermediateDirectories: true)
     }
 
+    /// A directory that is there already, or that a room makes.
+    init(at path: String) { self.path = path }
+
     /// Called once no room writes there any more; what a failed test leaves running takes it for a directory that was moved away.
     func remove() { try? FileManager.default.removeItem(atPath: self.path) }
 
     func text(of name: String) throws -> String { try String(contentsOfFile: "\(self.path)/\(name)", encoding: .utf8) }
+
+    func bytes(of name: String) throws -> [UInt8] {
+        try [UInt8](Data(contentsOf: URL(fileURLWithPath: "\(self.path)/\(name)")))
+    }
+
+    /// Names of the files in it, in order.
+    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: self.path).sorted() }
+
+    func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(self.path)/\(name)") }
+
+    func write(_ text: String, to name: String) throws {
+        try text.write(toFile: "\(self.path)/\(name)", atomically: true, encoding: .utf8)
+    }
 }

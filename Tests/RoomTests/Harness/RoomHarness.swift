@@ -14,7 +14,7 @@ import Testing
 /// A room in the test's process, without sockets, whose time the test moves.
 ///
 /// The stages are the product's: admission, decoders, program, x264, packager and the directory on disk. Publishers are scripted
-/// (``connect(_:)``), commands are requests to the control API's responder (``command(_:_:_:)``), and time goes on in
+/// (``connect(_:sending:key:)``), commands are requests to the control API's responder (``command(_:_:_:)``), and time goes on in
 /// ``run(seconds:)`` alone.
 final class RoomHarness: Sendable {
     /// What the room does as soon as it runs, so that it is known when its threads are at rest.
@@ -30,6 +30,7 @@ final class RoomHarness: Sendable {
     /// A publication: which frame is due next.
     private struct Script {
         var publisher: ScriptedPublisher
+        var look: ScriptedClip.Look
         var began: Int64
         var next: Int64 = 0
 
@@ -57,9 +58,12 @@ final class RoomHarness: Sendable {
 
     /// Opens and runs a room.
     ///
-    /// - Parameter date: The time of day at which it opens, in nanoseconds since the Unix epoch.
+    /// - Parameters:
+    ///   - date: The time of day at which it opens, in nanoseconds since the Unix epoch.
+    ///   - change: Changes the settings, as flags of the command line do.
     static func open(
-        _ pipeline: String, at date: Int64 = RoomHarness.date, _ beginning: Beginning = .waiting
+        _ pipeline: String, at date: Int64 = RoomHarness.date, _ beginning: Beginning = .waiting,
+        change: (inout RoomSettings) -> Void = { _ in }
     ) async throws -> RoomHarness {
         let clock = TestClock(now: 1_000 * Self.second)
         let wall = TestWallClock(clock, now: date)
@@ -68,10 +72,12 @@ final class RoomHarness: Sendable {
             pipeline: document.pipeline, document: document,
             clocks: Clocks(machine: clock, wall: wall, processCPU: IdleCPUClock()))
         settings.opensListeners = false
+        change(&settings)
         let told = ToldEvents()
         let harness = try await offPool { [settings] in
             let events = RoomEvents(
-                roomID: settings.pipeline.room.roomID, directory: settings.pipeline.eventDirectory, wall: wall
+                roomID: settings.pipeline.room.roomID, directory: settings.pipeline.eventDirectory,
+                vocabularies: settings.pipeline.control.compat, wall: wall
             ) { told.take($0) }
             let logger = Logger(label: "room") { _ in SwiftLogNoOpLogHandler() }
             return RoomHarness(try Room.open(settings, events: events, logger: logger), told, clock, wall)
@@ -149,13 +155,19 @@ final class RoomHarness: Sendable {
 
     // MARK: Publishers
 
-    /// A source's publisher connects, is admitted, and sends from now on.
+    /// A source's publisher connects, is admitted, and sends from now on. If the source has a publisher, then the new one takes over.
     ///
+    /// - Parameters:
+    ///   - look: What it sends; `nil`: what its source usually does.
+    ///   - key: The stream key it uses; `nil`: the one of the source.
     /// - Throws: ``ScriptedPublisher/Refused``.
-    func connect(_ uid: String) async throws {
+    func connect(_ uid: String, sending look: ScriptedClip.Look? = nil, key: String? = nil) async throws {
         try await offPool {
-            let publisher = try ScriptedPublisher.connect(HarnessRooms.key(of: uid), to: self.server)
-            self.scripts.withLock { $0[uid] = Script(publisher: publisher, began: self.clock.now()) }
+            let publisher = try ScriptedPublisher.connect(key ?? HarnessRooms.key(of: uid), to: self.server)
+            self.scripts.withLock {
+                $0[uid] = Script(
+                    publisher: publisher, look: look ?? HarnessRooms.look(of: uid), began: self.clock.now())
+            }
             try self.sendDue()
             // The first packet of all starts the program.
             try self.events.wait("program.started")
@@ -163,7 +175,7 @@ final class RoomHarness: Sendable {
         }
     }
 
-    /// As ``connect(_:)``, until the source is live.
+    /// As ``connect(_:sending:key:)``, until the sources are live.
     func goLive(_ uids: String...) async throws {
         for uid in uids {
             let start = self.events.count
@@ -171,6 +183,16 @@ final class RoomHarness: Sendable {
             try await self.run(until: "source.live", uid: uid, from: start)
         }
     }
+
+    /// As ``connect(_:sending:key:)``, until the source is live.
+    func goLive(_ uid: String, sending look: ScriptedClip.Look) async throws {
+        let start = self.events.count
+        try await self.connect(uid, sending: look)
+        try await self.run(until: "source.live", uid: uid, from: start)
+    }
+
+    /// A source's publisher sends nothing any more; its connection stays open.
+    func silence(_ uid: String) { self.scripts.withLock { $0[uid] = nil } }
 
     /// A source's publisher is cut off.
     func drop(_ uid: String) async throws {
@@ -193,9 +215,9 @@ final class RoomHarness: Sendable {
         for (uid, script) in self.scripts.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
             var script = script
             var items: [SourceItem] = []
-            if script.next == 0 { items.append(.configuration(try ScriptedClip.shared.get().configuration)) }
+            if script.next == 0 { items.append(.configuration(try script.look.clip.configuration)) }
             while script.due <= now {
-                items.append(try ScriptedClip.packet(script.next, arrival: now))
+                items.append(try ScriptedClip.packet(script.next, script.look, arrival: now))
                 script.next += 1
             }
             guard !items.isEmpty else { continue }

@@ -2,25 +2,65 @@ import LibAV
 import MediaTypes
 import Push
 import RTMP
+import TestSupport
 
-/// What scripted publishers send: one second of small H.264 frames that begins with a key frame, sent again and again. Encoded once
-/// in a process.
+/// What scripted publishers send: one second of small H.264 frames that begins with a key frame, sent again and again.
 enum ScriptedClip {
+    /// What the frames show. Each look is encoded once in a process.
+    enum Look: Sendable {
+        /// A white square that moves over black.
+        case dark
+        /// The same square over gray.
+        case light
+        /// Random blocks, other ones in each frame: an encoder can spend as many bits on them as it may.
+        case noise
+
+        /// The encoded frames, and how they are coded.
+        var clip: Clip {
+            get throws {
+                switch self {
+                case .dark: try ScriptedClip.dark.get()
+                case .light: try ScriptedClip.light.get()
+                case .noise: try ScriptedClip.noise.get()
+                }
+            }
+        }
+
+        /// Luma of the background; the square is 235.
+        var background: UInt8 {
+            switch self {
+            case .dark: 16
+            case .light, .noise: 128
+            }
+        }
+    }
+
+    typealias Clip = (configuration: CodecParameters, frames: [CodedPacket])
+
     /// Frames per second.
     static let fps: Int64 = 10
 
-    static let shared = Result { try Self.encode() }
+    private static let dark = Result { try Self.encode(.dark) }
+    private static let light = Result { try Self.encode(.light) }
+    private static let noise = Result { try Self.encode(.noise) }
 
-    static func encode() throws -> (configuration: CodecParameters, frames: [CodedPacket]) {
+    static func encode(_ look: Look) throws -> Clip {
+        let bitrate = look == .noise ? 3_000_000 : 100_000
         let encoder = try VideoEncoder.open(
             VideoEncoderSettings(
-                width: 160, height: 90, fps: Int(self.fps), preset: "ultrafast", profile: "baseline", bitrate: 100_000,
-                maxBitrate: 100_000, bufferSize: 100_000, bFrames: 0, lookaheadFrames: 0, threads: 1),
+                width: 160, height: 90, fps: Int(self.fps), preset: "ultrafast", profile: "baseline", bitrate: bitrate,
+                maxBitrate: bitrate, bufferSize: bitrate, bFrames: 0, lookaheadFrames: 0, threads: 1),
             place: "test")
         var frames: [CodedPacket] = []
+        var random = TestRandom(seed: 1)
         for index in 0..<Int(self.fps) {
-            var canvas = try PictureCanvas.open(width: 160, height: 90, fill: .black)
-            canvas.fill(x: index * 12, y: 20, width: 32, height: 32, .white)
+            let background = CanvasColor(y: look.background, cb: 128, cr: 128)
+            var canvas = try PictureCanvas.open(width: 160, height: 90, fill: background)
+            if look == .noise {
+                self.fillBlocks(&canvas, &random)
+            } else {
+                canvas.fill(x: index * 12, y: 20, width: 32, height: 32, .white)
+            }
             try encoder.encode(canvas.finish(), pts: Int64(index), forceIDR: index == 0) { frames.append($0) }
         }
         try encoder.finish { frames.append($0) }
@@ -30,11 +70,20 @@ enum ScriptedClip {
         return (CodecParameters(codec: .h264, configuration: record), frames)
     }
 
+    private static func fillBlocks(_ canvas: inout PictureCanvas, _ random: inout TestRandom) {
+        for y in stride(from: 0, to: 88, by: 4) {
+            for x in stride(from: 0, to: 160, by: 4) {
+                let gray = UInt8.random(in: 20...230, using: &random)
+                canvas.fill(x: x, y: y, width: 4, height: 4, CanvasColor(y: gray, cb: 128, cr: 128))
+            }
+        }
+    }
+
     /// Frame `index` of a publication as it comes by RTMP.
     ///
     /// - Parameter arrival: On the machine's clock.
-    static func packet(_ index: Int64, arrival: Int64) throws -> SourceItem {
-        let frames = try self.shared.get().frames
+    static func packet(_ index: Int64, _ look: Look, arrival: Int64) throws -> SourceItem {
+        let frames = try look.clip.frames
         var packet = frames[Int(index % self.fps)]
         packet.pts = index * 1_000 / self.fps
         packet.dts = packet.pts

@@ -23,6 +23,13 @@ struct ToldEvent: Sendable, CustomStringConvertible {
     func text(_ name: String) -> String? { self.root?[key: name]?.string }
     /// The value of a member; `nil` for null, and for what is no number without fraction.
     func integer(_ name: String) -> Int64? { self.root?[key: name]?.integer }
+    /// A member, of objects in the event if `path` names more than one.
+    func member(_ path: String...) -> JSONNode? { path.reduce(self.root) { $0?[key: $1] } }
+    /// The texts in an array.
+    func texts(_ name: String) -> [String] {
+        guard case .array(let elements)? = self.root?[key: name]?.content else { return [] }
+        return elements.compactMap(\.string)
+    }
 }
 
 /// What a room has told, in order.
@@ -56,11 +63,15 @@ final class ToldEvents: Sendable {
     func types(from start: Int = 0) -> [String] { self.told.withLock { $0.dropFirst(start).map(\.type) } }
 
     /// Blocks until an event of the type was told, in real time: for what threads do that do not wait on a ``TestClock``.
+    ///
+    /// - Parameter isWanted: Whether it is this event of the type.
     @discardableResult
-    func wait(_ type: String, from start: Int = 0) throws -> ToldEvent {
+    func wait(
+        _ type: String, from start: Int = 0, where isWanted: (ToldEvent) -> Bool = { _ in true }
+    ) throws -> ToldEvent {
         let limit = DispatchTime.now() + TestClock.patience
         while true {
-            if let event = self.all(type, from: start).first { return event }
+            if let event = self.all(type, from: start).first(where: isWanted) { return event }
             _ = self.news.wait(timeout: .now() + .milliseconds(5))
             if .now() > limit { throw TestClock.Timeout(description: "no \(type); told: \(self.types(from: start))") }
         }

@@ -1,0 +1,33 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Parts of ten frames")
+    struct TenFramePartTests {
+        @Test("ten-frame parts in time: their numbers, and how soon each is out", .steadyMachine)
+        func tenFrameParts() throws {
+            guard Media.find() != nil else { return }
+            let work = try WorkDirectory()
+            var text = Rooms.small(work.path("out"))
+            text = text.replacingOccurrences(
+                of: #""windowSeconds": 3600,"#,
+                with: #""windowSeconds": 3600, "partFrames": 10, "preset": "lowLatency","#)
+            text = text.replacingOccurrences(of: #", "preset": "ultrafast""#, with: "")
+            let room = try RunningRoom(text)
+            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            try room.segments(4)
+            let list = try HTTPClient.request("GET", try #require(room.viewer), "/180p.m3u8").body
+            #expect(list.contains("#EXT-X-PART-INF:PART-TARGET=0.342\n") && list.contains("PART-HOLD-BACK=1.03,"))
+            #expect(list.contains("#EXT-X-PART:DURATION=0.33333,"))
+            let tally = try PartTally(room)
+            #expect(try room.end() == 0)
+            publisher.stop()
+            let summary = try #require(room.events("room.closed").last?.object("summary"))
+            let latency = try #require(summary["partLatencyMs"] as? [String: Any])
+            EndToEnd.report("from the last picture's entry into the encoder to the part: \(latency)")
+            let parts = try #require(latency["parts"] as? Int)
+            #expect(parts >= 20)
+            try tally.expectSoon(latency)
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import Foundation
+import MediaTypes
+import RTMP
+
+/// An FLV file of the frames that scripted publishers send, for jobs of the offline clock.
+enum ScriptedFile {
+    /// Spec: Video File Format Specification 10.1, Annex E.2: version 1, video alone, and the size of no tag before the first.
+    private static let header: [UInt8] = Array("FLV".utf8) + [1, 1, 0, 0, 0, 9, 0, 0, 0, 0]
+
+    static func write(_ path: String, seconds: Int64, _ look: ScriptedClip.Look = .dark) throws {
+        let configuration = try look.clip.configuration
+        var bytes = Self.header + (FLVTagWriter.configuration(configuration).map { Self.tag($0) } ?? [])
+        for index in 0..<seconds * ScriptedClip.fps {
+            guard case .packet(let packet) = try ScriptedClip.packet(index, look, arrival: 0) else { continue }
+            bytes += FLVTagWriter.packet(packet, codec: configuration.codec).map { Self.tag($0) } ?? []
+        }
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+    }
+
+    /// Spec: Video File Format Specification 10.1, Annex E.4.1.
+    private static func tag(_ message: RTMPMediaMessage) -> [UInt8] {
+        func big(_ value: UInt32, _ count: UInt32) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * (count - 1 - $0))) }
+        }
+        let body = message.payload.bytes
+        let head = [9] + big(UInt32(body.count), 3) + big(message.timestamp & 0xFF_FFFF, 3)
+        return head + big(message.timestamp >> 24, 1) + big(0, 3) + body + big(UInt32(body.count + 11), 4)
+    }
+}

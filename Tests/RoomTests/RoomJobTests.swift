@@ -1,0 +1,51 @@
+import HLS
+import MediaTypes
+import PipelineSpec
+import Room
+import Testing
+
+extension InProcess {
+    @Suite("Jobs of the offline clock")
+    struct JobTests {
+        @Test("offline a PK runs on program time: each phase begins at its very tick")
+        func pk() async throws {
+            let directory = try RoomDirectory()
+            defer { directory.remove() }
+            let files = ("\(directory.path)/a.flv", "\(directory.path)/b.flv")
+            for path in [files.0, files.1] { try ScriptedFile.write(path, seconds: 4) }
+            let pk = #""pk": { "scene": "scene", "start": "whenReady", "countdownMs": 500, "durationMs": 1000 },"#
+            let (outcome, events) = try await RoomJob.run(
+                RoomJob.pipeline(directory.path, files: files, seconds: 4, members: pk))
+            guard case .ended = outcome else {
+                Issue.record("the job has not ended: \(outcome)")
+                return
+            }
+            let types = ["pk.countdown", "pk.started", "pk.ended"]
+            #expect(events.types().filter { types.contains($0) } == types)
+            let dates = types.compactMap { events.all($0).first?.text("at").flatMap { ProgramDate.parse($0) } }
+            #expect(zip(dates, dates.dropFirst()).map { ($1 - $0) / 1_000_000 } == [500, 1_000])
+        }
+
+        @Test("an automatic scene is laid out anew behind the last picture of a file, at the same one in every run")
+        func automatic() async throws {
+            let directory = try RoomDirectory()
+            defer { directory.remove() }
+            let files = ("\(directory.path)/a.flv", "\(directory.path)/b.flv")
+            try ScriptedFile.write(files.0, seconds: 3)
+            try ScriptedFile.write(files.1, seconds: 1, .light)
+            var ticks: [Int64?] = []
+            for run in 0..<3 {
+                let output = #", { "type": "raw", "path": "\#(directory.path)/canvas.y4m" }"#
+                let pipeline = RoomJob.pipeline(
+                    "\(directory.path)/\(run)", files: files, seconds: 3, scene: #""layout": "auto""#, output: output)
+                let (_, events) = try await RoomJob.run(pipeline)
+                let change = events.all("scene.layout").last { $0.texts("live") == ["1001"] }
+                ticks.append(change?.integer("tick"))
+                let tick = try #require(change?.integer("tick"))
+                let frames = try CanvasFrames(directory)
+                #expect(frames.view(tick - 1) == .darkLeftLightRight && frames.view(tick) == .dark, "run \(run)")
+            }
+            #expect(Set(ticks).count == 1 && ticks.allSatisfy { (10...11).contains($0 ?? 0) }, "\(ticks)")
+        }
+    }
+}
