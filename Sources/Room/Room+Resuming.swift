@@ -102,9 +102,7 @@ extension Room {
         let now = self.clocks.wall.now()
         for (id, known) in self.value.withLock({ $0.resumption.state.sources }) {
             guard let until = known.refusedUntil else { continue }
-            if now < until {
-                self.value.withLock { $0.refusals[id] = SourceRefusal(reason: .kicked, until: until) }
-            } else {
+            if !self.value.withLock({ $0.refusals.restoreKick(of: id, until: until, now: now) }) {
                 self.commands?.update(.soon) { $0.change(id) { $0.refusedUntil = nil } }
             }
         }
