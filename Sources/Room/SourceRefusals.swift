@@ -72,18 +72,24 @@ package struct SourceRefusals: Sendable, Equatable {
         return .refused
     }
 
-    /// Restores the kick of a worker before this one.
+    /// Restores the kick of a worker before this one. If the source is quarantined as well, the refusal that ends later stays.
     ///
-    /// - Returns: False if the kick has ended by `now`; the source is not refused then.
+    /// - Returns: False if the kick has ended by `now`.
     package mutating func restoreKick(of source: SourceID, until end: Int64, now: Int64) -> Bool {
         guard now < end else { return false }
-        self.entries[source] = SourceRefusal(reason: .kicked, until: end)
+        self.refuse(source, SourceRefusal(reason: .kicked, until: end))
         return true
     }
 
-    /// Refuses `source` until `end`, because workers have crashed in its decoder.
+    /// Refuses `source` until `end`, because workers have crashed in its decoder. If the source is kicked as well, the refusal that
+    /// ends later stays.
     package mutating func quarantine(_ source: SourceID, until end: Int64, codec: String) {
-        self.entries[source] = SourceRefusal(reason: .quarantined, until: end, codec: codec)
+        self.refuse(source, SourceRefusal(reason: .quarantined, until: end, codec: codec))
+    }
+
+    private mutating func refuse(_ source: SourceID, _ refusal: SourceRefusal) {
+        if let old = self.entries[source], old.until > refusal.until { return }
+        self.entries[source] = refusal
     }
 
     /// The source has left the room. A quarantine stays: the same stream may come back under another entry of the pipeline file.

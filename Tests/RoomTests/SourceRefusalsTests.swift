@@ -53,6 +53,20 @@ struct SourceRefusalsTests {
         #expect(refusals.all == [Self.b: SourceRefusal(reason: .kicked, until: 101)])
     }
 
+    @Test("if a source is both kicked and quarantined when a worker begins, it is refused until the later end")
+    func later() {
+        for (kickEnd, quarantineEnd) in [(100, 300), (300, 100)] as [(Int64, Int64)] {
+            var (kickFirst, quarantineFirst) = (SourceRefusals(), SourceRefusals())
+            let isKept = kickFirst.restoreKick(of: Self.a, until: kickEnd, now: 0)
+            kickFirst.quarantine(Self.a, until: quarantineEnd, codec: "h264")
+            quarantineFirst.quarantine(Self.a, until: quarantineEnd, codec: "h264")
+            let isKeptToo = quarantineFirst.restoreKick(of: Self.a, until: kickEnd, now: 0)
+            #expect(isKept && isKeptToo)
+            #expect(kickFirst == quarantineFirst)
+            #expect(kickFirst.isRefused(Self.a, at: 299) && !kickFirst.isRefused(Self.a, at: 300))
+        }
+    }
+
     @Test("a source that leaves the room takes its kick along and leaves its quarantine")
     func removed() {
         var refusals = SourceRefusals()
