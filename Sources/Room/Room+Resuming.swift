@@ -39,7 +39,8 @@ extension Room {
     ) throws(MediaError) -> (resumption: Resumption, file: ClaimedFile?)? {
         guard let packager, let place = self.commandsPlace(settings.pipeline) else { return (found, nil) }
         try DirectoryStore(directory: place.directory).prepare()
-        let file = ClaimedFile(place.name, in: place.directory, claim: packager.claim)
+        let file = ClaimedFile(
+            place.name, in: place.directory, claim: packager.claim, reached: settings.commandsReached)
         file.removeLeftovers()
         var resumption = found
         if found.bytes != nil || !self.startsAnew(settings) {
