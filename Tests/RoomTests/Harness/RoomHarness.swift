@@ -5,6 +5,7 @@ import HTTPTypes
 import Ingest
 import Logging
 import MediaTypes
+import Packager
 import PipelineSpec
 import Room
 import Stages
@@ -57,9 +58,12 @@ final class RoomHarness: Sendable {
 
     /// Opens and runs a room.
     ///
-    /// - Parameter date: The time of day at which it opens, in nanoseconds since the Unix epoch.
+    /// - Parameters:
+    ///   - date: The time of day at which it opens, in nanoseconds since the Unix epoch.
+    ///   - commandsReached: Called after each step of writing `commands.json`, on the thread that writes it.
     static func open(
-        _ pipeline: String, at date: Int64 = RoomHarness.date, _ beginning: Beginning = .waiting
+        _ pipeline: String, at date: Int64 = RoomHarness.date, _ beginning: Beginning = .waiting,
+        commandsReached: @escaping @Sendable (WriteStep) -> Void = { _ in }
     ) async throws -> RoomHarness {
         let clock = TestClock(now: 1_000 * Self.second)
         let wall = TestWallClock(clock, now: date)
@@ -68,6 +72,7 @@ final class RoomHarness: Sendable {
             pipeline: document.pipeline, document: document,
             clocks: Clocks(machine: clock, wall: wall, processCPU: IdleCPUClock()))
         settings.opensListeners = false
+        settings.commandsReached = commandsReached
         let told = ToldEvents()
         let harness = try await offPool { [settings] in
             let events = RoomEvents(
