@@ -7,14 +7,20 @@ package struct ClaimedFile: Sendable {
     private let claim: RoomClaim
     private let store: DirectoryStore
     private let name: String
+    /// Called on the writing thread after each step of a write. A test looks at the directory there, or keeps the worker from going on.
+    private let reached: @Sendable (WriteStep) -> Void
 
     /// Workers whose unfinished writes are looked for.
     private static let pastWorkers: Int64 = 8
 
-    package init(_ name: String, in directory: String, claim: RoomClaim) {
+    package init(
+        _ name: String, in directory: String, claim: RoomClaim,
+        reached: @escaping @Sendable (WriteStep) -> Void = { _ in }
+    ) {
         self.claim = claim
         self.store = DirectoryStore(directory: directory)
         self.name = name
+        self.reached = reached
     }
 
     /// Incarnation of the worker that holds the claim.
@@ -32,14 +38,16 @@ package struct ClaimedFile: Sendable {
     package func write(_ bytes: [UInt8]) throws(MediaError) {
         let temporary = self.temporary(self.claim.incarnation)
         // What may take long comes before the lock, which the output's writer takes for every segment.
-        try self.store.stage(temporary, bytes)
+        try self.store.stage(temporary, bytes, self.reached)
         do throws(MediaError) {
             try self.claim.whileValid { () throws(MediaError) in try self.store.move(temporary, to: self.name) }
         } catch {
             try? self.store.remove(exactly: temporary)
             throw error
         }
+        self.reached(.renamed)
         try self.store.synchronize([])
+        self.reached(.directorySynchronized)
     }
 
     /// Removes the file, as ``write(_:)`` writes it.

@@ -69,19 +69,26 @@ package struct DirectoryStore: SegmentStore {
     }
 
     /// Writes the pieces and closes the file.
-    private static func finish(_ descriptor: Int32, _ pieces: [PacketMemory], durable: Bool) -> Int32? {
+    private static func finish(
+        _ descriptor: Int32, _ pieces: [PacketMemory], durable: Bool, _ reached: (WriteStep) -> Void = { _ in }
+    ) -> Int32? {
         var failure: Int32?
         for piece in pieces where failure == nil { failure = Self.write(piece, to: descriptor) }
+        if failure == nil { reached(.written) }
         if failure == nil, durable, fsync(descriptor) != 0 { failure = errno }
+        if failure == nil, durable { reached(.synchronized) }
         if close(descriptor) != 0, failure == nil { failure = errno }
         return failure
     }
 
     /// Makes a durable file that this user alone may read, to be moved to its name later.
-    func stage(_ name: String, _ bytes: [UInt8]) throws(MediaError) {
+    ///
+    /// - Parameter reached: Called after each step.
+    func stage(_ name: String, _ bytes: [UInt8], _ reached: (WriteStep) -> Void) throws(MediaError) {
         let path = self.full(name)
         let descriptor = try self.create(path, Self.secretMode)
-        if let failure = Self.finish(descriptor, [PacketMemory(bytes)], durable: true) {
+        reached(.created)
+        if let failure = Self.finish(descriptor, [PacketMemory(bytes)], durable: true, reached) {
             unlink(path)
             throw self.lost("cannot write \(path)", failure)
         }

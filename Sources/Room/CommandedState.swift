@@ -217,6 +217,14 @@ package struct CommandedState: Sendable, Equatable {
         self.sources[source] = isKnown ? known : nil
     }
 
+    /// Forgets what was commanded of a source, its relays included.
+    package mutating func forget(_ source: SourceID) {
+        for relay in self.relays where relay.source == source { self.unknown[Self.path(of: relay)] = nil }
+        self.unknown[Self.path(of: source)] = nil
+        self.sources[source] = nil
+        self.relays.removeAll { $0.source == source }
+    }
+
     /// Nothing was commanded that a successor would restore.
     package var isPlain: Bool {
         var plain = CommandedState(roomID: self.roomID, salt: self.salt)

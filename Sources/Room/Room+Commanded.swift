@@ -111,16 +111,7 @@ extension Room {
     }
 
     /// The source has left the room, and what was commanded of it with it.
-    func forgetCommanded(_ source: SourceID) {
-        self.commands?.update(.now) { state in
-            for relay in state.relays where relay.source == source {
-                state.unknown[CommandedState.path(of: relay)] = nil
-            }
-            state.unknown[CommandedState.path(of: source)] = nil
-            state.sources[source] = nil
-            state.relays.removeAll { $0.source == source }
-        }
-    }
+    func forgetCommanded(_ source: SourceID) { self.commands?.update(.now) { $0.forget(source) } }
 
     // MARK: The document
 
@@ -143,6 +134,8 @@ extension Room {
         }
         let shelf = self.value.withLock(\.scenes.shelf)
         commands.update(.now) { state in
+            // They leave with a later tick: a successor must not restore what was commanded of them meanwhile.
+            for source in old.sources where new.source(source.id) == nil { state.forget(source.id) }
             let isFile = edits.isEmpty && document.revision == file.revision
             state.document = isFile ? nil : CommandedState.Document(revision: document.revision, edits: edits)
             for id in changed {

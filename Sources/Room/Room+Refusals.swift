@@ -3,7 +3,7 @@ import HLS
 import Ingest
 import LibAV
 import MediaKernels
-package import MediaTypes
+import MediaTypes
 import Packager
 import PipelineSpec
 import RTMP
@@ -14,28 +14,10 @@ import RTMP
     import Musl
 #endif
 
-/// Why nobody may publish a source, and until when.
-package struct SourceRefusal: Sendable {
-    package enum Reason: String, Sendable { case kicked, quarantined }
-
-    var reason: Reason
-    /// Nanoseconds since the Unix epoch.
-    var until: Int64
-    /// Of the decoder that took a worker with it.
-    var codec: String?
-
-    package init(reason: Reason, until: Int64, codec: String? = nil) {
-        self.reason = reason
-        self.until = until
-        self.codec = codec
-    }
-}
-
 extension RoomEvents {
     /// Tells who is quarantined from the start. An operator may have kicked somebody else by then.
-    package func tellQuarantines(_ refusals: [SourceID: SourceRefusal]) {
-        let rows = refusals.sorted { $0.key.description < $1.key.description }
-        for (source, refusal) in rows where refusal.reason == .quarantined {
+    package func tellQuarantines(_ refusals: SourceRefusals) {
+        for (source, refusal) in refusals.quarantines {
             self.emit(
                 "source.quarantined",
                 [
@@ -62,8 +44,8 @@ extension Room {
             let book = CrashBook(text, modified: Self.modified(path) ?? now, now: now)
             self.value.withLock { value in
                 for quarantine in book.quarantined(now: now) {
-                    value.refusals[quarantine.source] = SourceRefusal(
-                        reason: .quarantined, until: quarantine.until * 1_000_000, codec: quarantine.codec)
+                    value.refusals.quarantine(
+                        quarantine.source, until: quarantine.until * 1_000_000, codec: quarantine.codec)
                 }
             }
             do throws(MediaError) {
@@ -89,11 +71,9 @@ extension Room {
 
     /// What the RTMP server refuses from its start.
     func initialRefusals() -> [SourceID: IngestConfiguration.Refused] {
-        self.value.withLock { value in
-            value.refusals.mapValues { refusal in
-                IngestConfiguration.Refused(
-                    refusal: refusal.reason == .kicked ? .kicked : .quarantined, until: self.machineTime(refusal.until))
-            }
+        self.value.withLock(\.refusals.all).mapValues { refusal in
+            IngestConfiguration.Refused(
+                refusal: refusal.reason == .kicked ? .kicked : .quarantined, until: self.machineTime(refusal.until))
         }
     }
 
@@ -102,13 +82,7 @@ extension Room {
 
     private func refusal(of source: SourceID) -> SourceRefusal? {
         let now = self.clocks.wall.now()
-        return self.value.withLock { value in
-            guard let refusal = value.refusals[source], now < refusal.until else {
-                value.refusals[source] = nil
-                return nil
-            }
-            return refusal
-        }
+        return self.value.withLock { $0.refusals.refusal(of: source, at: now) }
     }
 
     /// For the state: why the source may not be published; `null` when it may.
@@ -135,21 +109,24 @@ extension Room {
         guard !slot.isFile else {
             throw .invalidFormat("source \(id) is a file", fix: "put a scene without it on air", status: 422)
         }
-        let asked = self.clocks.wall.now() &+ Int64(refuseSeconds) &* TimeMath.nanoseconds
-        let (until, isKick) = self.value.withLock { value -> (Int64, Bool) in
-            // Whom workers died of is let in earlier where that is asked for, by 0, and not by the way.
-            if refuseSeconds > 0, let old = value.refusals[id], old.reason == .quarantined, old.until > asked {
-                return (old.until, false)
-            }
-            value.refusals[id] = refuseSeconds > 0 ? SourceRefusal(reason: .kicked, until: asked) : nil
-            return (asked, true)
+        let now = self.clocks.wall.now()
+        let asked = now &+ Int64(refuseSeconds) &* TimeMath.nanoseconds
+        let kick = self.value.withLock { value in
+            value.refusals.removeEnded(at: now)
+            return value.refusals.kick(id, until: refuseSeconds > 0 ? asked : nil)
         }
+        var until = asked
+        if case .quarantined(let end) = kick { until = end }
         let wasPublishing = slot.isPublishing
         // Of one who is gone already the last picture may still be held, and what an offset shows later wait; of one who is there it
         // goes with the connection.
         if !wasPublishing { slot.decode.cutPast() }
         self.listeners.kick(id, until: self.machineTime(until))
-        if isKick { self.noteRefused(id, until: refuseSeconds > 0 ? until : nil) }
+        switch kick {
+        case .refused: self.noteRefused(id, until: until)
+        case .lifted: self.noteRefused(id, until: nil)
+        case .quarantined: break
+        }
         self.logger.info("publisher kicked", metadata: ["uid": "\(id)", "refuseSeconds": "\(refuseSeconds)"])
         self.events.emit(
             "source.kicked",

@@ -39,7 +39,8 @@ extension Room {
     ) throws(MediaError) -> (resumption: Resumption, file: ClaimedFile?)? {
         guard let packager, let place = self.commandsPlace(settings.pipeline) else { return (found, nil) }
         try DirectoryStore(directory: place.directory).prepare()
-        let file = ClaimedFile(place.name, in: place.directory, claim: packager.claim)
+        let file = ClaimedFile(
+            place.name, in: place.directory, claim: packager.claim, reached: settings.commandsReached)
         file.removeLeftovers()
         var resumption = found
         if found.bytes != nil || !self.startsAnew(settings) {
@@ -102,9 +103,7 @@ extension Room {
         let now = self.clocks.wall.now()
         for (id, known) in self.value.withLock({ $0.resumption.state.sources }) {
             guard let until = known.refusedUntil else { continue }
-            if now < until {
-                self.value.withLock { $0.refusals[id] = SourceRefusal(reason: .kicked, until: until) }
-            } else {
+            if !self.value.withLock({ $0.refusals.restoreKick(of: id, until: until, now: now) }) {
                 self.commands?.update(.soon) { $0.change(id) { $0.refusedUntil = nil } }
             }
         }

@@ -139,8 +139,7 @@ extension Room {
         self.listeners.ingest?.remove(id, .removed)
         self.listeners.relays?.removeAll(of: id)
         self.passthrough?.remove(id)
-        // Whom workers died of stays refused, under whatever name of the file.
-        self.value.withLock { if $0.refusals[id]?.reason == .kicked { $0.refusals[id] = nil } }
+        self.value.withLock { $0.refusals.remove(id) }
         self.forgetCommanded(id)
     }
 

@@ -160,14 +160,17 @@ package struct RoomLife: Sendable {
 
     // MARK: Events
 
-    /// Any event, in any order.
+    /// Any event, in any order. Phases of the PK whose ends have come end before what happens now, whether or not a poll was in time.
     package mutating func receive(_ event: Event, now: Int64) -> [Action] {
         var actions: [Action] = []
         switch event {
         case .source(let id, let event):
+            actions += self.entered(self.phases.poll(now: now))
             if event == .pictured { self.unpictured.remove(id) }
             for change in self.sources[id]?.receive(event, now: now) ?? [] { actions.append(.tell(id, change)) }
-        case .commanded(let scene): self.want(scene, reason: "command")
+        case .commanded(let scene):
+            actions += self.entered(self.phases.poll(now: now))
+            self.want(scene, reason: "command")
         case .poll(let arrivals):
             for id in self.sources.keys.sorted(by: { $0.description < $1.description }) {
                 let changes = self.sources[id]?.poll(now: now, arrivals: arrivals[id] ?? SourceLife.Arrivals()) ?? []
@@ -185,33 +188,51 @@ package struct RoomLife: Sendable {
         _ scenes: PK.Scenes = PK.Scenes(), countdown: Int64? = nil, duration: Int64? = nil, punish: Int64? = nil,
         now: Int64
     ) throws(PKLife.Refusal) -> [Action] {
-        var scenes = scenes
-        if self.pk == nil { scenes.endScene = scenes.endScene ?? self.wanted.id }
-        guard let pk = PK(self.pk, scenes) else { throw Self.noPK }
-        if let removed = ([pk.scene] + scenes.ids).first(where: { self.scene($0) == nil }) {
-            throw PKLife.Refusal(
-                what: "the PK's scene \"\(removed)\" was removed", fix: "put it again: PUT /v1/scenes/\(removed)")
+        try self.command(now: now) { life throws(PKLife.Refusal) in
+            var scenes = scenes
+            if life.pk == nil { scenes.endScene = scenes.endScene ?? life.wanted.id }
+            guard let pk = PK(life.pk, scenes) else { throw Self.noPK }
+            if let removed = ([pk.scene] + scenes.ids).first(where: { life.scene($0) == nil }) {
+                throw PKLife.Refusal(
+                    what: "the PK's scene \"\(removed)\" was removed", fix: "put it again: PUT /v1/scenes/\(removed)")
+            }
+            if let missing = life.scene(pk.scene)?.sources.first(where: { life.sources[$0]?.isAbsent ?? true }) {
+                throw PKLife.Refusal(what: "source \(missing) is not there", fix: "start the PK when it publishes")
+            }
+            var durations = pk.durations
+            if let countdown { durations.countdown = countdown }
+            if let duration { durations.pk = duration }
+            if let punish { durations.punish = punish }
+            let changes = try life.phases.start(durations, now: now)
+            life.commandedScenes = scenes
+            return changes
         }
-        if let missing = self.scene(pk.scene)?.sources.first(where: { self.sources[$0]?.isAbsent ?? true }) {
-            throw PKLife.Refusal(what: "source \(missing) is not there", fix: "start the PK when it publishes")
-        }
-        var durations = pk.durations
-        if let countdown { durations.countdown = countdown }
-        if let duration { durations.pk = duration }
-        if let punish { durations.punish = punish }
-        let changes = try self.phases.start(durations, now: now)
-        self.commandedScenes = scenes
-        return self.entered(changes) + self.settle(now: now)
     }
 
     package mutating func punishPK(duration: Int64? = nil, now: Int64) throws(PKLife.Refusal) -> [Action] {
-        guard self.shownPK != nil else { throw Self.noPK }
-        return self.entered(try self.phases.punish(lasting: duration, now: now)) + self.settle(now: now)
+        try self.command(now: now) { life throws(PKLife.Refusal) in
+            guard life.shownPK != nil else { throw Self.noPK }
+            return try life.phases.punish(lasting: duration, now: now)
+        }
     }
 
     package mutating func endPK(now: Int64) throws(PKLife.Refusal) -> [Action] {
-        guard self.shownPK != nil else { throw Self.noPK }
-        return self.entered(self.phases.end(.command, now: now)) + self.settle(now: now)
+        try self.command(now: now) { life throws(PKLife.Refusal) in
+            guard life.shownPK != nil else { throw Self.noPK }
+            return life.phases.end(.command, now: now)
+        }
+    }
+
+    /// Lets a command change the phase that runs at `now`. Nothing changes if it is refused.
+    private mutating func command(
+        now: Int64, _ change: (inout RoomLife) throws(PKLife.Refusal) -> [PKLife.Change]
+    ) throws(PKLife.Refusal) -> [Action] {
+        var next = self
+        var actions = next.entered(next.phases.poll(now: now))
+        let changes = try change(&next)
+        actions += next.entered(changes)
+        self = next
+        return actions + self.settle(now: now)
     }
 
     private static let noPK = PKLife.Refusal(
@@ -317,7 +338,7 @@ package struct RoomLife: Sendable {
         self.onAir.without = self.leaving(scene)
     }
 
-    mutating func resumeLost(_ id: SourceID, until end: Int64?, now: Int64) {
+    package mutating func resumeLost(_ id: SourceID, until end: Int64?, now: Int64) {
         self.sources[id]?.resumeLost(until: end, now: now)
     }
 

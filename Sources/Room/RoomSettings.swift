@@ -6,6 +6,7 @@
 package import Control
 package import Egress
 package import MediaTypes
+package import Packager
 package import PipelineSpec
 package import Stages
 
@@ -44,6 +45,8 @@ package struct RoomSettings: Sendable {
     package let clocks: Clocks
     /// Whether the room opens its listeners. A test that opens a room without them connects publishers through ``Room/ingest``.
     package var opensListeners = true
+    /// Called after each step of writing `commands.json`, on the thread that writes it; see ``ClaimedFile``. For tests.
+    package var commandsReached: @Sendable (WriteStep) -> Void = { _ in }
     /// The process's log lines; `nil`: it keeps none.
     package var logs: LogBook?
     /// What the process is made of, for those who ask.

@@ -29,7 +29,7 @@ struct RoomState: Sendable {
     /// What this worker goes on with.
     var resumption: Resumption
     /// Sources that may not be published for some time.
-    var refusals: [SourceID: SourceRefusal] = [:]
+    var refusals = SourceRefusals()
     var refusalReports = RefusalReports()
     /// Jumps of sources' timestamps that are told.
     var reanchors: [SourceID: EventThrottle] = [:]

@@ -105,6 +105,8 @@ package struct SourceLife: Sendable, Equatable {
     package private(set) var silentSince: Int64?
     /// How long after that its media ended on air.
     private var silentShownAfter: Int64 = 0
+    /// When the last packet before the stall came.
+    private var stalledAfter: Int64 = 0
     /// It has been silent for the whole grace, although a publisher is connected.
     package private(set) var isGivenUp = false
     /// Ends the decoder has still to come to until it has come to the one of ``lostAt``: what came ahead of time, or is shown
@@ -152,10 +154,11 @@ package struct SourceLife: Sendable, Equatable {
         return since &+ self.rules.grace
     }
 
-    /// When a stalled source has been silent for the whole grace; `nil` if it is not stalled or was given up already.
+    /// When a stalled source has been silent for the whole grace; `nil` if it is not stalled or was given up already. A watcher that was
+    /// stopped itself gives it up only when it has looked for a packet as long as before a stall.
     private var givesUpAt: Int64? {
         guard self.state == .stalled, !self.isGivenUp, let since = self.silentSince else { return nil }
-        return since &+ self.rules.grace
+        return max(since &+ self.rules.grace, self.watchedSince &+ (self.rules.stall ?? 0) &+ 1)
     }
 
     /// When ``poll(now:arrivals:)`` has something to do, if nothing arrives until then.
@@ -206,17 +209,19 @@ package struct SourceLife: Sendable, Equatable {
         let heard = max(newest, self.watchedSince)
         let isSilent = arrivals.known(at: now) &- heard > stall
         if isSilent, self.state == .live {
+            self.stalledAfter = newest
             if self.rules.stalledHold != nil {
                 self.silentSince = heard
                 self.silentShownAfter = min(max(0, arrivals.shownAfter), Self.longestDrain)
             }
             return [self.enter(.stalled, now, "connected and silent")]
         }
-        if !isSilent, self.state == .stalled {
+        // A watcher that was stopped itself knows nothing of the silence meanwhile; that alone is no packet.
+        if !isSilent, self.state == .stalled, newest > self.stalledAfter {
             self.endSilence()
             return [self.enter(.live, now, "media again")]
         }
-        if let givesUp = self.givesUpAt, now >= givesUp { self.isGivenUp = true }
+        if isSilent, let givesUp = self.givesUpAt, now >= givesUp { self.isGivenUp = true }
         return []
     }
 

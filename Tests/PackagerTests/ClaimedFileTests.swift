@@ -2,6 +2,7 @@ import Foundation
 import HLS
 import MediaTypes
 import Packager
+import Synchronization
 import Testing
 
 @Suite("A worker's private file: written only while the worker's claim on the room is valid")
@@ -37,6 +38,34 @@ struct ClaimedFileTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: path).sorted() == ["commands.json", "state.json"])
         try successor.remove()
         #expect(successor.read() == nil)
+    }
+
+    @Test("the old content is there until the whole file beside it is renamed")
+    func steps() throws {
+        let path = Self.folder()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        /// What is on disk after a step.
+        struct Look: Equatable {
+            var step: WriteStep
+            var content: [UInt8]?
+            var beside: [UInt8]?
+        }
+        let looks = Mutex<[Look]>([])
+        let store = DirectoryStore(directory: path)
+        let claim = try Self.claim(path)
+        let file = ClaimedFile("commands.json", in: path, claim: claim) { step in
+            let beside = store.read(".commands.json.\(claim.incarnation).tmp")
+            looks.withLock { $0.append(Look(step: step, content: store.read("commands.json"), beside: beside)) }
+        }
+        try file.write([1])
+        looks.withLock { $0 = [] }
+        try file.write([2, 3])
+        #expect(
+            looks.withLock { $0 } == [
+                Look(step: .created, content: [1], beside: []), Look(step: .written, content: [1], beside: [2, 3]),
+                Look(step: .synchronized, content: [1], beside: [2, 3]), Look(step: .renamed, content: [2, 3]),
+                Look(step: .directorySynchronized, content: [2, 3]),
+            ])
     }
 
     @Test("what a worker was killed over is removed by the next one")

@@ -243,6 +243,21 @@ struct CommandedStateTests {
         #expect(CommandedState.read(Array(#"{"version":2}"#.utf8)) == nil)
     }
 
+    @Test("what was commanded of a source is forgotten with its relays, and nothing of another source")
+    func forgotten() throws {
+        let text = #"""
+            {"version":1,"minor":9,"roomId":"88231","salt":"00ff",
+            "sources":[{"uid":"1","streamType":"main","volume":4,"blur":1},{"uid":"2","streamType":"main","volume":5}],
+            "relays":[{"uid":"1","streamType":"main","id":"r","url":"rtmp://h/a/k","later":1},
+            {"uid":"2","streamType":"main","id":"r","url":"rtmp://h/a/k"}]}
+            """#
+        var state = try #require(CommandedState.read(Array(text.utf8))).state
+        state.forget(SourceID(uid: "1"))
+        #expect(Array(state.sources.keys) == [SourceID(uid: "2")])
+        #expect(state.relays.map(\.source.uid) == ["2"])
+        #expect(state.unknown.isEmpty)
+    }
+
     @Test("a file that would be too long lacks replies and used keys, the oldest first, and no cover, kick, PK or end")
     func tooLong() throws {
         var state = Self.plain()

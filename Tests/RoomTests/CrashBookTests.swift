@@ -51,11 +51,11 @@ struct CrashBookTests {
     func told() {
         let lines = Mutex<[String]>([])
         let events = RoomEvents(roomID: "1", wall: StandingWall()) { line in lines.withLock { $0.append(line) } }
-        events.tellQuarantines([
-            Self.a: SourceRefusal(reason: .kicked, until: 1),
-            SourceID(uid: "3003"): SourceRefusal(reason: .quarantined, until: 0, codec: "h264"),
-            SourceID(uid: "2002"): SourceRefusal(reason: .quarantined, until: 0, codec: "aac"),
-        ])
+        var refusals = SourceRefusals()
+        #expect(refusals.kick(Self.a, until: 1) == .refused)
+        refusals.quarantine(SourceID(uid: "3003"), until: 0, codec: "h264")
+        refusals.quarantine(SourceID(uid: "2002"), until: 0, codec: "aac")
+        events.tellQuarantines(refusals)
         let told = lines.withLock { $0 }
         #expect(told.count == 2 && told.allSatisfy { $0.contains(#""type":"source.quarantined""#) }, "\(told)")
         #expect(told.first?.contains(#""codec":"aac""#) == true && told.first?.contains(#""uid":"2002"#) == true)

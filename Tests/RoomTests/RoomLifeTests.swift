@@ -243,6 +243,43 @@ struct RoomLifeTests {
         #expect(again.contains(.pkReady) && again.phases.isEmpty)
     }
 
+    /// A PK without countdown that has ended at 16 s, its punishment included; nobody has polled since 1 s.
+    private static func unpolled() throws -> RoomLife {
+        var room = Kit.room()
+        room.everybodyComes(now: 0)
+        _ = try room.startPK(countdown: 0, now: 1 * Self.second)
+        return room
+    }
+
+    @Test("what happens between the end of a phase and the next poll finds that the phase has ended, at its end")
+    func unpolledEnd() throws {
+        let late = 17 * Self.second
+        var punished = try Self.unpolled()
+        #expect(throws: PKLife.Refusal.self) { try punished.punishPK(now: late) }
+        #expect(punished.passes(to: late).phases == [.punish, .idle], "a refused command changes nothing")
+
+        var started = try Self.unpolled()
+        let again = try started.startPK(countdown: 0, now: late)
+        #expect(again.phases == [.punish, .idle, .pk])
+        #expect(started.phases.since == late && started.onAir.scene.id == "pk")
+
+        var lost = try Self.unpolled()
+        let end = lost.receive(.source(Kit.b, .left(reason: "reset")), now: late)
+        guard case .phase(let change)? = end.last(where: { if case .phase = $0 { true } else { false } }) else {
+            return #expect(Bool(false), "\(end)")
+        }
+        #expect(change.to == .idle && change.at == 16 * Self.second && change.reason == .timer)
+    }
+
+    @Test("a scene commanded between the end of a PK and the next poll is not replaced by the scene after the PK")
+    func commandedAfterEnd() throws {
+        var room = try Self.unpolled()
+        let actions = room.receive(.commanded(Kit.guest), now: 17 * Self.second)
+        #expect(actions.phases == [.punish, .idle])
+        #expect(room.onAir.scene == Kit.guest)
+        #expect(room.passes(to: 18 * Self.second).shows.isEmpty)
+    }
+
     @Test("a PK without its sources, a second one, and one in a room that has none are refused")
     func refusals() throws {
         var room = Kit.room()

@@ -244,6 +244,33 @@ struct SourceLifeTests {
         #expect(late.map(\.to) == [.stalled])
     }
 
+    @Test("a watcher that was stopped takes its pause for no packet of a stalled source, and grants no second grace")
+    func absenceWhileStalled() {
+        var source = Self.live()
+        _ = Self.silence(&source, until: 2 * Self.second)
+        #expect(source.state == .stalled)
+        #expect(source.poll(now: 4 * Self.second, arrivals: .init(picture: 0)).isEmpty)
+        #expect(source.state == .stalled && source.silentSince == 0)
+        for now in stride(from: 4 * Self.second, through: 15 * Self.second, by: 100_000_000) {
+            #expect(source.poll(now: now, arrivals: .init(picture: 0)).isEmpty)
+        }
+        #expect(source.isGivenUp, "at the end of the grace that began with the last packet")
+
+        // Stopped over the end of the grace: what came meanwhile may not have been read yet.
+        var longer = Self.live()
+        _ = Self.silence(&longer, until: 2 * Self.second)
+        #expect(longer.poll(now: 60 * Self.second, arrivals: .init(picture: 0)).isEmpty)
+        #expect(!longer.isGivenUp && longer.deadline(after: 60 * Self.second) == 61 * Self.second + 1)
+        var back = longer
+        let again = back.poll(now: 60 * Self.second + 50_000_000, arrivals: .init(picture: 60 * Self.second))
+        #expect(again.map(\.to) == [.live])
+        for now in stride(from: 60 * Self.second, through: 61 * Self.second, by: 100_000_000) {
+            #expect(longer.poll(now: now, arrivals: .init(picture: 0)).isEmpty && !longer.isGivenUp)
+        }
+        _ = longer.poll(now: 61 * Self.second + 1, arrivals: .init(picture: 0))
+        #expect(longer.isGivenUp)
+    }
+
     @Test("sound alone makes a source live after a second without any picture")
     func soundOnly() {
         var source = SourceLife(rules: Kit.rules)

@@ -28,16 +28,18 @@ extension RoomHarness {
 
     /// Sends a request and waits for its answer; the room's threads are at rest when this returns.
     ///
-    /// - Parameter status: What is expected.
+    /// - Parameters:
+    ///   - status: What is expected.
+    ///   - settles: False: the room's threads may do something yet. A thread of a room whose worker is stopped does not come to rest.
     @discardableResult
     func command(
-        _ method: HTTPRequest.Method, _ path: String, _ body: String = "{}", status: Int = 200,
-        sourceLocation: SourceLocation = #_sourceLocation
+        _ method: HTTPRequest.Method, _ path: String, _ body: String = "{}", fields: HTTPFields = [:],
+        status: Int = 200, settles: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Reply {
         let request = ListenerRequest(
-            head: HTTPRequest(method: method, scheme: nil, authority: nil, path: path),
+            head: HTTPRequest(method: method, scheme: nil, authority: nil, path: path, headerFields: fields),
             body: .bytes(method == .get ? [] : Array(body.utf8)))
-        let reply = try await offPool { try self.answer(request) }
+        let reply = try await offPool { try self.answer(request, settles: settles) }
         #expect(reply.status == status, "\(method) \(path): \(reply.body)", sourceLocation: sourceLocation)
         return reply
     }
@@ -49,11 +51,13 @@ extension RoomHarness {
         return reply
     }
 
-    private func answer(_ request: ListenerRequest) throws -> Reply {
+    private func answer(_ request: ListenerRequest, settles: Bool) throws -> Reply {
         let reply = try self.begin(request).wait()
-        // What the command hands to the event loop, such as a kick, is done behind this.
-        try self.room.ingest?.perform { _ in }
-        try self.clock.settle()
+        if settles {
+            // What the command hands to the event loop, such as a kick, is done behind this.
+            try self.room.ingest?.perform { _ in }
+            try self.clock.settle()
+        }
         return reply
     }
 

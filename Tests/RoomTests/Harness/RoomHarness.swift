@@ -5,6 +5,7 @@ import HTTPTypes
 import Ingest
 import Logging
 import MediaTypes
+import Packager
 import PipelineSpec
 import Room
 import Stages

@@ -1,0 +1,212 @@
+import HLS
+import HTTPTypes
+import MediaTypes
+import Packager
+import PipelineSpec
+import Room
+import Testing
+
+extension InProcess {
+    @Suite("A worker that is killed while it writes a command down")
+    struct CommandKillTests {
+        /// What of the state commands decide: the room itself changes the rest whenever it likes.
+        private static func commanded(_ resumption: Resumption) -> CommandedState {
+            var state = resumption.state
+            (state.salt, state.incarnation, state.attempts) = ("", 0, 0)
+            (state.idleSince, state.alarms) = (nil, [])
+            for source in state.sources.keys { state.change(source) { $0.graceUntil = nil } }
+            return state
+        }
+
+        /// Sends a command.
+        ///
+        /// - Returns: Whether the reply says that it is durable.
+        @discardableResult
+        private static func send(
+            _ command: KillCommand, to room: RoomHarness, _ facts: KillCommand.Facts, settles: Bool = true
+        ) async throws -> Bool {
+            var fields: HTTPFields = [:]
+            if let key = command.idempotencyKey, let name = HTTPField.Name("Idempotency-Key") { fields[name] = key }
+            let reply = try await room.command(
+                command.method, command.path, command.method == .delete ? "{}" : command.body(facts), fields: fields,
+                status: command.status, settles: settles)
+            return reply.member("durable")?.content != .boolean(false)
+        }
+
+        private static func facts(_ room: RoomHarness, _ directory: RoomDirectory) -> KillCommand.Facts {
+            let date = room.wall.now() + 50 * RoomHarness.second
+            return KillCommand.Facts(directory: directory.path, later: ProgramDate.format(date))
+        }
+
+        @Test("the table names forty commands and more, each once")
+        func table() {
+            #expect(KillCommand.all.count >= 40)
+            #expect(Set(KillCommand.all.map(\.name)).count == KillCommand.all.count)
+        }
+
+        @Test("after each step of each write the directory has what was answered as durable, and no half of a command")
+        func everyStep() async throws {
+            let directory = try RoomDirectory()
+            defer { directory.remove() }
+            let pipeline = KillRoom.pipeline(directory.path)
+            let log = WriteLog("\(directory.path)/hls")
+            let room = try await RoomHarness.open(pipeline) { $0.commandsReached = { log.look($0) } }
+            try await room.goLive(HarnessRooms.first, HarnessRooms.second)
+            let facts = Self.facts(room, directory)
+            // What a successor would go on with after so many commands.
+            var states = [try KillRoom.resumption(log.content, pipeline)]
+            var late: [String] = []
+            for (index, command) in KillCommand.all.enumerated() {
+                log.noteSent(index + 1)
+                let isDurable = try await Self.send(command, to: room, facts)
+                if !isDurable { late.append(command.name) }
+                if command.reply == .waits, isDurable { log.noteDurable(index + 1) }
+                if index == KillCommand.all.count - 1 { break }
+                // What is answered at once is written within 100 ms.
+                try await room.run(seconds: 0.2)
+                log.noteDurable(index + 1)
+                states.append(try KillRoom.resumption(log.content, pipeline))
+                try Self.expectEffect(command, states)
+            }
+            // Each step of the last command is looked at as well.
+            states.append(try KillRoom.resumption(try #require(log.looks.last?.content), pipeline))
+            try Self.expectEffect(try #require(KillCommand.all.last), states)
+            // A machine that is slow at times answers some of them as not durable.
+            #expect(late.count <= 10, "\(late)")
+            try Self.judge(log.looks, states, pipeline)
+            guard case .ended = try await room.finish() else {
+                Issue.record("the room goes on")
+                return
+            }
+            #expect(log.content == nil)
+        }
+
+        /// The state after a command has its effect and its revision, and the state before has neither.
+        private static func expectEffect(_ command: KillCommand, _ states: [Resumption]) throws {
+            let (before, after) = (states[states.count - 2], states[states.count - 1])
+            #expect(after.refused.isEmpty, "\(command.name): \(after.refused)")
+            #expect(after.state.revision == Int64(states.count), "\(command.name)")
+            guard let shows = command.shows else { return }
+            let text = String(decoding: after.state.bytes, as: UTF8.self)
+            #expect(!shows(before) && shows(after), "\(command.name): \(text)")
+        }
+
+        private static func judge(_ looks: [WriteLog.Look], _ states: [Resumption], _ pipeline: String) throws {
+            #expect(looks.count >= 5 * KillCommand.all.count)
+            for (index, look) in looks.enumerated() {
+                #expect(look.step == WriteStep.allCases[index % WriteStep.allCases.count], "write \(index / 5)")
+            }
+            let known = states.map { Self.commanded($0) }
+            // No power failure takes this away any more.
+            var isSafe = 0
+            for look in looks {
+                let place = "after \(look.step) while command \(look.sent) is written"
+                let resumption = try KillRoom.resumption(look.content, pipeline)
+                #expect(!resumption.isSetAside && resumption.refused.isEmpty, "\(place): \(resumption.refused)")
+                let state = Self.commanded(resumption)
+                let isOld = look.sent > 0 && state == known[look.sent - 1]
+                #expect(isOld || state == known[look.sent], "\(place): \(String(decoding: state.bytes, as: UTF8.self))")
+                #expect(state.revision > Int64(look.durable), "\(place): what was answered as durable is there")
+                if look.step == .directorySynchronized { isSafe = Int(state.revision) - 1 }
+                #expect(look.durable <= isSafe, "\(place): nothing was answered as durable before the disk had it")
+                #expect(look.names.allSatisfy { ["commands.json", ".commands.json.1.tmp"].contains($0) })
+            }
+        }
+
+        // MARK: The whole room
+
+        /// What a room tells of its commanded state.
+        private static func told(_ room: RoomHarness, settles: Bool = true) async throws -> [String: String] {
+            var told: [String: String] = [:]
+            let state = try await room.command(.get, "/v1/room", settles: settles)
+            for path in [["title"], ["program", "scene"], ["pk", "phase"], ["pk", "endsAt"], ["revision"]] {
+                let node = path.reduce(JSONParser.parse(Array(state.body.utf8)).root) { $0?[key: $1] }
+                told[path.joined(separator: ".")] = node?.text()
+            }
+            guard case .array(let sources)? = state.member("sources")?.content else { return told }
+            for source in sources {
+                let uid = source[key: "uid"]?.string ?? ""
+                for key in ["videoPush", "audioPush", "volume", "refused"] {
+                    told["\(uid).\(key)"] = source[key: key]?.text()
+                }
+                guard case .array(let relays)? = source[key: "relays"]?.content else { continue }
+                told["\(uid).relays"] = relays.map { $0[key: "id"]?.string ?? "" }.sorted().joined(separator: " ")
+            }
+            let shelf = try await room.command(.get, "/v1/scenes", settles: settles)
+            guard case .array(let scenes)? = shelf.member("scenes")?.content else { return told }
+            for scene in scenes {
+                told["scene \(scene[key: "sceneId"]?.string ?? "")"] =
+                    "\(scene[key: "revision"]?.text() ?? "") \(scene[key: "uids"]?.text() ?? "")"
+            }
+            told["document"] = try await room.command(.get, "/v1/document", settles: settles).body
+            return told
+        }
+
+        /// The table in as many parts as a write has steps. Each part ends with a command whose reply waits.
+        private static func parts() -> [Range<Int>] {
+            let (all, count) = (KillCommand.all, WriteStep.allCases.count)
+            var parts: [Range<Int>] = []
+            var start = 0
+            for number in 1...count {
+                var end = max(start + 1, all.count * number / count)
+                while end < all.count, all[end - 1].reply == .soon { end += 1 }
+                parts.append(start..<end)
+                start = end
+            }
+            return parts
+        }
+
+        @Test("each of a chain of workers, killed behind another step of its last write, is succeeded by its commands")
+        func chain() async throws {
+            let directory = try RoomDirectory()
+            defer { directory.remove() }
+            let pipeline = KillRoom.pipeline(directory.path)
+            var stop = WriteStop()
+            var room = try await RoomHarness.open(pipeline) { [stop] in $0.commandsReached = { stop.reach($0) } }
+            try await room.goLive(HarnessRooms.first, HarnessRooms.second)
+            try await room.run(seconds: 3)
+            // A successor shows slate only to viewers who had something to see.
+            try await offPool { [room] in try room.events.wait("segment.published") }
+            for (step, part) in zip(WriteStep.allCases, Self.parts()) {
+                let facts = Self.facts(room, directory)
+                for command in KillCommand.all[part.dropLast()] {
+                    try await Self.send(command, to: room, facts)
+                    if command.reply == .soon { try await room.run(seconds: 0.2) }
+                    // It was kicked, and may publish again.
+                    if command.name == "kick lifted" { try await room.goLive(HarnessRooms.second) }
+                }
+                // The third of those that die earlier restores only what keeps people safe.
+                try await room.run(seconds: Double(Resumption.probation / RoomHarness.second) + 1)
+                let last = KillCommand.all[part.upperBound - 1]
+                let isEnd = part.upperBound == KillCommand.all.count
+                let before = try await Self.told(room)
+                stop.arm(step)
+                let isDurable = try await Self.send(last, to: room, facts, settles: false)
+                #expect(!isDurable && stop.hasStopped, "\(last.name): the writer was stopped behind \(step)")
+                let isWritten = step == .renamed || step == .directorySynchronized
+                let expected = isWritten && !isEnd ? try await Self.told(room, settles: false) : before
+                room.kill()
+
+                let (later, next) = (room.wall.now() + 3 * RoomHarness.second, WriteStop())
+                stop = next
+                room = try await RoomHarness.open(pipeline, at: later, isEnd ? .over : .slate) {
+                    $0.commandsReached = { next.reach($0) }
+                }
+                if isEnd { break }
+                let resumed = try #require(room.events.all("room.resumed").first)
+                #expect(resumed.line.contains(#""notRestored":[]"#), "\(resumed)")
+                let told = try await Self.told(room)
+                for (member, value) in expected {
+                    #expect(told[member] == value, "\(member), killed behind \(step) of \(last.name)")
+                }
+                try await room.goLive(HarnessRooms.first, HarnessRooms.second)
+                if !isWritten { try await Self.send(last, to: room, facts) }
+            }
+            guard case .ended = try await room.finish() else {
+                Issue.record("the room goes on in its last worker, though the one before was told to end it")
+                return
+            }
+            #expect(room.events.all("room.closed").map { $0.text("outcome") } == ["ended"])
+        }
+    }
+}

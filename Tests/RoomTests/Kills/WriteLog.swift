@@ -1,0 +1,66 @@
+import Dispatch
+import Foundation
+import Packager
+import Synchronization
+
+/// Looks at the directory after each step in which a room writes `commands.json`.
+final class WriteLog: Sendable {
+    /// What the directory had after one step.
+    struct Look: Sendable {
+        var step: WriteStep
+        /// Commands that had been sent, and how many of these, from the first on, were answered as durable.
+        var sent: Int
+        var durable: Int
+        /// `commands.json`; nil: it is not there.
+        var content: [UInt8]?
+        /// Names that begin or continue with `commands.json`.
+        var names: [String]
+    }
+
+    private struct State {
+        var looks: [Look] = []
+        var sent = 0
+        var durable = 0
+    }
+
+    private let directory: String
+    private let state = Mutex(State())
+
+    init(_ directory: String) { self.directory = directory }
+
+    func noteSent(_ count: Int) { self.state.withLock { $0.sent = count } }
+    func noteDurable(_ count: Int) { self.state.withLock { $0.durable = count } }
+    var looks: [Look] { self.state.withLock { $0.looks } }
+
+    /// `commands.json` as it is now.
+    var content: [UInt8]? { DirectoryStore(directory: self.directory).read("commands.json") }
+
+    func look(_ step: WriteStep) {
+        let content = self.content
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: self.directory)) ?? []
+        self.state.withLock { state in
+            state.looks.append(
+                Look(
+                    step: step, sent: state.sent, durable: state.durable, content: content,
+                    names: names.filter { $0.contains("commands.json") }.sorted()))
+        }
+    }
+}
+
+/// Stops the thread that writes `commands.json` behind a step, as if the process had been killed there.
+final class WriteStop: Sendable {
+    private let armed = Mutex<WriteStep?>(nil)
+    private let stopped = Mutex(false)
+    private let never = DispatchSemaphore(value: 0)
+
+    func arm(_ step: WriteStep) { self.armed.withLock { $0 = step } }
+
+    var hasStopped: Bool { self.stopped.withLock { $0 } }
+
+    func reach(_ step: WriteStep) {
+        guard self.armed.withLock({ $0 == step }) else { return }
+        self.stopped.withLock { $0 = true }
+        // No test lasts that long; its room is left behind.
+        _ = self.never.wait(timeout: .now() + 3 * TestClock.patience)
+    }
+}

@@ -1,0 +1,221 @@
+import MediaTypes
+import Room
+import TestSupport
+
+/// A month of one operator's rooms, on the values alone: ``RoomLife``, ``SourceRefusals``, ``RoomIdle`` and ``CommandedState``.
+///
+/// Nothing happens at fixed intervals: time goes on to whatever comes next, a deadline of the values or something that publishers,
+/// operators or the machine do. All times are room time, nanoseconds since the Unix epoch; each worker has a clock of its own that the
+/// life runs by.
+struct Month {
+    static let second = Kit.second
+    static let idleRules = RoomIdle.Rules(firstSource: 1_800 * Kit.second, idle: 900 * Kit.second)
+    /// 2026-01-01T00:00:00Z.
+    static let beginning: Int64 = 1_767_225_600 * Kit.second
+
+    /// Something that is to happen.
+    struct Plan {
+        enum Kind {
+            case connect(SourceID)
+            case arrive(SourceID)
+            case picture(SourceID)
+            case silence(SourceID)
+            case resume(SourceID)
+            case leave(SourceID)
+            case drain(SourceID)
+            case command
+            /// One after the other.
+            case commands
+            case death
+        }
+
+        var time: Int64
+        var kind: Kind
+        /// The publication it belongs to; what belongs to another one than runs does not happen.
+        var publication: Int
+    }
+
+    /// What a source's publisher does.
+    struct Publisher {
+        /// The number of the publication that runs, or ran last.
+        var publication = 0
+        var isConnected = false
+        var hasArrived = false
+        /// When the last packet came; nil: packets come all the time.
+        var silentSince: Int64?
+        /// When the decoder comes to the end of what it has got.
+        var drainedAt: Int64 = 0
+        /// When the last publication that was live under this worker ended.
+        var leftAt: Int64?
+    }
+
+    /// What has happened, so that a test knows that its month was one.
+    struct Tally {
+        var starts = 0
+        var timerEnds = 0
+        var lossEnds = 0
+        var commandEnds = 0
+        var refusedCommands = 0
+        var admitted = 0
+        var refusedPublishers = 0
+        var stalls = 0
+        var givenUp = 0
+        var gone = 0
+        var successors = 0
+        var phasesOverDeaths = 0
+        var endsBehindDeaths = 0
+        var coversOverDeaths = 0
+        var rooms = 1
+        var latePolls = 0
+        /// PKs that ended with their room.
+        var roomEnds = 0
+    }
+
+    var random: TestRandom
+    var now = Self.beginning
+    /// Room time minus the time of the clock that this worker's life runs by.
+    var offset: Int64
+    var life: RoomLife
+    var refusals = SourceRefusals()
+    var idle = RoomIdle(hasHadSource: false)
+    var state = CommandedState(roomID: "month", salt: "00")
+    var publishers: [SourceID: Publisher] = [Kit.a: Publisher(), Kit.b: Publisher()]
+    var plans: [Plan] = []
+    var tally = Tally()
+    /// The first promises that were broken.
+    var faults: [String] = []
+    /// Until when each source must not be admitted, counted independently of ``refusals``.
+    var promised: [SourceID: (until: Int64, isQuarantine: Bool)] = [:]
+    /// The phase that was told last, and when it ends.
+    var phase = PKLife.Phase.idle
+    var phaseEnd: Int64?
+    var shown: RoomLife.Show
+    /// Since when nobody has published.
+    var emptySince: Int64?
+    var polledAt: Int64?
+    /// A publisher was there under any worker of this room.
+    var hasHadSource = false
+    /// Publications so far, and the first one of this worker.
+    var nextPublication = 0
+    var firstPublication = 1
+    /// Sources that were given up when the clock was looked at last.
+    var lastGivenUp = 0
+    private let seed: Int
+
+    init(seed: Int) {
+        self.seed = seed
+        self.random = TestRandom(seed: UInt64(seed) &+ 7)
+        self.offset = Self.beginning - 1_000 * Kit.second
+        self.life = Self.room(seed: seed)
+        self.shown = self.life.onAir
+        for source in [Kit.a, Kit.b] { self.plan(.connect(source), in: 1...60) }
+        self.plan(.commands, in: 5...60)
+        self.plan(.death, in: 60...6_000)
+    }
+
+    /// The room as the pipeline file says it.
+    func freshLife() -> RoomLife { Self.room(seed: self.seed) }
+
+    private static func room(seed: Int) -> RoomLife {
+        let absences: [RoomLife.Absence] = [.placeholder, .leavePane, .fallbackScene("solo"), .fallbackScene("guest")]
+        return Kit.room(
+            (absences[seed % 4], absences[seed / 4 % 4]), first: "solo", startsWhenReady: seed.isMultiple(of: 3))
+    }
+
+    var lifeTime: Int64 { self.now - self.offset }
+
+    /// Random seconds, to the nanosecond.
+    mutating func span(_ seconds: ClosedRange<Int64>) -> Int64 {
+        Int64.random(in: seconds.lowerBound * Self.second...seconds.upperBound * Self.second, using: &self.random)
+    }
+
+    mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self.random) < percent }
+
+    mutating func plan(_ kind: Plan.Kind, in seconds: ClosedRange<Int64>, of source: SourceID? = nil) {
+        self.plan(kind, at: self.now + self.span(seconds), of: source)
+    }
+
+    mutating func plan(_ kind: Plan.Kind, at time: Int64, of source: SourceID? = nil) {
+        let publication = source.flatMap { self.publishers[$0]?.publication } ?? -1
+        self.plans.append(Plan(time: time, kind: kind, publication: publication))
+    }
+
+    mutating func fault(_ text: String) {
+        if self.faults.count < 10 { self.faults.append("at \(self.now - Self.beginning): \(text)") }
+    }
+
+    // MARK: Time
+
+    /// Goes on for so many days.
+    mutating func pass(days: Int64) {
+        let end = Self.beginning + days * 86_400 * Self.second
+        while self.now < end, self.faults.isEmpty {
+            let plan = self.plans.indices.min { self.plans[$0].time < self.plans[$1].time }
+            let deadline = self.deadline
+            if let plan, self.plans[plan].time <= deadline ?? .max {
+                let next = self.plans.remove(at: plan)
+                self.now = max(self.now, next.time)
+                self.carryOut(next)
+            } else if let deadline {
+                self.poll(at: deadline)
+            } else {
+                return self.fault("nothing comes any more")
+            }
+        }
+    }
+
+    /// When the values have something to do by themselves, or have to watch a publisher that is silent.
+    private var deadline: Int64? {
+        var deadlines = [self.life.deadline(after: self.lifeTime).map { $0 + self.offset }]
+        if self.publishers.values.contains(where: { $0.isConnected && $0.silentSince != nil }) {
+            // Nobody is blamed for a silence that was not watched: looks must be less than half a second apart.
+            deadlines.append((self.polledAt ?? self.now) + 400_000_000)
+        }
+        if let since = self.emptySince { deadlines.append(self.idleLimit.map { since + $0 }) }
+        return deadlines.compactMap { $0 }.min()
+    }
+
+    /// How long the room goes on without publishers.
+    var idleLimit: Int64? { self.hasHadSource ? Self.idleRules.idle : Self.idleRules.firstSource }
+
+    /// Looks at the clock, mostly in time, and sometimes late.
+    private mutating func poll(at deadline: Int64) {
+        var late: Int64 = 0
+        if self.chance(10) { late = Int64.random(in: 1...50_000_000, using: &self.random) }
+        if self.chance(1) { late = self.span(0...3) }
+        if late > 50_000_000 { self.tally.latePolls += 1 }
+        let time = max(self.now, deadline) + late
+        // A late look is of interest if something happens before it.
+        if late > 0, self.chance(30) {
+            let source = self.chance(50) ? Kit.a : Kit.b
+            let between = time - Int64.random(in: 0..<late, using: &self.random)
+            self.plan(self.chance(80) ? .command : .leave(source), at: between, of: source)
+        }
+        // What happens until then happens first.
+        while let next = self.plans.indices.min(by: { self.plans[$0].time < self.plans[$1].time }),
+            self.plans[next].time <= time
+        {
+            let plan = self.plans.remove(at: next)
+            self.now = max(self.now, plan.time)
+            self.carryOut(plan)
+        }
+        self.now = time
+        self.look()
+    }
+
+    /// The room's look at the clock.
+    mutating func look() {
+        let arrivals = self.publishers.compactMapValues { publisher -> SourceLife.Arrivals? in
+            guard publisher.isConnected, publisher.hasArrived else { return nil }
+            let newest = (publisher.silentSince ?? self.now) - self.offset
+            return SourceLife.Arrivals(picture: newest, sound: newest)
+        }
+        self.polledAt = self.now
+        self.note(self.life.receive(.poll(arrivals), now: self.lifeTime))
+        if let due = self.life.deadline(after: self.lifeTime), due <= self.lifeTime {
+            self.fault("a deadline that has come is not done by a look at the clock")
+        }
+        self.checkAfterLook()
+        self.watchIdle()
+    }
+}
