@@ -53,7 +53,7 @@ extension Room {
         let queue = Int64(self.ladder.backlog) * TimeMath.nanoseconds / Int64(max(1, self.fps))
         metrics.seconds("tandem_encoder_queue_seconds", nanoseconds: queue)
         metrics.family("tandem_overload_steps", .gauge, "Things left out because the machine cannot keep up.")
-        metrics.sample("tandem_overload_steps", Int64(self.overload.overload.active.count))
+        metrics.sample("tandem_overload_steps", Int64(self.overload.active.count))
     }
 
     private func addSources(_ metrics: inout MetricsText) {

@@ -9,7 +9,7 @@ extension Room {
         guard !self.isOffline else { return }
         self.startSprites()
         self.snapshots.start(
-            isPaused: { [weak self] in self?.overload.areOutputsPaused ?? true },
+            isPaused: { [weak self] in self?.areOutputsPaused ?? true },
             publish: { [weak self] name, bytes in
                 guard let self else { return }
                 self.packager?.show(bytes, as: name, contentType: "image/jpeg")

@@ -20,7 +20,7 @@ extension Room {
         let interval = Int64(maker.interval) * 1_000
         func time() -> Int64? { self.clock.program(of: self.machine.now()).map { max(0, $0 / 1_000_000) } }
         // What is shown last stays when the program is over: no picture of it any more.
-        guard self.state == .live, !self.overload.areOutputsPaused, let taken = time() else { return Int(interval) }
+        guard self.state == .live, !self.areOutputsPaused, let taken = time() else { return Int(interval) }
         do throws(MediaError) {
             if let update = try maker.take(picture, at: taken) { for upload in self.uploads { upload.put(update) } }
         } catch {

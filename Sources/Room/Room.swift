@@ -64,7 +64,6 @@ package final class Room: Sendable {
     let snapshots: SnapshotDesk
     /// Transport streams for old devices.
     let transports: [TransportStreams]
-    let levels = SoundLevelDesk()
     /// Held while a scene is built and put on air; see ``changeScenes(_:)``.
     let sceneTurn = Mutex<Void>(())
     /// Wakes the scenes' thread.
@@ -75,7 +74,10 @@ package final class Room: Sendable {
     let overloadWrites = DispatchQueue(label: "overload")
     let firstMedia = DispatchSemaphore(value: 0)
     let listeners: RoomListeners
-    let overload: OverloadGuard
+    /// Outputs that no viewer waits for leave their frames out; asked at every tick.
+    let outputsPaused = Atomic<Bool>(false)
+    /// The program makes up ticks of a time in which the machine stood still.
+    let isCatchingUp = Atomic<Bool>(false)
     let disk: DiskWatch
     let clips: ClipDesk
     /// Frames a second of the canvas.
@@ -116,7 +118,6 @@ package final class Room: Sendable {
         self.listeners = RoomListeners()
         self.sceneWake = settings.clocks.machine.makeSemaphore()
         self.lifeWake = settings.clocks.machine.makeSemaphore()
-        self.overload = OverloadGuard(settings.pipeline, renditions: Self.costliestFirst(settings.pipeline))
         self.disk = DiskWatch(settings.pipeline, clock: settings.clocks.machine)
         self.clips = ClipDesk(roomID: settings.pipeline.room.roomID) { [events, commands = parts.commands] clip in
             commands?.update(.soon) { $0.clips.removeAll { $0.id == clip.id } }

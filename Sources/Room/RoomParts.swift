@@ -345,7 +345,7 @@ extension Room {
         var outputs = ProgramStage.Outputs(
             picture: { picture, tick, arrival in
                 snapshots.note(picture)
-                if joint.get()?.overload.areOutputsPaused != true {
+                if joint.get()?.areOutputsPaused != true {
                     raws.write(picture) { joint.get()?.lost(of: $0, because: $1) }
                 }
                 if let arrival { latency.composed(tick: tick, arrival: arrival) }
@@ -358,7 +358,7 @@ extension Room {
             finished: { passthrough?.ended(at: $0) },
             catchingUp: {
                 ladder.setWaits($0)
-                joint.get()?.overload.setCatchingUp($0)
+                joint.get()?.setCatchingUp($0)
             })
         if let passthrough {
             outputs.shown = { tick, view in
@@ -366,7 +366,7 @@ extension Room {
                 joint.get()?.program.setUnseen(unseen)
             }
         }
-        outputs.levels = { joint.get()?.levels.note($0) }
+        outputs.levels = { levels in joint.get()?.value.withLock { $0.levels.note(levels) } }
         let stage = ProgramStage(
             settings: stageSettings, sources: sources,
             scene: SceneMapping.scene(
