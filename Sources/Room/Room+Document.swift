@@ -144,12 +144,12 @@ extension Room {
             alarms.removeAll { $0.type == SourceHealth.Cause.workerLag.alarmType }
             alarms.append(alarm)
         }
-        let disk = self.disk.current
+        let (disk, isStalled) = self.value.withLock { ($0.disk.current, $0.disk.isStalled) }
         if disk.level > .normal {
             alarms.append(
                 AlarmBook.Alarm("output.disk_low", disk.level.name, kind: "output", message: disk.message))
         }
-        if self.disk.isStalled {
+        if isStalled {
             alarms.append(
                 AlarmBook.Alarm(
                     "output.stalled", "alert_2", kind: "output",

@@ -116,14 +116,19 @@ extension Room {
         case .stopped(let error):
             self.logger.error("nothing is recorded any more", metadata: ["error": "\(error)"])
             self.events.emit("recording.stopped", ["reason": .string(error.description)])
-            self.disk.recordingStopped(at: self.machine.now())
+            self.recordingStopped()
             // A live room's recording goes on when there is space again; nobody makes space for a job.
             if self.isOffline { self.lost(of: self.pipeline.record?.outputID ?? "record", because: error) }
-        case .notResumed: self.disk.recordingStopped(at: self.machine.now())
+        case .notResumed: self.recordingStopped()
         case .resumed:
             self.logger.info("the recording goes on")
             self.events.emit("recording.resumed")
         }
+    }
+
+    private func recordingStopped() {
+        let now = self.machine.now()
+        self.value.withLock { $0.disk.recordingStopped(at: now) }
     }
 
     /// The files of a room that is over; a worker that leaves the room to another leaves it the recording too.

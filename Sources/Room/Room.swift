@@ -78,7 +78,8 @@ package final class Room: Sendable {
     let outputsPaused = Atomic<Bool>(false)
     /// The program makes up ticks of a time in which the machine stood still.
     let isCatchingUp = Atomic<Bool>(false)
-    let disk: DiskWatch
+    /// Wakes the thread that looks at the disk.
+    let diskWake: any ClockSemaphore
     let clips: ClipDesk
     /// Frames a second of the canvas.
     let fps: Int
@@ -118,7 +119,7 @@ package final class Room: Sendable {
         self.listeners = RoomListeners()
         self.sceneWake = settings.clocks.machine.makeSemaphore()
         self.lifeWake = settings.clocks.machine.makeSemaphore()
-        self.disk = DiskWatch(settings.pipeline, clock: settings.clocks.machine)
+        self.diskWake = settings.clocks.machine.makeSemaphore()
         self.clips = ClipDesk(roomID: settings.pipeline.room.roomID) { [events, commands = parts.commands] clip in
             commands?.update(.soon) { $0.clips.removeAll { $0.id == clip.id } }
             events.emit(clip.state == .ready ? "clip.ready" : "clip.failed", ["clip": clip.json])
@@ -206,7 +207,7 @@ package final class Room: Sendable {
             }
         }
         self.finishTransports(transportThreads, outcome, by: deadline)
-        self.disk.stop()
+        self.stopDiskWatch()
         self.snapshots.stop()
         self.clips.close()
         return await self.close(outcome, by: deadline)

@@ -47,6 +47,7 @@ struct RoomState: Sendable {
     /// Latencies as last computed.
     var latencies: (at: Int64, json: JSONValue)?
     var overload: OverloadGuard
+    var disk: DiskWatch
     /// How loud the program and the sources are.
     var levels = AudioLevelReports()
     /// Timed metadata that commands have sent.
@@ -75,6 +76,7 @@ struct RoomState: Sendable {
         self.documents = Documents(
             running: running, current: document, written: resumption.file?.effective, file: resumption.file)
         self.resumption = resumption
+        self.disk = DiskWatch(running)
         self.overload = OverloadGuard(running, renditions: Room.costliestFirst(running))
     }
 
