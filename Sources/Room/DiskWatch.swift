@@ -131,7 +131,8 @@ extension Room {
     /// The live output could not be written.
     func diskFailed(_ error: MediaError, at now: Int64) {
         // The disk has just answered: this does not hang.
-        let place = error.code == .diskFull ? self.value.withLock(\.disk.places).first { $0.purpose.contains(.live) } : nil
+        let place =
+            error.code == .diskFull ? self.value.withLock(\.disk.places).first { $0.purpose.contains(.live) } : nil
         let free = place.flatMap { DiskUse.volume(of: $0.path)?.free }
         self.perform(self.value.withLock { $0.disk.failed(error, free: free, at: now) })
     }
@@ -165,7 +166,7 @@ extension Room {
             case .limitWindow(let isLimited):
                 guard !self.isOffline else { continue }
                 // What is held for clips is what the window lets go.
-                if isLimited { self.clips.giveUpWaiting(ClipDesk.diskIsFull) }
+                if isLimited { self.giveUpWaitingClips(ClipJobs.diskIsFull) }
                 self.packager?.limitWindow(to: isLimited ? HLSPackager.fewestSegments : nil)
                 self.events.emit(
                     "output.window", ["segments": isLimited ? JSONValue(HLSPackager.fewestSegments) : .null])

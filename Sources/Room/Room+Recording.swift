@@ -92,7 +92,7 @@ extension Room {
 
     /// A take is over while the room goes on.
     func takeEnded(_ take: TakeRecorder.Take) {
-        self.takes.add { [weak self] isOver in self?.makeFiles(of: take, until: isOver) }
+        self.addRecordingJob { [weak self] isOver in self?.makeFiles(of: take, until: isOver) }
     }
 
     /// Blocks. What goes wrong is tried again when the room is over.
@@ -146,13 +146,13 @@ extension Room {
             self.events.emit("recording.unfinished", ["reason": .string(error.description)])
             return error
         }
-        self.takes.leave(by: deadline)
+        self.leaveRecordingJobs(by: deadline)
         let clock = self.machine
         return await withCheckedContinuation { continuation in
             _ = StageThread("end") {
                 let result = Mutex<MediaError??>(nil)
                 let thread = StageThread("record") {
-                    guard self.takes.join(within: deadline &- clock.now() &+ Self.lastStep) else { return }
+                    guard self.joinRecordingJobs(within: deadline &- clock.now() &+ Self.lastStep) else { return }
                     let debt = self.makeRest(recorder, by: deadline)
                     result.withLock { $0 = .some(debt) }
                 }
@@ -196,10 +196,10 @@ extension Room {
 
     /// What is being made is left to the next worker.
     private func leaveTakes() async {
-        self.takes.leave(by: self.machine.now())
+        self.leaveRecordingJobs(by: self.machine.now())
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             _ = StageThread("end") {
-                self.takes.join(within: Self.lastStep)
+                self.joinRecordingJobs(within: Self.lastStep)
                 continuation.resume()
             }
         }

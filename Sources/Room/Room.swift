@@ -53,8 +53,6 @@ package final class Room: Sendable {
     let slate: SlateWork?
     let partLatency: PartLatency
     let recorder: TakeRecorder?
-    /// Makes files of what of it is over.
-    let takes: TakeDesk
     /// Of a live room: RTMP outputs and HTTP-FLV.
     let live: LiveDesk?
     /// Of a room that lets publishers' packets through.
@@ -80,7 +78,6 @@ package final class Room: Sendable {
     let isCatchingUp = Atomic<Bool>(false)
     /// Wakes the thread that looks at the disk.
     let diskWake: any ClockSemaphore
-    let clips: ClipDesk
     /// Frames a second of the canvas.
     let fps: Int
     package let isOffline: Bool
@@ -92,7 +89,6 @@ package final class Room: Sendable {
         self.clocks = settings.clocks
         let now = settings.clocks.wall.now()
         self.startTime = now / 1_000_000 * 1_000_000
-        self.takes = TakeDesk(clock: settings.clocks.machine)
         self.value = Mutex(
             RoomState(
                 running: settings.pipeline, document: settings.document, parts.resumption, parts.start, now: now))
@@ -120,10 +116,6 @@ package final class Room: Sendable {
         self.sceneWake = settings.clocks.machine.makeSemaphore()
         self.lifeWake = settings.clocks.machine.makeSemaphore()
         self.diskWake = settings.clocks.machine.makeSemaphore()
-        self.clips = ClipDesk(roomID: settings.pipeline.room.roomID) { [events, commands = parts.commands] clip in
-            commands?.update(.soon) { $0.clips.removeAll { $0.id == clip.id } }
-            events.emit(clip.state == .ready ? "clip.ready" : "clip.failed", ["clip": clip.json])
-        }
     }
 
     /// The sources there are by now.
@@ -209,7 +201,7 @@ package final class Room: Sendable {
         self.finishTransports(transportThreads, outcome, by: deadline)
         self.stopDiskWatch()
         self.snapshots.stop()
-        self.clips.close()
+        self.closeClips()
         return await self.close(outcome, by: deadline)
     }
 
@@ -390,7 +382,7 @@ package final class Room: Sendable {
         if let recordingDebt { self.owe(recordingDebt) }
         if let debt = await uploaded { self.owe(debt) }
         // It stops at its next segment, long since.
-        self.clips.join(within: deadline &- self.machine.now())
+        self.joinClips(within: deadline &- self.machine.now())
         self.value.withLock { value in
             value.lifecycle.state = .closed
             value.lifecycle.outcome = value.lifecycle.outcome ?? outcome

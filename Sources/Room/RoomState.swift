@@ -48,6 +48,8 @@ struct RoomState: Sendable {
     var latencies: (at: Int64, json: JSONValue)?
     var overload: OverloadGuard
     var disk: DiskWatch
+    var clips: ClipJobs
+    var recordingJobs = RecordingJobs()
     /// How loud the program and the sources are.
     var levels = AudioLevelReports()
     /// Timed metadata that commands have sent.
@@ -77,6 +79,7 @@ struct RoomState: Sendable {
             running: running, current: document, written: resumption.file?.effective, file: resumption.file)
         self.resumption = resumption
         self.disk = DiskWatch(running)
+        self.clips = ClipJobs(roomID: running.room.roomID)
         self.overload = OverloadGuard(running, renditions: Room.costliestFirst(running))
     }
 
