@@ -170,7 +170,7 @@ package final class Room: Sendable {
         let life = self.isOffline ? nil : StageThread("life") { self.runLife() }
         let scenes = self.isOffline ? nil : StageThread("scenes") { self.runScenes() }
         self.startDiskWatch()
-        self.startImages()
+        let images = self.startImages()
         let outcome = await withCheckedContinuation { continuation in
             _ = StageThread("program", keepsTime: true) { continuation.resume(returning: self.runProgram()) }
         }
@@ -200,7 +200,7 @@ package final class Room: Sendable {
         }
         self.finishTransports(transportThreads, outcome, by: deadline)
         self.stopDiskWatch()
-        self.snapshots.stop()
+        self.snapshots.stop(images)
         self.closeClips()
         return await self.close(outcome, by: deadline)
     }

@@ -55,6 +55,8 @@ struct OutputFacts: Sendable {
     var failures = RepeatedFailures()
     /// What outputs lack for good; see ``Room/damage``.
     var damage = OutputDamage()
+    /// Sheets of stills that viewers may have, by image output.
+    var sprites: [String: SpriteFiles] = [:]
     /// A directory that was moved away or mounted over, and when that was noticed, on the machine's clock.
     var restoredPlace: (path: String, at: Int64)?
 }
