@@ -3,7 +3,6 @@ package import MediaTypes
 package import PipelineSpec
 package import Recording
 import Stages
-import Synchronization
 
 extension RecordingSettings {
     /// What a pipeline asks to be recorded; `nil`: nothing.
@@ -150,15 +149,16 @@ extension Room {
         let clock = self.machine
         return await withCheckedContinuation { continuation in
             _ = StageThread("end") {
-                let result = Mutex<MediaError??>(nil)
                 let thread = StageThread("record") {
                     guard self.joinRecordingJobs(within: deadline &- clock.now() &+ Self.lastStep) else { return }
                     let debt = self.makeRest(recorder, by: deadline)
-                    result.withLock { $0 = .some(debt) }
+                    self.value.withLock { $0.lifecycle.recordingDebt = .some(debt) }
                 }
                 // Beside the steps it looks at the clock between, a disk may hang in one.
                 let isDone = thread.join(within: deadline &- clock.now() &+ Self.lastStep)
-                if isDone, let error = result.withLock({ $0 }) { return continuation.resume(returning: error) }
+                if isDone, let error = self.value.withLock(\.lifecycle.recordingDebt) {
+                    return continuation.resume(returning: error)
+                }
                 let error = MediaError(
                     .unfinished, "the disk does not answer", at: "recording", fix: "start the room again")
                 self.events.emit("recording.unfinished", ["reason": .string(error.description)])

@@ -157,12 +157,11 @@ package final class Room: Sendable {
         self.announceQuarantines()
         self.announceOverload()
         self.listeners.startPulls()
-        let packaged = Mutex<HLSPackager.Outcome?>(nil)
         let packagerThread = self.packager.map { packager in
             StageThread("package") {
                 let outcome = packager.run()
                 self.listeners.openGate()
-                packaged.withLock { $0 = outcome }
+                self.value.withLock { $0.output.packaged = outcome }
             }
         }
         let transportThreads = self.transports.map { output in StageThread("ts") { output.run() } }
@@ -184,7 +183,7 @@ package final class Room: Sendable {
         let deadline = self.machine.now() &+ Int64(self.pipeline.shutdown.endTimeoutMs) &* 1_000_000
         if self.isOffline {
             packagerThread?.join()
-            if packaged.withLock({ $0 }) == .endLost {
+            if self.value.withLock(\.output.packaged) == .endLost {
                 self.oweEnd(.outputLost, "the playlists' end could not be written", fix: "restore the directory")
             }
         } else if packagerThread?.join(within: deadline &- self.machine.now()) == false {

@@ -135,7 +135,9 @@ extension Room {
             packager.set(made)
         }
         let uploads = try packager.get().map { made throws(MediaError) in
-            try self.makeUploads(pipeline, made, ladder, clock: machine) { joint.get()?.store($0, did: $1) }
+            try self.makeUploads(pipeline, made, clock: machine, slate: { joint.get()?.uploadSlate }) {
+                joint.get()?.store($0, did: $1)
+            }
         }
         let transports = try packager.get().map { made throws(MediaError) in
             try self.makeTransports(pipeline, made) { joint.get()?.output($0, did: $1) }
@@ -151,7 +153,7 @@ extension Room {
         let snapshots = SnapshotDesk(pipeline, roster)
         let program = try self.makeProgram(
             settings, start, roster.slots, clock, ladder, latency, passthrough, snapshots, joint)
-        let slate = packager.get().flatMap { SlateWork($0, ladder, program, pipeline, now: settings.clocks.wall.now()) }
+        let slate = packager.get().flatMap { SlateWork($0, pipeline, now: settings.clocks.wall.now()) }
         let incarnation = packager.get()?.incarnation ?? 1
         var logger = logger
         logger[metadataKey: "incarnation"] = "\(incarnation)"
@@ -164,6 +166,7 @@ extension Room {
                 transports: transports ?? [], start: start, commands: commands, resumption: resumption))
         events.setIncarnation(incarnation)
         joint.set(room)
+        room.beginSlate()
         commands?.start()
         room.resumeSources()
         return room

@@ -48,6 +48,7 @@ struct RoomState: Sendable {
     var latencies: (at: Int64, json: JSONValue)?
     var overload: OverloadGuard
     var disk: DiskWatch
+    var slate = SlateWork.Progress()
     var clips: ClipJobs
     var recordingJobs = RecordingJobs()
     /// How loud the program and the sources are.
