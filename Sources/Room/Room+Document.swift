@@ -98,16 +98,16 @@ extension Room {
         let segment = milliseconds(hls?.segmentFrames ?? 0)
         let jitter = Int64(self.pipeline.sources.map(\.jitterBufferMs).max() ?? 0)
         let slack = jitter + Int64(self.pipeline.overload.maxLagMs)
-        let parts = self.latency.partPercentiles().map { found -> JSONValue in
+        let parts = self.latencies.partPercentiles.map { found -> JSONValue in
             [
                 "p50Ms": JSONValue(found.p50), "p95Ms": JSONValue(found.p95), "p99Ms": JSONValue(found.p99),
                 "limitMs": .integer(slack + part),
             ]
         }
-        let segments = self.latency.percentiles().map { found -> JSONValue in
+        let segments = self.latencies.segmentPercentiles.map { found -> JSONValue in
             ["p50Ms": JSONValue(found.p50), "p95Ms": JSONValue(found.p95), "limitMs": .integer(slack + segment)]
         }
-        let encoding = self.partLatency.percentiles().map { found -> JSONValue in
+        let encoding = self.latencies.encodingPercentiles.map { found -> JSONValue in
             [
                 "p50Ms": .thousandths(found.p50), "p99Ms": .thousandths(found.p99), "maxMs": .thousandths(found.max),
                 "limitMs": .integer(part),

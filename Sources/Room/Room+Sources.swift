@@ -149,7 +149,7 @@ extension Room {
             return value.output.segments == 1
         }
         if !segment.isSlate, let time = self.clock.program(of: segment.publishedAt) {
-            self.latency.published(segment.frames, at: time)
+            self.latencies.update { $0.viewing.published(segment.frames, at: time) }
         }
         let bytes = segment.bytes.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, JSONValue($0.value)) }
         self.events.emit(

@@ -48,10 +48,9 @@ package final class Room: Sendable {
     let program: ProgramStage
     let ladder: LadderStage
     let packager: HLSPackager?
-    let latency: LatencyTracker
+    let latencies: RoomLatencies
     /// Of a successor whose viewers are still there.
     let slate: SlateWork?
-    let partLatency: PartLatency
     let recorder: TakeRecorder?
     /// Of a live room: RTMP outputs and HTTP-FLV.
     let live: LiveDesk?
@@ -103,9 +102,8 @@ package final class Room: Sendable {
         self.program = parts.program
         self.ladder = parts.ladder
         self.packager = parts.packager
-        self.latency = parts.latency
+        self.latencies = parts.latencies
         self.slate = parts.slate
-        self.partLatency = parts.partLatency
         self.recorder = parts.recorder
         self.live = parts.live
         self.passthrough = parts.passthrough
