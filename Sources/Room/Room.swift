@@ -70,7 +70,6 @@ package final class Room: Sendable {
     /// Where the level of an overload is written down: a disk that hangs holds up nothing else.
     let overloadWrites = DispatchQueue(label: "overload")
     let firstMedia = DispatchSemaphore(value: 0)
-    let listeners: RoomListeners
     /// Outputs that no viewer waits for leave their frames out; asked at every tick.
     let outputsPaused = Atomic<Bool>(false)
     /// The program makes up ticks of a time in which the machine stood still.
@@ -110,7 +109,6 @@ package final class Room: Sendable {
         self.uploads = parts.uploads
         self.snapshots = parts.snapshots
         self.transports = parts.transports
-        self.listeners = RoomListeners()
         self.sceneWake = settings.clocks.machine.makeSemaphore()
         self.lifeWake = settings.clocks.machine.makeSemaphore()
         self.diskWake = settings.clocks.machine.makeSemaphore()

@@ -48,6 +48,8 @@ struct RoomState: Sendable {
     var latencies: (at: Int64, json: JSONValue)?
     var overload: OverloadGuard
     var disk: DiskWatch
+    /// The sockets that are open.
+    var servers = RoomListeners.Servers()
     var slate = SlateWork.Progress()
     var clips: ClipJobs
     var recordingJobs = RecordingJobs()
